@@ -11,6 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use agent_skills::facts::Facts;
+use agent_skills::policy::{Ledger, Seen, parts_of};
 use agent_skills::sys::Env;
 
 const ROUNDS: usize = 200;
@@ -135,8 +136,9 @@ fn fill(skills: &Path) {
 fn trust(home: &Path) {
     let facts = Facts::new(Env::new(variables(home), home), None);
     let project = home.join("clone");
-    let parts = Facts::parts_of(&project);
-    assert!(facts.trust(&project, &parts, false).unwrap().is_empty());
+    let record = Ledger::trusted(facts.store().dir());
+    let seen = Seen::all(parts_of(&project), None);
+    assert!(record.trust_seen(&project, seen, false).unwrap().is_empty());
 }
 
 fn variables(home: &Path) -> [(&'static str, PathBuf); 3] {

@@ -1,20 +1,39 @@
-//! What a call is decided on: the environment, and what has been read of the user's and the
-//! administrator's files.
+//! What a call is decided on, read at most once: the policies, the configuration, the session, and
+//! what it is in. A value that not every call needs is read when it is first asked for. Whoever
+//! changes one of them in a call makes new facts of it.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use crate::error::Result;
-use crate::host::Protocol;
+use crate::host::{Protocol, program};
+use crate::policy::{
+    Audit, Config, Enterprise, Event, Policies, audit_file, effective, end_events, own_config,
+    with_origin,
+};
 use crate::run_context::{Calling, RunContext};
+use crate::session::{Ended, Session, SessionKey, Store, Unreadable};
 use crate::sys::Env;
+
+/// One audit log before it is rotated; 10 MiB are about 25,000 events.
+const AUDIT_FILE: u64 = 10 * 1024 * 1024;
 
 /// What a call is decided on.
 #[derive(Debug, Clone)]
 pub struct Facts {
     /// The environment of the run.
     pub run: RunContext,
+    enterprise: Enterprise,
+    store: Store,
+    policies: OnceCell<Rc<Policies>>,
+    own: OnceCell<Rc<Config>>,
+    config: OnceCell<Rc<Config>>,
+    key: OnceCell<SessionKey>,
+    /// The host's context as reported in this call.
+    told: OnceCell<String>,
+    /// The events of a host's call, which are written after its answer is sent.
+    held_back: RefCell<Vec<Event>>,
     known: RefCell<Vec<Rc<dyn Any>>>,
 }
 
@@ -31,8 +50,148 @@ impl Facts {
 
     /// The facts of a call in this environment.
     pub fn of(run: RunContext) -> Self {
-        let known = RefCell::default();
-        Self { run, known }
+        Self {
+            enterprise: Enterprise::from_env(&run.env),
+            store: Store::from_env(&run.dirs, &run.env),
+            policies: OnceCell::new(),
+            own: OnceCell::new(),
+            config: OnceCell::new(),
+            key: OnceCell::new(),
+            told: OnceCell::new(),
+            held_back: RefCell::default(),
+            known: RefCell::default(),
+            run,
+        }
+    }
+
+    /// The administrator's locations.
+    pub fn enterprise(&self) -> &Enterprise {
+        &self.enterprise
+    }
+
+    /// The effective policies.
+    ///
+    /// # Errors
+    /// If one cannot be read. Then only reads are allowed.
+    pub fn policies(&self) -> Result<Rc<Policies>> {
+        once(&self.policies, || Policies::read(&self.enterprise))
+    }
+
+    /// The user's own configuration.
+    ///
+    /// # Errors
+    /// As [`Facts::config`].
+    pub fn own_config(&self) -> Result<Rc<Config>> {
+        once(&self.own, || own_config(&self.run.config_path()))
+    }
+
+    /// The effective configuration.
+    ///
+    /// # Errors
+    /// If a file contains a mistake. A person gets the error, and hooks block.
+    pub fn config(&self) -> Result<Rc<Config>> {
+        once(&self.config, || {
+            let (policies, own) = (self.policies()?, self.own_config()?);
+            effective(&self.run, self.store.dir(), &policies, &own)
+        })
+    }
+
+    /// The store of active skills.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The key of the session this call belongs to.
+    pub fn key(&self) -> &SessionKey {
+        self.key.get_or_init(|| match &self.run.agent {
+            Some(calling) => SessionKey::of_agent(calling.agent, &calling.session),
+            None => SessionKey::of_call(&self.run.env),
+        })
+    }
+
+    /// What is active in this session.
+    ///
+    /// # Errors
+    /// See [`Store::session`].
+    pub fn session(&self) -> Result<Session, Unreadable> {
+        self.store.session(self.key())
+    }
+
+    /// The host's context, as reported in this call or at the session's last prompt; `None` only if
+    /// the host has reported none.
+    ///
+    /// # Errors
+    /// If it is not known what the host has reported.
+    pub fn context(&self) -> Result<Option<String>, Unreadable> {
+        match self.told.get() {
+            Some(told) => Ok(Some(told.clone())),
+            None => Ok(self.session()?.context),
+        }
+    }
+
+    /// Remembers the reported context for the rest of this call.
+    pub fn is_in(&self, context: &str) {
+        self.told.get_or_init(|| context.to_owned());
+    }
+
+    /// Records an event of this session.
+    pub fn record(&self, event: Event) {
+        let agent = self.run.agent.as_ref();
+        let chibi = self.run.protocol.is_some().then_some(program::PROGRAM);
+        let name = agent.map(|it| it.agent.as_str());
+        let event = event
+            .with("session", self.key().as_str())
+            .with("context", self.context().ok().flatten())
+            .with("agent", name)
+            .with("host", name.or(chibi))
+            .with("host_version", agent.and_then(|it| it.version.as_deref()))
+            .with("model", agent.and_then(|it| it.model.as_deref()));
+        self.write(event.with("host_pid", std::os::unix::process::parent_id()));
+    }
+
+    /// Records that activations, of this or other sessions, have ended.
+    pub fn record_ends(&self, ended: Vec<Ended>) {
+        for event in end_events(ended, &audit_file(self.store.dir())) {
+            self.write(event);
+        }
+    }
+
+    fn write(&self, event: Event) {
+        // If the configuration is unreadable, the defaults apply.
+        let own = self.own_config().unwrap_or_default();
+        let event = with_origin(event, &self.run, &own);
+        // The host is waiting, so the log must not delay the answer.
+        if self.run.protocol.is_some() {
+            self.held_back.borrow_mut().push(event);
+        } else {
+            self.audit().write(&event);
+        }
+    }
+
+    /// Takes over the events that other facts of this call hold back.
+    pub fn take_events(&self, other: &Self) {
+        self.held_back.borrow_mut().extend(other.held_back.take());
+    }
+
+    /// Writes the events held back until the answer was sent, after `complete` has added what the host
+    /// would have waited for.
+    pub fn write_events(&self, complete: impl Fn(Event) -> Event) {
+        let events = self.held_back.take();
+        if !events.is_empty() {
+            let audit = self.audit();
+            for event in events {
+                audit.write(&complete(event));
+            }
+        }
+    }
+
+    fn audit(&self) -> Audit {
+        let copies = self.policies().unwrap_or_default().audit_copies();
+        Audit {
+            file: audit_file(self.store.dir()),
+            max: AUDIT_FILE,
+            copies,
+        }
     }
 
     /// The run's only value of this type, computed on first use. For what has to be read from disk
@@ -60,5 +219,13 @@ impl Facts {
     pub fn known<T: 'static>(&self) -> Option<Rc<T>> {
         let known = self.known.borrow();
         known.iter().find_map(|value| value.clone().downcast().ok())
+    }
+}
+
+/// What is in `cell`, read first if it is empty. A failure is not kept.
+fn once<T>(cell: &OnceCell<Rc<T>>, read: impl FnOnce() -> Result<T>) -> Result<Rc<T>> {
+    match cell.get() {
+        Some(value) => Ok(value.clone()),
+        None => read().map(|value| cell.get_or_init(|| Rc::new(value)).clone()),
     }
 }

@@ -44,6 +44,7 @@ pub mod sys;
 
 use std::ffi::OsString;
 
+use catalog::write_events;
 use cli::{Caller, Failure};
 use error::{Error, Result};
 use facts::Facts;
@@ -64,7 +65,7 @@ pub fn run(mut input: Input) -> Response {
                 Err(refusal) => return refusal,
             };
             let facts = context(input.env, Some(protocol));
-            hook(facts, data).afterwards(|| facts.write_whole_events())
+            hook(facts, data).afterwards(|| write_events(facts))
         }
         Kind::Tool(_) => {
             let (call, protocol) = input.tool();
@@ -73,7 +74,7 @@ pub fn run(mut input: Input) -> Response {
             let facts = context(input.env, Some(protocol));
             let answer = call.and_then(|call| tool(facts, call));
             let answer = answer.unwrap_or_else(|error| Response::failure(&error));
-            answer.afterwards(|| facts.write_whole_events())
+            answer.afterwards(|| write_events(facts))
         }
     }
 }

@@ -115,6 +115,11 @@ impl RunContext {
         dir.ancestors().find(is_place)
     }
 
+    /// The user's configuration file.
+    pub fn config_path(&self) -> PathBuf {
+        self.dirs.plugin.join("config.toml")
+    }
+
     /// The project's own configuration, if there is one.
     pub fn project_config_path(&self) -> PathBuf {
         self.project_dir().join(PROJECT_CONFIG)

@@ -188,7 +188,7 @@ impl Facts {
     /// `None` if they do, or there are none.
     pub fn why_not_added(&self, name: &str, dir: &Path) -> Option<String> {
         let own = self.own_config().ok()?;
-        if own.0.added_entries(name).is_empty() {
+        if own.added_entries(name).is_empty() {
             return None;
         }
         self.why_none_is_added(dir)

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::policy::{DigestCache, Event, approval_current};
-use crate::script::{self, Outcome, Request, RunLimits};
+use crate::policy::{DigestCache, Event, Ledger, approval_current};
+use crate::script::{self, Jobs, Outcome, Owner, Request, RunLimits};
 use crate::session::{HookRecord, HookRecords, in_session};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
 use crate::sys::{millis, warn};
@@ -34,9 +34,9 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
         Ok(digest) => digest,
         Err(unapproved) => return Ok(Some(unapproved)),
     };
-    let session = facts.active().unwrap_or_default();
+    let session = facts.session().unwrap_or_default();
     let record = HookRecord {
-        owner: session.owner(&facts.session(), &skill.dir),
+        owner: session.owner(&facts.key(), &skill.dir),
         skill: skill.name.to_string(),
         dir: skill.dir.clone(),
         digest,
@@ -54,7 +54,7 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
         })
     };
     pre().map_err(|error| {
-        let (key, dir) = (facts.session(), skill.dir.to_string_lossy());
+        let (key, dir) = (facts.key(), skill.dir.to_string_lossy());
         let ended = facts
             .store()
             .change(&key, |session| Ok(in_session(&key, session.withdraw(&dir))))
@@ -84,7 +84,7 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
 /// that `began` then.
 pub fn run_post_hooks(facts: &Facts, session_ends: bool, began: Instant) {
     let records = facts.hook_records();
-    let own = facts.session();
+    let own = facts.key();
     for record in records.all() {
         let is_over = session_ends && record.owner == own.as_str()
             || facts.store().is_over(&record.owner, &record.dir);
@@ -159,9 +159,16 @@ fn run_all(
     Ok((!printed.is_empty()).then(|| format!("Output of its `{hook}` hook:\n{}", cut(printed))))
 }
 
+/// The owner of this call's jobs: the conversation, which the host's next process continues, or else
+/// this host process.
+pub fn owner(facts: &Facts) -> Owner {
+    let context = facts.session().ok().and_then(|session| session.context);
+    Owner::of(facts.key(), context.as_deref())
+}
+
 fn run(facts: &Facts, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
     let path = SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?;
-    let settings = facts.script_settings(skill.name.as_str())?;
+    let settings = facts.config()?.script(skill.name.as_str());
     let ran = script::run(&Request {
         skill,
         script: &path,
@@ -175,9 +182,9 @@ fn run(facts: &Facts, skill: &Skill, script: &str, most: Duration) -> Result<Out
             limit: settings.timeout.duration().min(most),
             // A hook never becomes a job: nobody could manage it.
             wait: None,
-            jobs: &facts.jobs(),
-            owner: &facts.owner(),
-            host: facts.host(),
+            jobs: &Jobs::of(&facts.run),
+            owner: &owner(facts),
+            host: facts.key().host(facts.run.protocol),
         },
         base: &facts.run.env,
     })?;
@@ -231,7 +238,9 @@ impl Facts {
     /// The digest of a skill whose hooks the user approved in its current state, or else what the
     /// model is told.
     fn approved_hooks(&self, skill: &Skill) -> Result<String, String> {
-        let approved = self.approved().entries().unwrap_or_default();
+        let approved = Ledger::approvals(self.enterprise(), self.store().dir())
+            .entries()
+            .unwrap_or_default();
         approval_current(&approved, skill, &DigestCache::default()).map_err(|changed| {
             let since = if changed { " since it changed" } else { "" };
             let catalog = self.catalog();

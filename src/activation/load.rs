@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::permission::{Deactivate, Stacking};
-use crate::policy::Config;
+use crate::policy::{Config, activation_event};
 use crate::session::{ActiveSkill, Loading, snapshot};
 use crate::skill::{Skill, brief};
 use crate::sys::text::quoted;
@@ -83,7 +83,7 @@ fn make_active(
     skills: &[(&Skill, &str)],
     loading: Loading,
 ) -> Result<()> {
-    let (store, key, most) = (facts.store(), facts.session(), config.max_active.0.get());
+    let (store, key, most) = (facts.store(), facts.key(), config.max_active.0.get());
     let snapshots: Vec<ActiveSkill> = skills
         .iter()
         .map(|(skill, tool)| snapshot(skill, tool))
@@ -98,7 +98,7 @@ fn make_active(
     let changed = store.load(&key, snapshots, loading, most)?;
     for (skill, _) in skills {
         if changed.has_begun(&skill.dir) {
-            facts.record_activation(skill);
+            facts.record(activation_event(skill));
             announce(skill);
         }
     }
@@ -110,7 +110,7 @@ impl Facts {
     /// Whether the model was handed the skill's current instructions with these arguments, in an
     /// activation that has not ended.
     pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
-        self.active().is_ok_and(|session| {
+        self.session().is_ok_and(|session| {
             let active = session.active_in(&skill.dir);
             active.is_some_and(|active| active.was_handed(skill, arguments))
         })
@@ -118,7 +118,11 @@ impl Facts {
 
     /// The last arguments of an active skill, unless they were too long to be kept.
     pub fn last_arguments(&self, skill: &Skill) -> Option<String> {
-        self.active().ok()?.active_in(&skill.dir)?.arguments.clone()
+        self.session()
+            .ok()?
+            .active_in(&skill.dir)?
+            .arguments
+            .clone()
     }
 
     /// Records that the model was handed these skills' instructions, with these arguments.
@@ -126,7 +130,7 @@ impl Facts {
         let mut news = skills.iter();
         if !news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
             // On failure they are handed over again; the user was warned already.
-            let _ = self.store().change(&self.session(), |session| {
+            let _ = self.store().change(&self.key(), |session| {
                 session.hand(skills);
                 Ok(())
             });
@@ -141,10 +145,10 @@ impl Facts {
     pub fn meant_skill(&self, written: Option<&str>) -> Result<Skill> {
         if let Some(written) = written {
             let catalog = self.catalog_naming(written);
-            let session = self.active().unwrap_or_default();
+            let session = self.session().unwrap_or_default();
             return self.usable_or_active(&catalog, written, &session).cloned();
         }
-        let session = self.active()?;
+        let session = self.session()?;
         let latest = session.latest().ok_or_else(|| {
             Error::new("no skill is active, so `skill` must say which one is meant").hint(format!(
                 "give `skill`, or activate one first; `{}` with action list_installed shows what \

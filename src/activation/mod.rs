@@ -10,7 +10,7 @@ mod protected;
 mod required;
 
 pub use enforcement::Enforcement;
-pub use hooks::{hooks_ahead, hooks_wait, run_post_hooks, run_pre_hooks, with_outcome};
+pub use hooks::{hooks_ahead, hooks_wait, owner, run_post_hooks, run_pre_hooks, with_outcome};
 pub use instructions::{Instructions, to_read};
 pub use load::{load, offered_by_names, put_in_force};
 pub use required::{required_line, unmet};

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::catalog::signing_files;
 use crate::connection::watched;
 use crate::facts::Facts;
 use crate::permission::{ProtectedPaths, ProtectedPlaces};
@@ -22,7 +23,7 @@ impl Facts {
         // From these, agents read hooks, permissions and plugins, which could switch ours off.
         let agents = watched(&self.run);
         // Whose signatures count.
-        let keys = self.signing_files().unwrap_or_default().into_iter();
+        let keys = signing_files(self).unwrap_or_default().into_iter();
         let keys = keys.map(|file| file.path);
         let mut places: Vec<PathBuf> = active
             .into_iter()

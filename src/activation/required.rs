@@ -41,7 +41,7 @@ pub fn unmet(
 pub fn required_line(facts: &Facts, skill: &Skill) -> Option<String> {
     skill.fields.value("requires")?;
     let mut required = required(facts, &facts.catalog(), skill);
-    let session = facts.active().unwrap_or_default();
+    let session = facts.session().unwrap_or_default();
     let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
     required.names.retain(|name| !is_active(name));
     let mut said = Vec::new();

@@ -128,7 +128,7 @@ impl<'a> Source<'a> {
     fn answer_name(&self, what: &str) -> Option<String> {
         let mut name = format!("{what} {} ", self.rules.grounds()?);
         if self.facts.run.protocol.is_some() {
-            let _ = write!(name, "{:?} ", self.facts.context_or_why());
+            let _ = write!(name, "{:?} ", self.facts.context());
         }
         let trusts = &self.rules.trusts;
         let mut say = |trust| match trust {
@@ -140,9 +140,9 @@ impl<'a> Source<'a> {
         let each = self.roots.iter().enumerate();
         for (at, root) in each.filter(|(_, root)| root.layer == Layer::Project) {
             let holder = RunContext::holder_of(&root.dir);
-            say(trusts.of_part(self.facts, holder, &root.dir));
+            say(trusts.of_part(holder, &root.dir));
             for dir in self.index.directories(at, &self.roots) {
-                say(trusts.of_skill(self.facts, &dir));
+                say(trusts.of_skill(&dir));
             }
         }
         if name.len() > ANSWER_NAME {

@@ -12,11 +12,12 @@ use super::entry::{Entry, Standing, Withheld};
 use super::installed::Installed;
 use super::layer::Layer;
 use super::signatures::Signatures;
+use super::signing::signing_in_force;
 use crate::facts::Facts;
 use crate::marketplace::{LockEntry, installed_digest};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Finding, Policies, Subject, Trust, Trusts, Visibility,
-    any_matches, approval_current, approval_needed, refusal,
+    Approvals, Asks, Config, DigestCache, Finding, Ledger, Policies, Subject, Trust, Trusts,
+    Visibility, any_matches, approval_current, approval_needed, refusal,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
@@ -54,7 +55,11 @@ impl<'a> Rules<'a> {
 
     /// The rules for this run. Trust and approval go by the digests that are kept.
     pub fn new(facts: &'a Facts, asks: Asks) -> Self {
-        let digests = Rc::new(DigestCache::of_project(facts, asks));
+        let digests = Rc::new(DigestCache::of_project(
+            &facts.run.project_dir(),
+            facts.store().dir(),
+            asks,
+        ));
         let mut unreadable = None;
         let policies = facts.policies().unwrap_or_else(|error| {
             let why = format!("the policy cannot be read, so no skill is offered: {error}");
@@ -67,7 +72,7 @@ impl<'a> Rules<'a> {
             unreadable.get_or_insert_with(why);
             Rc::default()
         });
-        let requires = facts.signing_in_force().require_anything();
+        let requires = signing_in_force(facts).require_anything();
         let installed = Rc::<RefCell<Installed>>::default();
         let signatures =
             requires.then(|| Signatures::new(facts, digests.clone(), installed.clone()));
@@ -77,7 +82,7 @@ impl<'a> Rules<'a> {
             policies,
             unreadable,
             context: OnceCell::new(),
-            trusts: Trusts::by(digests.clone()),
+            trusts: Trusts::by(Ledger::trusted(facts.store().dir()), digests.clone()),
             digests,
             approved: OnceCell::new(),
             installed,
@@ -161,7 +166,11 @@ impl<'a> Rules<'a> {
             return None;
         }
         let need = approval_needed(skill, &needs)?;
-        let approved = || self.facts.approved().entries().unwrap_or_default();
+        let approved = || {
+            Ledger::approvals(self.facts.enterprise(), self.facts.store().dir())
+                .entries()
+                .unwrap_or_default()
+        };
         let approved = self.approved.get_or_init(approved);
         let since = match approval_current(approved, skill, &self.digests) {
             Ok(_) => return None,
@@ -253,7 +262,7 @@ impl<'a> Rules<'a> {
     }
 
     fn found_context(&self) -> &std::result::Result<Option<String>, Unreadable> {
-        self.context.get_or_init(|| self.facts.context_or_why())
+        self.context.get_or_init(|| self.facts.context())
     }
 
     /// The refusal of everything in an untrusted project, of whose text nothing may be shown.
@@ -268,7 +277,7 @@ impl<'a> Rules<'a> {
             let why = Diagnostic::HiddenPolicy(text);
             return Some((Withheld::Forbidden, why));
         }
-        let why = match self.trusts.of_skill(self.facts, dir) {
+        let why = match self.trusts.of_skill(dir) {
             Trust::Given => return None,
             Trust::Missing => {
                 "it comes with the project and is not offered until you trust it".to_owned()

@@ -1,17 +1,16 @@
 //! What the lockfiles say about installed skills.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
+use super::signing::market_at;
 use super::{Entry, Layer};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::marketplace::{KnownSigners, LockEntry, Market, Permit, Signing};
+use crate::marketplace::LockEntry;
 use crate::skill::{Skill, tokens};
-use crate::sys::Base;
 
 /// The entries of the lockfiles, each read once.
 #[derive(Debug, Default)]
@@ -49,7 +48,7 @@ impl Installed {
         let Some(base) = base.as_deref().or(root.parent()) else {
             return Ok(None);
         };
-        let read = || facts.market_at(&facts.base(base)).entries();
+        let read = || market_at(facts, &facts.base(base)).entries();
         let entries = self.by_base.entry(base.to_owned()).or_insert_with(read);
         let entries = entries.as_ref()?;
         let first = entries.partition_point(|said| *said.name < *name);
@@ -89,60 +88,29 @@ impl Installed {
     }
 }
 
-impl Facts {
-    /// What is required of signatures, and who is known: nobody, if that cannot be
-    /// read. The sources are what a lockfile says, or only claims.
-    pub fn signing(&self, claimed: bool) -> Signing<'_> {
-        let known =
-            KnownSigners::read(&Base::own(self.run.dirs.plugin.clone())).unwrap_or_default();
-        let rules = OnceCell::new();
-        let demands = move |source: Option<&str>, address: Option<&str>| {
-            let rules = rules.get_or_init(|| self.signing_in_force());
-            rules.demands(source, address, claimed)
-        };
-        Signing::new(Box::new(demands), known)
-    }
-
-    /// Writes the events that were held back until the answer was sent; activations with where the
-    /// skill is from, who signed it, and about how many tokens its instructions have. What a project's
-    /// lockfile says of that is only a claim.
-    pub fn write_whole_events(&self) {
-        let installed = RefCell::new(Installed::default());
-        self.write_events(|event| {
-            if event.text("event") != "activate" {
-                return event;
-            }
-            let dir = PathBuf::from(event.text("path"));
-            let body = Skill::load(&dir).ok().and_then(|skill| skill.body().ok());
-            let event = event.with("tokens", body.map(|body| tokens(&body)));
-            let base = dir.parent().and_then(Path::parent);
-            if base.is_none_or(|base| self.base(base).is_shared()) {
-                return event;
-            }
-            let mut installed = installed.borrow_mut();
-            let Ok(Some(said)) = installed.at(self, &dir) else {
-                return event;
-            };
-            let signer = said.signer.as_ref().map(ToString::to_string);
-            event
-                .with("source", said.source.as_str())
-                .with("signer", signer)
-        });
-    }
-
-    /// The marketplace for what is installed below `base`.
-    pub fn market_at<'a>(&'a self, base: &'a Base) -> Market<'a> {
-        Market {
-            plugin_dir: base,
-            home: &self.run.dirs.plugin,
-            env: &self.run.env,
-            deadline: None,
-            offline: true,
-            mirror: None,
-            progress: None,
-            permit: Rc::new(Permit::any()),
-            signing: Rc::new(self.signing(base.is_shared())),
-            dry_run: false,
+/// Writes the events that were held back until the answer was sent; activations with where the
+/// skill is from, who signed it, and about how many tokens its instructions have. What a project's
+/// lockfile says of that is only a claim.
+pub fn write_events(facts: &Facts) {
+    let installed = RefCell::new(Installed::default());
+    facts.write_events(|event| {
+        if event.text("event") != "activate" {
+            return event;
         }
-    }
+        let dir = PathBuf::from(event.text("path"));
+        let body = Skill::load(&dir).ok().and_then(|skill| skill.body().ok());
+        let event = event.with("tokens", body.map(|body| tokens(&body)));
+        let base = dir.parent().and_then(Path::parent);
+        if base.is_none_or(|base| facts.base(base).is_shared()) {
+            return event;
+        }
+        let mut installed = installed.borrow_mut();
+        let Ok(Some(said)) = installed.at(facts, &dir) else {
+            return event;
+        };
+        let signer = said.signer.as_ref().map(ToString::to_string);
+        event
+            .with("source", said.source.as_str())
+            .with("signer", signer)
+    });
 }

@@ -19,6 +19,7 @@ mod required;
 mod requires;
 mod roots;
 mod signatures;
+mod signing;
 #[cfg(test)]
 mod testing;
 mod tool_name;
@@ -31,8 +32,9 @@ pub use entry::{Entry, Offered, Standing, Withheld};
 pub use explain::{Explained, Explainer, Holds};
 pub use index::Index;
 pub use index_file::Rendered;
-pub use installed::Installed;
+pub use installed::{Installed, write_events};
 pub use layer::{Layer, Root};
 pub use naming::{is_qualified, suggestion, usable};
 pub use requires::Required;
+pub use signing::{market_at, own_signing_file, signing, signing_files, signing_in_force};
 pub use tool_name::tool_name;

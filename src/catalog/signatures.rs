@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::entry::Entry;
 use super::installed::Installed;
+use super::signing::{market_at, signing, signing_in_force};
 use super::verdicts::{Verdict, Verdicts};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -124,7 +125,7 @@ impl<'a> Signatures<'a> {
         };
         let present = Present::new(&entry.dir, said);
         let base = entry.dir.parent().and_then(Path::parent);
-        let rules = || self.facts.signing_in_force();
+        let rules = || signing_in_force(self.facts);
         let rules = self.rules.get_or_init(rules);
         let (source, address) = (present.source.as_deref(), present.address.as_deref());
         let demands = rules.demands(source, address, claimed);
@@ -144,7 +145,7 @@ impl<'a> Signatures<'a> {
             return Asked::Answered(unmet);
         }
         let base = self.facts.base(base.unwrap_or(&entry.dir));
-        match self.facts.market_at(&base).has_evidence(&present) {
+        match market_at(self.facts, &base).has_evidence(&present) {
             Ok(true) => Asked::Open(Box::new(Question {
                 present,
                 claimed,
@@ -215,8 +216,8 @@ impl<'a> Signatures<'a> {
             let base = self.facts.base(&base);
             let market = Market {
                 deadline,
-                signing: Rc::new(self.facts.signing(claimed)),
-                ..self.facts.market_at(&base)
+                signing: Rc::new(signing(self.facts, claimed)),
+                ..market_at(self.facts, &base)
             };
             for some in members.chunks(at_once.min(members.len())) {
                 let some_of: Vec<&Question> = some.iter().map(|at| &questions[*at]).collect();
@@ -297,8 +298,8 @@ impl Facts {
                 .run
                 .protocol
                 .map(|_| Instant::now() + CALL.saturating_sub(running())),
-            signing: Rc::new(self.signing(claimed)),
-            ..self.market_at(&base)
+            signing: Rc::new(signing(self, claimed)),
+            ..market_at(self, &base)
         };
         let checked = market.check_present(&[present])?.pop();
         checked.ok_or_else(|| Error::new("it was not checked"))

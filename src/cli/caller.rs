@@ -124,7 +124,7 @@ pub fn decided_by_a_person(facts: &Facts, caller: Caller, command: &str) -> Resu
     Err(Error::new(text).hint(format!(
         "run it in a terminal; a script needs `unattended = true`, written by a person, in {}, and \
          `--yes` where it would ask",
-        facts.config_path().display()
+        facts.run.config_path().display()
     )))
 }
 

@@ -2,7 +2,7 @@
 
 use super::caller::{Caller, agent_above, pasted};
 use super::options::Scope;
-use crate::catalog::Layer;
+use crate::catalog::{Layer, market_at};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 
@@ -49,7 +49,7 @@ pub fn layers_with(facts: &Facts, written: &str) -> Vec<Layer> {
     for layer in Layer::ALL {
         let dir = facts.layer_dir(layer);
         let is_new = layers.iter().all(|other| facts.layer_dir(*other) != dir);
-        if is_new && facts.market_at(&facts.base(&dir)).has(written) {
+        if is_new && market_at(facts, &facts.base(&dir)).has(written) {
             layers.push(layer);
         }
     }

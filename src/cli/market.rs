@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::permitted::permitting;
 use super::screen::is_dumb;
-use crate::catalog::Layer;
+use crate::catalog::{Layer, market_at};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::Protocol;
@@ -25,7 +25,7 @@ pub fn market<'a>(facts: &'a Facts, base: &'a Base, offline: bool) -> Market<'a>
         progress: watched(&facts.run),
         // What one command caches, another may install.
         permit: Rc::new(Permit::new(|_, _| Ok(()), limits_sources(facts))),
-        ..facts.market_at(base)
+        ..market_at(facts, base)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::activation::unmet;
-use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer};
+use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer, market_at};
 use crate::cli::agents::{Finds, finding};
 use crate::cli::market::watched;
 use crate::cli::tool_names::ToolNames;
@@ -222,7 +222,7 @@ pub fn session_with(skill: &Skill) -> Session {
 fn is_changed(facts: &Facts, dir: &Path, origin: &LockEntry) -> bool {
     let base = dir.parent().and_then(Path::parent);
     // Use this entry; a lookup would read the lockfile once per skill.
-    let compared = base.and_then(|base| facts.market_at(&facts.base(base)).compare(origin).ok());
+    let compared = base.and_then(|base| market_at(facts, &facts.base(base)).compare(origin).ok());
     compared.is_some_and(|one| one.state == State::Changed)
 }
 

@@ -6,22 +6,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::facts::Facts;
-use crate::policy::Ledger;
+use crate::policy::{Enterprise, Ledger};
 use crate::sys::Moment;
-
-impl Facts {
-    /// The approvals that count on this machine: only root's, if root has set up the
-    /// system directory.
-    pub fn approved(&self) -> Ledger<Approvals> {
-        let enterprise = self.enterprise();
-        let record = |dir: &Path| Ledger::for_user(dir.join("approvals.json"));
-        if enterprise.is_roots() {
-            return record(enterprise.dirs()[0]).for_root();
-        }
-        record(self.store().dir())
-    }
-}
 
 /// The approvals of all skills of one name, by the directory in which each was approved. One counts
 /// in any directory, because root approves what is in the users' directories.
@@ -61,6 +47,16 @@ impl Approvals {
 }
 
 impl Ledger<Approvals> {
+    /// The approvals that count on this machine: only root's, if root has set up the system
+    /// directory; else those recorded in `state`.
+    pub fn approvals(enterprise: &Enterprise, state: &Path) -> Self {
+        let record = |dir: &Path| Self::for_user(dir.join("approvals.json"));
+        if enterprise.is_roots() {
+            return record(enterprise.dirs()[0]).for_root();
+        }
+        record(state)
+    }
+
     /// Approves the skill in `dir`. What was approved of its namesakes stays.
     ///
     /// # Errors

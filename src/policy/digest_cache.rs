@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::Facts;
+use crate::policy::Ledger;
 use crate::sys::stamp::{Base, Stamp, Stamps, now};
 use crate::sys::{cache_file, hash, limits};
 
@@ -89,13 +89,16 @@ struct Part {
 }
 
 impl DigestCache {
-    /// The digests that are kept for the project of this run.
-    pub fn of_project(facts: &Facts, asks: Asks) -> Self {
-        let project = facts.run.project_dir();
+    /// The digests that are kept in `state` for this project.
+    pub fn of_project(project: &Path, state: &Path, asks: Asks) -> Self {
         let name = hash(project.as_os_str().as_encoded_bytes());
-        let file = |dir| facts.store().dir().join(dir).join(format!("{name:016x}"));
+        let file = |dir| state.join(dir).join(format!("{name:016x}"));
         let [digests, stamps] = ["digests", "stamps"].map(file);
-        Self::open(Place { digests, stamps }, asks, facts.trusted().stamp())
+        Self::open(
+            Place { digests, stamps },
+            asks,
+            Ledger::trusted(state).stamp(),
+        )
     }
 
     /// What the call does.

@@ -1,20 +1,17 @@
 //! The effective configuration: the user's, tightened by a trusted project and by the policies.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::Result;
-use crate::facts::Facts;
 use crate::host::Protocol;
-use crate::policy::config_merge::ProjectConfig;
-use crate::policy::{
-    Config, Enterprise, Policies, Trust, Trusts, joined, read_correctable, read_toml,
-};
-use crate::script::{Limit, Settings};
+use crate::policy::{Config, Ledger, Policies, Trust, Trusts, joined, read_correctable, read_toml};
+use crate::run_context::RunContext;
+use crate::script::Limit;
 use crate::skill::SkillName;
 use crate::sys::{Env, fallback_answer, limits};
 
@@ -32,129 +29,92 @@ pub struct Setting {
     pub origin: String,
 }
 
-/// The user's own configuration, read once in a run.
-#[derive(Debug, Default)]
-pub struct OwnConfig(pub Config);
+/// The user's own configuration.
+///
+/// # Errors
+/// If the file contains a mistake.
+pub fn own_config(file: &Path) -> Result<Config> {
+    let step = "`agent-skills config edit` opens the file: correct that line";
+    Ok(read_correctable(file, step)?.unwrap_or_default())
+}
 
-impl Facts {
-    /// The administrator's locations.
-    pub fn enterprise(&self) -> Rc<Enterprise> {
-        self.once(|| Enterprise::from_env(&self.run.env))
+/// The effective configuration; `state` is where the record of trust is.
+///
+/// # Errors
+/// If the project's file contains a mistake.
+pub fn effective(
+    run: &RunContext,
+    state: &Path,
+    policies: &Policies,
+    own: &Config,
+) -> Result<Config> {
+    Ok(under(policies, with_project(run, state, policies, own)?))
+}
+
+/// How long a call of this host waits for a script before it becomes a job. Extends the call's
+/// deadline accordingly.
+pub fn script_wait(run: &RunContext) -> Option<Duration> {
+    let wait = call_seconds(run.protocol?, &run.env)?;
+    fallback_answer::allow(wait + BESIDES_SCRIPT);
+    Some(wait)
+}
+
+/// Whether the user's configuration, which has a mistake, may name skills that are always on: it
+/// is no readable TOML, or says something about them, be it under a wrong key.
+pub fn may_have_always_on(file: &Path) -> bool {
+    match read_toml::<Value>(file) {
+        Ok(keys) => keys.is_some_and(|keys| keys.to_string().contains("uses_skill")),
+        Err(_) => true,
     }
+}
 
-    /// The effective policies.
-    ///
-    /// # Errors
-    /// If one cannot be read. Then only reads are allowed.
-    pub fn policies(&self) -> Result<Rc<Policies>> {
-        self.try_once(|| Policies::read(&self.enterprise()))
-    }
-
-    /// The effective configuration.
-    ///
-    /// # Errors
-    /// If a file contains a mistake. A person gets the error, and hooks block.
-    pub fn config(&self) -> Result<Rc<Config>> {
-        let read = || {
-            let (_, with_project, policies) = self.stages()?;
-            Ok(under(&policies, with_project))
-        };
-        match self.run.protocol {
-            Some(_) => self.try_once(read),
-            // A person's command may change the configuration and read it again.
-            None => read().map(Rc::new),
+/// Every key with its value and origin, sorted by key.
+///
+/// # Errors
+/// As [`effective`].
+pub fn settings(
+    run: &RunContext,
+    state: &Path,
+    policies: &Policies,
+    own: &Config,
+) -> Result<Vec<Setting>> {
+    let with_project = with_project(run, state, policies, own)?;
+    let in_force = under(policies, with_project.clone());
+    let written = read_toml::<Value>(&run.config_path())?.unwrap_or_default();
+    let [own, with_project, written] = [leaves(own), leaves(&with_project), leaves(&written)];
+    let origin = |key: &str, value: &Value| {
+        if with_project.get(key) != Some(value) {
+            "policy".to_owned()
+        } else if own.get(key) != Some(value) {
+            run.project_config_path().display().to_string()
+        } else if written.contains_key(key) {
+            run.config_path().display().to_string()
+        } else {
+            "default".to_owned()
         }
-    }
+    };
+    let settings = leaves(&in_force).into_iter().map(|(key, value)| Setting {
+        origin: origin(&key, &value),
+        key,
+        value,
+    });
+    Ok(settings.collect())
+}
 
-    /// The settings for the scripts of a skill.
-    ///
-    /// # Errors
-    /// If the configuration or a policy contains a mistake, because what it forbids is then
-    /// unknown.
-    pub fn script_settings(&self, skill: &str) -> Result<Settings> {
-        Ok(self.config()?.script(skill))
+/// The user's configuration tightened by the project's, if that is trusted.
+fn with_project(
+    run: &RunContext,
+    state: &Path,
+    policies: &Policies,
+    own: &Config,
+) -> Result<Config> {
+    let (own, path) = (own.clone(), run.project_config_path());
+    if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
+        return Ok(own);
     }
-
-    /// How long a call of this host waits for a script before it becomes a job. Extends the call's
-    /// deadline accordingly.
-    pub fn script_wait(&self) -> Option<Duration> {
-        let wait = call_seconds(self.run.protocol?, &self.run.env)?;
-        fallback_answer::allow(wait + BESIDES_SCRIPT);
-        Some(wait)
-    }
-
-    /// The user's own configuration.
-    ///
-    /// # Errors
-    /// As [`Facts::config`].
-    pub fn own_config(&self) -> Result<Rc<OwnConfig>> {
-        self.try_once(|| {
-            let step = "`agent-skills config edit` opens the file: correct that line";
-            let own = read_correctable(&self.config_path(), step)?;
-            Ok(OwnConfig(own.unwrap_or_default()))
-        })
-    }
-
-    /// Whether the user's configuration, which has a mistake, may name skills that are always on: it
-    /// is no readable TOML, or says something about them, be it under a wrong key.
-    pub fn may_have_always_on(&self) -> bool {
-        match read_toml::<Value>(&self.config_path()) {
-            Ok(keys) => keys.is_some_and(|keys| keys.to_string().contains("uses_skill")),
-            Err(_) => true,
-        }
-    }
-
-    /// The user's configuration file.
-    pub fn config_path(&self) -> std::path::PathBuf {
-        self.run.dirs.plugin.join("config.toml")
-    }
-
-    /// Every key with its value and origin, sorted by key.
-    ///
-    /// # Errors
-    /// As [`Facts::config`].
-    pub fn settings(&self) -> Result<Vec<Setting>> {
-        let (own, with_project, policies) = self.stages()?;
-        let in_force = under(&policies, with_project.clone());
-        let written = read_toml::<Value>(&self.config_path())?.unwrap_or_default();
-        let [own, with_project, written] = [leaves(&own), leaves(&with_project), leaves(&written)];
-        let origin = |key: &str, value: &Value| {
-            if with_project.get(key) != Some(value) {
-                "policy".to_owned()
-            } else if own.get(key) != Some(value) {
-                self.run.project_config_path().display().to_string()
-            } else if written.contains_key(key) {
-                self.config_path().display().to_string()
-            } else {
-                "default".to_owned()
-            }
-        };
-        let settings = leaves(&in_force).into_iter().map(|(key, value)| Setting {
-            origin: origin(&key, &value),
-            key,
-            value,
-        });
-        Ok(settings.collect())
-    }
-
-    /// The user's configuration, the same tightened by the project's, and the policies.
-    fn stages(&self) -> Result<(Config, Config, Rc<Policies>)> {
-        let policies = self.policies()?;
-        let own = self.own_config()?.0.clone();
-        let project = self.trusted_project_config(&policies)?;
-        let with_project = own.clone().tightened_by(project.unwrap_or_default());
-        Ok((own, with_project, policies))
-    }
-
-    fn trusted_project_config(&self, policies: &Policies) -> Result<Option<ProjectConfig>> {
-        let path = self.run.project_config_path();
-        if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
-            return Ok(None);
-        }
-        match Trusts::default().of_part(self, &self.run.project_dir(), &path) {
-            Trust::Given => read_toml(&path),
-            Trust::Missing | Trust::Outdated(_) => Ok(None),
-        }
+    match Trusts::new(Ledger::trusted(state)).of_part(&run.project_dir(), &path) {
+        Trust::Given => Ok(own.tightened_by(read_toml(&path)?.unwrap_or_default())),
+        Trust::Missing | Trust::Outdated(_) => Ok(own),
     }
 }
 
@@ -211,7 +171,6 @@ fn call_seconds(protocol: Protocol, env: &Env) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn the_environment_says_how_long_a_call_waits() {

@@ -1,146 +1,75 @@
-//! Which events are recorded, with what fields, and when they are written. The writer masks
-//! secrets.
+//! Which events are recorded, and with what fields. The writer masks secrets.
 
-use std::cell::{LazyCell, RefCell};
-use std::path::PathBuf;
+use std::cell::LazyCell;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::facts::Facts;
-use crate::host::program;
 use crate::host::tools::{self, Argument};
 use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Scope};
 use crate::policy::event::unique;
-use crate::policy::{Audit, Event, last_heard};
+use crate::policy::{Config, Event, last_heard};
+use crate::run_context::RunContext;
 use crate::session::{End, Ended};
 use crate::skill::Skill;
-use crate::sys::Moment;
-use crate::sys::process;
+use crate::sys::{Env, Moment, process};
 
-/// One audit log before it is rotated; 10 MiB are about 25,000 events.
-const AUDIT_FILE: u64 = 10 * 1024 * 1024;
+/// The path of the log beside the state, for reading it.
+pub fn audit_file(state: &Path) -> PathBuf {
+    state.join("audit.jsonl")
+}
 
-/// Events of a host's call, which are written after its answer is sent.
-#[derive(Debug, Default)]
-struct HeldBack(RefCell<Vec<Event>>);
+/// The user's name, as the environment has it.
+pub fn user(env: &Env) -> Option<String> {
+    env.text("USER").or_else(|| env.text("LOGNAME"))
+}
 
-impl Facts {
-    /// The path of the log, for reading it.
-    pub fn audit_file(&self) -> PathBuf {
-        self.store().dir().join("audit.jsonl")
-    }
+/// The event with where it happened: on which machine, for whom, and in what project.
+pub fn with_origin(event: Event, run: &RunContext, own: &Config) -> Event {
+    event
+        .with("event_id", unique())
+        .with("machine", process::machine())
+        .with("user", user(&run.env))
+        .with("uid", process::effective_user())
+        .with("project", run.project_dir().display().to_string())
+        .with("tenant", own.tenant.clone())
+        .with("environment", own.environment.clone())
+}
 
-    /// Records an event of this session.
-    pub fn record(&self, event: Event) {
-        let key = self.session();
-        let agent = self.run.agent.as_ref();
-        let chibi = self.run.protocol.is_some().then_some(program::PROGRAM);
-        let name = agent.map(|it| it.agent.as_str());
-        let event = event
-            .with("session", key.as_str())
-            .with("context", self.context())
-            .with("agent", name)
-            .with("host", name.or(chibi))
-            .with("host_version", agent.and_then(|it| it.version.as_deref()))
-            .with("model", agent.and_then(|it| it.model.as_deref()));
-        self.write_down(event.with("host_pid", std::os::unix::process::parent_id()));
-    }
+/// The event that a skill became active.
+pub fn activation_event(skill: &Skill) -> Event {
+    Event::new("activate")
+        .with("skill", skill.name.as_str())
+        .with("path", skill.dir.display().to_string())
+        .with("digest", skill.digest.as_str())
+}
 
-    /// Records that a skill became active.
-    pub fn record_activation(&self, skill: &Skill) {
-        let event = Event::new("activate")
-            .with("skill", skill.name.as_str())
-            .with("path", skill.dir.display().to_string())
-            .with("digest", skill.digest.as_str());
-        self.record(event);
-    }
-
-    /// Records that activations, of this or other sessions, have ended. Nobody sees when a host
-    /// process ends, so its activations end at the time of its last event, if that is still in the
-    /// log.
-    pub fn record_ends(&self, ended: Vec<Ended>) {
-        let now = Moment::now();
-        let heard = LazyCell::new(|| last_heard(&self.audit_file()));
-        for end in ended {
-            let session = end.session.as_deref();
-            let pid = session
-                .and_then(|key| key.split_once('-'))
-                .and_then(|(pid, _)| pid.parse::<u32>().ok());
-            let unseen = matches!(end.why, End::HostGone | End::NextStart);
-            let last = session
-                .filter(|_| unseen)
-                .and_then(|key| heard.get(key).copied())
-                .filter(|last| last.0 >= end.began);
-            let until = if unseen { last } else { Some(now) };
-            let lasted = until.map(|until| until.since(Moment(end.began)));
-            let event = Event::new("end")
-                .with("skill", end.skill)
-                .with("reason", json!(end.why))
-                .with("duration_ms", lasted)
-                .with("last_seen", last.map(|last| last.to_string()))
-                .with("session", end.session)
-                .with("context", end.context)
-                .with("host_pid", pid);
-            self.write_down(event);
-        }
-    }
-
-    /// The user's name, as the environment has it.
-    pub fn user(&self) -> Option<String> {
-        self.run
-            .env
-            .text("USER")
-            .or_else(|| self.run.env.text("LOGNAME"))
-    }
-
-    fn write_down(&self, event: Event) {
-        // If the configuration is unreadable, the defaults apply.
-        let own = self.own_config().unwrap_or_default();
-        let config = &own.0;
-        let event = event
-            .with("event_id", unique())
-            .with("machine", process::machine())
-            .with("user", self.user())
-            .with("uid", process::effective_user())
-            .with("project", self.run.project_dir().display().to_string())
-            .with("tenant", config.tenant.clone())
-            .with("environment", config.environment.clone());
-        // The host is waiting, so the log must not delay the answer.
-        if self.run.protocol.is_some() {
-            self.once(HeldBack::default).0.borrow_mut().push(event);
-        } else {
-            self.audit().write(&event);
-        }
-    }
-
-    /// Takes over the events that another context of this call holds back.
-    pub fn take_events(&self, other: &Self) {
-        if let Some(held_back) = other.known::<HeldBack>() {
-            let events = held_back.0.take();
-            self.once(HeldBack::default).0.borrow_mut().extend(events);
-        }
-    }
-
-    /// Writes the events held back until the answer was sent, after `complete` has added what the host
-    /// would have waited for.
-    pub fn write_events(&self, complete: impl Fn(Event) -> Event) {
-        let Some(held_back) = self.known::<HeldBack>() else {
-            return;
-        };
-        let events = held_back.0.take();
-        let audit = self.audit();
-        for event in events {
-            audit.write(&complete(event));
-        }
-    }
-
-    fn audit(&self) -> Audit {
-        Audit {
-            file: self.audit_file(),
-            max: AUDIT_FILE,
-            copies: self.policies().unwrap_or_default().audit_copies(),
-        }
-    }
+/// The events that activations have ended. Nobody sees when a host process ends, so its activations
+/// end at the time of its last event, if that is still in the log.
+pub fn end_events(ended: Vec<Ended>, log: &Path) -> impl Iterator<Item = Event> {
+    let now = Moment::now();
+    let heard = LazyCell::new(|| last_heard(log));
+    ended.into_iter().map(move |end| {
+        let session = end.session.as_deref();
+        let pid = session
+            .and_then(|key| key.split_once('-'))
+            .and_then(|(pid, _)| pid.parse::<u32>().ok());
+        let unseen = matches!(end.why, End::HostGone | End::NextStart);
+        let last = session
+            .filter(|_| unseen)
+            .and_then(|key| heard.get(key).copied())
+            .filter(|last| last.0 >= end.began);
+        let until = if unseen { last } else { Some(now) };
+        let lasted = until.map(|until| until.since(Moment(end.began)));
+        Event::new("end")
+            .with("skill", end.skill)
+            .with("reason", json!(end.why))
+            .with("duration_ms", lasted)
+            .with("last_seen", last.map(|last| last.to_string()))
+            .with("session", end.session)
+            .with("context", end.context)
+            .with("host_pid", pid)
+    })
 }
 
 /// A call as recorded in an event: the arguments that rules look at, without file contents.

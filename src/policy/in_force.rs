@@ -8,8 +8,8 @@ use toml_edit::{Document, TableLike};
 
 use super::file::line_of;
 use crate::error::Result;
-use crate::facts::Facts;
-use crate::policy::joined;
+use crate::policy::{Config, Policies, joined, settings};
+use crate::run_context::RunContext;
 use crate::sys::{files, limits};
 
 /// A key that is set, in the format that `--json` documents.
@@ -27,45 +27,47 @@ pub struct InForce {
     pub line: Option<usize>,
 }
 
-impl Facts {
-    /// Every key of every policy, then those of the configuration that do not have their default.
-    ///
-    /// # Errors
-    /// If a policy or the configuration cannot be relied on.
-    pub fn in_force(&self) -> Result<Vec<InForce>> {
-        let policies = self.policies()?;
-        let mut all = Vec::new();
-        for (file, _) in policies.each_file() {
-            let shown = file.display().to_string();
-            all.extend(written(file).into_iter().map(|(key, value, line)| InForce {
-                key,
-                value,
-                layer: "policy",
-                file: Some(shown.clone()),
-                line: Some(line),
-            }));
-        }
-        let (own, project) = (self.config_path(), self.run.project_config_path());
-        let (in_own, in_project) = (written(&own), written(&project));
-        for setting in self.settings()? {
-            let (layer, keys) = match &setting.origin {
-                default if default == "default" => continue,
-                policy if policy == "policy" => ("policy", None),
-                path if Path::new(path) == project => ("project", Some(&in_project)),
-                _ => ("user", Some(&in_own)),
-            };
-            let mut keys_there = keys.into_iter().flatten();
-            let there = keys_there.find(|(key, ..)| *key == setting.key);
-            all.push(InForce {
-                value: setting.value.to_string(),
-                layer,
-                line: there.map(|(.., line)| *line),
-                file: keys.map(|_| setting.origin),
-                key: setting.key,
-            });
-        }
-        Ok(all)
+/// Every key of every policy, then those of the configuration that do not have their default.
+///
+/// # Errors
+/// As [`settings`].
+pub fn in_force(
+    run: &RunContext,
+    state: &Path,
+    policies: &Policies,
+    own: &Config,
+) -> Result<Vec<InForce>> {
+    let mut all = Vec::new();
+    for (file, _) in policies.each_file() {
+        let shown = file.display().to_string();
+        all.extend(written(file).into_iter().map(|(key, value, line)| InForce {
+            key,
+            value,
+            layer: "policy",
+            file: Some(shown.clone()),
+            line: Some(line),
+        }));
     }
+    let project = run.project_config_path();
+    let (in_own, in_project) = (written(&run.config_path()), written(&project));
+    for setting in settings(run, state, policies, own)? {
+        let (layer, keys) = match &setting.origin {
+            default if default == "default" => continue,
+            policy if policy == "policy" => ("policy", None),
+            path if Path::new(path) == project => ("project", Some(&in_project)),
+            _ => ("user", Some(&in_own)),
+        };
+        let mut keys_there = keys.into_iter().flatten();
+        let there = keys_there.find(|(key, ..)| *key == setting.key);
+        all.push(InForce {
+            value: setting.value.to_string(),
+            layer,
+            line: there.map(|(.., line)| *line),
+            file: keys.map(|_| setting.origin),
+            key: setting.key,
+        });
+    }
+    Ok(all)
 }
 
 /// The keys of a file with their values and lines, in its order; none if it is not TOML.

@@ -38,13 +38,17 @@ pub use audit::Audit;
 pub use by_context::ByContext;
 pub use config::{CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
 pub use digest_cache::{Asks, DigestCache};
-pub use effective_config::Setting;
+pub use effective_config::{
+    Setting, effective, may_have_always_on, own_config, script_wait, settings,
+};
 pub use enterprise::Enterprise;
 pub use event::Event;
-pub use events::{call_event, decision_of};
+pub use events::{
+    activation_event, audit_file, call_event, decision_of, end_events, user, with_origin,
+};
 pub use file::{parse_toml, read_correctable, read_toml, save_toml, set_key, unset_key};
 pub use glob::{any_matches, matches};
-pub use in_force::InForce;
+pub use in_force::{InForce, in_force};
 pub use ledger::Ledger;
 pub use log::{Line, each_event, each_event_of, last_events, last_heard};
 pub use masking::mask;
@@ -54,4 +58,4 @@ pub use required_skills::{AtLeast, Missing, MissingSkill, Presence, RequiredSkil
 pub use signing::{OWN_SIGNERS, SigningFile, SigningInForce, SigningRules, SourceSigning};
 pub use skill_names::{BySkill, SkillGlob, joined, parts};
 pub use skill_rules::{Finding, Subject, refusal};
-pub use trust::{Seen, Trust, Trusts};
+pub use trust::{Seen, Trust, Trusts, is_empty_place, is_place, parts_of};

@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
-use crate::facts::Facts;
 use crate::policy::source_address::{SourceAddress, SourceGlob};
 use crate::signing::{Demand, Requirement};
 
@@ -97,7 +95,7 @@ impl SigningRules {
 #[derive(Debug, Clone)]
 pub struct SigningInForce {
     /// `None` if one cannot be read.
-    rules: Option<Vec<(PathBuf, SigningRules)>>,
+    pub rules: Option<Vec<(PathBuf, SigningRules)>>,
 }
 
 impl SigningInForce {
@@ -151,60 +149,6 @@ pub struct SigningFile {
     pub is_policy: bool,
     /// Whether it lists keys that count no longer.
     pub revokes: bool,
-}
-
-impl Facts {
-    /// What each file says about signatures, those of policies first.
-    fn signing_rules(&self) -> Result<Vec<(PathBuf, SigningRules)>> {
-        let (policies, config) = (self.policies()?, self.config()?);
-        let by_policy = policies.signing();
-        let mut rules: Vec<_> = by_policy
-            .map(|(file, rules)| (file.to_owned(), rules.clone()))
-            .collect();
-        // A link to nothing shows that a file was meant.
-        let own = |revokes| {
-            Some(self.own_signing_file(revokes)).filter(|path| path.is_symlink() || path.exists())
-        };
-        let own = SigningRules {
-            require: config.signing.require,
-            signers: own(false),
-            revoked: own(true),
-            sources: config.signing.sources.clone(),
-        };
-        rules.push((self.config_path(), own));
-        Ok(rules)
-    }
-
-    /// The rules about signatures.
-    pub fn signing_in_force(&self) -> SigningInForce {
-        let rules = self.signing_rules().ok();
-        SigningInForce { rules }
-    }
-
-    /// The files that count, those of policies first, which may be missing.
-    ///
-    /// # Errors
-    /// When a policy or the configuration cannot be read.
-    pub fn signing_files(&self) -> Result<Vec<SigningFile>> {
-        let mut files = Vec::new();
-        for (stated_in, rules) in self.signing_rules()? {
-            for (path, revokes) in [(&rules.signers, false), (&rules.revoked, true)] {
-                files.extend(path.as_ref().map(|path| SigningFile {
-                    path: stated_in.with_file_name("").join(path),
-                    is_policy: stated_in != self.config_path(),
-                    stated_in: stated_in.clone(),
-                    revokes,
-                }));
-            }
-        }
-        Ok(files)
-    }
-
-    /// The user's file of signers, or of revoked keys, beside the configuration, existing or not.
-    pub fn own_signing_file(&self, revokes: bool) -> PathBuf {
-        let name = if revokes { "revoked" } else { OWN_SIGNERS };
-        self.run.dirs.plugin.join(name)
-    }
 }
 
 #[cfg(test)]

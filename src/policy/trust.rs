@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::policy::{DigestCache, Ledger};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 use crate::skill::directories::skill_directories;
@@ -20,7 +19,8 @@ mod content;
 mod record;
 mod seen;
 
-use content::{beside, digest_of, files_of};
+use content::{digest_of, files_of};
+pub use content::{is_empty_place, is_place};
 pub use record::{Part, Trusted};
 pub use seen::Seen;
 
@@ -44,8 +44,9 @@ pub enum Trust {
 
 /// The record of trust, read once, and the results of comparing directories with it. By default
 /// every byte is digested.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Trusts {
+    record: Ledger<Trusted>,
     digests: Rc<DigestCache>,
     entries: OnceCell<BTreeMap<String, Trusted>>,
     /// What each holder is recorded as: resolving a path costs as much as it is deep.
@@ -54,16 +55,24 @@ pub struct Trusts {
 }
 
 impl Trusts {
-    /// Compares with the record by what `digests` knows, too.
-    pub fn by(digests: Rc<DigestCache>) -> Self {
+    /// Compares with this record.
+    pub fn new(record: Ledger<Trusted>) -> Self {
+        Self::by(record, Rc::default())
+    }
+
+    /// Compares with this record by what `digests` knows, too.
+    pub fn by(record: Ledger<Trusted>, digests: Rc<DigestCache>) -> Self {
         Self {
+            record,
             digests,
-            ..Self::default()
+            entries: OnceCell::new(),
+            keys: RefCell::default(),
+            found: RefCell::default(),
         }
     }
 
     /// Whether the skill in `dir` and the shared files beside it are trusted.
-    pub fn of_skill(&self, facts: &Facts, dir: &Path) -> Trust {
+    pub fn of_skill(&self, dir: &Path) -> Trust {
         let Some(root) = dir.parent() else {
             return Trust::Missing;
         };
@@ -74,16 +83,16 @@ impl Trusts {
         let holder = RunContext::holder_of(root);
         // So a group of skills is, with all that is in it.
         if let Some(place) = RunContext::place_of(root).filter(|place| *place != root) {
-            return self.of_part(facts, holder, place);
+            return self.of_part(holder, place);
         }
         // A directory without a skill is one of the shared files.
         if !is_known && find_skill_file(dir).is_some() {
-            let own = self.of_part(facts, holder, dir);
+            let own = self.of_part(holder, dir);
             if own != Trust::Given {
                 return own;
             }
         }
-        match self.of_part(facts, holder, root) {
+        match self.of_part(holder, root) {
             Trust::Outdated(changed) => {
                 let beside = changed.into_iter().map(|path| format!("../{path}"));
                 Trust::Outdated(beside.collect())
@@ -93,11 +102,11 @@ impl Trusts {
     }
 
     /// Whether `path`, one of the parts of `holder`, is trusted.
-    pub fn of_part(&self, facts: &Facts, holder: &Path, path: &Path) -> Trust {
+    pub fn of_part(&self, holder: &Path, path: &Path) -> Trust {
         if self.is_known(path) {
             return Trust::Given;
         }
-        self.once(path, || match self.recorded(facts, holder) {
+        self.once(path, || match self.recorded(holder) {
             None => Trust::Missing,
             Some(Trusted::Always) => Trust::Given,
             Some(Trusted::Parts(parts)) => part_key(holder, path)
@@ -119,8 +128,8 @@ impl Trusts {
     }
 
     /// What is recorded for `holder`.
-    fn recorded(&self, facts: &Facts, holder: &Path) -> Option<&Trusted> {
-        let read = || facts.trusted().entries().unwrap_or_default();
+    fn recorded(&self, holder: &Path) -> Option<&Trusted> {
+        let read = || self.record.entries().unwrap_or_default();
         let entries = self.entries.get_or_init(read);
         let mut keys = self.keys.borrow_mut();
         let key = keys.entry(holder.to_owned());
@@ -161,35 +170,25 @@ impl Part {
     }
 }
 
-impl Facts {
-    /// The record of what the user trusts.
-    pub fn trusted(&self) -> Ledger<Trusted> {
-        Ledger::for_user(self.store().dir().join("trust.json"))
-    }
-
-    /// Everything in `holder` that needs trust: its skills, the shared files beside them and its
-    /// configuration.
-    pub fn parts_of(holder: &Path) -> Vec<PathBuf> {
-        let mut parts = Vec::new();
-        for root in PROJECT_HOLDS.map(|root| holder.join(root)) {
-            if root.symlink_metadata().is_ok() {
-                parts.extend(skill_directories(&root));
-                parts.push(root);
-            }
+/// Everything in `holder` that needs trust: its skills, the shared files beside them and its
+/// configuration.
+pub fn parts_of(holder: &Path) -> Vec<PathBuf> {
+    let mut parts = Vec::new();
+    for root in PROJECT_HOLDS.map(|root| holder.join(root)) {
+        if root.symlink_metadata().is_ok() {
+            parts.extend(skill_directories(&root));
+            parts.push(root);
         }
-        let config = holder.join(PROJECT_CONFIG);
-        parts.extend(config.symlink_metadata().is_ok().then_some(config));
-        parts
     }
+    let config = holder.join(PROJECT_CONFIG);
+    parts.extend(config.symlink_metadata().is_ok().then_some(config));
+    parts
+}
 
-    /// Whether `part` is a skills directory, which stands for the shared files in it.
-    pub fn is_place(part: &Path) -> bool {
-        PROJECT_HOLDS.iter().any(|root| part.ends_with(root))
-    }
-
-    /// Whether a skills directory has no shared files.
-    pub fn is_empty_place(part: &Path) -> bool {
-        beside(part).is_ok_and(|beside| beside.is_empty())
+impl Ledger<Trusted> {
+    /// The record in `state` of what the user trusts.
+    pub fn trusted(state: &Path) -> Self {
+        Self::for_user(state.join("trust.json"))
     }
 
     /// Trusts `holder` whatever changes in it.
@@ -197,22 +196,7 @@ impl Facts {
     /// # Errors
     /// If its path cannot be recorded.
     pub fn trust_always(&self, holder: &Path) -> Result<()> {
-        self.trusted().put(&trust_key(holder)?, Trusted::Always)
-    }
-
-    /// Trusts these parts of `holder` as they are now; with `keep`, the parts recorded before stay
-    /// trusted too. Returns the unreadable parts, which are not trusted, with their errors.
-    ///
-    /// # Errors
-    /// If nothing could be recorded.
-    pub fn trust(
-        &self,
-        holder: &Path,
-        wanted: &[PathBuf],
-        keep: bool,
-    ) -> Result<Vec<(PathBuf, Error)>> {
-        let seen = wanted.iter().cloned().map(Seen::at).collect();
-        self.trust_seen(holder, seen, keep)
+        self.put(&trust_key(holder)?, Trusted::Always)
     }
 
     /// Revokes trust in `holder`, or only in these parts of it, unless this is a dry run; returns
@@ -224,9 +208,9 @@ impl Facts {
         let key = trust_key(holder)?;
         let Some(only) = only else {
             if dry_run {
-                return Ok(self.trusted().entries()?.contains_key(&key));
+                return Ok(self.entries()?.contains_key(&key));
             }
-            return self.trusted().take(&key);
+            return self.take(&key);
         };
         let mut parts = self.recorded_parts(holder)?;
         let before = parts.len();
@@ -237,14 +221,14 @@ impl Facts {
             return Ok(false);
         }
         if !dry_run {
-            self.trusted().put(&key, Trusted::Parts(parts))?;
+            self.put(&key, Trusted::Parts(parts))?;
         }
         Ok(true)
     }
 
     /// What is recorded for each part of `holder`.
     fn recorded_parts(&self, holder: &Path) -> Result<BTreeMap<String, Part>> {
-        match self.trusted().entries()?.remove(&trust_key(holder)?) {
+        match self.entries()?.remove(&trust_key(holder)?) {
             None => Ok(BTreeMap::new()),
             Some(Trusted::Parts(parts)) => Ok(parts),
             Some(Trusted::Always) => {

@@ -11,7 +11,9 @@ use crate::host::ours;
 use crate::permission::{
     Call, Decision, OurTool, Outcome, absolute_arguments, decide, decide_unreadable_state,
 };
-use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of};
+use crate::policy::{
+    Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of, may_have_always_on,
+};
 use crate::protocol::{
     Called, ToolUse, call_of, meaning, script_of, script_read, under_denied_name,
 };
@@ -169,9 +171,10 @@ pub fn lacks_always_on(facts: &Facts, session: &Session) -> Option<Error> {
         }),
         // It would hide what a policy requires, too.
         Err(error) => (policies.required().next().is_some()
-            || facts
-                .own_config()
-                .map_or_else(|_| facts.may_have_always_on(), |own| uses(&own.0)))
+            || facts.own_config().map_or_else(
+                |_| may_have_always_on(&facts.run.config_path()),
+                |own| uses(&own),
+            ))
         .then_some(error),
     }
 }

@@ -4,6 +4,7 @@
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::policy::{Event, Missing, MissingSkill};
+use crate::session::Seen;
 use crate::sys::EntryName;
 
 const MISSING: EntryName = EntryName::from_static("missing");
@@ -14,8 +15,8 @@ pub fn record(facts: &Facts) -> Vec<MissingSkill> {
     let requires = facts
         .policies()
         .is_ok_and(|it| it.required().next().is_some());
-    let seen = facts.seen(MISSING);
-    let session = facts.session().as_str().to_owned();
+    let seen = Seen::at(facts.store().dir(), MISSING);
+    let session = facts.key().as_str().to_owned();
     if !requires || seen.before(&session) {
         return Vec::new();
     }

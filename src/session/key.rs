@@ -3,7 +3,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::host::Agent;
+use crate::host::{Agent, Protocol};
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};
 
@@ -70,6 +70,12 @@ impl SessionKey {
     /// The session's host process; `None` for a named session.
     pub fn process(&self) -> Option<ProcessId> {
         self.process
+    }
+
+    /// The host of this call, our parent process: jobs of its calls end with it. `None` for a
+    /// person's command, whose jobs may outlive the shell.
+    pub fn host(&self, protocol: Option<Protocol>) -> Option<ProcessId> {
+        protocol.and_then(|_| self.process.or_else(|| Some(ProcessId::parent())))
     }
 
     /// Whether an entry written in `realm` can be this session's. The key of a process is valid

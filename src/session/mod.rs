@@ -8,7 +8,6 @@ mod contexts;
 mod hook_record;
 mod key;
 mod loading;
-mod of_run;
 mod prompts;
 mod seen;
 mod snapshot;

@@ -7,7 +7,6 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use super::active::{ActiveSkill, End, Ended, OF_CONTEXT, Session};
 use super::contexts::Contexts;
@@ -20,19 +19,13 @@ use crate::sys::{Dir, Directories, Durable, EntryName, Env, files, limits};
 
 const LOCK: EntryName = EntryName::from_static("state.lock");
 
-/// How long a call relies on the state that it has read: it reads it several times.
-const STATE_SEEN: Duration = Duration::from_millis(100);
-
 /// The store of the state.
 #[derive(Debug, Clone)]
 pub struct Store {
     path: PathBuf,
-    /// The state as last read or written.
-    seen: Rc<RefCell<Option<Seen>>>,
+    /// The state as this call has read it, or changed it since.
+    seen: Rc<RefCell<Option<Rc<State>>>>,
 }
-
-/// When the state was read or written, and the state.
-type Seen = (Instant, Rc<State>);
 
 impl Store {
     /// The store of this installation.
@@ -67,18 +60,14 @@ impl Store {
 
     /// The whole state, empty if there is no file yet. Takes no lock: the file is always complete.
     pub(super) fn read(&self) -> Result<Rc<State>, Unreadable> {
-        match &*self.seen.borrow() {
-            Some((at, state)) if at.elapsed() < STATE_SEEN => return Ok(state.clone()),
-            _ => {}
-        }
-        self.read_anew()
+        let seen = self.seen.borrow().clone();
+        seen.map_or_else(|| self.read_anew(), Ok)
     }
 
     /// As [`Store::read`], from disk.
     fn read_anew(&self) -> Result<Rc<State>, Unreadable> {
         let unreadable =
             |why: &dyn Display| Unreadable::File(format!("`{}`: {why}", self.path.display()));
-        let at = Instant::now();
         let opened = files::unless_missing(&self.path, files::open_with_metadata);
         let state = match opened.map_err(|error| unreadable(&error))? {
             None => State::default(),
@@ -101,7 +90,7 @@ impl Store {
             )));
         }
         let state = Rc::new(state);
-        *self.seen.borrow_mut() = Some((at, state.clone()));
+        *self.seen.borrow_mut() = Some(state.clone());
         Ok(state)
     }
 
@@ -124,7 +113,7 @@ impl Store {
                 "the user can make room on the disk, and `{dir}` writable"
             ))
         })?;
-        *self.seen.borrow_mut() = Some((Instant::now(), Rc::new(state)));
+        *self.seen.borrow_mut() = Some(Rc::new(state));
         Ok(())
     }
 
@@ -359,10 +348,12 @@ impl Store {
                     ..Session::default()
                 };
             }
-            session.changed = now();
-            let before = session.activated.clone();
+            let before = session.clone();
             let result = edit(session, &mut state.contexts)?;
-            state.contexts.keep(session, &before)?;
+            if is_new || *session != before {
+                session.changed = now();
+                state.contexts.keep(session, &before.activated)?;
+            }
             Ok(result)
         })
     }

@@ -8,8 +8,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
 use agent_skills::catalog::Catalog;
-use agent_skills::protocol::Input;
 use agent_skills::facts::Facts;
+use agent_skills::protocol::Input;
 use agent_skills::sys::Env;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::activation::unmet;
-use crate::catalog::Layer;
+use crate::catalog::{Layer, market_at};
 use crate::cli::agents::share;
 use crate::cli::caller::{agent_above, decided_by_a_person, pasted};
 use crate::cli::choosing::{Offered, picking};
@@ -129,7 +129,7 @@ impl Install {
         let mut layer = self.scope.layer();
         if self.references.is_empty() && self.scope.is_default() {
             let project = facts.base(&facts.layer_dir(Layer::Project));
-            if facts.market_at(&project).has_lockfile() {
+            if market_at(facts, &project).has_lockfile() {
                 layer = Layer::Project;
             }
         }

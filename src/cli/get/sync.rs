@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::install;
 use super::next::what_next;
-use crate::catalog::Layer;
+use crate::catalog::{Layer, market_at};
 use crate::cli::agents::{share, withdraw};
 use crate::cli::caller::{Failure, pasted};
 use crate::cli::consent::Consenting;
@@ -187,7 +187,7 @@ impl Sync {
             return Layer::Personal;
         }
         let project = facts.base(&facts.layer_dir(Layer::Project));
-        if facts.market_at(&project).has_lockfile() {
+        if market_at(facts, &project).has_lockfile() {
             return Layer::Project;
         }
         self.scope.layer()

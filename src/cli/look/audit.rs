@@ -10,7 +10,7 @@ use crate::cli::options::Common;
 use crate::cli::{Caller, Screen, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::policy::{Line, each_event, last_events};
+use crate::policy::{Line, audit_file, each_event, last_events};
 use crate::skill::{SkillName, brief};
 use crate::sys::text::count;
 use crate::sys::{Moment, tell, warn};
@@ -85,8 +85,11 @@ impl Audit {
             }
             return stream(facts, common, screen, &is_wanted, live).map(|()| String::new());
         };
-        let (mut lines, torn) =
-            last_events(&facts.audit_file(), limit.saturating_add(1), is_wanted)?;
+        let (mut lines, torn) = last_events(
+            &audit_file(facts.store().dir()),
+            limit.saturating_add(1),
+            is_wanted,
+        )?;
         tell_torn(torn);
         if lines.len() > limit {
             lines.remove(0);
@@ -155,7 +158,7 @@ pub fn each_since(
     since: Moment,
     visit: &mut dyn FnMut(&Line) -> Result<()>,
 ) -> Result<()> {
-    let torn = each_event(&facts.audit_file(), &mut |line| {
+    let torn = each_event(&audit_file(facts.store().dir()), &mut |line| {
         if line.time < since {
             return Ok(());
         }

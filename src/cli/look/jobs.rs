@@ -7,6 +7,7 @@ use crate::cli::options::Common;
 use crate::cli::{Answer, Failure, json};
 use crate::error::Result;
 use crate::facts::Facts;
+use crate::script;
 use crate::skill::one_line;
 use crate::sys::Shown;
 
@@ -29,7 +30,7 @@ impl Jobs {
 }
 
 fn list(facts: &Facts, as_json: bool) -> Result<String> {
-    let jobs = facts.jobs().list();
+    let jobs = script::Jobs::of(&facts.run).list();
     if as_json {
         return json::list("jobs", &jobs);
     }
@@ -57,8 +58,7 @@ fn list(facts: &Facts, as_json: bool) -> Result<String> {
 
 /// Streams one job's output from its beginning until it ends.
 fn follow(facts: &Facts, id: &str, out: &mut dyn Write) -> Answer {
-    let outcome = facts
-        .jobs()
+    let outcome = script::Jobs::of(&facts.run)
         .find_any(id)?
         .follow(out, &mut Shown::new(std::io::stderr().lock()))?;
     Failure::unless(outcome.exit_code() == Some(0), String::new())

@@ -18,7 +18,7 @@ use crate::cli::write::try_skill;
 use crate::cli::{Answer, Caller, Paint, Screen, json};
 use crate::error::Result;
 use crate::facts::Facts;
-use crate::policy::{Line, last_events};
+use crate::policy::{Line, audit_file, last_events};
 use crate::skill::{Skill, SkillName, brief, one_line};
 use crate::sys::text::{count, counted};
 
@@ -94,7 +94,7 @@ impl Suggest {
         let name = SkillName::from_written(&self.skill)?;
         let is_its =
             |line: &Line| line.text("event") == "activate" && line.text("skill") == name.as_str();
-        let (lines, _) = last_events(&facts.audit_file(), 1, is_its).ok()?;
+        let (lines, _) = last_events(&audit_file(facts.store().dir()), 1, is_its).ok()?;
         let skill = Skill::load(Path::new(lines.first()?.text("path"))).ok()?;
         (skill.name == name).then_some(skill)
     }

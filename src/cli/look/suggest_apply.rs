@@ -26,7 +26,7 @@ pub fn add_to_configuration(
     common: Common,
 ) -> Result<String> {
     let name = skill.name.as_str();
-    let own = facts.own_config()?.0.added_entries(name).to_vec();
+    let own = facts.own_config()?.added_entries(name).to_vec();
     let entries = distinct(own.into_iter().chain(found.written()));
     let value = entries.iter().collect::<toml_edit::Array>().to_string();
     let key = ["skills", name, "allow"].map(str::to_owned);

@@ -16,7 +16,7 @@ use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Screen, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::policy::each_event_of;
+use crate::policy::{audit_file, each_event_of};
 use crate::skill::shown_name;
 use crate::sys::text::count;
 use crate::sys::{Durable, files};
@@ -112,7 +112,7 @@ fn write_page(
         let same = log.canonicalize().ok().zip(target.canonicalize().ok());
         same.is_some_and(|(log, target)| log == target)
     };
-    if read.chain([facts.audit_file()]).any(is_read) {
+    if read.chain([audit_file(facts.store().dir())]).any(is_read) {
         let text = format!("`{shown}` is a log, which the page would replace");
         return Err(Error::new(text).hint("give another file: --html FILE.html"));
     }

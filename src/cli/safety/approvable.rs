@@ -3,7 +3,7 @@
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::policy::approval_digest;
+use crate::policy::{Ledger, approval_digest};
 use crate::skill::Skill;
 
 /// The skill, and the digest of all its files.
@@ -24,7 +24,7 @@ pub fn read(entry: &Entry) -> Result<(Skill, String)> {
 
 /// Says whose record it is, where it cannot be written.
 pub fn to_owner(facts: &Facts, error: Error) -> Error {
-    let approved = facts.approved();
+    let approved = Ledger::approvals(facts.enterprise(), facts.store().dir());
     let file = approved.file().display();
     error.or_hint(format!("`{file}` has to be writable: run it as its owner"))
 }

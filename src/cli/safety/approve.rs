@@ -12,7 +12,7 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, Screen};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::policy::{Approval, Approvals, Event};
+use crate::policy::{Approval, Approvals, Event, Ledger, user};
 use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
 use crate::sys::tree;
@@ -53,7 +53,7 @@ fn approve(facts: &Facts, common: Common, consenting: Consenting, written: &str)
     let entry = installed(facts, &catalog, written)?;
     let (skill, digest) = read(entry)?;
     let name = entry.name();
-    let approved = facts.approved();
+    let approved = Ledger::approvals(facts.enterprise(), facts.store().dir());
     let before = approved.entries()?.remove(&name);
     let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
     let shown = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
@@ -70,7 +70,7 @@ fn approve(facts: &Facts, common: Common, consenting: Consenting, written: &str)
         let text = format!("`{name}` was not approved: you said no");
         return Err(Error::new(text).hint("the same command asks again"));
     }
-    let approval = Approval::now(digest.clone(), facts.user());
+    let approval = Approval::now(digest.clone(), user(&facts.run.env));
     let put = approved.approve(&name, &entry.dir, approval);
     put.map_err(|error| to_owner(facts, error))?;
     let event = Event::new("approve")
@@ -108,7 +108,7 @@ fn revoke(facts: &Facts, common: Common, written: &str) -> Result<String> {
     let qualified = catalog.by_qualified_name(written);
     let name = qualified.map_or_else(|| written.to_owned(), Entry::name);
     let dir = qualified.map(|entry| entry.dir.as_path());
-    let approved = facts.approved();
+    let approved = Ledger::approvals(facts.enterprise(), facts.store().dir());
     let entries = approved.entries()?;
     let found = entries.get(&name);
     if !found.is_some_and(|found| dir.is_none_or(|dir| found.was_for(dir))) {

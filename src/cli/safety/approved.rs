@@ -9,7 +9,7 @@ use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
 use crate::facts::Facts;
-use crate::policy::{Approval, approval_digest};
+use crate::policy::{Approval, Ledger, approval_digest};
 use crate::skill::{Skill, one_line};
 use crate::sys::time::local;
 
@@ -73,7 +73,7 @@ fn state(dir: &Path, digest: &str) -> State {
 /// # Errors
 /// If the record cannot be read.
 pub fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
-    let entries = facts.approved().entries()?;
+    let entries = Ledger::approvals(facts.enterprise(), facts.store().dir()).entries()?;
     let each = entries
         .into_iter()
         .flat_map(|(name, approvals)| approvals.0.into_iter().map(move |one| (name.clone(), one)));

@@ -10,7 +10,7 @@ use crate::cli::options::Common;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::run_context::real;
-use crate::script::Command;
+use crate::script::{Command, Jobs};
 use crate::skill::Skill;
 
 /// Run a command as confined as a skill's scripts
@@ -50,14 +50,14 @@ impl Confine {
             let shown = pasted(&words.collect::<Vec<_>>());
             return Ok(format!("would run, confined: {shown}\n"));
         }
-        let settings = facts.script_settings(skill.name.as_str())?;
+        let settings = facts.config()?.script(skill.name.as_str());
         let project = self.project.clone().unwrap_or(facts.run.env.project_root());
         let command = Command {
             words: &self.command,
             skill: &skill,
             confinement: &settings.confinement,
             project_dir: &facts.run.env.cwd.join(project),
-            jobs: &facts.jobs(),
+            jobs: &Jobs::of(&facts.run),
             base: &facts.run.env,
         };
         match command.run()? {}

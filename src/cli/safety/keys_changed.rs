@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 pub use super::keys_line::{Added, Removed, Revoked};
 use super::keys_line::{line, principal};
 use super::keys_listed::{read, signers};
+use crate::catalog::{market_at, own_signing_file, signing_files};
 use crate::cli::Caller;
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
@@ -28,7 +29,7 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
     let key = match (&added.key, &added.from) {
         (Some(file), _) => of_file(facts, file)?,
         (None, Some(skill)) => {
-            let market = facts.market_at(&base);
+            let market = market_at(facts, &base);
             let entry = market.origin(skill)?.ok_or_else(|| {
                 let text = format!("there is no installed skill `{}`", one_line(skill));
                 Error::new(text).hint("`agent-skills list` shows what there is")
@@ -250,9 +251,7 @@ fn fingerprint(facts: &Facts, listed: &Listed) -> Result<String> {
         return Ok(fingerprint.clone());
     }
     let base = facts.base(&facts.run.dirs.plugin);
-    let found = facts
-        .market_at(&base)
-        .openpgp_fingerprints(&[&listed.public])?;
+    let found = market_at(facts, &base).openpgp_fingerprints(&[&listed.public])?;
     match found.into_iter().flatten().collect::<Vec<_>>().as_slice() {
         [one] => Ok(one.clone()),
         [] => Err(Error::new("gpg reads no public key in it")
@@ -266,14 +265,13 @@ fn fingerprint(facts: &Facts, listed: &Listed) -> Result<String> {
 fn place(facts: &Facts, written: Option<&Path>, revokes: bool) -> PathBuf {
     match written {
         Some(file) => facts.run.env.cwd.join(file),
-        None => facts.own_signing_file(revokes),
+        None => own_signing_file(&facts.run, revokes),
     }
 }
 
 /// The file that revokes a key, if one does.
 fn revoked_in(facts: &Facts, fingerprint: &str) -> Result<Option<PathBuf>> {
-    for file in facts
-        .signing_files()?
+    for file in signing_files(facts)?
         .into_iter()
         .filter(|file| file.revokes)
     {
@@ -287,7 +285,7 @@ fn revoked_in(facts: &Facts, fingerprint: &str) -> Result<Option<PathBuf>> {
 
 /// Who is listed with a key, in any file that counts.
 fn whose(facts: &Facts, fingerprint: &str) -> Option<String> {
-    let files = facts.signing_files().ok()?;
+    let files = signing_files(facts).ok()?;
     let mut found = files
         .iter()
         .filter(|file| !file.revokes)

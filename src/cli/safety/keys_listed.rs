@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::catalog::{market_at, signing_files};
 use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Answer, Failure, Paint, Screen, json};
@@ -75,7 +76,7 @@ pub fn signers(facts: &Facts, path: &Path) -> Result<(String, Signers, Vec<Optio
         .collect();
     let base = facts.base(&facts.run.dirs.plugin);
     // Without gpg, these keys count nowhere, and the rest is to be seen all the same.
-    let found = facts.market_at(&base).openpgp_fingerprints(&openpgp);
+    let found = market_at(facts, &base).openpgp_fingerprints(&openpgp);
     let mut found = found.unwrap_or_default().into_iter();
     let fingerprints = signers.listed.iter().map(|listed| match listed.kind {
         KeyKind::Openpgp => found.next().and_then(|all| all.into_iter().next()),
@@ -88,7 +89,7 @@ pub fn signers(facts: &Facts, path: &Path) -> Result<(String, Signers, Vec<Optio
 /// Shows all keys; a failure if a file cannot be read.
 pub fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
     let (mut listed, mut revoked, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for file in facts.signing_files()? {
+    for file in signing_files(facts)? {
         let read = if file.revokes {
             revoked_in(&file).map(|found| revoked.extend(found))
         } else {

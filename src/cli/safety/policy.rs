@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::policy_explained;
+use super::policy_explained::{self, rules};
 use crate::catalog::{Catalog, Entry, Standing, Withheld};
 use crate::cli::options::Common;
 use crate::cli::report::is_told;
@@ -95,7 +95,7 @@ impl Report {
             .entries()
             .iter()
             .filter(|entry| is_told(facts, entry));
-        let (rules, config) = match (facts.in_force(), facts.config()) {
+        let (rules, config) = match (rules(facts), facts.config()) {
             (Ok(rules), Ok(config)) => (rules, config),
             (Err(error), _) | (_, Err(error)) => return Self::closed(&error),
         };

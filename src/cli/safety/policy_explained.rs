@@ -10,7 +10,7 @@ use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::Checked;
-use crate::policy::{InForce, MissingSkill};
+use crate::policy::{InForce, MissingSkill, in_force};
 use crate::skill::{SkillName, one_line};
 
 #[derive(Serialize)]
@@ -44,13 +44,22 @@ struct Ruled {
     line: Option<usize>,
 }
 
+/// Every key that a policy or the configuration sets.
+///
+/// # Errors
+/// If one of them cannot be relied on.
+pub fn rules(facts: &Facts) -> Result<Vec<InForce>> {
+    let (policies, own) = (facts.policies()?, facts.own_config()?);
+    in_force(&facts.run, facts.store().dir(), &policies, &own)
+}
+
 /// What holds for the skills that `name` means, or for all.
 ///
 /// # Errors
 /// When a policy or the configuration cannot be relied on, or there is no such skill. The same answer
 /// if a required one is missing.
 pub fn show(facts: &Facts, common: Common, screen: Screen, name: Option<&str>) -> Answer {
-    let rules = facts.in_force()?;
+    let rules = rules(facts)?;
     let catalog = match name {
         Some(name) => facts.catalog_naming_each(&[name.to_owned()]),
         None => facts.catalog(),

@@ -12,7 +12,7 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::policy::{Event, Seen};
+use crate::policy::{Event, Ledger, Seen, is_place, parts_of};
 use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
 
@@ -125,10 +125,14 @@ impl Trust {
             format!("`{shown}` is trusted{how}:\n{}", look.whole())
         };
         let unread = if self.always {
-            facts.trust_always(holder)?;
+            Ledger::trusted(facts.store().dir()).trust_always(holder)?;
             Vec::new()
         } else {
-            facts.trust_seen(holder, seen, !self.parts.skill.is_empty())?
+            Ledger::trusted(facts.store().dir()).trust_seen(
+                holder,
+                seen,
+                !self.parts.skill.is_empty(),
+            )?
         };
         let event = Event::new("trust")
             .with("path", holder.display().to_string())
@@ -155,12 +159,12 @@ impl Parts {
         for holder in facts.run.project_holders(&from) {
             let mut parts = self.within(&holder);
             // The other skills there stay trusted, together with the files next to them.
-            parts.retain(|part| !Facts::is_place(part));
+            parts.retain(|part| !is_place(part));
             let only = names.is_some().then_some(&*parts);
             let path = holder.display().to_string();
             let part = names.as_ref().map(|names| one_line(names) + " in ");
             let part = part.unwrap_or_default();
-            if !facts.distrust(&holder, only, common.dry_run)? {
+            if !Ledger::trusted(facts.store().dir()).distrust(&holder, only, common.dry_run)? {
                 continue;
             }
             let shown = one_line(&path);
@@ -196,13 +200,13 @@ impl Parts {
 
     /// The parts of `holder`; with a skill, also the files next to it.
     fn within(&self, holder: &Path) -> Vec<PathBuf> {
-        let all = Facts::parts_of(holder);
+        let all = parts_of(holder);
         if self.skill.is_empty() {
             return all;
         }
         let is_named = |part: &&PathBuf| {
             let name = part.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            !Facts::is_place(part) && self.skill.iter().any(|skill| skill == name)
+            !is_place(part) && self.skill.iter().any(|skill| skill == name)
         };
         let mut parts: Vec<PathBuf> = all.iter().filter(is_named).cloned().collect();
         let places = parts.iter().filter_map(|part| part.parent());
@@ -222,7 +226,7 @@ impl Parts {
         if !holders.iter().any(|holder| from.starts_with(holder)) {
             holders = vec![from.clone()];
         }
-        holders.retain(|holder| !Facts::parts_of(holder).is_empty());
+        holders.retain(|holder| !parts_of(holder).is_empty());
         if holders.is_empty() {
             let text = format!("`{}` has no skills and no configuration", from.display());
             return Err(Error::new(text).hint(
@@ -236,7 +240,7 @@ impl Parts {
             return Ok(found);
         }
         let there = found.iter();
-        let there = there.flat_map(|(holder, _)| Facts::parts_of(holder));
+        let there = there.flat_map(|(holder, _)| parts_of(holder));
         let there: Vec<PathBuf> = there.collect();
         found.retain(|(_, parts)| !parts.is_empty());
         let is_there = |name: &&String| {

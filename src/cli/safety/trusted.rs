@@ -11,7 +11,7 @@ use crate::cli::tool_names::ToolNames;
 use crate::cli::{Screen, json};
 use crate::error::Result;
 use crate::facts::Facts;
-use crate::policy::{Seen, Trust, Trusts};
+use crate::policy::{Ledger, Seen, Trust, Trusts, is_empty_place, is_place, parts_of};
 use crate::skill::{one_line, shown_name};
 use crate::sys::text::{count, counted};
 
@@ -31,13 +31,13 @@ pub struct Look {
 impl Look {
     /// Looks at these parts of `holder`; `whole` says whether they are all it has.
     pub fn new(facts: &Facts, holder: &Path, seen: &[Seen], whole: bool, screen: Screen) -> Self {
-        let trusts = Trusts::default();
+        let trusts = Trusts::new(Ledger::trusted(facts.store().dir()));
         // Further in than what is inside, which a name could look like otherwise.
         let below = |told: String| screen.hanging("  ", &told, 6);
         let names = ToolNames::of(facts);
         let (mut parts, mut severe, mut kept) = (Vec::new(), Vec::new(), 0);
         for part in seen.iter().filter(|part| !is_nothing(&part.path)) {
-            match trusts.of_seen(facts, holder, part) {
+            match trusts.of_seen(holder, part) {
                 _ if !part.is_readable() => {
                     parts.push(below(told(holder, &part.path, "it cannot be read")));
                 }
@@ -50,11 +50,11 @@ impl Look {
             }
         }
         if whole {
-            let gone = trusts.gone(facts, holder);
+            let gone = trusts.gone(holder);
             parts.extend(gone.iter().map(|path| below(told(holder, path, "gone"))));
         }
         parts.splice(..0, severe);
-        let is_same = parts.is_empty() && !trusts.is_always(facts, holder);
+        let is_same = parts.is_empty() && !trusts.is_always(holder);
         Self {
             parts,
             kept,
@@ -88,7 +88,7 @@ impl Look {
 /// What is in a part, and whether the scan has severe findings there.
 fn inside(part: &Seen, screen: Screen, names: ToolNames) -> (String, bool) {
     let files = part.files();
-    let (lines, is_severe) = if Facts::is_place(&part.path) {
+    let (lines, is_severe) = if is_place(&part.path) {
         (vec![count(files.len(), "file")], false)
     } else if part.path.is_dir() {
         abilities(&part.path, &files, names)
@@ -100,7 +100,7 @@ fn inside(part: &Seen, screen: Screen, names: ToolNames) -> (String, bool) {
 
 /// Whether a part is a skills directory in which there is nothing beside the skills.
 fn is_nothing(part: &Path) -> bool {
-    Facts::is_place(part) && Facts::is_empty_place(part)
+    is_place(part) && is_empty_place(part)
 }
 
 /// One line about a part that is not trusted as it is.
@@ -116,7 +116,7 @@ fn line(holder: &Path, part: &Path, state: &Trust, missing: &str) -> String {
 
 fn told(holder: &Path, part: &Path, state: &str) -> String {
     let path = part.strip_prefix(holder).unwrap_or(part);
-    let what = if Facts::is_place(part) {
+    let what = if is_place(part) {
         "/ (beside the skills)"
     } else {
         ""
@@ -140,16 +140,17 @@ struct Listed<'l> {
 /// # Errors
 /// If the record cannot be read.
 pub fn trusted(facts: &Facts, common: Common) -> Result<String> {
-    let entries = facts.trusted().entries()?;
+    let record = Ledger::trusted(facts.store().dir());
+    let entries = record.entries()?;
     let listed = entries.iter().map(|(path, recorded)| {
-        let (holder, trusts) = (Path::new(path), Trusts::default());
-        let mut parts = Facts::parts_of(holder);
+        let (holder, trusts) = (Path::new(path), Trusts::new(record.clone()));
+        let mut parts = parts_of(holder);
         parts.retain(|part| !is_nothing(part));
         let states = parts.iter().filter_map(|part: &PathBuf| {
-            let state = trusts.of_part(facts, holder, part);
+            let state = trusts.of_part(holder, part);
             (state != Trust::Given).then(|| line(holder, part, &state, "not trusted"))
         });
-        let gone = trusts.gone(facts, holder);
+        let gone = trusts.gone(holder);
         let gone = gone.iter().map(|path| told(holder, path, "gone"));
         Listed {
             path,

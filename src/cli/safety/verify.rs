@@ -6,7 +6,7 @@ use std::slice;
 
 use serde::Serialize;
 
-use crate::catalog::Layer;
+use crate::catalog::{Layer, signing_in_force};
 use crate::cli::agents;
 use crate::cli::caller::pasted;
 use crate::cli::layers::{layer_of, layers_of};
@@ -153,7 +153,7 @@ impl Verify {
 
     /// Checks anew what has to be signed to be offered, and adds what is not.
     fn add_withheld(&self, facts: &Facts, verified: &[Verified], faults: &mut Vec<Fault>) {
-        if !facts.signing_in_force().require_anything() {
+        if !signing_in_force(facts).require_anything() {
             return;
         }
         // A host's call has no time to check all of them.

@@ -76,7 +76,7 @@ impl Config {
                 changed(&joined(&key), unset(facts, common.dry_run, &key))
             }
             Self::Edit => {
-                let file = facts.config_path().display().to_string();
+                let file = facts.run.config_path().display().to_string();
                 let edited = if common.dry_run {
                     Ok(format!("would open {} in an editor\n", one_line(&file)))
                 } else {
@@ -104,7 +104,7 @@ fn set_values(facts: &Facts, dry_run: bool, key: &[String], values: &[&str]) -> 
 }
 
 fn unset(facts: &Facts, dry_run: bool, key: &[String]) -> Result<String> {
-    let file = facts.config_path();
+    let file = facts.run.config_path();
     let hint = if is_known(key) {
         "`agent-skills config list` shows where each value comes from".to_owned()
     } else {
@@ -160,7 +160,7 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
 
 /// Changes one key of `config.toml`, unless the result would be invalid, or this is a dry run.
 pub fn set(facts: &Facts, key: &[String], value: &str, dry_run: bool) -> Result<()> {
-    let set = set_key(&facts.config_path(), key, value, dry_run, &|text| {
+    let set = set_key(&facts.run.config_path(), key, value, dry_run, &|text| {
         check(facts, key, text)
     });
     set.map_err(|error| unchanged(key, error))
@@ -207,8 +207,13 @@ fn is_known(key: &[String]) -> bool {
     Key::find(key).or(Key::find(&entry)).is_some()
 }
 
+fn settings(facts: &Facts) -> Result<Vec<Setting>> {
+    let (policies, own) = (facts.policies()?, facts.own_config()?);
+    policy::settings(&facts.run, facts.store().dir(), &policies, &own)
+}
+
 fn get(facts: &Facts, as_json: bool, path: &[String]) -> Result<String> {
-    let settings = facts.settings()?;
+    let settings = settings(facts)?;
     let key = joined(path);
     let below = format!("{key}.");
     let is_meant = |one: &&Setting| one.key == key || one.key.starts_with(&below);
@@ -236,7 +241,7 @@ struct Described<'a> {
 }
 
 fn list(facts: &Facts, as_json: bool, screen: Screen) -> Result<String> {
-    let settings = facts.settings()?;
+    let settings = settings(facts)?;
     let described = settings.iter().map(|setting| {
         let key = Key::find(&parts(&setting.key));
         Described {
@@ -284,7 +289,7 @@ fn line(setting: &Setting) -> String {
 
 fn paths(facts: &Facts, as_json: bool) -> Result<String> {
     let mut files = vec![
-        ("own", facts.config_path()),
+        ("own", facts.run.config_path()),
         ("project", facts.run.project_config_path()),
     ];
     let policies = facts.enterprise().policy_files().into_iter();
@@ -305,7 +310,7 @@ fn paths(facts: &Facts, as_json: bool) -> Result<String> {
 /// Opens a copy in the editor and saves it, unless it has a mistake. Then the copy is kept, and
 /// opened next time.
 fn edit(facts: &Facts) -> Result<String> {
-    let path = facts.config_path();
+    let path = facts.run.config_path();
     let copy = path.with_file_name("config.edited.toml");
     let before = read(&path)?.unwrap_or_default();
     if read(&copy)?.is_none() {

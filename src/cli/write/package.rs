@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::findings;
 use super::try_skill::find_and_tell;
 use crate::author::{Findings, Format, Package as Packed, manifest, package, render};
+use crate::catalog::market_at;
 use crate::cli::market::watched;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
@@ -214,9 +215,7 @@ fn is_of(file: &Path, skill: &Skill, packed: &Packed) -> bool {
 /// When `ssh-keygen` does not sign.
 pub fn sign(facts: &Facts, manifest: &Manifest, key: &Path) -> Result<Signed> {
     let base = facts.base(&facts.run.dirs.plugin);
-    facts
-        .market_at(&base)
-        .sign(manifest, &facts.run.env.cwd.join(key))
+    market_at(facts, &base).sign(manifest, &facts.run.env.cwd.join(key))
 }
 
 /// Replaces files of one directory, all or none.

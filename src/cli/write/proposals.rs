@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Subcommand;
 
 use super::proposals_shown::{Shown, Today, diff_of, get, introduction, list, today};
-use crate::catalog::{Entry, Layer};
+use crate::catalog::{Entry, Layer, market_at};
 use crate::cli::caller::{Answer, Caller};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, printable};
@@ -92,7 +92,7 @@ fn approve(
         Today::Changed(entry, _) => {
             let (base, name) = facts.home_of(entry)?;
             let base = facts.base(&base);
-            let market = facts.market_at(&base);
+            let market = market_at(facts, &base);
             let source = market.origin(&name)?.map(|entry| entry.source);
             // The diff shown comes from the very copy that replaces the skill.
             let shown = RefCell::new(String::new());
@@ -139,7 +139,7 @@ fn approve(
                 consenting.to_create(plan)
             };
             let base = facts.base(&facts.run.dirs.plugin);
-            let market = facts.market_at(&base);
+            let market = market_at(facts, &base);
             let created = market.create(skill, text, &source, &mut confirm);
             if is_possible.get() {
                 return Ok(format!("would create the skill `{skill}`\n"));

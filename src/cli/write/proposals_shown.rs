@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, market_at};
 use crate::cli::describe::{printable, with_hint};
 use crate::cli::json;
 use crate::cli::options::Common;
@@ -171,9 +171,7 @@ pub fn today<'p>(facts: &Facts, catalog: &'p Catalog, proposal: &'p Proposal) ->
         Change::Update { diff, files, .. } => {
             let entry = proposed_for(catalog, proposal)?;
             let (base, name) = facts.home_of(entry)?;
-            facts
-                .market_at(&facts.base(&base))
-                .check_changeable(&name)?;
+            market_at(facts, &facts.base(&base)).check_changeable(&name)?;
             let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
             // Hints for the author of a diff do not help the person who decides about it.
             let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;

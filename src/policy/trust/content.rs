@@ -5,16 +5,26 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::facts::Facts;
+use crate::run_context::PROJECT_HOLDS;
 use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
 use crate::sys::stamp::{Stamp, Stamps};
 use crate::sys::{files, tree};
 
+/// Whether `part` is a skills directory, which stands for the shared files in it.
+pub fn is_place(part: &Path) -> bool {
+    PROJECT_HOLDS.iter().any(|root| part.ends_with(root))
+}
+
+/// Whether a skills directory has no shared files.
+pub fn is_empty_place(part: &Path) -> bool {
+    beside(part).is_ok_and(|beside| beside.is_empty())
+}
+
 /// The paths of a part: the shared files of a skills directory, otherwise the part itself. The file
 /// of a skill may only name another one, in a skill's directory beside it.
 fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
-    if Facts::is_place(path) {
+    if is_place(path) {
         return beside(path);
     }
     Ok(paths_of_skill(path))
@@ -30,7 +40,7 @@ fn paths_of_skill(path: &Path) -> Vec<PathBuf> {
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
 /// beside a skill it uses is a matter of their names.
 pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
-    if Facts::is_place(path) {
+    if is_place(path) {
         // Which paths there are depends on these, and so they come first.
         let skills = skill_directories(path);
         let listed = listed_in(path, &skills);
@@ -81,7 +91,7 @@ pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
 }
 
 /// Everything in a skills directory that is not a skill; any skill there may use it.
-pub fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
+fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
     beside_these(root, &skill_directories(root))
 }
 

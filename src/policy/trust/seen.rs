@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::content::files_of;
+use super::content::{files_of, is_empty_place, is_place};
 use super::record::Part;
 use super::{Trust, Trusted, Trusts, part_key, trust_key, unnamed};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::policy::Ledger;
 use crate::sys::Progress;
 
 /// A part as it was when it was looked at.
@@ -63,18 +63,18 @@ impl Seen {
 
 impl Trusts {
     /// Whether a part of `holder` is trusted as it was seen.
-    pub fn of_seen(&self, facts: &Facts, holder: &Path, seen: &Seen) -> Trust {
-        match (self.recorded(facts, holder), &seen.part) {
+    pub fn of_seen(&self, holder: &Path, seen: &Seen) -> Trust {
+        match (self.recorded(holder), &seen.part) {
             (Some(Trusted::Parts(parts)), Ok(now)) => part_key(holder, &seen.path)
                 .and_then(|key| parts.get(key))
                 .map_or(Trust::Missing, |before| before.against(now)),
-            _ => self.of_part(facts, holder, &seen.path),
+            _ => self.of_part(holder, &seen.path),
         }
     }
 
     /// The trusted parts of `holder` that are no longer there.
-    pub fn gone(&self, facts: &Facts, holder: &Path) -> Vec<PathBuf> {
-        let Some(Trusted::Parts(parts)) = self.recorded(facts, holder) else {
+    pub fn gone(&self, holder: &Path) -> Vec<PathBuf> {
+        let Some(Trusted::Parts(parts)) = self.recorded(holder) else {
             return Vec::new();
         };
         let paths = parts.keys().map(|key| holder.join(key));
@@ -84,8 +84,8 @@ impl Trusts {
     }
 
     /// Whether `holder` is trusted whatever changes.
-    pub fn is_always(&self, facts: &Facts, holder: &Path) -> bool {
-        self.recorded(facts, holder).is_some_and(Trusted::is_always)
+    pub fn is_always(&self, holder: &Path) -> bool {
+        self.recorded(holder).is_some_and(Trusted::is_always)
     }
 }
 
@@ -117,7 +117,7 @@ impl Part {
     }
 }
 
-impl Facts {
+impl Ledger<Trusted> {
     /// Trusts these parts of `holder` as they were seen; with `keep`, the parts recorded before stay
     /// trusted too. Returns the unreadable parts, which are not trusted, with their errors.
     ///
@@ -134,7 +134,7 @@ impl Facts {
         } else {
             BTreeMap::new()
         };
-        let counts = |path: &Path| !(Self::is_place(path) && Self::is_empty_place(path));
+        let counts = |path: &Path| !(is_place(path) && is_empty_place(path));
         let (mut unread, mut is_any) = (Vec::new(), false);
         for seen in seen {
             let path = seen.path.clone();
@@ -150,8 +150,7 @@ impl Facts {
             let text = format!("nothing in `{}` could be trusted", holder.display());
             return Err(error.context(text));
         }
-        self.trusted()
-            .put(&trust_key(holder)?, Trusted::Parts(parts))?;
+        self.put(&trust_key(holder)?, Trusted::Parts(parts))?;
         Ok(unread)
     }
 }

@@ -9,7 +9,7 @@ use super::judge::{Judge, Judged};
 use super::loading::may_load;
 use super::translate::OurCall;
 use crate::activation::put_in_force;
-use crate::catalog::{Entry, Standing, Withheld, tool_name};
+use crate::catalog::{Entry, Standing, Withheld, signing_in_force, tool_name};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::agent::table::Called;
@@ -55,7 +55,7 @@ pub fn activate(facts: &Facts, calling: &Calling, judge: &Judge, wanted: Wanted)
     let is_required = facts
         .policies()
         .map_or(true, |all| all.requires(plain_part(wanted.name)).is_some());
-    let requires = is_required || facts.signing_in_force().require_anything();
+    let requires = is_required || signing_in_force(facts).require_anything();
     let is_strict = judge.mode().restricts() || requires;
     let found = match wanted.dir {
         Some(dir) => Ok(find_in(facts, calling, dir)),
@@ -93,7 +93,7 @@ pub fn activate(facts: &Facts, calling: &Calling, judge: &Judge, wanted: Wanted)
         Err(_) => return (Verdict::Silent, None),
     };
     let called = (wanted.by == By::Typing, wanted.arguments);
-    let in_force = facts.active().unwrap_or_default();
+    let in_force = facts.session().unwrap_or_default();
     // What an earlier prompt had active ends with this one.
     let is_over =
         called.0 && wanted.prompt.is_some() && in_force.prompt.as_deref() != wanted.prompt;
@@ -167,7 +167,7 @@ fn told(skill: &Skill, name: &str) -> Verdict {
 pub fn confirm(facts: &Facts, calling: &Calling, name: &str) {
     if let Ok(Some(found)) = find(facts, calling, name) {
         // Without the record the skill grants nothing.
-        let _ = facts.store().confirm(&facts.session(), &found.entry().dir);
+        let _ = facts.store().confirm(&facts.key(), &found.entry().dir);
     }
 }
 
@@ -217,7 +217,7 @@ fn usable(
 }
 
 fn put(found: &Facts, facts: &Facts, skill: &Skill, wanted: Wanted) -> Result<()> {
-    let (store, key) = (facts.store(), facts.session());
+    let (store, key) = (facts.store(), facts.key());
     match wanted.prompt {
         // Comes before the event of its prompt.
         Some(prompt) if wanted.by == By::Typing => {
@@ -289,7 +289,7 @@ pub fn by_reading(
     prompt: Option<&str>,
 ) -> Option<Judged> {
     let read = |call| super::reads::skills_read(facts, calling.agent, call);
-    let active = facts.active().unwrap_or_default();
+    let active = facts.session().unwrap_or_default();
     calls.iter().flat_map(read).find_map(|dir| {
         let dir = dir.as_path();
         let is_active = |active: &ActiveSkill| real(Path::new(&active.dir)) == real(dir);

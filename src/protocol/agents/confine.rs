@@ -11,7 +11,7 @@ use crate::host::shell::Language;
 use crate::policy::Event;
 use crate::protocol::ToolUse;
 use crate::script::Mode;
-use crate::session::{ActiveSkill, Session};
+use crate::session::{ActiveSkill, Seen, Session};
 use crate::sys::{EntryName, files, limits};
 
 const CONFINED: EntryName = EntryName::from_static("confined");
@@ -64,7 +64,7 @@ fn confined(
     let Some(skill) = session.latest() else {
         return Ok(None);
     };
-    let settings = facts.script_settings(&skill.name);
+    let settings = facts.config().map(|config| config.script(&skill.name));
     let mode = settings.map_or(Mode::Off, |settings| settings.confinement.mode);
     let stays = |why: &str| {
         if mode != Mode::Require {
@@ -91,9 +91,7 @@ fn confined(
         return stays("this command cannot be confined");
     };
     // Recorded first: another hook of this call gets the command as it is now.
-    facts
-        .seen(CONFINED)
-        .before(&recorded(facts, session, begin, &confined));
+    Seen::at(facts.store().dir(), CONFINED).before(&recorded(facts, session, begin, &confined));
     let mut arguments = used.arguments.clone();
     arguments[key] = Value::String(confined);
     Ok(Some(arguments))
@@ -139,7 +137,8 @@ pub fn is_confined(
     table.serves.rewrite.is_some()
         && command.is_some_and(|command| {
             let recorded = || recorded(facts, session, begin, command);
-            command.contains(" confine ") && facts.seen(CONFINED).has(&recorded())
+            command.contains(" confine ")
+                && Seen::at(facts.store().dir(), CONFINED).has(&recorded())
         })
 }
 
@@ -147,7 +146,7 @@ pub fn is_confined(
 fn recorded(facts: &Facts, session: &Session, begin: &Path, command: &str) -> String {
     format!(
         "{}\0{:?}\0{:?}\0{}\0{command}",
-        facts.session().as_str(),
+        facts.key().as_str(),
         session.activated,
         session.began,
         begin.display()

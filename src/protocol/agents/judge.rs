@@ -18,7 +18,7 @@ use crate::permission::{
 use crate::policy::{Config, Event, OnDisk, Policies, call_event, decision_of};
 use crate::protocol::missing;
 use crate::run_context::Calling;
-use crate::session::{Session, Unreadable};
+use crate::session::{Seen, Session, Unreadable};
 use crate::sys::EntryName;
 
 mod proof;
@@ -313,8 +313,8 @@ impl Case<'_> {
         let refusal = refusal.in_agent(self.shown, entries);
         let message = refusal.message(false);
         let facts = self.judge.facts;
-        let call = format!("{}\0{}\0{message}", facts.session().as_str(), self.shown);
-        let repeated = facts.seen(REFUSALS).before(&call);
+        let call = format!("{}\0{}\0{message}", facts.key().as_str(), self.shown);
+        let repeated = Seen::at(facts.store().dir(), REFUSALS).before(&call);
         (Verdict::Denied(denial(&refusal, repeated)), Some(event))
     }
 }

@@ -47,7 +47,7 @@ pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'s
 fn main_session(facts: &Facts, agent: Agent, event: &Event) -> Option<String> {
     let own = event.own_session.as_deref()?;
     let store = facts.store();
-    let above = store.session(&facts.session()).ok()?.main;
+    let above = store.session(&facts.key()).ok()?.main;
     let main = above.as_deref().unwrap_or(&event.session);
     let key = SessionKey::of_agent(agent, own);
     let is_known = |session: Session| session.main.as_deref() == Some(main);

@@ -11,6 +11,7 @@ use super::event::{self, Event, plain_name};
 use super::judge::{Judge, Judged, mode};
 use super::origin::{context, leaked, note_seen};
 use super::translate::translate;
+use crate::catalog::write_events;
 use crate::facts::Facts;
 use crate::host::Agent;
 use crate::host::agent::table::{Does, Moment, Prompts};
@@ -57,7 +58,7 @@ pub fn run(input: &mut Input) -> Response {
             let facts = context(std::mem::take(&mut input.env), agent, mode, &event);
             let verdict = decide(facts, agent, &event);
             answer(agent.table().form, &event, verdict).afterwards(move || {
-                facts.write_whole_events();
+                write_events(facts);
                 note_seen(facts, agent);
             })
         }
@@ -269,7 +270,7 @@ impl Hook<'_> {
             return Verdict::Silent;
         }
         let (facts, table) = (self.facts, self.agent.table());
-        let (store, key) = (facts.store(), facts.session());
+        let (store, key) = (facts.store(), facts.key());
         let session = store.session(&key);
         if !self.is_users() {
             if let Ok(session) = &session {
@@ -306,10 +307,7 @@ impl Hook<'_> {
         let prompt = self.event.prompt.as_deref();
         if let Some(prompt) = prompt.filter(|_| !session.activated.is_empty())
             && session.prompt.as_deref() != Some(prompt)
-            && let Err(error) = self
-                .facts
-                .store()
-                .name_prompt(&self.facts.session(), prompt)
+            && let Err(error) = self.facts.store().name_prompt(&self.facts.key(), prompt)
         {
             // Then the next prompt of a user ends it as well.
             warn(format_args!("{error}"));
@@ -318,7 +316,7 @@ impl Hook<'_> {
 
     /// Ends what the last prompt had active, if this event is a new one.
     fn next_prompt(&self, session: &Session) {
-        let (store, key) = (self.facts.store(), self.facts.session());
+        let (store, key) = (self.facts.store(), self.facts.key());
         let prompt = self.event.prompt.as_deref();
         let is_at = |prompt: &str| session.prompt.as_deref() == Some(prompt);
         match self.agent.table().prompts {
@@ -337,7 +335,7 @@ impl Hook<'_> {
     }
 
     fn session(&self) -> Result<Session, Unreadable> {
-        self.facts.store().session(&self.facts.session())
+        self.facts.store().session(&self.facts.key())
     }
 
     /// Whether activations end with the prompt; not if the configuration cannot be read.
@@ -352,11 +350,7 @@ impl Hook<'_> {
 
     /// Ends what another prompt than this has active.
     fn enter(&self, prompt: Option<&str>) {
-        match self
-            .facts
-            .store()
-            .enter_prompt(&self.facts.session(), prompt)
-        {
+        match self.facts.store().enter_prompt(&self.facts.key(), prompt) {
             Ok(ended) => self.facts.record_ends(ended),
             Err(error) => warn(format_args!("{error}")),
         }

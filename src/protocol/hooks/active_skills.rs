@@ -17,7 +17,7 @@ const REINJECTED: usize = 256 * 1024;
 
 /// The block; `None` if nothing is active.
 pub fn active_block(facts: &Facts) -> Option<String> {
-    let session = facts.active().ok()?;
+    let session = facts.session().ok()?;
     // Always-on skills are in the prompt already.
     activated(&session).next()?;
     let mut block = reminder(&session);

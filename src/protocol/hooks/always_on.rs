@@ -8,6 +8,7 @@ use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
+use crate::policy::activation_event;
 use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::called::Called;
 use crate::session::{ActiveSkill, Session, Unreadable, snapshot};
@@ -68,18 +69,18 @@ pub fn instructions(facts: &Facts, context: Option<&str>, is_first: bool) -> Opt
 ///
 /// [`authorize`]: crate::protocol::authorize::authorize
 pub fn session(facts: &Facts) -> Result<Session, Unreadable> {
-    let session = facts.active();
+    let session = facts.session();
     let lacks = |session: &Session| lacks_always_on(facts, session).is_some();
     if !session.as_ref().is_ok_and(lacks) {
         return session;
     }
-    instructions(facts, facts.context().as_deref(), true);
-    facts.active()
+    instructions(facts, facts.context().ok().flatten().as_deref(), true);
+    facts.session()
 }
 
 /// Ends the always-on skills: the conversation has changed.
 pub fn end(facts: &Facts) {
-    match facts.store().keep_always_on(&facts.session(), None) {
+    match facts.store().keep_always_on(&facts.key(), None) {
         Ok(kept) => facts.record_ends(kept.ended),
         // They stay active, which is safe.
         Err(error) => warn(format_args!("{error}")),
@@ -170,10 +171,10 @@ fn text(facts: &Facts, called: &Called, arguments: Option<&str>) -> Result<Strin
 }
 
 fn put_in_force(facts: &Facts, chosen: &[Chosen], wanted: Option<&[ActiveSkill]>) -> Result<()> {
-    let kept = facts.store().keep_always_on(&facts.session(), wanted)?;
+    let kept = facts.store().keep_always_on(&facts.key(), wanted)?;
     for (called, _) in chosen {
         if kept.has_begun(&called.skill.dir) {
-            facts.record_activation(&called.skill);
+            facts.record(activation_event(&called.skill));
         }
     }
     facts.record_ends(kept.ended);

@@ -14,6 +14,7 @@ use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::always_on;
 use crate::protocol::missing;
+use crate::session::Seen;
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::text::{counted, listed};
 use crate::sys::{EntryName, warn};
@@ -29,7 +30,7 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
     let is_first = enter(facts, context);
     // First, because listing what a project has may take until the deadline.
     let always_on = always_on::instructions(facts, context, is_first);
-    let session = facts.active().ok();
+    let session = facts.session().ok();
     if let Some(error) = session.and_then(|session| lacks_always_on(facts, &session)) {
         warn(format_args!(
             "only reading is allowed, because skills that are always on are not in force: {}",
@@ -65,7 +66,7 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
 /// Restores what was active in this conversation, if the user configured that or the configuration
 /// is unreadable. Returns whether this is its first prompt in this run of the host.
 fn enter(facts: &Facts, context: Option<&str>) -> bool {
-    let former = facts.context();
+    let former = facts.context().ok().flatten();
     let is_first = former.is_none() || former.as_deref() != context;
     if former.as_deref() != context {
         always_on::end(facts);
@@ -75,7 +76,7 @@ fn enter(facts: &Facts, context: Option<&str>) -> bool {
         let keep = facts
             .config()
             .map_or(true, |config| config.scope == Lifetime::Context);
-        match facts.store().enter(&facts.session(), context, keep) {
+        match facts.store().enter(&facts.key(), context, keep) {
             Ok(ended) => facts.record_ends(ended),
             // Later calls of this session know the context all the same.
             Err(error) => warn(format_args!("{error}")),
@@ -128,7 +129,7 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
 fn tell_of_cuts(facts: &Facts, cut: &BTreeMap<&SkillName, Diagnostic>) {
     let set = cut.iter().map(|(name, why)| format!("{name} {why:?}\n"));
     let set: Vec<String> = set.collect();
-    if cut.is_empty() || facts.seen(TOLD).before(&set.concat()) {
+    if cut.is_empty() || Seen::at(facts.store().dir(), TOLD).before(&set.concat()) {
         return;
     }
     let told = |is_named: bool, what: &str| {

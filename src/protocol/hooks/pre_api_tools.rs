@@ -21,7 +21,7 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     // Hiding only helps the model; the decision is made when the tool is called.
-    let mut session = facts.active().unwrap_or_default();
+    let mut session = facts.session().unwrap_or_default();
     // A person may have activated a skill that is hidden from the model.
     if offered.is_empty() && session.active().next().is_none() {
         hidden.extend([
@@ -81,7 +81,7 @@ fn remember(facts: &Facts, session: &mut Session, tools: &[ListedTool], sub_agen
         return;
     }
     session.mcp_tools.clone_from(&names);
-    let remembered = facts.store().change(&facts.session(), |session| {
+    let remembered = facts.store().change(&facts.key(), |session| {
         (session.mcp_tools, session.sub_agents) = (names, sub_agents);
         Ok(())
     });

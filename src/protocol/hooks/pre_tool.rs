@@ -18,7 +18,7 @@ use crate::policy::{Event, call_event};
 use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::tools::{Place, place};
 use crate::protocol::{Called, Response, SkillSession, ToolUse, call_of, called, closed};
-use crate::session::{Loading, Session, Unreadable, is_other, snapshot};
+use crate::session::{Loading, Seen, Session, Unreadable, is_other, snapshot};
 use crate::sys::{EntryName, warn};
 
 const REFUSALS: EntryName = EntryName::from_static("refusals");
@@ -138,8 +138,8 @@ fn decide(facts: &Facts, used: &ToolUse, decide_install: DecideInstall) -> Decid
 /// understand the refusal.
 fn refuse(facts: &Facts, used: &ToolUse, message: &str) -> Response {
     let call = json!([used.tool, used.arguments]);
-    let call = format!("{}\0{call}", facts.session().as_str());
-    if !facts.seen(REFUSALS).before(&call) {
+    let call = format!("{}\0{call}", facts.key().as_str());
+    if !Seen::at(facts.store().dir(), REFUSALS).before(&call) {
         return Response::block(message);
     }
     let message = format!("{message} This was already refused: do not retry.");

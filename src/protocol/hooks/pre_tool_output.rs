@@ -15,7 +15,7 @@ pub fn pre_tool_output(facts: &Facts, result: Option<ToolResult>) -> Response {
     else {
         return Response::nothing();
     };
-    let session = facts.active();
+    let session = facts.session();
     let called = called(facts, &result.used.tool, &result.used.arguments);
     let called = called.transpose().unwrap_or_default();
     match authorize(facts, &session, &result.used, called.as_ref()).answer {

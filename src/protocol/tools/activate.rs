@@ -7,7 +7,7 @@ use crate::activation::{Instructions, fork, put_in_force, run_post_hooks, run_pr
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::{Protocol, ours, tools};
-use crate::policy::has_scripts;
+use crate::policy::{activation_event, has_scripts};
 use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::{Activate, Called, ToolUse, resolve};
 use crate::session::{Session, Unreadable, snapshot};
@@ -21,7 +21,7 @@ use crate::sys::limits;
 /// As [`hand_over`], and if there is no such skill, or the tool is no longer ours.
 pub fn activate(facts: &Facts, wanted: Activate) -> Result<String> {
     let called = resolve(facts, wanted)?;
-    let session = facts.active();
+    let session = facts.session();
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
     if !called.is_listed && !nothing_is_in_force(facts, &session) {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
@@ -47,7 +47,7 @@ pub fn hand_over(
         Place::Here => {}
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => {
-            facts.record_activation(skill);
+            facts.record(activation_event(skill));
             return facts.handed_over(skill, &called.reference, arguments);
         }
     }

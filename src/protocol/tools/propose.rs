@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::catalog::usable;
+use crate::catalog::{market_at, usable};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::Subject;
@@ -49,9 +49,7 @@ pub fn propose_change(facts: &Facts, call: &ProposeSkillUpdate) -> Result<String
     let entry = entries.find(|entry| entry.dir == skill.dir);
     let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
     let (base, directory) = facts.home_of(entry)?;
-    facts
-        .market_at(&facts.base(&base))
-        .check_changeable(&directory)?;
+    market_at(facts, &facts.base(&base)).check_changeable(&directory)?;
     let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
     let shown = |path: &std::path::Path| path.display().to_string();
     let files = changed
@@ -172,7 +170,7 @@ fn hand_in(
         justification: justification.to_owned(),
         evidence: evidence.map(str::to_owned),
         written: Moment::now().to_string(),
-        context: facts.context(),
+        context: facts.context().ok().flatten(),
     };
     let state = if facts.proposals().add(&proposal)? {
         facts.record(facts.proposal_event(&proposal, "written"));

@@ -5,13 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::activation::with_outcome;
+use crate::activation::{owner, with_outcome};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::ours;
-use crate::policy::Event;
+use crate::policy::{Event, script_wait};
 use crate::protocol::{Format, Response, RunSkillScript, StartScript, WorkDir};
-use crate::script::{self, Outcome, Ran, Request, RunLimits};
+use crate::script::{self, Jobs, Outcome, Ran, Request, RunLimits};
 use crate::skill::SkillPath;
 use crate::sys::{limits, warn};
 
@@ -32,7 +32,7 @@ pub fn run_skill_script(facts: &Facts, call: &RunSkillScript) -> Result<Response
 fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
     let skill = facts.meant_skill(call.skill.as_deref())?;
     let script = script_path(&skill.dir, &call.script)?;
-    let settings = facts.script_settings(skill.name.as_str())?;
+    let settings = facts.config()?.script(skill.name.as_str());
     let workdir = match &call.workdir {
         WorkDir::Temp => None,
         WorkDir::Skill => Some(skill.dir.clone()),
@@ -54,11 +54,11 @@ fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
             wait: if call.background {
                 Some(Duration::ZERO)
             } else {
-                facts.script_wait()
+                script_wait(&facts.run)
             },
-            jobs: &facts.jobs(),
-            owner: &facts.owner(),
-            host: facts.host(),
+            jobs: &Jobs::of(&facts.run),
+            owner: &owner(facts),
+            host: facts.key().host(facts.run.protocol),
         },
         base: &facts.run.env,
     })?;
@@ -82,11 +82,11 @@ fn answer(ran: Ran, text: String) -> Response {
 }
 
 fn look_after(facts: &Facts, id: &str, stop: bool, format: Format) -> Result<Response> {
-    let job = facts.jobs().find(id, &facts.owner())?;
+    let job = Jobs::of(&facts.run).find(id, &owner(facts))?;
     if stop {
         job.stop()?;
     } else {
-        let wait = facts.script_wait();
+        let wait = script_wait(&facts.run);
         let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
         job.wait(Instant::now() + wait)?;
     }
@@ -114,7 +114,7 @@ fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
 }
 
 fn record(facts: &Facts, event: Event, outcome: &Outcome) {
-    let shown = facts.own_config().unwrap_or_default().0.audit.output_bytes;
+    let shown = facts.own_config().unwrap_or_default().audit.output_bytes;
     facts.record(with_outcome(event, outcome).with_text("output", &outcome.text(), shown));
 }
 
@@ -137,7 +137,7 @@ pub fn script_path(dir: &Path, written: &str) -> Result<PathBuf> {
 pub fn long_command(facts: &Facts, words: &[String]) -> Option<Result<Response>> {
     let verb = words.iter().find(|word| !word.starts_with('-'));
     let is_long = verb.is_some_and(|verb| LONG.contains(&verb.as_str()));
-    let wait = facts.script_wait()?;
+    let wait = script_wait(&facts.run)?;
     is_long.then(|| run_command(facts, words, wait))
 }
 
@@ -150,9 +150,9 @@ fn run_command(facts: &Facts, words: &[String], wait: Duration) -> Result<Respon
     let limits = RunLimits {
         limit: Duration::from_secs(limits::GIT_SECONDS),
         wait: Some(wait),
-        jobs: &facts.jobs(),
-        owner: &facts.owner(),
-        host: facts.host(),
+        jobs: &Jobs::of(&facts.run),
+        owner: &owner(facts),
+        host: facts.key().host(facts.run.protocol),
     };
     let ran = script::run_command(&facts.run.env, words, &env, limits)?;
     let text = match ran.outcome.exit_code() {

@@ -81,7 +81,7 @@ fn body(facts: &Facts, skill: &Skill, arguments: Option<&str>, until: Instant) -
 }
 
 fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
-    let session = facts.active()?;
+    let session = facts.session()?;
     let dirs: Option<Result<Vec<PathBuf>>> = written.map(|written| {
         let catalog = facts.catalog_naming_each(written);
         let meant = |name: &String| meant(&catalog, &session, name);
@@ -92,7 +92,7 @@ fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
     // Without a change, nothing is written.
     if session.active().next().is_some() {
         let store = facts.store();
-        let ended = store.unload(&facts.session(), dirs.as_deref(), restricted_too)?;
+        let ended = store.unload(&facts.key(), dirs.as_deref(), restricted_too)?;
         facts.record_ends(ended);
         run_post_hooks(facts, false, Instant::now());
     }
@@ -123,7 +123,7 @@ fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<PathBuf>
 
 /// The active skills as JSON, most recent last.
 fn receipt(facts: &Facts) -> Result<String> {
-    let session = facts.active()?;
+    let session = facts.session()?;
     let skills: Vec<Value> = session.active().map(described).collect();
     Ok(json!({"active_skills": skills}).to_string())
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::session::SessionKey;
 
 /// A job's id. It cannot be guessed: using a job takes its id and its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +73,15 @@ impl fmt::Display for JobId {
 pub struct Owner(String);
 
 impl Owner {
+    /// The owner of the jobs of a call in this session: its conversation, which the host's next
+    /// process continues, or else the host process.
+    pub fn of(key: &SessionKey, context: Option<&str>) -> Self {
+        match context {
+            Some(context) => Self::conversation(context),
+            None => Self::session(key.as_str()),
+        }
+    }
+
     /// A conversation of the host (its `context_name`), which outlives the host's process.
     pub fn conversation(name: &str) -> Self {
         Self(format!("conversation:{name}"))

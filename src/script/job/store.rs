@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use super::progress::{Job, Summary};
 use super::record::{JobId, JobRecord, Owner, Spools};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::run_context::RunContext;
 use crate::script::capture::Captured;
 use crate::script::spool;
 use crate::sys::text::quoted;
@@ -33,6 +33,11 @@ pub struct Jobs {
 }
 
 impl Jobs {
+    /// Scripts that continue after the call that started them.
+    pub fn of(run: &RunContext) -> Self {
+        Self::new(run.dirs.state(&run.env))
+    }
+
     /// The jobs in the directory `state`, which need not exist yet.
     pub fn new(state: PathBuf) -> Self {
         Self { state }
@@ -232,23 +237,6 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         if let Some((jobs, id)) = &self.job {
             jobs.remove(id);
-        }
-    }
-}
-
-impl Facts {
-    /// Scripts that continue after the call that started them.
-    pub fn jobs(&self) -> Jobs {
-        Jobs::new(self.run.dirs.state(&self.run.env))
-    }
-
-    /// The owner of this call's jobs: the conversation, which the host's next process continues, or
-    /// else this host process.
-    pub fn owner(&self) -> Owner {
-        let session = self.session();
-        match self.store().context(&session) {
-            Some(context) => Owner::conversation(&context),
-            None => Owner::session(session.as_str()),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use agent_skills::facts::Facts;
+use agent_skills::policy::{Ledger, Seen, parts_of};
 use agent_skills::sys::Env;
 use serde_json::json;
 
@@ -32,9 +33,9 @@ fn with(form: &'static Form, skills: &[(&str, &str, bool)]) -> World {
 fn trust(world: &World, holder: &std::path::Path) {
     let vars = [("HOME", world.home()), ("AGENT_SKILLS_HOME", world.data())];
     let env = Env::new(vars, &world.project());
-    let parts = Facts::parts_of(holder);
-    let refused = Facts::new(env, None).trust(holder, &parts, false);
-    assert!(refused.unwrap().is_empty());
+    let record = Ledger::trusted(Facts::new(env, None).store().dir());
+    let seen = Seen::all(parts_of(holder), None);
+    assert!(record.trust_seen(holder, seen, false).unwrap().is_empty());
 }
 
 /// Whether the call restricts; `None` if it is refused.

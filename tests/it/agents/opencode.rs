@@ -1,7 +1,8 @@
 //! opencode, as our plugin in it calls.
 
-use agent_skills::host::Agent;
 use agent_skills::facts::Facts;
+use agent_skills::host::Agent;
+use agent_skills::policy::{Ledger, Seen, parts_of};
 use agent_skills::sys::Env;
 use serde_json::json;
 
@@ -213,9 +214,14 @@ fn a_group_of_skills_is_trusted_with_its_project() {
     assert!(world.activate("log").is_denied());
     let vars = [("HOME", world.home()), ("AGENT_SKILLS_HOME", world.data())];
     let env = Env::new(vars, &world.project());
-    let parts = Facts::parts_of(&world.project());
-    let trusted = Facts::new(env, None).trust(&world.project(), &parts, false);
-    assert!(trusted.unwrap().is_empty());
+    let record = Ledger::trusted(Facts::new(env, None).store().dir());
+    let seen = Seen::all(parts_of(&world.project()), None);
+    assert!(
+        record
+            .trust_seen(&world.project(), seen, false)
+            .unwrap()
+            .is_empty()
+    );
     assert!(world.activate("log").is_silent());
     assert!(world.run("touch x").is_denied());
     let mut world = world;

@@ -1,9 +1,10 @@
 //! Checks the policy, the configuration, and what the user trusts.
 
 use super::check::Check;
+use crate::catalog::market_at;
 use crate::facts::Facts;
 use crate::permission::Enforce;
-use crate::policy::{Trust, Trusts};
+use crate::policy::{Ledger, Trust, Trusts, is_empty_place, is_place, parts_of};
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
@@ -43,7 +44,7 @@ fn configuration(facts: &Facts) -> Check {
     {
         return Check::from_error("project-configuration", &error, remedy);
     }
-    let path = facts.config_path();
+    let path = facts.run.config_path();
     Check::ok(
         "configuration",
         if path.exists() {
@@ -70,8 +71,8 @@ fn enforcement(facts: &Facts) -> Option<Check> {
 fn not_added(facts: &Facts) -> Option<Check> {
     let file = facts.policies().ok()?.forbids_added_entries()?;
     let own = facts.own_config().ok()?;
-    let adds = own.0.skills.keys();
-    let mut adds = adds.filter(|name| !own.0.added_entries(name.as_str()).is_empty());
+    let adds = own.skills.keys();
+    let mut adds = adds.filter(|name| !own.added_entries(name.as_str()).is_empty());
     let name = adds.next()?;
     let more = match adds.count() {
         0 => String::new(),
@@ -89,22 +90,22 @@ fn not_added(facts: &Facts) -> Option<Check> {
 /// What is approved, and where skills come from, if that cannot be read.
 fn records(facts: &Facts) -> impl Iterator<Item = Check> {
     let base = facts.base(&facts.run.dirs.plugin);
-    let approvals = facts.approved().entries().err();
-    let sources = facts.market_at(&base).sources().err();
+    let approvals = Ledger::approvals(facts.enterprise(), facts.store().dir())
+        .entries()
+        .err();
+    let sources = market_at(facts, &base).sources().err();
     let found = approvals.map(|error| ("approvals", error)).into_iter();
     let found = found.chain(sources.map(|error| ("sources", error)));
     found.map(|(code, error)| Check::from_error(code, &error, "check its permissions"))
 }
 
 fn trust(facts: &Facts) -> Vec<Check> {
-    if let Err(error) = facts.trusted().entries() {
-        let remedy = format!(
-            "remove `{}` and trust again",
-            facts.trusted().file().display()
-        );
+    let record = Ledger::trusted(facts.store().dir());
+    if let Err(error) = record.entries() {
+        let remedy = format!("remove `{}` and trust again", record.file().display());
         return vec![Check::from_error("trust", &error, &remedy)];
     }
-    let trusts = Trusts::default();
+    let trusts = Trusts::new(record);
     let holders = facts.run.project_holders(&facts.run.env.cwd).into_iter();
     let own = facts.run.dirs.plugin.canonicalize().ok();
     let told = holders
@@ -113,11 +114,11 @@ fn trust(facts: &Facts) -> Vec<Check> {
         .filter_map(|holder| {
             let shown = holder.display();
             let (mut is_new, mut is_changed) = (false, false);
-            for part in Facts::parts_of(&holder) {
-                if Facts::is_place(&part) && Facts::is_empty_place(&part) {
+            for part in parts_of(&holder) {
+                if is_place(&part) && is_empty_place(&part) {
                     continue;
                 }
-                let state = trusts.of_part(facts, &holder, &part);
+                let state = trusts.of_part(&holder, &part);
                 is_new |= state == Trust::Missing;
                 is_changed |= matches!(state, Trust::Outdated(_));
             }

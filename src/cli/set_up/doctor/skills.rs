@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::check::{Check, Outcome};
-use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld};
+use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld, market_at};
 use crate::cli::layers::layers_with;
 use crate::cli::market::watched;
 use crate::cli::report::Report;
@@ -183,7 +183,7 @@ fn installed(facts: &Facts, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
     let base = facts.base(&facts.layer_dir(layer));
     let market = Market {
         progress: watched(&facts.run),
-        ..facts.market_at(&base)
+        ..market_at(facts, &base)
     };
     let verified = match market.verify(&[]) {
         Ok(verified) => verified,

@@ -1,7 +1,7 @@
 //! The installed skills that an agent finds once it is connected, and no longer after that: the links
 //! that `install` makes for agents that are connected already.
 
-use crate::catalog::Layer;
+use crate::catalog::{Layer, market_at};
 use crate::cli::agents::{connected, line, lines};
 use crate::error::Result;
 use crate::facts::Facts;
@@ -28,7 +28,7 @@ fn share(
         let Some(shared) = Shared::of(facts, *layer) else {
             continue;
         };
-        for entry in facts.market_at(&base).entries()? {
+        for entry in market_at(facts, &base).entries()? {
             let directory = entry.name.entry();
             if let Some(name) = EntryName::parse(listed_name(&entry.name))
                 && shared.has(directory)
