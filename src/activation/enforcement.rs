@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::host::shell::{self, Language, Shell};
 use crate::permission::{CitedRule, Enforce, OurTool, Places, Restriction, Scope, Settings};
@@ -212,7 +213,7 @@ impl Facts {
     /// agents look for skills in places that are not in the catalog; those in a hidden directory of
     /// the user's home are the user's own.
     fn is_users_own(&self, dir: &Path) -> bool {
-        let catalog = self.catalog();
+        let catalog = Catalog::of(self);
         if catalog.in_dir(dir).is_some() {
             return catalog.is_users_own(dir);
         }

@@ -243,7 +243,7 @@ impl Facts {
             .unwrap_or_default();
         approval_current(&approved, skill, &DigestCache::default()).map_err(|changed| {
             let since = if changed { " since it changed" } else { "" };
-            let catalog = self.catalog();
+            let catalog = Catalog::of(self);
             let entry = catalog.entries().iter().find(|entry| entry.dir == skill.dir);
             let name = entry.map_or_else(|| skill.name.to_string(), Entry::in_layer);
             format!(

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use crate::catalog::{Catalog, Offered, usable};
+use crate::catalog::{Catalog, Offered, usable, usable_or_active};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
@@ -144,9 +144,9 @@ impl Facts {
     /// If there is no such skill, or none is named and none is active.
     pub fn meant_skill(&self, written: Option<&str>) -> Result<Skill> {
         if let Some(written) = written {
-            let catalog = self.catalog_naming(written);
+            let catalog = Catalog::naming(self, written);
             let session = self.session().unwrap_or_default();
-            return self.usable_or_active(&catalog, written, &session).cloned();
+            return usable_or_active(&catalog, written, &session).cloned();
         }
         let session = self.session()?;
         let latest = session.latest().ok_or_else(|| {
@@ -156,7 +156,7 @@ impl Facts {
                 ours::MARKETPLACE
             ))
         })?;
-        let catalog = self.catalog();
+        let catalog = Catalog::of(self);
         catalog
             .by_dir(Path::new(&latest.dir))
             .cloned()

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalog::signing_files;
+use crate::catalog::{roots, signing_files};
 use crate::connection::watched;
 use crate::facts::Facts;
 use crate::permission::{ProtectedPaths, ProtectedPlaces};
@@ -49,7 +49,7 @@ impl Facts {
         let mut holders = self.run.project_holders(&self.run.env.cwd);
         holders.push(self.run.project_dir());
         places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
-        let mut roots: Vec<PathBuf> = self.roots().into_iter().map(|root| root.dir).collect();
+        let mut roots: Vec<PathBuf> = roots(self).into_iter().map(|root| root.dir).collect();
         for holder in holders.iter().chain(&home) {
             roots.extend(PROJECT_HOLDS.iter().map(|dir| holder.join(dir)));
         }

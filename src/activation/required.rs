@@ -40,7 +40,7 @@ pub fn unmet(
 /// Which skills the model has to load first, and how; `None` if there are none.
 pub fn required_line(facts: &Facts, skill: &Skill) -> Option<String> {
     skill.fields.value("requires")?;
-    let mut required = required(facts, &facts.catalog(), skill);
+    let mut required = required(facts, &Catalog::of(facts), skill);
     let session = facts.session().unwrap_or_default();
     let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
     required.names.retain(|name| !is_active(name));
@@ -89,11 +89,11 @@ pub fn required_line(facts: &Facts, skill: &Skill) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
-/// Everything that `skill` requires. Owners are looked up once, and only if a name is qualified.
+/// Everything that `skill` requires. Owners are looked up only if a name is qualified.
 fn required(facts: &Facts, catalog: &Catalog, skill: &Skill) -> Required {
     let required = catalog.required(skill);
     if required.missing.iter().any(|name| is_qualified(name)) {
-        return facts.known_owners().required(skill);
+        return Catalog::with_owners(facts).required(skill);
     }
     required
 }

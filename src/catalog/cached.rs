@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::eligibility::Rules;
 use super::index_file::{Answer, Rendered};
+use super::roots::roots;
 use super::{Catalog, Index, Layer, Root};
 use crate::facts::Facts;
 use crate::host::ours;
@@ -20,7 +21,7 @@ use crate::sys::hash;
 /// digest.
 const ANSWER_NAME: usize = 2048;
 
-/// Key of the prompt block: the output of [`Facts::told`] for the hook that knows the context.
+/// Key of the prompt block: the output of [`told`] for the hook that knows the context.
 pub const PROMPT: &str = "prompt";
 
 /// What a catalog is read from.
@@ -31,74 +32,71 @@ struct Source<'a> {
     index: Index,
 }
 
-impl Facts {
+impl Catalog {
     /// Every skill.
-    pub fn catalog(&self) -> Catalog {
-        Source::new(self, Asks::ToUse).read()
+    pub fn of(facts: &Facts) -> Self {
+        Source::new(facts, Asks::ToUse).read()
     }
 
     /// Every skill, for a call that only shows which there are: nothing of them is used before
     /// another call looks at all their files.
-    pub fn disclosed(&self) -> Catalog {
-        Source::new(self, Asks::ToDisclose).read()
-    }
-
-    /// The output of `make` for the catalog, from the index if no input has changed. `what`
-    /// identifies it.
-    pub fn told(&self, what: &str, make: impl FnOnce(&Catalog) -> Rendered) -> Rendered {
-        let mut source = Source::new(self, Asks::ToDisclose);
-        let name = source.answer_name(what);
-        let cached = name
-            .as_ref()
-            .and_then(|name| source.index.answer(&source.roots, name));
-        if let Some(answer) = cached {
-            return answer.rendered;
-        }
-        let catalog = source.read();
-        let rendered = make(&catalog);
-        if let Some(name) = name.filter(|_| !rendered.passes) {
-            source.index.store(Answer {
-                name,
-                rendered: rendered.clone(),
-                offered: catalog.offered().len(),
-            });
-        }
-        rendered
+    pub fn disclosed(facts: &Facts) -> Self {
+        Source::new(facts, Asks::ToDisclose).read()
     }
 
     /// The part of the catalog that decides what `written` means: a skill's name, its tool's or its
     /// directory's.
-    pub fn catalog_about(&self, written: &str) -> Catalog {
-        let mut source = Source::new(self, Asks::ToUse);
+    pub fn about(facts: &Facts, written: &str) -> Self {
+        let mut source = Source::new(facts, Asks::ToUse);
         // Only a host calls `--schema` first, which checks every file.
-        self.run
-            .protocol
-            .and_then(|_| Catalog::about(written, &source.roots, &source.rules, &source.index))
+        let host = facts.run.protocol;
+        host.and_then(|_| Self::part(written, &source.roots, &source.rules, &source.index))
             .unwrap_or_else(|| source.read())
     }
 
-    /// As [`Facts::catalog_about`], if `tool` may be a skill's tool; otherwise `None`, without
-    /// disk access.
-    pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
+    /// As [`Catalog::about`], if `tool` may be a skill's tool; otherwise `None`, without disk access.
+    pub fn about_tool(facts: &Facts, tool: &str) -> Option<Self> {
         let may_be = tool.starts_with("skill_") && !ours::FIXED.contains(&tool);
-        may_be.then(|| self.catalog_about(tool))
+        may_be.then(|| Self::about(facts, tool))
     }
+}
 
-    /// The number of skills offered to the model.
-    pub fn offered(&self) -> usize {
-        let mut source = Source::new(self, Asks::ToDisclose);
-        let known = source
-            .answer_name(PROMPT)
-            .and_then(|name| source.index.offered(&source.roots, &name));
-        known.unwrap_or_else(|| source.read().offered().len())
+/// The output of `make` for the catalog, from the index if no input has changed. `what` identifies it.
+pub fn told(facts: &Facts, what: &str, make: impl FnOnce(&Catalog) -> Rendered) -> Rendered {
+    let mut source = Source::new(facts, Asks::ToDisclose);
+    let name = source.answer_name(what);
+    let cached = name
+        .as_ref()
+        .and_then(|name| source.index.answer(&source.roots, name));
+    if let Some(answer) = cached {
+        return answer.rendered;
     }
+    let catalog = source.read();
+    let rendered = make(&catalog);
+    if let Some(name) = name.filter(|_| !rendered.passes) {
+        source.index.store(Answer {
+            name,
+            rendered: rendered.clone(),
+            offered: catalog.offered().len(),
+        });
+    }
+    rendered
+}
+
+/// The number of skills offered to the model.
+pub fn count_offered(facts: &Facts) -> usize {
+    let mut source = Source::new(facts, Asks::ToDisclose);
+    let known = source
+        .answer_name(PROMPT)
+        .and_then(|name| source.index.offered(&source.roots, &name));
+    known.unwrap_or_else(|| source.read().offered().len())
 }
 
 impl<'a> Source<'a> {
     /// The source for this run. Every set of roots has its own index; another build's is invalid.
     fn new(facts: &'a Facts, asks: Asks) -> Self {
         let rules = Rules::new(facts, asks);
-        let roots = facts.roots();
+        let roots = roots(facts);
         let shown = format!("{roots:?}");
         // On a hash collision the indexes overwrite each other; the key contains the roots.
         let file = format!("{:016x}", hash(shown.as_bytes()));

@@ -32,7 +32,12 @@ impl Catalog {
 
     /// The part of the catalog that decides what `written` means, read afresh, if it is an offered
     /// skill in the index. See [`Index::load_about`] for what is skipped.
-    pub fn about(written: &str, roots: &[Root], rules: &Rules, index: &Index) -> Option<Self> {
+    pub(super) fn part(
+        written: &str,
+        roots: &[Root],
+        rules: &Rules,
+        index: &Index,
+    ) -> Option<Self> {
         if rules.policies().may_block() {
             return None;
         }
@@ -189,8 +194,8 @@ mod tests {
     fn hidden_directories_and_plain_files_are_no_skills() {
         let (root, _) = catalog(&[(".git", PDF), ("pdf", PDF)]);
         fs::write(root.path().join("skills/README.md"), "x").unwrap();
-        assert_eq!(context(root.path()).catalog().entries().len(), 1);
+        assert_eq!(Catalog::of(&context(root.path())).entries().len(), 1);
         let missing = root.path().join("missing");
-        assert_eq!(context(&missing).catalog().entries().len(), 0);
+        assert_eq!(Catalog::of(&context(&missing)).entries().len(), 0);
     }
 }

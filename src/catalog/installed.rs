@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::roots::base_at;
 use super::signing::market_at;
 use super::{Entry, Layer};
 use crate::error::{Error, Result};
@@ -48,7 +49,7 @@ impl Installed {
         let Some(base) = base.as_deref().or(root.parent()) else {
             return Ok(None);
         };
-        let read = || market_at(facts, &facts.base(base)).entries();
+        let read = || market_at(facts, &base_at(facts, base)).entries();
         let entries = self.by_base.entry(base.to_owned()).or_insert_with(read);
         let entries = entries.as_ref()?;
         let first = entries.partition_point(|said| *said.name < *name);
@@ -74,7 +75,7 @@ impl Installed {
     fn base_of(&mut self, facts: &Facts, root: &Path) -> Option<PathBuf> {
         let find = || {
             let real = root.canonicalize().ok()?;
-            let layers = [Layer::Personal, Layer::Plugin].map(|layer| facts.layer_dir(layer));
+            let layers = [Layer::Personal, Layer::Plugin].map(|layer| layer.dir(facts));
             let enterprise = facts.enterprise();
             let enterprise = enterprise.dirs().into_iter().map(Path::to_owned);
             let mut bases = enterprise.chain(layers);
@@ -101,7 +102,7 @@ pub fn write_events(facts: &Facts) {
         let body = Skill::load(&dir).ok().and_then(|skill| skill.body().ok());
         let event = event.with("tokens", body.map(|body| tokens(&body)));
         let base = dir.parent().and_then(Path::parent);
-        if base.is_none_or(|base| facts.base(base).is_shared()) {
+        if base.is_none_or(|base| base_at(facts, base).is_shared()) {
             return event;
         }
         let mut installed = installed.borrow_mut();

@@ -1,7 +1,6 @@
 //! Finds the skill that a name means, similar names if there is none, and skills by words.
 
 use std::path::{Component, Path};
-use std::rc::Rc;
 
 use super::installed::Installed;
 use super::tool_name::tool_name;
@@ -104,58 +103,53 @@ impl Catalog {
     }
 }
 
-impl Facts {
+impl Catalog {
     /// The catalog for looking up `written`. It has the skills' owners only if the name is
     /// qualified, since they have to be read from the lockfiles.
-    pub fn catalog_naming(&self, written: &str) -> Catalog {
-        if !is_qualified(written) {
-            return self.catalog_about(written);
+    pub fn naming(facts: &Facts, written: &str) -> Self {
+        if is_qualified(written) {
+            return Self::with_owners(facts);
         }
-        self.catalog_with_owners()
+        Self::about(facts, written)
     }
 
-    /// As [`Facts::catalog_naming`], for several names.
-    pub fn catalog_naming_each(&self, written: &[String]) -> Catalog {
+    /// As [`Catalog::naming`], for several names.
+    pub fn naming_each(facts: &Facts, written: &[String]) -> Self {
         if written.iter().any(|name| is_qualified(name)) {
-            return self.catalog_with_owners();
+            return Self::with_owners(facts);
         }
-        self.catalog()
+        Self::of(facts)
     }
 
-    /// The catalog with every skill's owner, built once.
-    pub fn known_owners(&self) -> Rc<Catalog> {
-        self.once(|| self.catalog_with_owners())
-    }
-
-    fn catalog_with_owners(&self) -> Catalog {
-        let mut catalog = self.catalog();
+    /// The catalog with every skill's owner.
+    pub fn with_owners(facts: &Facts) -> Self {
+        let mut catalog = Self::of(facts);
         let mut installed = Installed::default();
         for entry in &mut catalog.entries {
-            entry.owner = installed.known(self, entry).and_then(LockEntry::owner);
+            entry.owner = installed.known(facts, entry).and_then(LockEntry::owner);
         }
         catalog
     }
+}
 
-    /// The skill that a name means, if [`usable`] accepts it or it is active already: a person may
-    /// have activated a skill that the model may not.
-    ///
-    /// # Errors
-    /// As [`usable`].
-    pub fn usable_or_active<'a>(
-        &self,
-        catalog: &'a Catalog,
-        written: &str,
-        session: &Session,
-    ) -> Result<&'a Skill> {
-        usable(catalog, written).or_else(|refused| {
-            let is_active = |entry: &&Entry| {
-                let mut active = session.active();
-                active.any(|active| Path::new(&active.dir) == entry.dir)
-            };
-            let entry = catalog.by_name(written).filter(is_active);
-            entry.and_then(Entry::usable).ok_or(refused)
-        })
-    }
+/// The skill that a name means, if [`usable`] accepts it or it is active already: a person may
+/// have activated a skill that the model may not.
+///
+/// # Errors
+/// As [`usable`].
+pub fn usable_or_active<'a>(
+    catalog: &'a Catalog,
+    written: &str,
+    session: &Session,
+) -> Result<&'a Skill> {
+    usable(catalog, written).or_else(|refused| {
+        let is_active = |entry: &&Entry| {
+            let mut active = session.active();
+            active.any(|active| Path::new(&active.dir) == entry.dir)
+        };
+        let entry = catalog.by_name(written).filter(is_active);
+        entry.and_then(Entry::usable).ok_or(refused)
+    })
 }
 
 /// The usable skill that a name means: an offered one, or a shadowed one by its qualified name.

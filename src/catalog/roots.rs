@@ -7,112 +7,115 @@ use crate::facts::Facts;
 use crate::run_context::{HOLDS, RunContext, real};
 use crate::sys::{Base, EntryName};
 
-impl Facts {
-    /// Every existing directory of skills, without duplicates, in search order: those of the agent
-    /// that calls, else chibi's.
-    pub fn roots(&self) -> Vec<Root> {
-        let agent = self.run.agent.as_ref().map(|calling| calling.agent);
-        let skills = agent.map(|agent| &agent.table().skills);
-        let mut roots: Vec<Root> = Vec::new();
-        let mut seen: Vec<PathBuf> = Vec::new();
-        let mut add = |layer, dir: PathBuf| {
-            // `exists` is one system call, and most do not.
-            if dir.exists()
-                && let Ok(real) = dir.canonicalize()
-                && !seen.contains(&real)
-            {
-                seen.push(real);
-                roots.push(Root { layer, dir });
-            }
-        };
-        for dir in self.enterprise().dirs() {
-            add(Layer::Enterprise, dir.join("skills"));
+/// Every existing directory of skills, without duplicates, in search order: those of the agent
+/// that calls, else chibi's.
+pub fn roots(facts: &Facts) -> Vec<Root> {
+    let agent = facts.run.agent.as_ref().map(|calling| calling.agent);
+    let skills = agent.map(|agent| &agent.table().skills);
+    let mut roots: Vec<Root> = Vec::new();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut add = |layer, dir: PathBuf| {
+        // `exists` is one system call, and most do not.
+        if dir.exists()
+            && let Ok(real) = dir.canonicalize()
+            && !seen.contains(&real)
+        {
+            seen.push(real);
+            roots.push(Root { layer, dir });
         }
-        for dir in skills.into_iter().flat_map(|skills| skills.enterprise) {
-            add(Layer::Enterprise, PathBuf::from(dir));
+    };
+    for dir in facts.enterprise().dirs() {
+        add(Layer::Enterprise, dir.join("skills"));
+    }
+    for dir in skills.into_iter().flat_map(|skills| skills.enterprise) {
+        add(Layer::Enterprise, PathBuf::from(dir));
+    }
+    let in_home = skills.map_or(&HOLDS[..2], |skills| skills.personal);
+    let in_home = in_home.iter().filter_map(|dir| match agent {
+        Some(agent) => agent.settings().home.place(&facts.run.env, dir),
+        None => Some(facts.run.env.home()?.join(dir)),
+    });
+    for dir in in_home.filter(|dir| dir.exists()) {
+        let is_projects = is_projects(&facts.run, &dir);
+        add(
+            if is_projects {
+                Layer::Project
+            } else {
+                Layer::Personal
+            },
+            dir,
+        );
+    }
+    for holder in facts.run.project_holders(&facts.run.env.cwd) {
+        for dir in skills.map_or(&HOLDS[..], |skills| skills.project) {
+            add(Layer::Project, holder.join(dir));
         }
-        let in_home = skills.map_or(&HOLDS[..2], |skills| skills.personal);
-        let in_home = in_home.iter().filter_map(|dir| match agent {
-            Some(agent) => agent.settings().home.place(&self.run.env, dir),
-            None => Some(self.run.env.home()?.join(dir)),
-        });
-        for dir in in_home.filter(|dir| dir.exists()) {
-            let is_projects = self.is_projects(&dir);
-            add(
-                if is_projects {
+    }
+    match &facts.run.agent {
+        Some(calling) => {
+            let place = |dir: &str| calling.agent.settings().home.place(&facts.run.env, dir);
+            let skills = &calling.agent.table().skills;
+            let is_below = |places: &[&str], dir: &Path| {
+                let mut places = places.iter().filter_map(|dir| place(dir));
+                places.any(|place| dir.starts_with(place))
+            };
+            for dir in &calling.plugins {
+                let is_projects = real(dir).starts_with(facts.run.real_project_dir());
+                let layer = if is_projects {
+                    Layer::Project
+                } else if is_below(skills.personal, dir) {
+                    Layer::Personal
+                } else if !is_below(skills.plugins, dir) && RunContext::place_of(dir).is_some() {
+                    // Above the project, or in another checkout of it.
                     Layer::Project
                 } else {
-                    Layer::Personal
-                },
-                dir,
-            );
-        }
-        for holder in self.run.project_holders(&self.run.env.cwd) {
-            for dir in skills.map_or(&HOLDS[..], |skills| skills.project) {
-                add(Layer::Project, holder.join(dir));
-            }
-        }
-        match &self.run.agent {
-            Some(calling) => {
-                let place = |dir: &str| calling.agent.settings().home.place(&self.run.env, dir);
-                let skills = &calling.agent.table().skills;
-                let is_below = |places: &[&str], dir: &Path| {
-                    let mut places = places.iter().filter_map(|dir| place(dir));
-                    places.any(|place| dir.starts_with(place))
+                    Layer::Plugin
                 };
-                for dir in &calling.plugins {
-                    let is_projects = real(dir).starts_with(self.run.real_project_dir());
-                    let layer = if is_projects {
-                        Layer::Project
-                    } else if is_below(skills.personal, dir) {
-                        Layer::Personal
-                    } else if !is_below(skills.plugins, dir) && RunContext::place_of(dir).is_some()
-                    {
-                        // Above the project, or in another checkout of it.
-                        Layer::Project
-                    } else {
-                        Layer::Plugin
-                    };
-                    add(layer, dir.clone());
-                }
+                add(layer, dir.clone());
             }
-            None => add(Layer::Plugin, self.run.dirs.skills()),
         }
-        roots
+        None => add(Layer::Plugin, facts.run.dirs.skills()),
     }
+    roots
+}
 
-    /// Whether a directory of the home is the project's, whose files and links are not the user's. A
-    /// home inside the project can only be one that a variable sets; except if this program is
-    /// inside too.
-    fn is_projects(&self, dir: &Path) -> bool {
-        let project = self.run.real_project_dir();
-        let is_inside = |path: &Path| real(path).starts_with(&project);
-        let home = self.run.env.home();
-        !is_inside(&self.run.dirs.plugin)
-            && (is_inside(dir) || home.is_some_and(|home| is_inside(&home)))
-    }
+/// Whether a directory of the home is the project's, whose files and links are not the user's. A
+/// home inside the project can only be one that a variable sets; except if this program is
+/// inside too.
+fn is_projects(run: &RunContext, dir: &Path) -> bool {
+    let project = run.real_project_dir();
+    let is_inside = |path: &Path| real(path).starts_with(&project);
+    let home = run.env.home();
+    !is_inside(&run.dirs.plugin) && (is_inside(dir) || home.is_some_and(|home| is_inside(&home)))
+}
 
+impl Layer {
     /// The directory where a layer's own skills are installed.
-    pub fn layer_dir(&self, layer: Layer) -> PathBuf {
-        match layer {
-            Layer::Enterprise => self.enterprise().dirs()[0].to_owned(),
-            Layer::Personal => self.run.env.home().unwrap_or_default().join(".chibi"),
-            Layer::Project => self.run.project_dir().join(".chibi"),
-            Layer::Plugin => self.run.dirs.plugin.clone(),
+    pub fn dir(self, facts: &Facts) -> PathBuf {
+        match self {
+            Self::Enterprise => facts.enterprise().dirs()[0].to_owned(),
+            Self::Personal => facts.run.env.home().unwrap_or_default().join(".chibi"),
+            Self::Project => facts.run.project_dir().join(".chibi"),
+            Self::Plugin => facts.run.dirs.plugin.clone(),
         }
     }
 
-    /// The directory `path` that contains `skills/`: one that the user chose, or one that a project
-    /// may have provided.
-    pub fn base(&self, path: &Path) -> Base {
-        let home = self.run.env.home();
-        let is_users = *path == self.run.dirs.plugin
-            || (home.is_some() && path.parent() == home.as_deref() && !self.is_projects(path))
-            || self.enterprise().dirs().contains(&path);
-        let shared = path.file_name().and_then(EntryName::parse);
-        match (shared, path.parent()) {
-            (Some(name), Some(root)) if !is_users => Base::shared(root.to_owned(), name),
-            _ => Base::own(path.to_owned()),
-        }
+    /// That directory, see [`base_at`].
+    pub fn base(self, facts: &Facts) -> Base {
+        base_at(facts, &self.dir(facts))
+    }
+}
+
+/// The directory `path` that contains `skills/`: one that the user chose, or one that a project
+/// may have provided.
+pub fn base_at(facts: &Facts, path: &Path) -> Base {
+    let home = facts.run.env.home();
+    let is_users = *path == facts.run.dirs.plugin
+        || (home.is_some() && path.parent() == home.as_deref() && !is_projects(&facts.run, path))
+        || facts.enterprise().dirs().contains(&path);
+    let shared = path.file_name().and_then(EntryName::parse);
+    match (shared, path.parent()) {
+        (Some(name), Some(root)) if !is_users => Base::shared(root.to_owned(), name),
+        _ => Base::own(path.to_owned()),
     }
 }

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::entry::Entry;
 use super::installed::Installed;
+use super::roots::base_at;
 use super::signing::{market_at, signing, signing_in_force};
 use super::verdicts::{Verdict, Verdicts};
 use crate::error::{Error, Result};
@@ -144,7 +145,7 @@ impl<'a> Signatures<'a> {
         if let Some(Verdict { unmet }) = self.verdicts().get(&key) {
             return Asked::Answered(unmet);
         }
-        let base = self.facts.base(base.unwrap_or(&entry.dir));
+        let base = base_at(self.facts, base.unwrap_or(&entry.dir));
         match market_at(self.facts, &base).has_evidence(&present) {
             Ok(true) => Asked::Open(Box::new(Question {
                 present,
@@ -213,7 +214,7 @@ impl<'a> Signatures<'a> {
         let deadline = is_call.then(|| Instant::now() + CALL.saturating_sub(running()));
         let at_once = if is_call { AT_ONCE } else { usize::MAX };
         for ((base, claimed), members) in groups {
-            let base = self.facts.base(&base);
+            let base = base_at(self.facts, &base);
             let market = Market {
                 deadline,
                 signing: Rc::new(signing(self.facts, claimed)),
@@ -283,30 +284,23 @@ impl<'a> Signatures<'a> {
     }
 }
 
-impl Facts {
-    /// The signature of a skill as it is now.
-    ///
-    /// # Errors
-    /// When a program that checks is missing or does not answer, or what proves it cannot be read.
-    pub fn signature(&self, entry: &Entry, installed: &mut Installed) -> Result<Checked> {
-        let present = Present::new(&entry.dir, installed.said(self, entry));
-        let base = entry.dir.parent().and_then(Path::parent);
-        let base = self.base(base.unwrap_or(&entry.dir));
-        let claimed = installed.is_claimed(self, entry);
-        let market = Market {
-            deadline: self
-                .run
-                .protocol
-                .map(|_| Instant::now() + CALL.saturating_sub(running())),
-            signing: Rc::new(signing(self, claimed)),
-            ..market_at(self, &base)
-        };
-        let checked = market.check_present(&[present])?.pop();
-        checked.ok_or_else(|| Error::new("it was not checked"))
-    }
-
-    /// Forgets what is known of the signatures of skills, so that all are checked again.
-    pub fn forget_verdicts(&self) {
-        Verdicts::forget(self.store().dir());
-    }
+/// The signature of a skill as it is now.
+///
+/// # Errors
+/// When a program that checks is missing or does not answer, or what proves it cannot be read.
+pub fn signature(facts: &Facts, entry: &Entry, installed: &mut Installed) -> Result<Checked> {
+    let present = Present::new(&entry.dir, installed.said(facts, entry));
+    let base = entry.dir.parent().and_then(Path::parent);
+    let base = base_at(facts, base.unwrap_or(&entry.dir));
+    let claimed = installed.is_claimed(facts, entry);
+    let market = Market {
+        deadline: facts
+            .run
+            .protocol
+            .map(|_| Instant::now() + CALL.saturating_sub(running())),
+        signing: Rc::new(signing(facts, claimed)),
+        ..market_at(facts, &base)
+    };
+    let checked = market.check_present(&[present])?.pop();
+    checked.ok_or_else(|| Error::new("it was not checked"))
 }

@@ -2,7 +2,7 @@
 
 use super::caller::{Caller, agent_above, pasted};
 use super::options::Scope;
-use crate::catalog::{Layer, market_at};
+use crate::catalog::{Layer, base_at, market_at};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 
@@ -47,9 +47,9 @@ pub fn layer_of(
 pub fn layers_with(facts: &Facts, written: &str) -> Vec<Layer> {
     let mut layers: Vec<Layer> = Vec::new();
     for layer in Layer::ALL {
-        let dir = facts.layer_dir(layer);
-        let is_new = layers.iter().all(|other| facts.layer_dir(*other) != dir);
-        if is_new && market_at(facts, &facts.base(&dir)).has(written) {
+        let dir = layer.dir(facts);
+        let is_new = layers.iter().all(|other| other.dir(facts) != dir);
+        if is_new && market_at(facts, &base_at(facts, &dir)).has(written) {
             layers.push(layer);
         }
     }

@@ -192,7 +192,7 @@ pub fn permits_loss(facts: &Facts, layer: Layer, name: &InstalledName) -> Result
     if policies.required().next().is_none() {
         return Ok(());
     }
-    let dir = facts.layer_dir(layer).join("skills").join(&**name);
+    let dir = layer.dir(facts).join("skills").join(&**name);
     // What is required is not lost for being unusable just now.
     let named = Skill::load(&dir).map_or_else(|_| name.to_string(), |skill| skill.name.to_string());
     let mut installed = Installed::default();

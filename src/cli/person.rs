@@ -6,7 +6,7 @@ use super::decision::Class;
 use super::decisions::decision;
 use super::model_install::model_may;
 use super::options::Common;
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::protocol::ModelInstall;
@@ -61,7 +61,7 @@ pub fn may(
 /// Whether the skill `written` restricts something or is always on: its removal would allow what it
 /// denies.
 fn is_in_force(facts: &Facts, written: &str) -> bool {
-    let catalog = facts.catalog_naming(written);
+    let catalog = Catalog::naming(facts, written);
     let is_meant = |entry: &&Entry| {
         entry.name() == written || entry.dir.file_name().is_some_and(|dir| dir == written)
     };
@@ -79,7 +79,7 @@ fn restricts(entry: &Entry) -> bool {
 fn is_always_on(facts: &Facts, entry: &Entry) -> bool {
     facts.config().map_or(true, |config| {
         let is_it = |name: &str| {
-            let catalog = facts.catalog_naming(name);
+            let catalog = Catalog::naming(facts, name);
             let qualified = catalog.by_qualified_name(name);
             let named = qualified.or_else(|| catalog.by_name(name));
             named.is_some_and(|named| named.dir == entry.dir)

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::activation::unmet;
-use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer, market_at};
+use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer, base_at, market_at};
 use crate::cli::agents::{Finds, finding};
 use crate::cli::market::watched;
 use crate::cli::tool_names::ToolNames;
@@ -222,7 +222,8 @@ pub fn session_with(skill: &Skill) -> Session {
 fn is_changed(facts: &Facts, dir: &Path, origin: &LockEntry) -> bool {
     let base = dir.parent().and_then(Path::parent);
     // Use this entry; a lookup would read the lockfile once per skill.
-    let compared = base.and_then(|base| market_at(facts, &facts.base(base)).compare(origin).ok());
+    let compared =
+        base.and_then(|base| market_at(facts, &base_at(facts, base)).compare(origin).ok());
     compared.is_some_and(|one| one.state == State::Changed)
 }
 
@@ -316,7 +317,7 @@ mod tests {
         std::fs::write(&lockfile, text).unwrap();
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
         let facts = Facts::new(env, None);
-        let catalog = facts.catalog();
+        let catalog = Catalog::of(facts);
         let mut origins = Installed::default();
         for name in names {
             let entry = catalog.by_name(name).unwrap();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Entry, Withheld};
+use crate::catalog::{Catalog, Entry, Withheld};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::{Checked, LockEntry, Market, State, Verified};
@@ -115,7 +115,7 @@ pub fn lapsed(said: &LockEntry, now: &Checked) -> Option<String> {
 
 /// Skills that are withheld because of their signatures, whoever put them there.
 pub fn withheld(facts: &Facts) -> Vec<Fault> {
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let unsigned = |entry: &&Entry| entry.withheld() == Some(Withheld::Unsigned);
     let entries = catalog.entries().iter().filter(unsigned);
     let faults = entries.map(|entry| {

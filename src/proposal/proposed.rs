@@ -52,7 +52,7 @@ impl Facts {
     pub fn home_of(&self, entry: &Entry) -> Result<(PathBuf, String)> {
         let real = |path: &Path| path.canonicalize().ok();
         let root = entry.dir.parent().and_then(real);
-        let mut bases: Vec<PathBuf> = Layer::ALL.map(|layer| self.layer_dir(layer)).to_vec();
+        let mut bases: Vec<PathBuf> = Layer::ALL.map(|layer| layer.dir(self)).to_vec();
         bases.extend(self.enterprise().dirs().into_iter().map(Path::to_owned));
         let base = bases
             .into_iter()

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, SKILL_TOOLS, suggestion, tool_name, usable};
+use crate::catalog::{
+    Catalog, SKILL_TOOLS, count_offered, suggestion, tool_name, usable, usable_or_active,
+};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
@@ -75,7 +77,7 @@ pub fn called(facts: &Facts, tool: &str, arguments: &Value) -> Option<Result<Cal
     };
     let catalog = match &wanted {
         Ok(wanted) => catalog_of(facts, wanted),
-        Err(_) => facts.catalog(),
+        Err(_) => Catalog::of(facts),
     };
     is_listed(facts, &catalog, tool).then(|| find(facts, &catalog, wanted?))
 }
@@ -90,15 +92,15 @@ pub fn resolve(facts: &Facts, wanted: Activate) -> Result<Called> {
 
 fn catalog_of(facts: &Facts, wanted: &Activate) -> Catalog {
     match &wanted.skill {
-        Some(written) => facts.catalog_naming(written),
-        None => facts.catalog_about(&wanted.tool),
+        Some(written) => Catalog::naming(facts, written),
+        None => Catalog::about(facts, &wanted.tool),
     }
 }
 
 fn is_listed(facts: &Facts, catalog: &Catalog, tool: &str) -> bool {
     match tool {
         ours::MARKETPLACE => true,
-        ours::SKILL => facts.offered() > SKILL_TOOLS,
+        ours::SKILL => count_offered(facts) > SKILL_TOOLS,
         own => catalog.by_tool(own).is_some(),
     }
 }
@@ -136,9 +138,8 @@ pub fn script_of(facts: &Facts, used: &ToolUse, session: &Session) -> Option<Pat
 pub fn skill_dir(facts: &Facts, written: Option<&str>, session: &Session) -> Option<PathBuf> {
     match written {
         Some(written) => {
-            let catalog = facts.catalog_naming(written);
-            facts
-                .usable_or_active(&catalog, written, session)
+            let catalog = Catalog::naming(facts, written);
+            usable_or_active(&catalog, written, session)
                 .ok()
                 .map(|skill| skill.dir.clone())
         }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::facts::Facts;
 use crate::permission::{Call, Meant, Scope, compares_arguments, looking};
 use crate::protocol::called::{handed_on, skill_dir};
@@ -88,13 +88,12 @@ pub fn meaning(
 fn skill(facts: &Facts, session: &Session, key: &'static str, written: Option<&str>) -> Meant {
     let dir = skill_dir(facts, written, session);
     match dir {
-        Some(dir) => skill_in(facts, key, &dir),
+        Some(dir) => skill_in(&Catalog::with_owners(facts), key, &dir),
         None => Meant::any(key, Vec::new()),
     }
 }
 
-fn skill_in(facts: &Facts, key: &'static str, dir: &Path) -> Meant {
-    let catalog = facts.known_owners();
+fn skill_in(catalog: &Catalog, key: &'static str, dir: &Path) -> Meant {
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
     let directory = dir
         .file_name()
@@ -112,7 +111,8 @@ fn activation(facts: &Facts, wanted: Activate, called: Option<&Called>) -> Vec<M
         skill: _,
         arguments,
     } = wanted;
-    let skill = |key: &&'static str| Some(skill_in(facts, key, &called?.skill.dir));
+    let catalog = called.map(|_| Catalog::with_owners(facts));
+    let skill = |key: &&'static str| Some(skill_in(catalog.as_ref()?, key, &called?.skill.dir));
     let mut meant: Vec<Meant> = NAME.iter().filter_map(skill).collect();
     meant.push(Meant::text("action", "use"));
     let given = arguments.iter();
@@ -245,11 +245,13 @@ fn command(facts: &Facts, words: &[String]) -> Vec<Meant> {
     if has_options || operands.is_empty() && looking(verb).is_none() {
         meant.extend(keys.map(Meant::doubtful));
     }
+    let is_named = is_installed && !operands.is_empty();
+    let catalog = is_named.then(|| Catalog::with_owners(facts));
     for operand in operands {
-        let catalog = is_installed.then(|| facts.known_owners());
         let entry = catalog.as_ref().and_then(|it| it.by_name(&operand));
         meant.extend(keys.map(|key| {
-            let skill = entry.map(|entry| skill_in(facts, key, &entry.dir));
+            let skill = entry.zip(catalog.as_ref());
+            let skill = skill.map(|(entry, catalog)| skill_in(catalog, key, &entry.dir));
             let mut meant = skill.unwrap_or_else(|| Meant::any(key, Vec::new()));
             meant.forms.push(operand.clone());
             meant

@@ -1,6 +1,7 @@
 //! Skills that a policy requires and that are missing in a conversation: recorded once in each, and
 //! what follows.
 
+use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::policy::{Event, Missing, MissingSkill};
@@ -20,7 +21,7 @@ pub fn record(facts: &Facts) -> Vec<MissingSkill> {
     if !requires || seen.before(&session) {
         return Vec::new();
     }
-    let missing = facts.disclosed().missing;
+    let missing = Catalog::disclosed(facts).missing;
     for one in &missing {
         let event = Event::new("missing")
             .with("skill", one.name.as_str())
@@ -39,7 +40,7 @@ pub fn blocking(facts: &Facts) -> Option<Error> {
         let mut always = policies.always_on(true);
         one.missing == Missing::Block && always.any(|name| *name == one.name)
     };
-    let missing = facts.disclosed().missing;
+    let missing = Catalog::disclosed(facts).missing;
     let found = missing.into_iter().find(is_needed)?;
     Some(Error::new(found.to_string()))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Rendered, plain};
+use crate::catalog::{Catalog, Rendered, plain, told};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::protocol::Response;
@@ -29,7 +29,7 @@ const PATH: &str = "Path relative to the skill's directory";
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
 pub fn schema(facts: &Facts) -> Response {
-    let told = facts.told("schema", |catalog| Rendered {
+    let told = told(facts, "schema", |catalog| Rendered {
         text: Value::Array(with_skills(facts, fixed_tools(), catalog)).to_string(),
         remarks: String::new(),
         passes: facts.may_have_post_hooks(catalog),

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::catalog::base_at;
 use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::run_context::real;
@@ -94,7 +95,7 @@ pub fn places(facts: &Facts, in_project: bool) -> Vec<Place> {
             let name = path.file_name().and_then(EntryName::parse);
             if let Some((name, above)) = name.zip(path.parent()) {
                 places.push(Place {
-                    base: facts.base(above),
+                    base: base_at(facts, above),
                     name,
                     agents: vec![agent],
                     path,

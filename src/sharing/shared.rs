@@ -61,7 +61,7 @@ impl<'a> Shared<'a> {
         let in_project = layer == Layer::Project;
         (layer != Layer::Enterprise).then(|| Self {
             facts,
-            skills: facts.layer_dir(layer).join("skills"),
+            skills: layer.dir(facts).join("skills"),
             in_project,
             places: places(facts, in_project),
         })

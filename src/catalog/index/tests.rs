@@ -223,7 +223,7 @@ fn a_name_is_resolved_by_the_entries_that_have_it() {
         let index = world.index();
         let roots = world.roots();
         let facts = context(world.dir.path());
-        Catalog::about(written, &roots, &Rules::new(&facts, Asks::ToUse), &index)
+        Catalog::part(written, &roots, &Rules::new(&facts, Asks::ToUse), &index)
     };
     for (written, entries) in [("skill_a", 2), ("A", 2), ("other", 2), ("b", 1)] {
         let found = about(written).map(|catalog| catalog.entries().len());

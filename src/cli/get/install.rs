@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::activation::unmet;
-use crate::catalog::{Layer, market_at};
+use crate::catalog::{Catalog, Layer, market_at};
 use crate::cli::agents::share;
 use crate::cli::caller::{agent_above, decided_by_a_person, pasted};
 use crate::cli::choosing::{Offered, picking};
@@ -128,12 +128,12 @@ impl Install {
     pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let mut layer = self.scope.layer();
         if self.references.is_empty() && self.scope.is_default() {
-            let project = facts.base(&facts.layer_dir(Layer::Project));
+            let project = Layer::Project.base(facts);
             if market_at(facts, &project).has_lockfile() {
                 layer = Layer::Project;
             }
         }
-        let base = facts.base(&facts.layer_dir(layer));
+        let base = layer.base(facts);
         let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
         if self.list {
             return self.list(facts, common, caller, &market);
@@ -379,7 +379,7 @@ fn unmet_of(facts: &Facts, installed: &[Installed]) -> String {
     if skills.is_empty() {
         return String::new();
     }
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let mut text = String::new();
     for skill in &skills {
         for found in unmet(facts, &catalog, skill, |_| false) {

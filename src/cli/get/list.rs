@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::catalog::Layer;
 use crate::cli::look::bill::bill;
 use crate::cli::look::list_installed::{Order, list_installed};
 use crate::cli::market::{market, note};
@@ -73,7 +74,7 @@ pub struct Available {
 impl Available {
     /// All installable skills.
     fn run(&self, facts: &Facts, common: Common, screen: Screen) -> Result<String> {
-        let base = facts.base(&facts.run.dirs.plugin);
+        let base = Layer::Plugin.base(facts);
         let market = market(facts, &base, self.offline);
         let listed = marked(&market, market.list(&mut note)?);
         self.show(&listed, common, screen, "The sources have no skills.\n")
@@ -158,7 +159,7 @@ impl Search {
         if self.words.is_empty() {
             return self.list.run(facts, common, screen);
         }
-        let base = facts.base(&facts.run.dirs.plugin);
+        let base = Layer::Plugin.base(facts);
         let market = market(facts, &base, self.list.offline);
         let listed = marked(&market, market.search(&self.words, &mut note)?);
         let words = one_line(&self.words.join(" "));

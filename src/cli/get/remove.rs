@@ -46,7 +46,7 @@ impl Remove {
         written: &str,
     ) -> Result<String> {
         let layer = layer_of(facts, caller, self.scope, "remove", written)?;
-        let base = facts.base(&facts.layer_dir(layer));
+        let base = layer.base(facts);
         let market = market(facts, &base, false).dry(common.dry_run);
         if let Ok(name) = market.installed(written) {
             permits_loss(facts, layer, &name)?;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::catalog::Layer;
 use crate::cli::caller::pasted;
 use crate::cli::choosing::picking;
 use crate::cli::describe::printable;
@@ -47,7 +48,7 @@ impl Show {
             reading: self.reading,
             ..InstallOptions::default()
         };
-        let base = facts.base(&facts.run.dirs.plugin);
+        let base = Layer::Plugin.base(facts);
         let market = market(facts, &base, self.offline);
         if let Some(path) = &self.file {
             let read = |reference: &str| {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Subcommand;
 
+use crate::catalog::Layer;
 use crate::cli::market::market;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
@@ -40,7 +41,7 @@ pub enum Sources {
 impl Sources {
     /// Changes or lists the sources; a failure if one could not be updated.
     pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        let base = facts.base(&facts.run.dirs.plugin);
+        let base = Layer::Plugin.base(facts);
         let market = market(facts, &base, false).dry(common.dry_run);
         let would = |past: &str, verb: &str| {
             if common.dry_run {

@@ -133,7 +133,7 @@ impl Sync {
         }
         let given = (common, self.findings);
         let mut confirm = deciding(facts, caller, given, layer, ("sync", None))?;
-        let base = facts.base(&facts.layer_dir(layer));
+        let base = layer.base(facts);
         let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
         let mut outcomes = Outcomes::new(common, caller);
         let mut new = Vec::new();
@@ -186,7 +186,7 @@ impl Sync {
         if self.list.is_some() {
             return Layer::Personal;
         }
-        let project = facts.base(&facts.layer_dir(Layer::Project));
+        let project = Layer::Project.base(facts);
         if market_at(facts, &project).has_lockfile() {
             return Layer::Project;
         }
@@ -199,7 +199,7 @@ impl Sync {
         (common, caller): (Common, Caller),
         layer: Layer,
     ) -> Result<Vec<Synced>> {
-        let base = facts.base(&facts.layer_dir(layer));
+        let base = layer.base(facts);
         let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
         let list = match &self.list {
             Some(list) if list.starts_with("oci://") => SyncList::Collection(list.clone()),
@@ -258,7 +258,7 @@ fn agrees(consenting: Consenting, plan: &SyncPlan, common: Common, command: &str
 /// Records what was done, and has other agents find it.
 fn after(facts: &Facts, common: Common, layer: Layer, skills: &[Synced]) -> String {
     let mut text = String::new();
-    let market = facts.layer_dir(layer);
+    let market = layer.dir(facts);
     let mut new = Vec::new();
     for one in skills {
         let kind = match one.change {

@@ -81,7 +81,7 @@ impl Update {
     pub fn check(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let mut updated = Vec::new();
         for (layer, names) in layers_of(facts, caller, self.scope, "update", &self.names)? {
-            let base = facts.base(&facts.layer_dir(layer));
+            let base = layer.base(facts);
             let market = market_for(facts, &base, false, layer)?.dry(true);
             let options = UpdateOptions::default();
             updated.extend(market.update(&names, options, &mut |_| Ok(false))?);
@@ -144,7 +144,7 @@ impl Update {
             }
             consenting.to_update(difference, self.allow_downgrade)
         };
-        let base = facts.base(&facts.layer_dir(layer));
+        let base = layer.base(facts);
         let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
         let updated = market.update(names, options, &mut agree)?;
         if !common.dry_run {

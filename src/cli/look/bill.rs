@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::catalog::{Entry, Installed, Layer};
+use crate::catalog::{Catalog, Entry, Installed, Layer};
 use crate::cli::json;
 use crate::cli::market::watched;
 use crate::cli::report::is_told;
@@ -13,7 +13,7 @@ use crate::sys::Progress;
 
 /// The bill of every skill directory that the caller may know of, also of those that are not offered.
 pub fn bill(facts: &Facts) -> Result<String> {
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let told = catalog
         .entries()
         .iter()

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::activation::Enforcement;
-use crate::catalog::usable;
+use crate::catalog::{Catalog, usable};
 use crate::cli::market::note;
 use crate::cli::named::installed;
 use crate::cli::options::Common;
@@ -40,7 +40,7 @@ pub struct Check {
 impl Check {
     /// Explains what would happen to the call; a failure if it would be blocked.
     pub fn run(&self, facts: &Facts, common: Common) -> Answer {
-        let catalog = facts.catalog_naming(&self.skill);
+        let catalog = Catalog::naming(facts, &self.skill);
         // For an unknown name, this error is worded for a person.
         installed(facts, &catalog, &self.skill)?;
         let skill = usable(&catalog, &self.skill)?;

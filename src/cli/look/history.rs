@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::info::Info;
+use crate::catalog::Catalog;
 use crate::cli::describe::short;
 use crate::cli::market::market;
 use crate::cli::named::installed;
@@ -19,10 +20,10 @@ const SHOWN: usize = 20;
 /// The history of the skills of these names, in whichever layer they are.
 pub fn history(info: &Info, facts: &Facts, common: Common, caller: Caller) -> Answer {
     let look = |name: &str| {
-        let catalog = facts.catalog_naming(name);
+        let catalog = Catalog::naming(facts, name);
         let entry = installed(facts, &catalog, name)?;
         let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
-        let base = facts.base(&facts.layer_dir(entry.layer));
+        let base = entry.layer.base(facts);
         market(facts, &base, info.offline).history(&name)
     };
     look_at(common, caller, &info.names, "skills", look, told)

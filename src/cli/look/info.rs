@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::author::no_effect;
-use crate::catalog::{Catalog, Entry, Installed};
+use crate::catalog::{Catalog, Entry, Installed, signature};
 use crate::cli::agents::names;
 use crate::cli::named::installed;
 use crate::cli::options::Common;
@@ -87,7 +87,7 @@ impl Info {
     /// Everything about the skills.
     pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
         let look = |name: &str| {
-            let catalog = facts.catalog_naming(name);
+            let catalog = Catalog::naming(facts, name);
             let entry = installed(facts, &catalog, name)?;
             Ok(Details::new(facts, &catalog, entry))
         };
@@ -247,7 +247,7 @@ impl Details {
 
 /// The signature of a skill. What cannot be checked counts as none.
 fn signature_of(facts: &Facts, entry: &Entry, origins: &mut Installed) -> Checked {
-    let checked = facts.signature(entry, origins);
+    let checked = signature(facts, entry, origins);
     checked.unwrap_or_else(|error| Checked {
         signature: Signature::unchecked(format!("that cannot be checked: {error}")),
         unmet: None,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use clap::ValueEnum;
 
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::cli::agents::names;
 use crate::cli::options::Common;
 use crate::cli::report::{Report, remark};
@@ -39,7 +39,7 @@ pub fn list_installed(
     sort_by: Option<Order>,
     long: bool,
 ) -> Result<String> {
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let mut reports: Vec<_> = Report::for_catalog(facts, &catalog).collect();
     if let Some(order) = sort_by {
         sort(&mut reports, order);

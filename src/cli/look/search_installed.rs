@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::catalog::plain;
+use crate::catalog::{Catalog, plain};
 use crate::cli::json;
 use crate::cli::options::Common;
 use crate::error::Result;
@@ -32,7 +32,7 @@ pub struct SearchInstalled {
 impl SearchInstalled {
     /// The offered skills that match the words, best first.
     pub fn run(&self, facts: &Facts, common: Common) -> Result<String> {
-        let catalog = facts.catalog();
+        let catalog = Catalog::of(facts);
         let found = catalog.search(&self.words).into_iter();
         let found = found.map(|offered| Found {
             name: offered.skill.name.as_str(),

@@ -10,7 +10,7 @@ use super::audit::{Audit, each_since, since, tell_torn};
 use super::figures::{By, Figures, Summary};
 use super::page::page;
 use super::tally::Tally;
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Screen, json};
@@ -66,7 +66,11 @@ pub fn summarize(audit: &Audit, facts: &Facts, common: Common, screen: Screen) -
 
 fn summary(audit: &Audit, facts: &Facts) -> Result<Summary> {
     let (from, mut summary) = (since(audit.since.as_deref())?, Summary::default());
-    for skill in facts.catalog().entries().iter().filter_map(Entry::usable) {
+    for skill in Catalog::of(facts)
+        .entries()
+        .iter()
+        .filter_map(Entry::usable)
+    {
         summary.skills.reserve(skill.name.as_str());
     }
     if audit.log.is_empty() {

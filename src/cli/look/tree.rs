@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::info::{Info, shown};
+use crate::catalog::Catalog;
 use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
@@ -48,7 +49,7 @@ pub fn files(info: &Info, facts: &Facts, common: Common, caller: Caller, screen:
 
 impl Walked {
     fn of(facts: &Facts, written: &str) -> Result<Self> {
-        let catalog = facts.catalog_naming(written);
+        let catalog = Catalog::naming(facts, written);
         let entry = installed(facts, &catalog, written)?;
         // The directory itself may be a link to a working copy.
         let root = entry.dir.canonicalize();

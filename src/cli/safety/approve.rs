@@ -3,7 +3,7 @@
 use super::abilities::{abilities, below, hooks};
 use super::approvable::{read, to_owner};
 use super::approved::list;
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
 use crate::cli::named::installed;
@@ -49,7 +49,7 @@ impl Approve {
 }
 
 fn approve(facts: &Facts, common: Common, consenting: Consenting, written: &str) -> Result<String> {
-    let catalog = facts.catalog_naming(written);
+    let catalog = Catalog::naming(facts, written);
     let entry = installed(facts, &catalog, written)?;
     let (skill, digest) = read(entry)?;
     let name = entry.name();
@@ -104,7 +104,7 @@ fn describe(consenting: Consenting, entry: &Entry, before: Option<&Approvals>) -
 }
 
 fn revoke(facts: &Facts, common: Common, written: &str) -> Result<String> {
-    let catalog = facts.catalog_naming(written);
+    let catalog = Catalog::naming(facts, written);
     let qualified = catalog.by_qualified_name(written);
     let name = qualified.map_or_else(|| written.to_owned(), Entry::name);
     let dir = qualified.map(|entry| entry.dir.as_path());

@@ -1,6 +1,6 @@
 //! `enable` and `disable`: who sees a skill, in the configuration.
 
-use crate::catalog::Layer;
+use crate::catalog::{Catalog, Layer};
 use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
@@ -75,7 +75,7 @@ fn set_visibility(
 /// # Errors
 /// When there is none, or it is the administrator's.
 fn configurable(facts: &Facts, written: &str) -> Result<String> {
-    let catalog = facts.catalog_naming(written);
+    let catalog = Catalog::naming(facts, written);
     let entry = installed(facts, &catalog, written)?;
     let name = entry.name();
     if let Some(policy) = facts.policies()?.requires(&name) {

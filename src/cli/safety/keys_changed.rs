@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub use super::keys_line::{Added, Removed, Revoked};
 use super::keys_line::{line, principal};
 use super::keys_listed::{read, signers};
-use crate::catalog::{market_at, own_signing_file, signing_files};
+use crate::catalog::{Layer, market_at, own_signing_file, signing_files};
 use crate::cli::Caller;
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
@@ -25,7 +25,7 @@ use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
 /// changed.
 pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Result<String> {
     let who = principal(&added.principal)?;
-    let base = facts.base(&facts.run.dirs.plugin);
+    let base = Layer::Plugin.base(facts);
     let key = match (&added.key, &added.from) {
         (Some(file), _) => of_file(facts, file)?,
         (None, Some(skill)) => {
@@ -250,7 +250,7 @@ fn fingerprint(facts: &Facts, listed: &Listed) -> Result<String> {
     if let Some(fingerprint) = &listed.fingerprint {
         return Ok(fingerprint.clone());
     }
-    let base = facts.base(&facts.run.dirs.plugin);
+    let base = Layer::Plugin.base(facts);
     let found = market_at(facts, &base).openpgp_fingerprints(&[&listed.public])?;
     match found.into_iter().flatten().collect::<Vec<_>>().as_slice() {
         [one] => Ok(one.clone()),
@@ -309,7 +309,7 @@ fn declined(done: &str) -> Error {
 /// Replaces a file by what `edit` makes of its text, while no other command of ours does. It keeps
 /// its owner and permissions, and a link to it.
 fn change(facts: &Facts, file: &Path, edit: impl Fn(&str) -> Result<String>) -> Result<()> {
-    let own = facts.base(&facts.run.dirs.plugin).make()?;
+    let own = Layer::Plugin.base(facts).make()?;
     let lock = own.path().join("signers.lock");
     let _lock = FileLock::exclusive(&lock, limits::INSTALL_LOCK)?;
     let bytes = read(file)?;

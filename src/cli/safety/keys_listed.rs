@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::catalog::{market_at, signing_files};
+use crate::catalog::{Layer, market_at, signing_files};
 use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Answer, Failure, Paint, Screen, json};
@@ -74,7 +74,7 @@ pub fn signers(facts: &Facts, path: &Path) -> Result<(String, Signers, Vec<Optio
         .of_kind(KeyKind::Openpgp)
         .map(|listed| listed.public.as_str())
         .collect();
-    let base = facts.base(&facts.run.dirs.plugin);
+    let base = Layer::Plugin.base(facts);
     // Without gpg, these keys count nowhere, and the rest is to be seen all the same.
     let found = market_at(facts, &base).openpgp_fingerprints(&openpgp);
     let mut found = found.unwrap_or_default().into_iter();

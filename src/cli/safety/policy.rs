@@ -90,7 +90,7 @@ fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
 
 impl Report {
     fn new(facts: &Facts) -> Self {
-        let catalog = facts.catalog();
+        let catalog = Catalog::of(facts);
         let told = catalog
             .entries()
             .iter()

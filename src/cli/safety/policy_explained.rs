@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Entry, Explained, Explainer, Holds, Installed};
+use crate::catalog::{Catalog, Entry, Explained, Explainer, Holds, Installed, signature};
 use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::report::is_told;
@@ -61,8 +61,8 @@ pub fn rules(facts: &Facts) -> Result<Vec<InForce>> {
 pub fn show(facts: &Facts, common: Common, screen: Screen, name: Option<&str>) -> Answer {
     let rules = rules(facts)?;
     let catalog = match name {
-        Some(name) => facts.catalog_naming_each(&[name.to_owned()]),
-        None => facts.catalog(),
+        Some(name) => Catalog::naming_each(facts, &[name.to_owned()]),
+        None => Catalog::of(facts),
     };
     let wanted = name.map(SkillName::from_written);
     let is_meant = |one: &&MissingSkill| {
@@ -127,7 +127,7 @@ impl About {
             source: origins.said(facts, entry).map(|said| said.source.clone()),
             signature: skill
                 .filter(|_| is_signed)
-                .and_then(|_| facts.signature(entry, origins).ok()),
+                .and_then(|_| signature(facts, entry, origins).ok()),
             rules,
         }
     }

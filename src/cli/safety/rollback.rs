@@ -38,7 +38,7 @@ impl Rollback {
         written: &str,
     ) -> Result<String> {
         let layer = layer_of(facts, caller, self.scope, "rollback", written)?;
-        let base = facts.base(&facts.layer_dir(layer));
+        let base = layer.base(facts);
         let market = market(facts, &base, false).dry(common.dry_run);
         if let Ok(name) = market.installed(written) {
             permits_loss(facts, layer, &name)?;

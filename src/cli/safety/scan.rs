@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::catalog::{Catalog, Layer};
 use crate::cli::market::{market, note};
 use crate::cli::named::{Meant, meant};
 use crate::cli::options::Common;
@@ -82,7 +83,7 @@ impl Scan {
 
     /// The findings about the skills at a target. What is installed is never looked for in a source.
     fn scan(&self, facts: &Facts, target: &str) -> Result<Vec<Scanned>> {
-        let catalog = facts.catalog_naming(target);
+        let catalog = Catalog::naming(facts, target);
         let found = match meant(facts, &catalog, target)? {
             Meant::Installed(entry) => Some((entry.name(), entry.dir.clone())),
             // A path may have many skills below it.
@@ -98,7 +99,7 @@ impl Scan {
                 findings: scan_directory(&dir),
             }]);
         }
-        let base = facts.base(&facts.run.dirs.plugin);
+        let base = Layer::Plugin.base(facts);
         let scanned = market(facts, &base, self.offline).scan(target, &mut note);
         let scanned = scanned.map_err(|error| {
             // A bare name most likely means an installed skill.

@@ -6,7 +6,7 @@ use std::slice;
 
 use serde::Serialize;
 
-use crate::catalog::{Layer, signing_in_force};
+use crate::catalog::{Catalog, Layer, Verdicts, signing_in_force};
 use crate::cli::agents;
 use crate::cli::caller::pasted;
 use crate::cli::layers::{layer_of, layers_of};
@@ -63,7 +63,7 @@ impl Verify {
         let (mut verified, mut failed) = (Vec::new(), Outcomes::new(common, caller));
         let mut unsigned = Vec::new();
         for (layer, names) in &by_layer {
-            let base = facts.base(&facts.layer_dir(*layer));
+            let base = layer.base(facts);
             let market = market(facts, &base, false);
             let before = verified.len();
             if names.is_empty() {
@@ -141,7 +141,7 @@ impl Verify {
         let layer = |name: &String| {
             let layer = layer_of(facts, caller, self.scope, "verify", name);
             let layer = layer.or_else(|several| {
-                let catalog = facts.catalog_naming(name);
+                let catalog = Catalog::naming(facts, name);
                 let entry = catalog.by_name(name).ok_or(several)?;
                 tell_which(name, &entry.dir);
                 Ok::<_, Error>(entry.layer)
@@ -158,7 +158,7 @@ impl Verify {
         }
         // A host's call has no time to check all of them.
         if facts.run.protocol.is_none() {
-            facts.forget_verdicts();
+            Verdicts::forget(facts.store().dir());
         }
         let is_meant = |name: &str| {
             self.names.is_empty() || verified.iter().any(|verified| verified.name == name)
@@ -201,7 +201,7 @@ fn fix(facts: &Facts, common: Common, caller: Caller, by_layer: &[(Layer, Vec<St
     let mut outcomes = Outcomes::new(common, caller);
     let mut has_any = false;
     for (layer, names) in by_layer {
-        let base = facts.base(&facts.layer_dir(*layer));
+        let base = layer.base(facts);
         let market = market_for(facts, &base, false, *layer)?.dry(common.dry_run);
         has_any |= market.has_recorded()?;
         for one in market.repair(names, &mut note)? {

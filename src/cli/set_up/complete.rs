@@ -10,6 +10,7 @@ use clap::{Command, ValueHint};
 use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
 use super::config_keys::KEYS;
+use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::skill::{SkillName, brief, one_line};
 
@@ -111,7 +112,7 @@ fn keys() -> Values {
 /// The skills with valid names: a shell could execute other directory names.
 fn skills(facts: &Facts) -> Values {
     let mut found = Values::new();
-    for entry in facts.catalog().entries() {
+    for entry in Catalog::of(facts).entries() {
         let name = entry.name();
         if SkillName::from_written(&name).is_some_and(|proper| proper.as_str() == name) {
             let what = entry

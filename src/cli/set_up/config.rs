@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::config_keys::{KEYS, Key};
+use crate::catalog::Layer;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
 use crate::cli::screen::Screen;
@@ -314,7 +315,7 @@ fn edit(facts: &Facts) -> Result<String> {
     let copy = path.with_file_name("config.edited.toml");
     let before = read(&path)?.unwrap_or_default();
     if read(&copy)?.is_none() {
-        facts.base(&facts.run.dirs.plugin).make()?;
+        Layer::Plugin.base(facts).make()?;
         files::replace(&copy, before.as_bytes(), 0o600, Durable::No)?;
     }
     open(facts, &copy)?;

@@ -90,7 +90,7 @@ impl New {
 fn parent(facts: &Facts, wanted: &New) -> (PathBuf, Option<Base>) {
     let cwd = &facts.run.env.cwd;
     if let Some(layer) = wanted.layer {
-        let base = facts.base(&facts.layer_dir(layer));
+        let base = layer.base(facts);
         return (base.path().join(SKILLS.as_os_str()), Some(base));
     }
     let dir = wanted.dir.as_ref();

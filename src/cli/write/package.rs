@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::findings;
 use super::try_skill::find_and_tell;
 use crate::author::{Findings, Format, Package as Packed, manifest, package, render};
-use crate::catalog::market_at;
+use crate::catalog::{Catalog, Layer, market_at};
 use crate::cli::market::watched;
 use crate::cli::options::Common;
 use crate::cli::outcome::Outcomes;
@@ -167,7 +167,7 @@ pub fn checked(
     let own = skill.fields.text("name");
     let own = own.as_deref().and_then(SkillName::from_written);
     let name = own.unwrap_or_else(|| skill.name.clone());
-    let installed = facts.catalog();
+    let installed = Catalog::of(facts);
     let mut found = findings::lint(facts, &skill.dir, &findings::Installed::new(&installed));
     found.retain(|finding| finding.level == Level::Error && counts(&finding.code));
     if !found.is_empty() {
@@ -214,7 +214,7 @@ fn is_of(file: &Path, skill: &Skill, packed: &Packed) -> bool {
 /// # Errors
 /// When `ssh-keygen` does not sign.
 pub fn sign(facts: &Facts, manifest: &Manifest, key: &Path) -> Result<Signed> {
-    let base = facts.base(&facts.run.dirs.plugin);
+    let base = Layer::Plugin.base(facts);
     market_at(facts, &base).sign(manifest, &facts.run.env.cwd.join(key))
 }
 

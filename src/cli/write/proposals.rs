@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Subcommand;
 
 use super::proposals_shown::{Shown, Today, diff_of, get, introduction, list, today};
-use crate::catalog::{Entry, Layer, market_at};
+use crate::catalog::{Catalog, Entry, Layer, base_at, market_at};
 use crate::cli::caller::{Answer, Caller};
 use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, printable};
@@ -83,7 +83,7 @@ fn approve(
 ) -> Result<String> {
     let consenting = Consenting::new(facts, common.consent(findings), caller);
     let policies = facts.policies()?;
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     warn(format_args!("{}", introduction(proposal).trim_end()));
     let skill = &proposal.skill;
     // Whether a dry run has come as far as the question.
@@ -91,7 +91,7 @@ fn approve(
     let (dir, back) = match today(facts, &catalog, proposal)? {
         Today::Changed(entry, _) => {
             let (base, name) = facts.home_of(entry)?;
-            let base = facts.base(&base);
+            let base = base_at(facts, &base);
             let market = market_at(facts, &base);
             let source = market.origin(&name)?.map(|entry| entry.source);
             // The diff shown comes from the very copy that replaces the skill.
@@ -138,7 +138,7 @@ fn approve(
                 }
                 consenting.to_create(plan)
             };
-            let base = facts.base(&facts.run.dirs.plugin);
+            let base = Layer::Plugin.base(facts);
             let market = market_at(facts, &base);
             let created = market.create(skill, text, &source, &mut confirm);
             if is_possible.get() {
@@ -154,7 +154,7 @@ fn approve(
     facts.record(facts.proposal_event(proposal, "approved"));
     facts.proposals().remove(&proposal.id)?;
     let mut text = format!("`{skill}` is as proposed; `agent-skills {back}` undoes it\n");
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
     if let Some(why) = entry.and_then(Entry::reason_not_offered) {
         let _ = writeln!(text, "  it is not offered: {}", one_line(&why));

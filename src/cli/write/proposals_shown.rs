@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Entry, market_at};
+use crate::catalog::{Catalog, Entry, base_at, market_at};
 use crate::cli::describe::{printable, with_hint};
 use crate::cli::json;
 use crate::cli::options::Common;
@@ -71,7 +71,7 @@ impl Shown {
     /// The proposal with this id.
     pub fn of(facts: &Facts, id: &str) -> Result<Self> {
         let proposal = get(facts, id)?;
-        let row = serde_json::to_value(Row::new(facts, &facts.catalog(), &proposal));
+        let row = serde_json::to_value(Row::new(facts, &Catalog::of(facts), &proposal));
         let row =
             row.map_err(|error| Error::caused("the answer cannot be written as JSON", error))?;
         Ok(Self {
@@ -87,7 +87,7 @@ pub fn list(facts: &Facts, common: Common) -> Result<String> {
     for error in broken {
         warn(format_args!("{error}"));
     }
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let row = |proposal| Row::new(facts, &catalog, proposal);
     let rows: Vec<Row> = proposals.iter().map(row).collect();
     if common.json {
@@ -111,7 +111,7 @@ pub fn list(facts: &Facts, common: Common) -> Result<String> {
 
 fn show(facts: &Facts, proposal: &Proposal) -> String {
     let mut text = introduction(proposal);
-    match today(facts, &facts.catalog(), proposal) {
+    match today(facts, &Catalog::of(facts), proposal) {
         Ok(Today::Changed(_, files)) => text = text + "\n" + &printable(&diff_of(&files)),
         Ok(Today::New(skill)) => text = text + "\n" + &printable(skill),
         Err(error) => {
@@ -171,7 +171,7 @@ pub fn today<'p>(facts: &Facts, catalog: &'p Catalog, proposal: &'p Proposal) ->
         Change::Update { diff, files, .. } => {
             let entry = proposed_for(catalog, proposal)?;
             let (base, name) = facts.home_of(entry)?;
-            market_at(facts, &facts.base(&base)).check_changeable(&name)?;
+            market_at(facts, &base_at(facts, &base)).check_changeable(&name)?;
             let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
             // Hints for the author of a diff do not help the person who decides about it.
             let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;

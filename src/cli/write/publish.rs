@@ -83,7 +83,7 @@ impl Publish {
             key_used = signed.as_ref().map(|signed| signed.key.to_string());
             artifacts.push(Artifact::new(skill, name.as_str(), files.layer()?, signed));
         }
-        let base = facts.base(&facts.run.dirs.plugin);
+        let base = Layer::Plugin.base(facts);
         let market = Market {
             permit: permitting_to(facts, Layer::Plugin, "published")?,
             ..market(facts, &base, false)

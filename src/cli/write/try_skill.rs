@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::activation::fork;
 use crate::activation::{Instructions, hooks_ahead, required_line};
+use crate::catalog::Catalog;
 use crate::cli::describe::printable;
 use crate::cli::json;
 use crate::cli::named::{Meant, meant, similar, tell_which};
@@ -87,7 +88,7 @@ pub fn find_and_tell(facts: &Facts, written: &str) -> Result<Skill> {
 /// # Errors
 /// When there is none.
 pub fn find(facts: &Facts, written: &str) -> Result<Skill> {
-    let (catalog, shown) = (facts.catalog_naming(written), quoted(written));
+    let (catalog, shown) = (Catalog::naming(facts, written), quoted(written));
     let entry = match meant(facts, &catalog, written)? {
         Meant::Directory(dir) => {
             let dir = real(&dir);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::findings;
 use crate::author::{self, Finding, Findings, Format};
+use crate::catalog::Catalog;
 use crate::cli::describe::printable;
 use crate::cli::market::watched;
 use crate::cli::named::{Meant, meant, tell_which};
@@ -39,7 +40,7 @@ impl Validate {
             skills: 0,
             findings: Vec::new(),
         };
-        let installed = facts.catalog();
+        let installed = Catalog::of(facts);
         let compared = findings::Installed::new(&installed);
         let mut seen = BTreeSet::new();
         for path in &self.paths {
@@ -80,7 +81,7 @@ fn by_name(facts: &Facts, written: &Path) -> Result<Option<PathBuf>> {
     let Some(name) = written.to_str() else {
         return Ok(None);
     };
-    let catalog = facts.catalog_naming(name);
+    let catalog = Catalog::naming(facts, name);
     Ok(match meant(facts, &catalog, name)? {
         Meant::Installed(entry) => {
             if entry.is_concealed() {

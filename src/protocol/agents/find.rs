@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::commands;
 use super::plugins::{in_directory, in_plugins};
 use super::search::{each_below, unended};
-use crate::catalog::{Catalog, Entry, Layer, Withheld};
+use crate::catalog::{Catalog, Entry, Layer, Withheld, roots};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::table::{First, Named, Skills};
@@ -150,7 +150,7 @@ pub fn plain_part(written: &str) -> &str {
 pub fn find_in(facts: &Facts, calling: &Calling, dir: &Path) -> Option<Found> {
     let around = dir.parent().map(Path::to_owned).into_iter().collect();
     let facts = in_directory(facts, calling, &facts.run.env.cwd, around);
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let real = real(dir);
     let is_it = |entry: &Entry| entry.dir == dir || self::real(&entry.dir) == real;
     let at = catalog.entries().iter().position(is_it)?;
@@ -214,7 +214,7 @@ fn own_names(dir: &Path, skill: Option<&Skill>) -> Vec<String> {
 /// The skill that the agent uses of those of this name which it sees, or else of the administrator's
 /// that it does not see. A link to one of these from where it looks is the administrator's, too.
 fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<Found>> {
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let enterprise = facts.enterprise();
     let dirs = enterprise.dirs();
     let is_unseen = |entry: &Entry| {
@@ -238,7 +238,7 @@ fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<F
         .filter(|(_, entry)| is_administrators(entry) != is_seen && is_within(entry))
         .filter(|(_, entry)| has_it(entry))
         .collect();
-    let roots = facts.roots();
+    let roots = roots(facts);
     let place = |entry: &Entry| {
         let place = roots
             .iter()
@@ -367,7 +367,7 @@ impl Look<'_> {
         if deep.levels == 1 {
             return Ok(all);
         }
-        for root in self.with(all.clone()).roots() {
+        for root in roots(self.with(all.clone())) {
             each_below(&root.dir, &mut |dir, depth| {
                 let is_hidden = hides(dir) && depth > 0;
                 if depth > deep.levels || is_hidden && !deep.hidden {
@@ -398,7 +398,7 @@ impl Look<'_> {
     /// Looks for the name among what is a skill for the agent and none here.
     fn unlisted(&self, here: &Facts, sought: Sought) -> Result<()> {
         let deep = self.skills.deep;
-        for root in here.roots() {
+        for root in roots(here) {
             let entries = files::entries(&root.dir).unwrap_or_default();
             if entries.len() > limits::CATALOG_ENTRIES {
                 return Err(unended(&root.dir));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::search::each_below;
+use crate::catalog;
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::run_context::Calling;
@@ -68,7 +69,7 @@ fn plugin_dirs(facts: &Facts, calling: &Calling) -> Result<Rc<Plugins>> {
             .collect();
         if !skills.plugin_mark.is_empty() {
             let here = in_directory(facts, calling, &facts.run.env.cwd, Vec::new());
-            for root in here.roots() {
+            for root in catalog::roots(here) {
                 let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
                 let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
                 roots.extend(inside.filter(|dir| dir.join(skills.plugin_mark).exists()));

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::activation::{Instructions, to_read};
+use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::host::{Protocol, ours};
 use crate::session::{ActiveSkill, Session};
@@ -23,7 +24,7 @@ pub fn active_block(facts: &Facts) -> Option<String> {
     let mut block = reminder(&session);
     if facts.run.protocol == Some(Protocol::Environment) {
         block.push_str("\n\n<active_skills>");
-        let catalog = facts.catalog();
+        let catalog = Catalog::of(facts);
         let mut room = REINJECTED;
         let mut given: Vec<(&Skill, Option<&str>)> = Vec::new();
         for active in activated(&session) {

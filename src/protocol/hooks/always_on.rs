@@ -44,7 +44,7 @@ pub fn instructions(facts: &Facts, context: Option<&str>, is_first: bool) -> Opt
     let catalog = if names.is_empty() {
         Catalog::default()
     } else {
-        facts.catalog_naming_each(&names)
+        Catalog::naming_each(facts, &names)
     };
     let chosen = choose(facts, &catalog, &names, &tell);
     // What is not handed over is not put in force.

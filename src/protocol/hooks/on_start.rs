@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::activation::run_post_hooks;
+use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::protocol::Response;
 use crate::sys::text::listed;
@@ -23,7 +24,7 @@ pub fn on_start(facts: &Facts) -> Response {
 
 /// Tells the user about names that several skills share: the model gets only one of them.
 fn tell_contested(facts: &Facts) {
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let names = catalog.contested();
     if names.is_empty() {
         return;

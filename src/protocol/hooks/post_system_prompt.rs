@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld};
+use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld, told};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::policy::Lifetime;
@@ -37,7 +37,7 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
             error.with_next_step()
         ));
     }
-    let told = facts.told(PROMPT, |catalog| {
+    let told = told(facts, PROMPT, |catalog| {
         let remarks = remarks(catalog, facts.config().err().as_ref());
         let disclosure = Disclosure::new(catalog);
         tell_of_cuts(facts, &disclosure.cut);

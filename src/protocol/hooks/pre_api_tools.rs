@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::activation::Enforcement;
-use crate::catalog::Offered;
+use crate::catalog::{Catalog, Offered};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::host::tools::SUB_AGENT;
@@ -17,7 +17,7 @@ use crate::sys::warn;
 /// Hides the command line, the tools that need a skill when there is none, those of skills not
 /// offered here, and what an active skill forbids whatever the arguments.
 pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
-    let catalog = facts.disclosed();
+    let catalog = Catalog::disclosed(facts);
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     // Hiding only helps the model; the decision is made when the tool is called.

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::protocol::Response;
@@ -11,9 +12,7 @@ use crate::protocol::Response;
 pub fn pre_cache_output(facts: &Facts, tool: &str) -> Response {
     let is_ours = ours::FIXED.contains(&tool)
         || tool == ours::SKILL
-        || facts
-            .catalog_for(tool)
-            .is_some_and(|catalog| catalog.by_tool(tool).is_some());
+        || Catalog::about_tool(facts, tool).is_some_and(|catalog| catalog.by_tool(tool).is_some());
     if is_ours {
         Response::json(&json!({"block": true}))
     } else {

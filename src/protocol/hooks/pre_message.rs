@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::Protocol;
@@ -75,7 +75,7 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
 }
 
 fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
-    let catalog = facts.catalog_naming(call.name);
+    let catalog = Catalog::naming(facts, call.name);
     let Some(entry) = catalog.by_name(call.name) else {
         if call.is_plain {
             let text = format!("there is no skill `{}`", call.name);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::always_on;
 use crate::activation::{load, offered_by_names, put_in_force};
-use crate::catalog::Offered;
+use crate::catalog::{Catalog, Offered};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::permission::Deactivate;
@@ -181,7 +181,7 @@ fn load_session(
     let SkillSession::Load { names, adds } = call else {
         return None;
     };
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let skills = offered_by_names(&catalog, &names).ok()?;
     let mut ahead = session;
     if let (Ok(ahead), false) = (&mut ahead, adds) {

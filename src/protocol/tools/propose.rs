@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::catalog::{market_at, usable};
+use crate::catalog::{Catalog, base_at, market_at, usable};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::Subject;
@@ -43,13 +43,13 @@ pub fn propose_change(facts: &Facts, call: &ProposeSkillUpdate) -> Result<String
         return Err(Error::new("the justification is empty")
             .hint("say in one sentence what is wrong and why the change is better"));
     }
-    let catalog = facts.catalog_naming(&call.skill);
+    let catalog = Catalog::naming(facts, &call.skill);
     let skill = usable(&catalog, &call.skill)?;
     let mut entries = catalog.entries().iter();
     let entry = entries.find(|entry| entry.dir == skill.dir);
     let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
     let (base, directory) = facts.home_of(entry)?;
-    market_at(facts, &facts.base(&base)).check_changeable(&directory)?;
+    market_at(facts, &base_at(facts, &base)).check_changeable(&directory)?;
     let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
     let shown = |path: &std::path::Path| path.display().to_string();
     let files = changed
@@ -82,7 +82,7 @@ pub fn create_skill(facts: &Facts, call: &CreateSkill) -> Result<String> {
                 .hint("use lowercase letters, digits and single hyphens, at most 64 characters")
         })?;
     let place = facts.run.dirs.skills().join(name.as_str());
-    if place.symlink_metadata().is_ok() || facts.catalog().by_name(name.as_str()).is_some() {
+    if place.symlink_metadata().is_ok() || Catalog::of(facts).by_name(name.as_str()).is_some() {
         return Err(Error::new(format!("a skill `{name}` already exists"))
             .hint("propose a change to it with propose_skill_update, or choose another name"));
     }

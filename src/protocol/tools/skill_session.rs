@@ -32,7 +32,7 @@ pub fn skill_session(facts: &Facts, call: &SkillSession) -> Result<String> {
 }
 
 fn load_all(facts: &Facts, names: &[String], adds: bool) -> Result<String> {
-    let catalog = facts.catalog_naming_each(names);
+    let catalog = Catalog::naming_each(facts, names);
     let offered =
         offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
     load(facts, &offered, adds)?;
@@ -83,7 +83,7 @@ fn body(facts: &Facts, skill: &Skill, arguments: Option<&str>, until: Instant) -
 fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
     let session = facts.session()?;
     let dirs: Option<Result<Vec<PathBuf>>> = written.map(|written| {
-        let catalog = facts.catalog_naming_each(written);
+        let catalog = Catalog::naming_each(facts, written);
         let meant = |name: &String| meant(&catalog, &session, name);
         written.iter().map(meant).collect()
     });

@@ -2,6 +2,7 @@
 
 use super::ask::ask;
 use super::check::Check;
+use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
 use crate::skill::{Listing, Skill};
@@ -21,7 +22,7 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
             Check::warn,
         ),
     ];
-    for offered in facts.catalog().offered() {
+    for offered in Catalog::of(facts).offered() {
         checks.extend(interpreters(facts, offered.skill));
         checks.extend(needs(facts, offered.skill));
     }

@@ -1,7 +1,7 @@
 //! Checks the policy, the configuration, and what the user trusts.
 
 use super::check::Check;
-use crate::catalog::market_at;
+use crate::catalog::{Layer, market_at};
 use crate::facts::Facts;
 use crate::permission::Enforce;
 use crate::policy::{Ledger, Trust, Trusts, is_empty_place, is_place, parts_of};
@@ -89,7 +89,7 @@ fn not_added(facts: &Facts) -> Option<Check> {
 
 /// What is approved, and where skills come from, if that cannot be read.
 fn records(facts: &Facts) -> impl Iterator<Item = Check> {
-    let base = facts.base(&facts.run.dirs.plugin);
+    let base = Layer::Plugin.base(facts);
     let approvals = Ledger::approvals(facts.enterprise(), facts.store().dir())
         .entries()
         .err();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::check::{Check, Outcome};
-use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld, market_at};
+use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld, market_at, roots};
 use crate::cli::layers::layers_with;
 use crate::cli::market::watched;
 use crate::cli::report::Report;
@@ -19,14 +19,14 @@ use crate::sys::{files, limits, text};
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
-    let catalog = facts.catalog();
+    let catalog = Catalog::of(facts);
     let mut checks = vec![Check::ok("skills", counted(&catalog))];
     let remedy = "install it where the policy wants it, or ask the administrator";
     let missing = catalog.missing.iter();
     checks.extend(missing.map(|one| Check::fail("required-missing", one.to_string(), remedy)));
     // What cannot be used, by its directory: a skill that was installed has a better way out.
     let mut unusable = Vec::new();
-    for root in facts.roots() {
+    for root in roots(facts) {
         unusable.extend(entries(&root.dir));
     }
     let standing = catalog.entries().iter();
@@ -180,7 +180,7 @@ fn cut(disclosure: &Disclosure) -> Option<Check> {
 
 /// Whether the skills installed in a layer match its lockfile.
 fn installed(facts: &Facts, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
-    let base = facts.base(&facts.layer_dir(layer));
+    let base = layer.base(facts);
     let market = Market {
         progress: watched(&facts.run),
         ..market_at(facts, &base)
@@ -194,7 +194,7 @@ fn installed(facts: &Facts, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
     };
     let differs = verified.iter().filter(|one| !one.is_well());
     let check = |one: &Verified| {
-        let dir = facts.layer_dir(layer).join("skills").join(&one.name);
+        let dir = layer.dir(facts).join("skills").join(&one.name);
         (Some(dir), differing(facts, layer, one))
     };
     let mut checks: Vec<_> = differs.map(check).collect();

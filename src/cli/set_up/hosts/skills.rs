@@ -24,7 +24,7 @@ fn share(
 ) -> Result<Vec<(Link, Outcome)>> {
     let mut done = Vec::new();
     for layer in layers {
-        let base = facts.base(&facts.layer_dir(*layer));
+        let base = layer.base(facts);
         let Some(shared) = Shared::of(facts, *layer) else {
             continue;
         };
