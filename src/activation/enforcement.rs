@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::activation::protected::{program_directories, protected_places};
 use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::host::shell::{self, Language, Shell};
@@ -49,7 +50,7 @@ impl Enforcement {
             if binds(skill) {
                 return own.binding();
             }
-            let added = facts.added_entries(config, &skill.name, dir);
+            let added = added_entries(facts, config, &skill.name, dir);
             let own = own.adding(CONFIGURATION, added, &project_root);
             match skill.standing {
                 Standing::Active => own,
@@ -93,9 +94,9 @@ impl Enforcement {
                     .env
                     .os("CDPATH")
                     .is_some_and(|path| !path.is_empty()),
-                protected: facts.protected_places(active.collect()),
+                protected: protected_places(facts, active.collect()),
                 executable: facts.run.env.exe.clone(),
-                path: facts.program_directories(),
+                path: program_directories(&facts.run.env),
                 working_dir: facts.run.env.cwd.clone(),
                 project_root,
             },
@@ -174,57 +175,60 @@ impl Enforcement {
     }
 }
 
-impl Facts {
-    /// The entries that the configuration adds to the list of this skill: none for a project's
-    /// namesake of the user's own.
-    pub fn added_entries<'c>(&self, config: &'c Config, name: &str, dir: &Path) -> &'c [String] {
-        match config.added_entries(name) {
-            [] => &[],
-            added if self.is_users_own(dir) => added,
-            _ => &[],
-        }
+/// The entries that the configuration adds to the list of this skill: none for a project's
+/// namesake of the user's own.
+pub fn added_entries<'c>(
+    facts: &Facts,
+    config: &'c Config,
+    name: &str,
+    dir: &Path,
+) -> &'c [String] {
+    match config.added_entries(name) {
+        [] => &[],
+        added if is_users_own(facts, dir) => added,
+        _ => &[],
     }
+}
 
-    /// Why the entries that the user's configuration adds to the list of this skill do not count;
-    /// `None` if they do, or there are none.
-    pub fn why_not_added(&self, name: &str, dir: &Path) -> Option<String> {
-        let own = self.own_config().ok()?;
-        if own.added_entries(name).is_empty() {
-            return None;
-        }
-        self.why_none_is_added(dir)
+/// Why the entries that the user's configuration adds to the list of this skill do not count;
+/// `None` if they do, or there are none.
+pub fn why_not_added(facts: &Facts, name: &str, dir: &Path) -> Option<String> {
+    let own = facts.own_config().ok()?;
+    if own.added_entries(name).is_empty() {
+        return None;
     }
+    why_none_is_added(facts, dir)
+}
 
-    /// Why entries that the user's configuration adds to the list of the skill in `dir` do not or
-    /// would not count; `None` if they do.
-    pub fn why_none_is_added(&self, dir: &Path) -> Option<String> {
-        let policy = self.policies().ok()?.forbids_added_entries();
-        let forbidden = policy.map(|file| format!("the policy {file} forbids it"));
-        forbidden.or_else(|| {
-            let why = || {
-                let dir = dir.display();
-                format!("the name means your own skill, not the one in `{dir}`")
-            };
-            (!self.is_users_own(dir)).then(why)
-        })
-    }
+/// Why entries that the user's configuration adds to the list of the skill in `dir` do not or
+/// would not count; `None` if they do.
+pub fn why_none_is_added(facts: &Facts, dir: &Path) -> Option<String> {
+    let policy = facts.policies().ok()?.forbids_added_entries();
+    let forbidden = policy.map(|file| format!("the policy {file} forbids it"));
+    forbidden.or_else(|| {
+        let why = || {
+            let dir = dir.display();
+            format!("the name means your own skill, not the one in `{dir}`")
+        };
+        (!is_users_own(facts, dir)).then(why)
+    })
+}
 
-    /// Whether what the user configured by a skill's name means the one in this directory. Other
-    /// agents look for skills in places that are not in the catalog; those in a hidden directory of
-    /// the user's home are the user's own.
-    fn is_users_own(&self, dir: &Path) -> bool {
-        let catalog = Catalog::of(self);
-        if catalog.in_dir(dir).is_some() {
-            return catalog.is_users_own(dir);
-        }
-        let home = self.run.env.home();
-        let below_home = home.as_deref().and_then(|home| dir.strip_prefix(home).ok());
-        let first = below_home.and_then(|path| path.iter().next());
-        let is_hidden = first.is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        let project = self.run.project_dir();
-        let of_project = home != Some(project.clone()) && dir.starts_with(project);
-        is_hidden && !of_project && dir.join("SKILL.md").is_file()
+/// Whether what the user configured by a skill's name means the one in this directory. Other
+/// agents look for skills in places that are not in the catalog; those in a hidden directory of
+/// the user's home are the user's own.
+fn is_users_own(facts: &Facts, dir: &Path) -> bool {
+    let catalog = Catalog::of(facts);
+    if catalog.in_dir(dir).is_some() {
+        return catalog.is_users_own(dir);
     }
+    let home = facts.run.env.home();
+    let below_home = home.as_deref().and_then(|home| dir.strip_prefix(home).ok());
+    let first = below_home.and_then(|path| path.iter().next());
+    let is_hidden = first.is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let project = facts.run.project_dir();
+    let of_project = home != Some(project.clone()) && dir.starts_with(project);
+    is_hidden && !of_project && dir.join("SKILL.md").is_file()
 }
 
 /// What the policies deny.

@@ -30,7 +30,7 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
     if hooks.is_empty() {
         return Ok(None);
     }
-    let digest = match facts.approved_hooks(skill) {
+    let digest = match approved_hooks(facts, skill) {
         Ok(digest) => digest,
         Err(unapproved) => return Ok(Some(unapproved)),
     };
@@ -42,7 +42,7 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
         digest,
         owes: !hooks.post.is_empty(),
     };
-    let records = facts.hook_records();
+    let records = HookRecords::at(facts.store().dir());
     let pre = || {
         if !records.begin(&record)? {
             return Ok(None);
@@ -83,7 +83,7 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
 /// as ended. Skips those that another process is running, or for which no time is left in a call
 /// that `began` then.
 pub fn run_post_hooks(facts: &Facts, session_ends: bool, began: Instant) {
-    let records = facts.hook_records();
+    let records = HookRecords::at(facts.store().dir());
     let own = facts.key();
     for record in records.all() {
         let is_over = session_ends && record.owner == own.as_str()
@@ -116,7 +116,7 @@ fn run_owed(facts: &Facts, record: &HookRecord) -> Result<()> {
     let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
     // Where two skills share a name, one is installed under another name than its author's.
     skill.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
-    if facts.approved_hooks(&skill).ok().as_ref() != Some(&record.digest) {
+    if approved_hooks(facts, &skill).ok().as_ref() != Some(&record.digest) {
         return Err(changed());
     }
     let post = Hooks::parse(&skill.fields).post;
@@ -214,7 +214,7 @@ pub fn hooks_ahead(facts: &Facts, skill: &Skill) -> Option<String> {
     if hooks.is_empty() {
         return None;
     }
-    match facts.approved_hooks(skill) {
+    match approved_hooks(facts, skill) {
         Ok(_) if hooks.pre.is_empty() => None,
         Ok(_) => Some(format!(
             "(The output of {} goes here.)",
@@ -230,38 +230,35 @@ pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
     has_hooks.then_some("This skill has hooks, which run only when its tool is called.")
 }
 
-impl Facts {
-    fn hook_records(&self) -> HookRecords {
-        HookRecords::at(self.store().dir())
-    }
-
-    /// The digest of a skill whose hooks the user approved in its current state, or else what the
-    /// model is told.
-    fn approved_hooks(&self, skill: &Skill) -> Result<String, String> {
-        let approved = Ledger::approvals(self.enterprise(), self.store().dir())
+/// The digest of a skill whose hooks the user approved in its current state, or else what the
+/// model is told.
+fn approved_hooks(facts: &Facts, skill: &Skill) -> Result<String, String> {
+    let approved = Ledger::approvals(facts.enterprise(), facts.store().dir())
+        .entries()
+        .unwrap_or_default();
+    approval_current(&approved, skill, &DigestCache::default()).map_err(|changed| {
+        let since = if changed { " since it changed" } else { "" };
+        let catalog = Catalog::of(facts);
+        let entry = catalog
             .entries()
-            .unwrap_or_default();
-        approval_current(&approved, skill, &DigestCache::default()).map_err(|changed| {
-            let since = if changed { " since it changed" } else { "" };
-            let catalog = Catalog::of(self);
-            let entry = catalog.entries().iter().find(|entry| entry.dir == skill.dir);
-            let name = entry.map_or_else(|| skill.name.to_string(), Entry::in_layer);
-            format!(
-                "This skill has hooks, which did not run: they are not approved{since}. The user can \
-                 review them and run `agent-skills approve {name}`."
-            )
-        })
-    }
+            .iter()
+            .find(|entry| entry.dir == skill.dir);
+        let name = entry.map_or_else(|| skill.name.to_string(), Entry::in_layer);
+        format!(
+            "This skill has hooks, which did not run: they are not approved{since}. The user can \
+             review them and run `agent-skills approve {name}`."
+        )
+    })
+}
 
-    /// Whether an offered skill has a `post` hook, approved or not.
-    pub fn may_have_post_hooks(&self, catalog: &Catalog) -> bool {
-        with_post_hooks(catalog).next().is_some()
-    }
+/// Whether an offered skill has a `post` hook, approved or not.
+pub fn may_have_post_hooks(catalog: &Catalog) -> bool {
+    with_post_hooks(catalog).next().is_some()
+}
 
-    /// Whether an offered skill has an approved `post` hook.
-    pub fn has_post_hooks(&self, catalog: &Catalog) -> bool {
-        with_post_hooks(catalog).any(|skill| self.approved_hooks(skill).is_ok())
-    }
+/// Whether an offered skill has an approved `post` hook.
+pub fn has_post_hooks(facts: &Facts, catalog: &Catalog) -> bool {
+    with_post_hooks(catalog).any(|skill| approved_hooks(facts, skill).is_ok())
 }
 
 fn with_post_hooks(catalog: &Catalog) -> impl Iterator<Item = &Skill> {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::activation::enforcement::added_entries;
 use crate::activation::fork::hand_over;
 use crate::activation::required::required_line;
 use crate::error::{Error, Result};
@@ -30,25 +31,25 @@ pub struct Instructions<'a> {
     pub wrapper: Wrapper,
 }
 
-impl Facts {
+impl Instructions<'_> {
     /// The instructions as text for a host of this protocol. Nothing is recorded.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn instructions(&self, wanted: Instructions) -> Result<String> {
-        let (body, listing) = read(wanted.skill)?;
-        let mut notes = notes(self.run.protocol, &body, &wanted, &listing);
-        notes.extend(self.permitted_line(wanted.skill));
+    pub fn text(self, facts: &Facts) -> Result<String> {
+        let (body, listing) = read(self.skill)?;
+        let mut notes = notes(facts.run.protocol, &body, &self, &listing);
+        notes.extend(permitted_line(facts, self.skill));
         notes.extend(long_line(&body));
-        notes.extend(wanted.more);
+        notes.extend(self.more);
         let activation = Activation {
-            skill: wanted.skill,
+            skill: self.skill,
             body: &body,
             listing: &listing,
-            arguments: wanted.arguments,
+            arguments: self.arguments,
             notes: &notes,
         };
-        Ok(activation.render_in(wanted.wrapper))
+        Ok(activation.render_in(self.wrapper))
     }
 
     /// The instructions with the skills that have to be loaded first, unless the model was handed
@@ -56,50 +57,46 @@ impl Facts {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn instructions_once(&self, mut wanted: Instructions) -> Result<String> {
-        if self.has_handed(wanted.skill, wanted.arguments) {
-            return Ok(still_active(wanted.skill, wanted.wrapper));
+    pub fn once(mut self, facts: &Facts) -> Result<String> {
+        let session = facts.session();
+        if session.is_ok_and(|session| session.has_handed(self.skill, self.arguments)) {
+            return Ok(still_active(self.skill, self.wrapper));
         }
-        wanted.more.extend(required_line(self, wanted.skill));
-        self.instructions(wanted)
+        self.more.extend(required_line(facts, self.skill));
+        self.text(facts)
     }
+}
 
-    /// The text that tells the model to run a skill in a sub-agent.
-    ///
-    /// # Errors
-    /// If its instructions cannot be read.
-    pub fn handed_over(
-        &self,
-        skill: &Skill,
-        reference: &str,
-        arguments: Option<&str>,
-    ) -> Result<String> {
-        let (body, listing) = read(skill)?;
-        let activation = Activation {
-            skill,
-            body: &body,
-            listing: &listing,
-            arguments,
-            notes: &[],
-        };
-        Ok(hand_over(&activation, reference))
-    }
+/// The text that tells the model to run a skill in a sub-agent.
+///
+/// # Errors
+/// If its instructions cannot be read.
+pub fn handed_over(skill: &Skill, reference: &str, arguments: Option<&str>) -> Result<String> {
+    let (body, listing) = read(skill)?;
+    let activation = Activation {
+        skill,
+        body: &body,
+        listing: &listing,
+        arguments,
+        notes: &[],
+    };
+    Ok(hand_over(&activation, reference))
+}
 
-    /// What the model may use while the skill is active; `None` if that is not enforced.
-    fn permitted_line(&self, skill: &Skill) -> Option<String> {
-        let (name, config) = (skill.name.as_str(), self.config().ok()?);
-        let enforced = config.permission();
-        if enforced.enforcement(name) != Enforce::Restrict {
-            return None;
-        }
-        let active = snapshot(skill, "");
-        let (allowed, denied) = (active.allowed.as_deref(), &active.denied);
-        let project = self.run.project_dir();
-        let brought = Restriction::parse(name, allowed, denied, &skill.dir, &project);
-        let added = self.added_entries(&config, name, &skill.dir);
-        let brought = brought.adding(CONFIGURATION, added, &project);
-        brought.permitted_line(self.run.protocol == Some(Protocol::Environment))
+/// What the model may use while the skill is active; `None` if that is not enforced.
+fn permitted_line(facts: &Facts, skill: &Skill) -> Option<String> {
+    let (name, config) = (skill.name.as_str(), facts.config().ok()?);
+    let enforced = config.permission();
+    if enforced.enforcement(name) != Enforce::Restrict {
+        return None;
     }
+    let active = snapshot(skill, "");
+    let (allowed, denied) = (active.allowed.as_deref(), &active.denied);
+    let project = facts.run.project_dir();
+    let brought = Restriction::parse(name, allowed, denied, &skill.dir, &project);
+    let added = added_entries(facts, &config, name, &skill.dir);
+    let brought = brought.adding(CONFIGURATION, added, &project);
+    brought.permitted_line(facts.run.protocol == Some(Protocol::Environment))
 }
 
 /// A skill's body and files.

@@ -106,65 +106,46 @@ fn make_active(
     Ok(())
 }
 
-impl Facts {
-    /// Whether the model was handed the skill's current instructions with these arguments, in an
-    /// activation that has not ended.
-    pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
-        self.session().is_ok_and(|session| {
-            let active = session.active_in(&skill.dir);
-            active.is_some_and(|active| active.was_handed(skill, arguments))
+/// Records that the model was handed these skills' instructions, with these arguments.
+pub fn handed(facts: &Facts, skills: &[(&Skill, Option<&str>)]) {
+    let session = facts.session().unwrap_or_default();
+    let mut news = skills.iter();
+    if !news.all(|(skill, arguments)| session.has_handed(skill, *arguments)) {
+        // On failure they are handed over again; the user was warned already.
+        let _ = facts.store().change(&facts.key(), |session| {
+            session.hand(skills);
+            Ok(())
+        });
+    }
+}
+
+/// The skill that a call means: the one it names, else the most recently loaded one. `pre_tool`
+/// decided about the same skill.
+///
+/// # Errors
+/// If there is no such skill, or none is named and none is active.
+pub fn meant_skill(facts: &Facts, written: Option<&str>) -> Result<Skill> {
+    if let Some(written) = written {
+        let catalog = Catalog::naming(facts, written);
+        let session = facts.session().unwrap_or_default();
+        return usable_or_active(&catalog, written, &session).cloned();
+    }
+    let session = facts.session()?;
+    let latest = session.latest().ok_or_else(|| {
+        Error::new("no skill is active, so `skill` must say which one is meant").hint(format!(
+            "give `skill`, or activate one first; `{}` with action list_installed shows what \
+             there is",
+            ours::MARKETPLACE
+        ))
+    })?;
+    let catalog = Catalog::of(facts);
+    catalog
+        .by_dir(Path::new(&latest.dir))
+        .cloned()
+        .ok_or_else(|| {
+            let text = format!("the active skill `{}` is no longer there", latest.name);
+            Error::new(text).hint("give the name of another skill as `skill`")
         })
-    }
-
-    /// The last arguments of an active skill, unless they were too long to be kept.
-    pub fn last_arguments(&self, skill: &Skill) -> Option<String> {
-        self.session()
-            .ok()?
-            .active_in(&skill.dir)?
-            .arguments
-            .clone()
-    }
-
-    /// Records that the model was handed these skills' instructions, with these arguments.
-    pub fn handed(&self, skills: &[(&Skill, Option<&str>)]) {
-        let mut news = skills.iter();
-        if !news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
-            // On failure they are handed over again; the user was warned already.
-            let _ = self.store().change(&self.key(), |session| {
-                session.hand(skills);
-                Ok(())
-            });
-        }
-    }
-
-    /// The skill that a call means: the one it names, else the most recently loaded one. `pre_tool`
-    /// decided about the same skill.
-    ///
-    /// # Errors
-    /// If there is no such skill, or none is named and none is active.
-    pub fn meant_skill(&self, written: Option<&str>) -> Result<Skill> {
-        if let Some(written) = written {
-            let catalog = Catalog::naming(self, written);
-            let session = self.session().unwrap_or_default();
-            return usable_or_active(&catalog, written, &session).cloned();
-        }
-        let session = self.session()?;
-        let latest = session.latest().ok_or_else(|| {
-            Error::new("no skill is active, so `skill` must say which one is meant").hint(format!(
-                "give `skill`, or activate one first; `{}` with action list_installed shows what \
-                 there is",
-                ours::MARKETPLACE
-            ))
-        })?;
-        let catalog = Catalog::of(self);
-        catalog
-            .by_dir(Path::new(&latest.dir))
-            .cloned()
-            .ok_or_else(|| {
-                let text = format!("the active skill `{}` is no longer there", latest.name);
-                Error::new(text).hint("give the name of another skill as `skill`")
-            })
-    }
 }
 
 /// Tells a person at a terminal that a skill became active.

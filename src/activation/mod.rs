@@ -9,8 +9,11 @@ mod load;
 mod protected;
 mod required;
 
-pub use enforcement::Enforcement;
-pub use hooks::{hooks_ahead, hooks_wait, owner, run_post_hooks, run_pre_hooks, with_outcome};
-pub use instructions::{Instructions, to_read};
-pub use load::{load, offered_by_names, put_in_force};
+pub use enforcement::{Enforcement, added_entries, why_none_is_added, why_not_added};
+pub use hooks::{
+    has_post_hooks, hooks_ahead, hooks_wait, may_have_post_hooks, owner, run_post_hooks,
+    run_pre_hooks, with_outcome,
+};
+pub use instructions::{Instructions, handed_over, to_read};
+pub use load::{handed, load, meant_skill, offered_by_names, put_in_force};
 pub use required::{required_line, unmet};

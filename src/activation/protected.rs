@@ -8,66 +8,66 @@ use crate::connection::watched;
 use crate::facts::Facts;
 use crate::permission::{ProtectedPaths, ProtectedPlaces};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS};
+use crate::sys::Env;
 
-impl Facts {
-    /// The protected places of this run; `active` are the directories of the active skills.
-    pub fn protected_places(&self, active: Vec<PathBuf>) -> ProtectedPlaces {
-        let facts = self.clone();
-        ProtectedPlaces::found_by(move || facts.protected_paths(active))
-    }
+/// The protected places of this run; `active` are the directories of the active skills.
+pub fn protected_places(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPlaces {
+    let facts = facts.clone();
+    ProtectedPlaces::found_by(move || protected_paths(&facts, active))
+}
 
-    fn protected_paths(&self, active: Vec<PathBuf>) -> ProtectedPaths {
-        let home = self.run.env.home();
-        let enterprise = self.enterprise();
-        let policies = enterprise.policy_files().into_iter().map(|file| file.path);
-        // From these, agents read hooks, permissions and plugins, which could switch ours off.
-        let agents = watched(&self.run);
-        // Whose signatures count.
-        let keys = signing_files(self).unwrap_or_default().into_iter();
-        let keys = keys.map(|file| file.path);
-        let mut places: Vec<PathBuf> = active
-            .into_iter()
-            .chain(policies)
-            .chain(agents)
-            .chain(keys)
-            .collect();
-        // In its place, another program would answer.
-        places.extend(
-            self.run
-                .env
-                .exe
-                .iter()
-                .chain(&self.run.env.invoked)
-                .cloned(),
-        );
-        // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one
-        // of these counts with what it leads to, so that no list of these files can miss one.
-        let mut deciding: Vec<PathBuf> = self.run.dirs.private(&self.run.env).into();
-        deciding.extend(enterprise.dirs().into_iter().map(Path::to_owned));
-        deciding.extend(home.iter().map(|home| home.join(".chibi")));
-        deciding.extend(chibi_home(&self.run.dirs.plugin).map(Path::to_owned));
-        let mut holders = self.run.project_holders(&self.run.env.cwd);
-        holders.push(self.run.project_dir());
-        places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
-        let mut roots: Vec<PathBuf> = roots(self).into_iter().map(|root| root.dir).collect();
-        for holder in holders.iter().chain(&home) {
-            roots.extend(PROJECT_HOLDS.iter().map(|dir| holder.join(dir)));
-        }
-        roots.push(self.run.dirs.skills());
-        ProtectedPaths {
-            places,
-            roots,
-            deciding,
-        }
+fn protected_paths(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPaths {
+    let home = facts.run.env.home();
+    let enterprise = facts.enterprise();
+    let policies = enterprise.policy_files().into_iter().map(|file| file.path);
+    // From these, agents read hooks, permissions and plugins, which could switch ours off.
+    let agents = watched(&facts.run);
+    // Whose signatures count.
+    let keys = signing_files(facts).unwrap_or_default().into_iter();
+    let keys = keys.map(|file| file.path);
+    let mut places: Vec<PathBuf> = active
+        .into_iter()
+        .chain(policies)
+        .chain(agents)
+        .chain(keys)
+        .collect();
+    // In its place, another program would answer.
+    places.extend(
+        facts
+            .run
+            .env
+            .exe
+            .iter()
+            .chain(&facts.run.env.invoked)
+            .cloned(),
+    );
+    // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one
+    // of these counts with what it leads to, so that no list of these files can miss one.
+    let mut deciding: Vec<PathBuf> = facts.run.dirs.private(&facts.run.env).into();
+    deciding.extend(enterprise.dirs().into_iter().map(Path::to_owned));
+    deciding.extend(home.iter().map(|home| home.join(".chibi")));
+    deciding.extend(chibi_home(&facts.run.dirs.plugin).map(Path::to_owned));
+    let mut holders = facts.run.project_holders(&facts.run.env.cwd);
+    holders.push(facts.run.project_dir());
+    places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
+    let mut roots: Vec<PathBuf> = roots(facts).into_iter().map(|root| root.dir).collect();
+    for holder in holders.iter().chain(&home) {
+        roots.extend(PROJECT_HOLDS.iter().map(|dir| holder.join(dir)));
     }
+    roots.push(facts.run.dirs.skills());
+    ProtectedPaths {
+        places,
+        roots,
+        deciding,
+    }
+}
 
-    /// The directories where the host's shell looks for programs.
-    pub fn program_directories(&self) -> Vec<PathBuf> {
-        let path = self.run.env.os("PATH").unwrap_or_default();
-        std::env::split_paths(&path)
-            .map(|dir| self.run.env.cwd.join(dir))
-            .collect()
-    }
+/// The directories where the host's shell looks for programs.
+pub fn program_directories(env: &Env) -> Vec<PathBuf> {
+    let path = env.os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|dir| env.cwd.join(dir))
+        .collect()
 }
 
 /// The host's own home, if it contains the plugin directory.

@@ -23,6 +23,6 @@ pub fn catalog(skills: &[(&str, &str)]) -> (tempfile::TempDir, Catalog) {
         fs::create_dir_all(&dir).unwrap();
         fs::write(dir.join("SKILL.md"), text).unwrap();
     }
-    let catalog = context(root.path()).catalog();
+    let catalog = Catalog::of(&context(root.path()));
     (root, catalog)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::activation::unmet;
+use crate::activation::{added_entries, unmet, why_not_added};
 use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer, base_at, market_at};
 use crate::cli::agents::{Finds, finding};
 use crate::cli::market::watched;
@@ -236,11 +236,11 @@ fn restriction(
     let (name, dir) = (&*active.name, &*skill.dir);
     let config = facts.config().unwrap_or_default();
     let added = match parsed.allowed() {
-        Some(_) => facts.added_entries(&config, name, dir),
+        Some(_) => added_entries(facts, &config, name, dir),
         None => &[],
     };
     let parsed = parsed.adding(CONFIGURATION, added, &facts.run.env.project_root());
-    let ignored = facts.why_not_added(name, dir);
+    let ignored = why_not_added(facts, name, dir);
     diagnostics.extend(ignored.map(|why| Remark {
         code: "entries-not-added".to_owned(),
         level: Level::Warning,
@@ -317,7 +317,7 @@ mod tests {
         std::fs::write(&lockfile, text).unwrap();
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
         let facts = Facts::new(env, None);
-        let catalog = Catalog::of(facts);
+        let catalog = Catalog::of(&facts);
         let mut origins = Installed::default();
         for name in names {
             let entry = catalog.by_name(name).unwrap();

@@ -8,5 +8,5 @@ mod store;
 
 pub use apply::Applied;
 pub use patch::parse_diff;
-pub use proposed::{ChangedFile, apply_diff, proposed_for};
+pub use proposed::{ChangedFile, apply_diff, home_of, proposal_event, proposed_for};
 pub use store::{Change, Proposal, ProposalId, Proposals, digest};

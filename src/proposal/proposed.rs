@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::check_same_skill;
 use crate::policy::Event;
-use crate::proposal::{Applied, Change, Proposal, Proposals, digest, parse_diff};
+use crate::proposal::{Applied, Change, Proposal, digest, parse_diff};
 use crate::skill::{Skill, SkillPath};
 use crate::sys::{files, limits};
 
@@ -25,47 +25,40 @@ pub struct ChangedFile {
     pub applied: Applied,
 }
 
-impl Facts {
-    /// The waiting proposals of this user.
-    pub fn proposals(&self) -> Proposals {
-        Proposals::at(self.store().dir().to_owned())
-    }
+/// The audit event for a decision about a proposal.
+#[must_use]
+pub fn proposal_event(proposal: &Proposal, decision: &str) -> Event {
+    let kind = match proposal.change {
+        Change::Update { .. } => "update",
+        Change::Create { .. } => "create",
+    };
+    Event::new("proposal")
+        .with("skill", proposal.skill.as_str())
+        .with("id", proposal.id.as_str())
+        .with("change", kind)
+        .with("decision", decision)
+}
 
-    /// The audit event for a decision about a proposal.
-    #[must_use]
-    pub fn proposal_event(&self, proposal: &Proposal, decision: &str) -> Event {
-        let kind = match proposal.change {
-            Change::Update { .. } => "update",
-            Change::Create { .. } => "create",
-        };
-        Event::new("proposal")
-            .with("skill", proposal.skill.as_str())
-            .with("id", proposal.id.as_str())
-            .with("change", kind)
-            .with("decision", decision)
-    }
-
-    /// The directory whose `skills/` contains an installed entry, and its name there.
-    ///
-    /// # Errors
-    /// If other programs manage that directory.
-    pub fn home_of(&self, entry: &Entry) -> Result<(PathBuf, String)> {
-        let real = |path: &Path| path.canonicalize().ok();
-        let root = entry.dir.parent().and_then(real);
-        let mut bases: Vec<PathBuf> = Layer::ALL.map(|layer| layer.dir(self)).to_vec();
-        bases.extend(self.enterprise().dirs().into_iter().map(Path::to_owned));
-        let base = bases
-            .into_iter()
-            .find(|base| root.is_some() && real(&base.join("skills")) == root);
-        let name = entry.dir.file_name().and_then(std::ffi::OsStr::to_str);
-        base.zip(name.map(str::to_owned)).ok_or_else(|| {
-            let text = format!(
-                "`{}` is in a directory that agent-skills does not manage",
-                entry.dir.display()
-            );
-            Error::new(text).hint("change the file by hand, or with the program that put it there")
-        })
-    }
+/// The directory whose `skills/` contains an installed entry, and its name there.
+///
+/// # Errors
+/// If other programs manage that directory.
+pub fn home_of(facts: &Facts, entry: &Entry) -> Result<(PathBuf, String)> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let root = entry.dir.parent().and_then(real);
+    let mut bases: Vec<PathBuf> = Layer::ALL.map(|layer| layer.dir(facts)).to_vec();
+    bases.extend(facts.enterprise().dirs().into_iter().map(Path::to_owned));
+    let base = bases
+        .into_iter()
+        .find(|base| root.is_some() && real(&base.join("skills")) == root);
+    let name = entry.dir.file_name().and_then(std::ffi::OsStr::to_str);
+    base.zip(name.map(str::to_owned)).ok_or_else(|| {
+        let text = format!(
+            "`{}` is in a directory that agent-skills does not manage",
+            entry.dir.display()
+        );
+        Error::new(text).hint("change the file by hand, or with the program that put it there")
+    })
 }
 
 /// The skill that a proposal concerns.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -118,9 +118,9 @@ const UNTOLD: EntryName = EntryName::from_static("untold");
 
 impl Proposals {
     /// The proposals below the state directory.
-    pub fn at(state: PathBuf) -> Self {
+    pub fn at(state: &Path) -> Self {
         Self {
-            base: Base::own(state),
+            base: Base::own(state.to_owned()),
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::activation::meant_skill;
 use crate::catalog::{
     Catalog, SKILL_TOOLS, count_offered, suggestion, tool_name, usable, usable_or_active,
 };
@@ -227,11 +228,7 @@ pub fn script_read(facts: &Facts, session: &Session, used: &ToolUse) -> Option<S
     let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
     let dir = Path::new(&active.dir);
     let path = if used.tool == ours::READ_FILE {
-        let means_it = |written| {
-            facts
-                .meant_skill(Some(written))
-                .is_ok_and(|it| it.dir == dir)
-        };
+        let means_it = |written| meant_skill(facts, Some(written)).is_ok_and(|it| it.dir == dir);
         let is_its = written_skill(&used.arguments).is_none_or(means_it);
         is_its.then(|| dir.join(text("path").unwrap_or_default()))?
     } else {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::activation::{has_post_hooks, may_have_post_hooks};
 use crate::catalog::{Catalog, Rendered, plain, told};
 use crate::facts::Facts;
 use crate::host::ours;
@@ -32,7 +33,7 @@ pub fn schema(facts: &Facts) -> Response {
     let told = told(facts, "schema", |catalog| Rendered {
         text: Value::Array(with_skills(facts, fixed_tools(), catalog)).to_string(),
         remarks: String::new(),
-        passes: facts.may_have_post_hooks(catalog),
+        passes: may_have_post_hooks(catalog),
     });
     Response::text(told.text)
 }
@@ -43,7 +44,7 @@ fn with_skills(facts: &Facts, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<V
         tools.extend(config.takes_proposals().then(propose_tool));
         tools.extend(config.takes_new_skills().then(create_tool));
     }
-    if facts.has_post_hooks(catalog)
+    if has_post_hooks(facts, catalog)
         && let Some(hooks) = tools[0]["hooks"].as_array_mut()
     {
         hooks.push("on_end".into());

@@ -199,6 +199,18 @@ impl Session {
         self.active().find(|skill| dir == skill.dir.as_str())
     }
 
+    /// Whether the model was handed the skill's current instructions with these arguments, in an
+    /// activation that has not ended.
+    pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
+        let active = self.active_in(&skill.dir);
+        active.is_some_and(|active| active.was_handed(skill, arguments))
+    }
+
+    /// The last arguments of an active skill, unless they were too long to be kept.
+    pub fn last_arguments(&self, skill: &Skill) -> Option<String> {
+        self.active_in(&skill.dir)?.arguments.clone()
+    }
+
     /// Who owns the activation of the skill in `dir`: this session, or the conversation for which
     /// it is kept.
     pub fn owner(&self, key: &SessionKey, dir: &Path) -> String {

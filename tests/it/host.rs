@@ -110,7 +110,7 @@ impl Host {
             ("AGENT_SKILLS_HOME", self.plugin_dir()),
             ("HOME", self.home().to_owned()),
         ];
-        Facts::new(Env::new(vars, &self.cwd), None).catalog()
+        Catalog::of(&Facts::new(Env::new(vars, &self.cwd), None))
     }
 
     /// The user's project, where every call runs.

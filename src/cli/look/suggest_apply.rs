@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::suggest_entries::Suggestions;
+use crate::activation::why_none_is_added;
 use crate::author::with_entries;
 use crate::cli::options::Common;
 use crate::cli::set_up::config::set;
@@ -49,7 +50,7 @@ pub fn add_to_configuration(
 /// # Errors
 /// Why not.
 pub fn check_configurable(facts: &Facts, skill: &Skill) -> Result<()> {
-    let Some(why) = facts.why_none_is_added(&skill.dir) else {
+    let Some(why) = why_none_is_added(facts, &skill.dir) else {
         return Ok(());
     };
     let text = format!("an addition for `{}` would not count: {why}", skill.name);

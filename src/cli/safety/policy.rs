@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::policy_explained::{self, rules};
+use crate::activation::{added_entries, why_not_added};
 use crate::catalog::{Catalog, Entry, Standing, Withheld};
 use crate::cli::options::Common;
 use crate::cli::report::is_told;
@@ -227,13 +228,13 @@ fn effects(facts: &Facts, config: &Config, catalog: &Catalog, entry: &Entry) -> 
         }
     }
     let name = entry.name();
-    let added = facts.added_entries(config, &name, &entry.dir);
+    let added = added_entries(facts, config, &name, &entry.dir);
     if !added.is_empty() {
         let entries = added.join("`, `");
         let reason =
             format!("the configuration adds `{entries}` to its list (`skills.NAME.allow`)");
         found("allow", reason);
-    } else if let Some(why) = facts.why_not_added(&name, &entry.dir) {
+    } else if let Some(why) = why_not_added(facts, &name, &entry.dir) {
         found(
             "allow",
             format!("what the configuration adds to its list does not count: {why}"),

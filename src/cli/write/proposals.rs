@@ -17,7 +17,7 @@ use crate::cli::permitted::{permits, permits_change};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{Difference, Plan};
-use crate::proposal::{Change, Proposal, apply_diff};
+use crate::proposal::{self, Change, Proposal, apply_diff, home_of, proposal_event};
 use crate::skill::one_line;
 use crate::sys::{Dir, tell, warn};
 
@@ -90,7 +90,7 @@ fn approve(
     let is_possible = Cell::new(false);
     let (dir, back) = match today(facts, &catalog, proposal)? {
         Today::Changed(entry, _) => {
-            let (base, name) = facts.home_of(entry)?;
+            let (base, name) = home_of(facts, entry)?;
             let base = base_at(facts, &base);
             let market = market_at(facts, &base);
             let source = market.origin(&name)?.map(|entry| entry.source);
@@ -151,8 +151,8 @@ fn approve(
             )
         }
     };
-    facts.record(facts.proposal_event(proposal, "approved"));
-    facts.proposals().remove(&proposal.id)?;
+    facts.record(proposal_event(proposal, "approved"));
+    proposal::Proposals::at(facts.store().dir()).remove(&proposal.id)?;
     let mut text = format!("`{skill}` is as proposed; `agent-skills {back}` undoes it\n");
     let catalog = Catalog::of(facts);
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
@@ -185,8 +185,8 @@ fn reject(
     if common.dry_run {
         return Ok(format!("would reject the proposal {}\n", proposal.id));
     }
-    facts.proposals().remove(&proposal.id)?;
-    let event = facts.proposal_event(proposal, "rejected");
+    proposal::Proposals::at(facts.store().dir()).remove(&proposal.id)?;
+    let event = proposal_event(proposal, "rejected");
     facts.record(event.with("reason", reason.map(str::to_owned)));
     Ok(format!(
         "the proposal {} is rejected; `{}` is as it was\n",

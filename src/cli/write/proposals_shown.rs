@@ -10,14 +10,16 @@ use crate::cli::json;
 use crate::cli::options::Common;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::proposal::{Change, ChangedFile, Proposal, ProposalId, apply_diff, proposed_for};
+use crate::proposal::{
+    Change, ChangedFile, Proposal, ProposalId, Proposals, apply_diff, home_of, proposed_for,
+};
 use crate::skill::{brief, one_line};
 use crate::sys::time::local;
 use crate::sys::warn;
 
 /// The proposal with this id.
 pub fn get(facts: &Facts, id: &str) -> Result<Proposal> {
-    facts.proposals().get(&ProposalId::parse(id)?)
+    Proposals::at(facts.store().dir()).get(&ProposalId::parse(id)?)
 }
 
 /// One proposal, in the format that `--json` documents.
@@ -83,7 +85,7 @@ impl Shown {
 
 /// All that wait.
 pub fn list(facts: &Facts, common: Common) -> Result<String> {
-    let (proposals, broken) = facts.proposals().list();
+    let (proposals, broken) = Proposals::at(facts.store().dir()).list();
     for error in broken {
         warn(format_args!("{error}"));
     }
@@ -170,7 +172,7 @@ pub fn today<'p>(facts: &Facts, catalog: &'p Catalog, proposal: &'p Proposal) ->
     match &proposal.change {
         Change::Update { diff, files, .. } => {
             let entry = proposed_for(catalog, proposal)?;
-            let (base, name) = facts.home_of(entry)?;
+            let (base, name) = home_of(facts, entry)?;
             market_at(facts, &base_at(facts, &base)).check_changeable(&name)?;
             let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
             // Hints for the author of a diff do not help the person who decides about it.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::activation::fork;
-use crate::activation::{Instructions, hooks_ahead, required_line};
+use crate::activation::{Instructions, handed_over, hooks_ahead, required_line};
 use crate::catalog::Catalog;
 use crate::cli::describe::printable;
 use crate::cli::json;
@@ -58,17 +58,18 @@ fn text(facts: &Facts, host: &Facts, skill: &Skill, arguments: Option<&str>) -> 
     match place(host, skill, &Ok(Session::default())) {
         Place::Here => {}
         Place::HereBecause(why) => more.push(fork::note(why)),
-        Place::Apart => return host.handed_over(skill, reference, arguments),
+        Place::Apart => return handed_over(skill, reference, arguments),
     }
     more.extend(hooks_ahead(facts, skill));
     more.extend(required_line(facts, skill));
-    host.instructions(Instructions {
+    Instructions {
         skill,
         reference,
         arguments,
         more,
         wrapper: Wrapper::SkillContent,
-    })
+    }
+    .text(host)
 }
 
 /// As [`find`], and tells a person which directory a name stands for.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::activation::{Instructions, to_read};
+use crate::activation::{Instructions, handed, to_read};
 use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::host::{Protocol, ours};
@@ -48,7 +48,7 @@ pub fn active_block(facts: &Facts) -> Option<String> {
         block.push_str("\n</active_skills>");
         // Arguments too long to store are lost after the call; calling the skill's tool with them
         // again returns its instructions again.
-        facts.handed(&given);
+        handed(facts, &given);
     } else if let Some(last) = activated(&session)
         .next_back()
         .filter(|last| is_there(last))
@@ -102,13 +102,14 @@ fn again(facts: &Facts, skill: Option<&Skill>, active: &ActiveSkill) -> String {
         )
     });
     let name = skill.name.as_str();
-    let instructions = facts.instructions(Instructions {
+    let instructions = Instructions {
         skill,
         reference: name,
         arguments: active.arguments.as_deref(),
         more: changed.into_iter().collect(),
         wrapper: Wrapper::Skill,
-    });
+    }
+    .text(facts);
     instructions.unwrap_or_else(|why| {
         let unread = format!("Its instructions cannot be read: {why}. Tell the user.");
         Wrapper::Skill.around(name, &unread)

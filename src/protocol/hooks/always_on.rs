@@ -133,8 +133,9 @@ fn choose(
         chosen.push((called, Some(text)));
     }
     // What a model passed to one of them takes no room from the others.
+    let session = facts.session().unwrap_or_default();
     for (called, text) in &mut chosen {
-        called.arguments = facts.last_arguments(&called.skill);
+        called.arguments = session.last_arguments(&called.skill);
         let filled = self::text(facts, called, called.arguments.as_deref());
         let filled = filled
             .ok()
@@ -161,13 +162,14 @@ fn text(facts: &Facts, called: &Called, arguments: Option<&str>) -> Result<Strin
     let forked = skill.fields.is_forked();
     let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
     let hooks = hooks_wait(skill).map(str::to_owned);
-    facts.instructions(Instructions {
+    Instructions {
         skill,
         reference: &called.reference,
         arguments,
         more: notes.into_iter().chain(hooks).collect(),
         wrapper: Wrapper::SkillContent,
-    })
+    }
+    .text(facts)
 }
 
 fn put_in_force(facts: &Facts, chosen: &[Chosen], wanted: Option<&[ActiveSkill]>) -> Result<()> {

@@ -9,6 +9,7 @@ use crate::catalog::{Catalog, Disclosure, PROMPT, Rendered, Withheld, told};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::policy::Lifetime;
+use crate::proposal::Proposals;
 use crate::protocol::Response;
 use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::hooks::active_skills::active_block;
@@ -87,7 +88,7 @@ fn enter(facts: &Facts, context: Option<&str>) -> bool {
 
 /// One line, shown once after something was proposed.
 fn tell_of_proposals(facts: &Facts) {
-    let proposals = facts.proposals();
+    let proposals = Proposals::at(facts.store().dir());
     if !proposals.take_untold() {
         return;
     }

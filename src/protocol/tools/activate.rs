@@ -3,7 +3,9 @@
 
 use std::time::Instant;
 
-use crate::activation::{Instructions, fork, put_in_force, run_post_hooks, run_pre_hooks};
+use crate::activation::{
+    Instructions, fork, handed, handed_over, put_in_force, run_post_hooks, run_pre_hooks,
+};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::{Protocol, ours, tools};
@@ -48,7 +50,7 @@ pub fn hand_over(
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => {
             facts.record(activation_event(skill));
-            return facts.handed_over(skill, &called.reference, arguments);
+            return handed_over(skill, &called.reference, arguments);
         }
     }
     put_in_force(facts, skill, &called.tool)?;
@@ -56,14 +58,15 @@ pub fn hand_over(
     more.extend(run_pre_hooks(facts, skill, began + limits::PRE_HOOKS)?);
     // The end hooks of the skills that this one replaced.
     run_post_hooks(facts, false, began);
-    let text = facts.instructions_once(Instructions {
+    let text = Instructions {
         skill,
         reference: &called.reference,
         arguments,
         more,
         wrapper: Wrapper::SkillContent,
-    })?;
-    facts.handed(&[(skill, arguments)]);
+    }
+    .once(facts)?;
+    handed(facts, &[(skill, arguments)]);
     Ok(text)
 }
 

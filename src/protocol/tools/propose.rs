@@ -7,7 +7,9 @@ use crate::catalog::{Catalog, base_at, market_at, usable};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::Subject;
-use crate::proposal::{Change, Proposal, ProposalId, apply_diff};
+use crate::proposal::{
+    Change, Proposal, ProposalId, Proposals, apply_diff, home_of, proposal_event,
+};
 use crate::protocol::{CreateSkill, ProposeSkillUpdate};
 use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
 use crate::sys::text::quoted;
@@ -48,7 +50,7 @@ pub fn propose_change(facts: &Facts, call: &ProposeSkillUpdate) -> Result<String
     let mut entries = catalog.entries().iter();
     let entry = entries.find(|entry| entry.dir == skill.dir);
     let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
-    let (base, directory) = facts.home_of(entry)?;
+    let (base, directory) = home_of(facts, entry)?;
     market_at(facts, &base_at(facts, &base)).check_changeable(&directory)?;
     let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
     let shown = |path: &std::path::Path| path.display().to_string();
@@ -172,8 +174,8 @@ fn hand_in(
         written: Moment::now().to_string(),
         context: facts.context().ok().flatten(),
     };
-    let state = if facts.proposals().add(&proposal)? {
-        facts.record(facts.proposal_event(&proposal, "written"));
+    let state = if Proposals::at(facts.store().dir()).add(&proposal)? {
+        facts.record(proposal_event(&proposal, "written"));
         "was recorded"
     } else {
         "was already recorded"

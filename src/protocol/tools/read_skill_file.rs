@@ -7,6 +7,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
+use crate::activation::meant_skill;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::Event;
@@ -23,7 +24,7 @@ const READ_ANSWER: usize = 256 * 1024;
 /// # Errors
 /// If there is no such skill or file, or the file is too large to be shown.
 pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
-    let skill = facts.meant_skill(call.skill.as_deref())?;
+    let skill = meant_skill(facts, call.skill.as_deref())?;
     let event = Event::new("read")
         .with("skill", skill.name.as_str())
         .with("path", call.path.as_str());

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::activation::{owner, with_outcome};
+use crate::activation::{meant_skill, owner, with_outcome};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::ours;
@@ -30,7 +30,7 @@ pub fn run_skill_script(facts: &Facts, call: &RunSkillScript) -> Result<Response
 }
 
 fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
-    let skill = facts.meant_skill(call.skill.as_deref())?;
+    let skill = meant_skill(facts, call.skill.as_deref())?;
     let script = script_path(&skill.dir, &call.script)?;
     let settings = facts.config()?.script(skill.name.as_str());
     let workdir = match &call.workdir {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::activation::{
-    Instructions, fork, load, offered_by_names, run_post_hooks, run_pre_hooks,
+    Instructions, fork, handed, load, offered_by_names, run_post_hooks, run_pre_hooks,
 };
 use crate::catalog::{Catalog, suggestion};
 use crate::error::{Error, Result};
@@ -39,7 +39,8 @@ fn load_all(facts: &Facts, names: &[String], adds: bool) -> Result<String> {
     let began = Instant::now();
     let until = began + limits::PRE_HOOKS;
     // This tool takes no input for a skill: the input given at activation remains valid.
-    let kept = offered.iter().map(|one| facts.last_arguments(one.skill));
+    let session = facts.session().unwrap_or_default();
+    let kept = offered.iter().map(|one| session.last_arguments(one.skill));
     let kept: Vec<_> = kept.collect();
     let each = offered.iter().zip(&kept);
     let skills: Vec<_> = each
@@ -48,7 +49,7 @@ fn load_all(facts: &Facts, names: &[String], adds: bool) -> Result<String> {
     let body = |(skill, kept): &(&Skill, Option<&str>)| body(facts, skill, *kept, until);
     let bodies: Vec<String> = skills.iter().map(body).collect::<Result<_>>()?;
     run_post_hooks(facts, false, began);
-    facts.handed(&skills);
+    handed(facts, &skills);
     let later = match bodies.len() {
         1 => "",
         _ => "\nWhere these skills contradict each other, the later one takes precedence.",
@@ -71,13 +72,14 @@ fn body(facts: &Facts, skill: &Skill, arguments: Option<&str>, until: Instant) -
     };
     let is_forked = skill.fields.is_forked();
     let forked = is_forked.then(|| fork::note("it was loaded into the conversation"));
-    facts.instructions_once(Instructions {
+    Instructions {
         skill,
         reference: skill.name.as_str(),
         arguments,
         more: note.into_iter().chain(forked).collect(),
         wrapper: Wrapper::Skill,
-    })
+    }
+    .once(facts)
 }
 
 fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
