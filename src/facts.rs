@@ -2,7 +2,6 @@
 //! what it is in. A value that not every call needs is read when it is first asked for. Whoever
 //! changes one of them in a call makes new facts of it.
 
-use std::any::Any;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -34,7 +33,6 @@ pub struct Facts {
     told: OnceCell<String>,
     /// The events of a host's call, which are written after its answer is sent.
     held_back: RefCell<Vec<Event>>,
-    known: RefCell<Vec<Rc<dyn Any>>>,
 }
 
 impl Facts {
@@ -59,7 +57,6 @@ impl Facts {
             key: OnceCell::new(),
             told: OnceCell::new(),
             held_back: RefCell::default(),
-            known: RefCell::default(),
             run,
         }
     }
@@ -74,7 +71,10 @@ impl Facts {
     /// # Errors
     /// If one cannot be read. Then only reads are allowed.
     pub fn policies(&self) -> Result<Rc<Policies>> {
-        once(&self.policies, || Policies::read(&self.enterprise))
+        once(&self.policies, || {
+            Policies::read(&self.enterprise).map(Rc::new)
+        })
+        .cloned()
     }
 
     /// The user's own configuration.
@@ -82,7 +82,10 @@ impl Facts {
     /// # Errors
     /// As [`Facts::config`].
     pub fn own_config(&self) -> Result<Rc<Config>> {
-        once(&self.own, || own_config(&self.run.config_path()))
+        once(&self.own, || {
+            own_config(&self.run.config_path()).map(Rc::new)
+        })
+        .cloned()
     }
 
     /// The effective configuration.
@@ -90,10 +93,11 @@ impl Facts {
     /// # Errors
     /// If a file contains a mistake. A person gets the error, and hooks block.
     pub fn config(&self) -> Result<Rc<Config>> {
-        once(&self.config, || {
+        let config = once(&self.config, || {
             let (policies, own) = (self.policies()?, self.own_config()?);
-            effective(&self.run, self.store.dir(), &policies, &own)
-        })
+            effective(&self.run, self.store.dir(), &policies, &own).map(Rc::new)
+        });
+        config.cloned()
     }
 
     /// The store of active skills.
@@ -193,39 +197,15 @@ impl Facts {
             copies,
         }
     }
-
-    /// The run's only value of this type, computed on first use. For what has to be read from disk
-    /// and stays the same during a call.
-    pub fn once<T: 'static>(&self, make: impl FnOnce() -> T) -> Rc<T> {
-        self.known().unwrap_or_else(|| {
-            let value = Rc::new(make());
-            self.known.borrow_mut().push(value.clone());
-            value
-        })
-    }
-
-    /// As [`Facts::once`]. A failure is not kept.
-    ///
-    /// # Errors
-    /// Those of `make`.
-    pub fn try_once<T: 'static>(&self, make: impl FnOnce() -> Result<T>) -> Result<Rc<T>> {
-        match self.known() {
-            Some(value) => Ok(value),
-            None => make().map(|value| self.once(|| value)),
-        }
-    }
-
-    /// The value of this type, if [`Facts::once`] has computed it.
-    pub fn known<T: 'static>(&self) -> Option<Rc<T>> {
-        let known = self.known.borrow();
-        known.iter().find_map(|value| value.clone().downcast().ok())
-    }
 }
 
 /// What is in `cell`, read first if it is empty. A failure is not kept.
-fn once<T>(cell: &OnceCell<Rc<T>>, read: impl FnOnce() -> Result<T>) -> Result<Rc<T>> {
+///
+/// # Errors
+/// Those of `read`.
+pub fn once<T>(cell: &OnceCell<T>, read: impl FnOnce() -> Result<T>) -> Result<&T> {
     match cell.get() {
-        Some(value) => Ok(value.clone()),
-        None => read().map(|value| cell.get_or_init(|| Rc::new(value)).clone()),
+        Some(value) => Ok(value),
+        None => read().map(|value| cell.get_or_init(|| value)),
     }
 }

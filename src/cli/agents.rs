@@ -27,8 +27,7 @@ pub struct Finds {
 }
 
 /// The agents that find the skill in this directory by our links.
-pub fn finding(facts: &Facts, skill: &Path) -> Vec<Finds> {
-    let links = Links::of(facts);
+pub fn finding(links: &Links, skill: &Path) -> Vec<Finds> {
     let each = links.to(skill).iter().flat_map(|link| {
         link.agents.iter().map(|agent| Finds {
             agent: agent.as_str(),
@@ -46,8 +45,6 @@ pub fn names(found: &[Finds]) -> String {
     names.join(", ")
 }
 
-struct HasChibi(bool);
-
 /// Whether what is said to people is about chibi: it has this program or is on PATH, or no other agent
 /// is connected.
 pub fn has_chibi(facts: &Facts) -> bool {
@@ -55,12 +52,9 @@ pub fn has_chibi(facts: &Facts) -> bool {
         let program = facts.run.dirs.plugin.join("agent-skills");
         program.is_file() || find_program(PROGRAM, &facts.run.env).is_some()
     };
-    let found = facts.once(|| {
-        let only_others = facts.run.dirs.is_without_chibi(&facts.run.env);
-        let is_called = facts.run.protocol.is_some();
-        HasChibi(is_called || !only_others && (is_there() || connected(facts).is_empty()))
-    });
-    found.0
+    let only_others = facts.run.dirs.is_without_chibi(&facts.run.env);
+    let is_called = facts.run.protocol.is_some();
+    is_called || !only_others && (is_there() || connected(facts).is_empty())
 }
 
 /// The connected agents.

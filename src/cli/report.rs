@@ -14,6 +14,7 @@ use crate::marketplace::{LockEntry, State};
 use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
 use crate::session::{ActiveSkill, Session, snapshot};
+use crate::sharing::Links;
 use crate::skill::{Diagnostic, Level, Skill, one_line, rules, tokens};
 use crate::sys::Progress;
 
@@ -109,8 +110,8 @@ pub struct RestrictionReport {
 impl Report {
     /// The reports about a whole catalog, in its order. Through the host, only what a model may
     /// know.
-    pub fn for_catalog(facts: &Facts, catalog: &Catalog) -> impl Iterator<Item = Self> {
-        let mut origins = Installed::default();
+    pub fn for_catalog<'a>(facts: &'a Facts, catalog: &'a Catalog) -> impl Iterator<Item = Self> {
+        let mut reporter = Reporter::new(facts, catalog);
         let disclosure = Disclosure::new(catalog);
         let progress = Progress::new(
             "reading skills",
@@ -119,7 +120,7 @@ impl Report {
         );
         let report = move |(done, entry)| {
             progress.at(done);
-            let mut report = Self::new(facts, catalog, entry, &mut origins);
+            let mut report = reporter.report(entry);
             let offered = entry.offered();
             let cut = offered.and_then(|offered| disclosure.cut.get(&offered.skill.name));
             report.diagnostics.extend(cut.cloned().map(Remark::from));
@@ -130,48 +131,6 @@ impl Report {
             .iter()
             .filter(|entry| is_told(facts, entry));
         told.enumerate().map(report)
-    }
-
-    /// The report about one directory of the catalog.
-    pub fn new(facts: &Facts, catalog: &Catalog, entry: &Entry, origins: &mut Installed) -> Self {
-        let skill = entry.disclosed();
-        let unmet = skill
-            .into_iter()
-            .flat_map(|skill| unmet(facts, catalog, skill, |_| false));
-        let found = entry.diagnostics().into_iter().chain(unmet);
-        let mut diagnostics: Vec<Remark> = found.map(Remark::from).collect();
-        let restriction = skill.and_then(|skill| restriction(facts, skill, &mut diagnostics));
-        // The content of an untrusted project's skills is shown to nobody.
-        let is_told = entry.layer != Layer::Project || skill.is_some();
-        let origin = origins.said(facts, entry).filter(|_| is_told);
-        let claimed = origin.is_some() && entry.layer == Layer::Project;
-        let changed = origin.is_some_and(|origin| is_changed(facts, &entry.dir, origin));
-        let link = std::fs::read_link(&entry.dir).ok();
-        let why = entry.not_offered();
-        if changed {
-            diagnostics.push(Diagnostic::ChangedSince.into());
-        }
-        Self {
-            name: entry.name(),
-            tool: entry.tool.clone(),
-            description: skill.and_then(|skill| skill.description.clone()),
-            version: skill.and_then(|skill| skill.fields.version()),
-            path: entry.dir.display().to_string(),
-            layer: entry.layer.as_str(),
-            source: origin.map(|origin| origin.source.clone()),
-            commit: origin.and_then(|origin| origin.commit.clone()),
-            claimed,
-            changed,
-            linked_to: link.map(|to| to.display().to_string()),
-            agents: finding(facts, &entry.dir),
-            offered: entry.tool.is_some(),
-            not_offered: why.as_ref().map(Diagnostic::code),
-            why: why.and_then(|why| why.in_short()),
-            tokens: skill.and_then(cost),
-            restricted: skill.map(|_| restriction.is_some()),
-            restriction,
-            diagnostics,
-        }
     }
 
     /// Its source, short enough for a table.
@@ -194,6 +153,73 @@ impl Report {
     /// The highest level of its diagnostics.
     pub fn worst(&self) -> Option<Level> {
         self.diagnostics.iter().map(|found| found.level).max()
+    }
+}
+
+/// Reports about skills of one catalog, with what is read once for all of them.
+pub struct Reporter<'a> {
+    facts: &'a Facts,
+    catalog: &'a Catalog,
+    /// What the lockfiles say.
+    pub origins: Installed,
+    links: Links,
+    names: ToolNames,
+}
+
+impl<'a> Reporter<'a> {
+    /// Nothing is reported yet.
+    pub fn new(facts: &'a Facts, catalog: &'a Catalog) -> Self {
+        Self {
+            facts,
+            catalog,
+            origins: Installed::default(),
+            links: Links::of(facts),
+            names: ToolNames::of(facts),
+        }
+    }
+
+    /// The report about one directory of the catalog.
+    pub fn report(&mut self, entry: &Entry) -> Report {
+        let (facts, catalog) = (self.facts, self.catalog);
+        let skill = entry.disclosed();
+        let unmet = skill
+            .into_iter()
+            .flat_map(|skill| unmet(facts, catalog, skill, |_| false));
+        let found = entry.diagnostics().into_iter().chain(unmet);
+        let mut diagnostics: Vec<Remark> = found.map(Remark::from).collect();
+        let restriction =
+            skill.and_then(|skill| restriction(facts, skill, self.names, &mut diagnostics));
+        // The content of an untrusted project's skills is shown to nobody.
+        let is_told = entry.layer != Layer::Project || skill.is_some();
+        let origin = self.origins.said(facts, entry).filter(|_| is_told);
+        let claimed = origin.is_some() && entry.layer == Layer::Project;
+        let changed = origin.is_some_and(|origin| is_changed(facts, &entry.dir, origin));
+        let link = std::fs::read_link(&entry.dir).ok();
+        let why = entry.not_offered();
+        if changed {
+            diagnostics.push(Diagnostic::ChangedSince.into());
+        }
+        Report {
+            name: entry.name(),
+            tool: entry.tool.clone(),
+            description: skill.and_then(|skill| skill.description.clone()),
+            version: skill.and_then(|skill| skill.fields.version()),
+            path: entry.dir.display().to_string(),
+            layer: entry.layer.as_str(),
+            source: origin.map(|origin| origin.source.clone()),
+            commit: origin.and_then(|origin| origin.commit.clone()),
+            claimed,
+            changed,
+            linked_to: link.map(|to| to.display().to_string()),
+            agents: finding(&self.links, &entry.dir),
+            offered: entry.tool.is_some(),
+            not_offered: why.as_ref().map(Diagnostic::code),
+            why: why.and_then(|why| why.in_short()),
+            tokens: skill.and_then(cost),
+            restricted: skill.map(|_| restriction.is_some()),
+            restriction,
+            diagnostics,
+        }
     }
 }
 
@@ -230,6 +256,7 @@ fn is_changed(facts: &Facts, dir: &Path, origin: &LockEntry) -> bool {
 fn restriction(
     facts: &Facts,
     skill: &Skill,
+    names: ToolNames,
     diagnostics: &mut Vec<Remark>,
 ) -> Option<RestrictionReport> {
     let (active, parsed) = restriction_of(facts, skill);
@@ -251,7 +278,6 @@ fn restriction(
         level: rules::level(note.code),
         message: note.message.clone(),
     }));
-    let names = ToolNames::of(facts);
     let shown = |rules: &[Rule]| rules.iter().map(|rule| shown_rule(rule, names)).collect();
     let allowed = parsed.allowed();
     parsed.is_restricted().then(|| RestrictionReport {
@@ -318,10 +344,10 @@ mod tests {
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
         let facts = Facts::new(env, None);
         let catalog = Catalog::of(&facts);
-        let mut origins = Installed::default();
+        let mut reporter = Reporter::new(&facts, &catalog);
         for name in names {
             let entry = catalog.by_name(name).unwrap();
-            let report = Report::new(&facts, &catalog, entry, &mut origins);
+            let report = reporter.report(entry);
             assert_eq!(report.source.as_deref(), Some("https://github.com/o/r"));
             assert!(report.changed, "{name}");
             let _ = std::fs::remove_file(&lockfile);

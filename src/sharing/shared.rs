@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use super::place::{Link, Place, needed, places};
 use super::record::{self, Made};
@@ -372,17 +371,15 @@ pub struct Links(BTreeMap<PathBuf, Vec<Link>>);
 
 impl Links {
     /// Those of all layers.
-    pub fn of(facts: &Facts) -> Rc<Self> {
-        facts.once(|| {
-            let mut all: BTreeMap<PathBuf, Vec<Link>> = BTreeMap::new();
-            let layers = Layer::ALL.into_iter();
-            for shared in layers.filter_map(|layer| Shared::of(facts, layer)) {
-                for (skill, link) in shared.all() {
-                    all.entry(skill).or_default().push(link);
-                }
+    pub fn of(facts: &Facts) -> Self {
+        let mut all: BTreeMap<PathBuf, Vec<Link>> = BTreeMap::new();
+        let layers = Layer::ALL.into_iter();
+        for shared in layers.filter_map(|layer| Shared::of(facts, layer)) {
+            for (skill, link) in shared.all() {
+                all.entry(skill).or_default().push(link);
             }
-            Self(all)
-        })
+        }
+        Self(all)
     }
 
     /// Those to the skill in this directory.

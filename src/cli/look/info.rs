@@ -12,7 +12,7 @@ use crate::cli::agents::names;
 use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
-use crate::cli::report::{Report, remark};
+use crate::cli::report::{Report, Reporter, remark};
 use crate::cli::signed::{lapsed, signed};
 use crate::cli::{Answer, Caller, Paint, Screen};
 use crate::facts::Facts;
@@ -122,8 +122,9 @@ impl Details {
             layer: rival.layer.as_str(),
             reason: rival.reason_not_offered(),
         });
-        let mut origins = Installed::default();
-        let signature = skill.map(|_| signature_of(facts, entry, &mut origins));
+        let mut reporter = Reporter::new(facts, catalog);
+        let origins = &mut reporter.origins;
+        let signature = skill.map(|_| signature_of(facts, entry, origins));
         let said = origins.said(facts, entry).zip(signature.as_ref());
         let lapsed = said.and_then(|(said, now)| lapsed(said, now));
         Self {
@@ -140,7 +141,7 @@ impl Details {
             files: listing.total,
             bytes: listing.resources.iter().map(|resource| resource.size).sum(),
             scripts: scripts.collect(),
-            report: Report::new(facts, catalog, entry, &mut origins),
+            report: reporter.report(entry),
         }
     }
 

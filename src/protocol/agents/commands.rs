@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::plugins::in_plugins;
+use super::plugins::{in_plugins, plugin_dirs};
 use crate::facts::Facts;
 use crate::run_context::Calling;
 use crate::session::snapshot;
@@ -39,17 +39,18 @@ pub fn unheld(facts: &Facts, calling: &Calling, written: &str, stands_in: bool) 
     let name = format!("{}.md", name.replace(':', "/"));
     let is_file = |file: &PathBuf| file.exists();
     let in_commands = |dir: &Path| Some(dir.join("commands").join(&name)).filter(is_file);
-    let in_all = |look: &dyn Fn(&Path) -> Option<PathBuf>| in_plugins(facts, calling, plugin, look);
-    // A plugin's manifest may name other directories.
-    let in_any = |dir: &Path| Some(dir.join(&name)).filter(is_file);
-    let found = match in_all(&in_commands) {
-        Ok(found) if found.is_empty() => in_all(&in_any),
-        found => found,
-    };
-    let found = match found {
-        Ok(found) => found,
+    let dirs = match plugin_dirs(facts, calling) {
+        Ok(dirs) => dirs,
         Err(why) => return Some(why.with_next_step()),
     };
+    let in_all =
+        |look: &dyn Fn(&Path) -> Option<PathBuf>| in_plugins(facts, calling, &dirs, plugin, look);
+    // A plugin's manifest may name other directories.
+    let in_any = |dir: &Path| Some(dir.join(&name)).filter(is_file);
+    let mut found = in_all(&in_commands);
+    if found.is_empty() {
+        found = in_all(&in_any);
+    }
     if let Some(file) = found.iter().find(|file| asking(file)) {
         return Some(why(file));
     }
@@ -58,7 +59,7 @@ pub fn unheld(facts: &Facts, calling: &Calling, written: &str, stands_in: bool) 
             .is_some_and(|name| Some(name) == plugin.map(AsRef::as_ref))
     };
     let is_there = |dir: &Path| is_it(dir).then(|| dir.to_owned());
-    let is_unknown = found.is_empty() && in_all(&is_there).is_ok_and(|dirs| !dirs.is_empty());
+    let is_unknown = found.is_empty() && !in_all(&is_there).is_empty();
     is_unknown.then(|| {
         format!(
             "its text was not found in the plugin `{}`, so it is not known what it may use: its \

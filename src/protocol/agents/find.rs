@@ -1,15 +1,16 @@
 //! The skill that an agent means by a name, as its row in the table says: among those in the places
 //! where that agent looks, which bear the name there, and which of these wins.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::path::{Component, Path, PathBuf};
 
 use super::commands;
-use super::plugins::{in_directory, in_plugins};
+use super::plugins::{in_directory, in_plugins, plugin_dirs};
 use super::search::{each_below, unended};
 use crate::catalog::{Catalog, Entry, Layer, Withheld, roots};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::facts::{Facts, once};
 use crate::host::agent::table::{First, Named, Skills};
 use crate::run_context::{Calling, real};
 use crate::session::snapshot;
@@ -86,6 +87,8 @@ pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Fo
         facts,
         calling,
         skills,
+        deeper: OnceCell::new(),
+        plugins: OnceCell::new(),
     };
     let (owner, name) = match written.rsplit_once(':') {
         Some((owner, name)) => (Some(owner), name),
@@ -343,6 +346,10 @@ struct Look<'a> {
     facts: &'a Facts,
     calling: &'a Calling,
     skills: &'static Skills,
+    /// The directories of skills deeper in the project.
+    deeper: OnceCell<Vec<PathBuf>>,
+    /// The directories of the agent's plugins.
+    plugins: OnceCell<Vec<PathBuf>>,
 }
 
 impl Look<'_> {
@@ -438,7 +445,7 @@ impl Look<'_> {
 
     /// The skill of any directory deeper in the project.
     fn nested(&self, sought: Sought) -> Result<Option<Found>> {
-        let deeper = self.facts.try_once(|| {
+        let deeper = once(&self.deeper, || {
             let mut deeper = Vec::new();
             let is_holder = |dir: &Path| {
                 let mut places = self.skills.project.iter();
@@ -450,9 +457,9 @@ impl Look<'_> {
                 }
                 true
             })?;
-            Ok(Deeper(deeper))
+            Ok(deeper)
         })?;
-        self.pick_in(&deeper.0, sought)
+        self.pick_in(deeper, sought)
     }
 
     /// The skill of a plugin.
@@ -462,9 +469,10 @@ impl Look<'_> {
             return Ok(None);
         }
         let is_skill = |dir: &Path| dir.join("SKILL.md").exists() && sought.is(dir, None);
-        let found = in_plugins(self.facts, self.calling, owner, &|dir| {
+        let dirs = once(&self.plugins, || plugin_dirs(self.facts, self.calling))?;
+        let found = in_plugins(self.facts, self.calling, dirs, owner, &|dir| {
             dir.parent().filter(|_| is_skill(dir)).map(Path::to_owned)
-        })?;
+        });
         self.pick_in(&found, sought)
     }
 
@@ -483,9 +491,6 @@ impl Look<'_> {
         pick(self.with(within.to_vec()), sought, true)
     }
 }
-
-/// The directories of skills deeper in the project.
-struct Deeper(Vec<PathBuf>);
 
 fn hides(dir: &Path) -> bool {
     let name = dir.file_name().unwrap_or_default();

@@ -1,7 +1,6 @@
 //! The directories of an agent's plugins.
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use super::search::each_below;
 use crate::catalog;
@@ -27,22 +26,16 @@ pub fn in_directory(
     Box::leak(Box::new(Facts::of_agent(env, calling)))
 }
 
-/// All directories of the agent's plugins.
-struct Plugins(Vec<PathBuf>);
-
-/// What `look` finds in the directories of the agent's plugins: in those of `plugin` if anything is
+/// What `look` finds in `dirs`, those of the agent's plugins: in those of `plugin` if anything is
 /// found in a directory called so, else in all; of several releases, in the one that is installed.
-///
-/// # Errors
-/// If they could not be searched to the end.
 pub fn in_plugins(
     facts: &Facts,
     calling: &Calling,
+    dirs: &[PathBuf],
     plugin: Option<&str>,
     look: &dyn Fn(&Path) -> Option<PathBuf>,
-) -> Result<Vec<PathBuf>> {
-    let dirs = plugin_dirs(facts, calling)?;
-    let mut all: Vec<PathBuf> = dirs.0.iter().filter_map(|dir| look(dir)).collect();
+) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = dirs.iter().filter_map(|dir| look(dir)).collect();
     all.dedup();
     let named = |path: &PathBuf| {
         let mut parts = path.components();
@@ -56,36 +49,38 @@ pub fn in_plugins(
     if all.iter().any(is_installed) {
         all.retain(is_installed);
     }
-    Ok(all)
+    all
 }
 
-fn plugin_dirs(facts: &Facts, calling: &Calling) -> Result<Rc<Plugins>> {
+/// All directories of the agent's plugins.
+///
+/// # Errors
+/// If they could not be searched to the end.
+pub fn plugin_dirs(facts: &Facts, calling: &Calling) -> Result<Vec<PathBuf>> {
     let skills = &calling.agent.table().skills;
     let home = calling.agent.settings().home;
-    facts.try_once(|| {
-        let roots = skills.plugins.iter();
-        let mut roots: Vec<PathBuf> = roots
-            .filter_map(|dir| home.place(&facts.run.env, dir))
-            .collect();
-        if !skills.plugin_mark.is_empty() {
-            let here = in_directory(facts, calling, &facts.run.env.cwd, Vec::new());
-            for root in catalog::roots(here) {
-                let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
-                let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
-                roots.extend(inside.filter(|dir| dir.join(skills.plugin_mark).exists()));
-            }
+    let roots = skills.plugins.iter();
+    let mut roots: Vec<PathBuf> = roots
+        .filter_map(|dir| home.place(&facts.run.env, dir))
+        .collect();
+    if !skills.plugin_mark.is_empty() {
+        let here = in_directory(facts, calling, &facts.run.env.cwd, Vec::new());
+        for root in catalog::roots(here) {
+            let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
+            let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
+            roots.extend(inside.filter(|dir| dir.join(skills.plugin_mark).exists()));
         }
-        // The agent's own list may name others.
-        roots.extend(installed(facts, calling));
-        let mut all = Vec::new();
-        for root in roots {
-            each_below(&root, &mut |dir, _| {
-                all.push(dir.to_owned());
-                true
-            })?;
-        }
-        Ok(Plugins(all))
-    })
+    }
+    // The agent's own list may name others.
+    roots.extend(installed(facts, calling));
+    let mut all = Vec::new();
+    for root in roots {
+        each_below(&root, &mut |dir, _| {
+            all.push(dir.to_owned());
+            true
+        })?;
+    }
+    Ok(all)
 }
 
 /// Where the plugins are that the agent's own list names.
