@@ -86,11 +86,22 @@ impl RunContext {
         real(&self.project_dir())
     }
 
+    /// The directories from the working directory up to the project root, see
+    /// [`RunContext::project_holders`].
+    pub fn holders(&self) -> Vec<PathBuf> {
+        self.project_holders(&self.env.cwd)
+    }
+
     /// The directories from `from` up to the project root, nearest first, without those in the
     /// middle beyond [`limits::HOLDERS`]; only the root if `from` is outside it.
     pub fn project_holders(&self, from: &Path) -> Vec<PathBuf> {
         let root = self.project_dir();
-        let (real_root, real_from) = (self.real_project_dir(), real(from));
+        let real_root = real(&root);
+        let real_from = if from == root {
+            real_root.clone()
+        } else {
+            real(from)
+        };
         if !real_from.starts_with(&real_root) {
             return vec![root];
         }

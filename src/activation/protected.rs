@@ -17,11 +17,13 @@ pub fn protected_places(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPlaces 
 }
 
 fn protected_paths(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPaths {
-    let home = facts.run.env.home();
+    let run = &facts.run;
+    let home = run.env.home();
+    let mut holders = run.holders();
     let enterprise = facts.enterprise();
     let policies = enterprise.policy_files().into_iter().map(|file| file.path);
     // From these, agents read hooks, permissions and plugins, which could switch ours off.
-    let agents = watched(&facts.run);
+    let agents = watched(run, &holders);
     // Whose signatures count.
     let keys = signing_files(facts).unwrap_or_default().into_iter();
     let keys = keys.map(|file| file.path);
@@ -32,29 +34,20 @@ fn protected_paths(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPaths {
         .chain(keys)
         .collect();
     // In its place, another program would answer.
-    places.extend(
-        facts
-            .run
-            .env
-            .exe
-            .iter()
-            .chain(&facts.run.env.invoked)
-            .cloned(),
-    );
+    places.extend(run.env.exe.iter().chain(&run.env.invoked).cloned());
     // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one
     // of these counts with what it leads to, so that no list of these files can miss one.
-    let mut deciding: Vec<PathBuf> = facts.run.dirs.private(&facts.run.env).into();
+    let mut deciding: Vec<PathBuf> = run.dirs.private(&run.env).into();
     deciding.extend(enterprise.dirs().into_iter().map(Path::to_owned));
     deciding.extend(home.iter().map(|home| home.join(".chibi")));
-    deciding.extend(chibi_home(&facts.run.dirs.plugin).map(Path::to_owned));
-    let mut holders = facts.run.project_holders(&facts.run.env.cwd);
-    holders.push(facts.run.project_dir());
+    deciding.extend(chibi_home(&run.dirs.plugin).map(Path::to_owned));
+    holders.push(run.project_dir());
     places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
     let mut roots: Vec<PathBuf> = roots(facts).into_iter().map(|root| root.dir).collect();
     for holder in holders.iter().chain(&home) {
         roots.extend(PROJECT_HOLDS.iter().map(|dir| holder.join(dir)));
     }
-    roots.push(facts.run.dirs.skills());
+    roots.push(run.dirs.skills());
     ProtectedPaths {
         places,
         roots,

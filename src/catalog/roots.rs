@@ -10,7 +10,8 @@ use crate::sys::{Base, EntryName};
 /// Every existing directory of skills, without duplicates, in search order: those of the agent
 /// that calls, else chibi's.
 pub fn roots(facts: &Facts) -> Vec<Root> {
-    let agent = facts.run.agent.as_ref().map(|calling| calling.agent);
+    let run = &facts.run;
+    let agent = run.agent.as_ref().map(|calling| calling.agent);
     let skills = agent.map(|agent| &agent.table().skills);
     let mut roots: Vec<Root> = Vec::new();
     let mut seen: Vec<PathBuf> = Vec::new();
@@ -32,11 +33,12 @@ pub fn roots(facts: &Facts) -> Vec<Root> {
     }
     let in_home = skills.map_or(&HOLDS[..2], |skills| skills.personal);
     let in_home = in_home.iter().filter_map(|dir| match agent {
-        Some(agent) => agent.settings().home.place(&facts.run.env, dir),
-        None => Some(facts.run.env.home()?.join(dir)),
+        Some(agent) => agent.settings().home.place(&run.env, dir),
+        None => Some(run.env.home()?.join(dir)),
     });
+    let project = run.real_project_dir();
     for dir in in_home.filter(|dir| dir.exists()) {
-        let is_projects = is_projects(&facts.run, &dir);
+        let is_projects = is_projects(run, &project, &dir);
         add(
             if is_projects {
                 Layer::Project
@@ -46,21 +48,21 @@ pub fn roots(facts: &Facts) -> Vec<Root> {
             dir,
         );
     }
-    for holder in facts.run.project_holders(&facts.run.env.cwd) {
+    for holder in run.holders() {
         for dir in skills.map_or(&HOLDS[..], |skills| skills.project) {
             add(Layer::Project, holder.join(dir));
         }
     }
-    match &facts.run.agent {
+    match &run.agent {
         Some(calling) => {
-            let place = |dir: &str| calling.agent.settings().home.place(&facts.run.env, dir);
+            let place = |dir: &str| calling.agent.settings().home.place(&run.env, dir);
             let skills = &calling.agent.table().skills;
             let is_below = |places: &[&str], dir: &Path| {
                 let mut places = places.iter().filter_map(|dir| place(dir));
                 places.any(|place| dir.starts_with(place))
             };
             for dir in &calling.plugins {
-                let is_projects = real(dir).starts_with(facts.run.real_project_dir());
+                let is_projects = real(dir).starts_with(&project);
                 let layer = if is_projects {
                     Layer::Project
                 } else if is_below(skills.personal, dir) {
@@ -74,7 +76,7 @@ pub fn roots(facts: &Facts) -> Vec<Root> {
                 add(layer, dir.clone());
             }
         }
-        None => add(Layer::Plugin, facts.run.dirs.skills()),
+        None => add(Layer::Plugin, run.dirs.skills()),
     }
     roots
 }
@@ -82,9 +84,8 @@ pub fn roots(facts: &Facts) -> Vec<Root> {
 /// Whether a directory of the home is the project's, whose files and links are not the user's. A
 /// home inside the project can only be one that a variable sets; except if this program is
 /// inside too.
-fn is_projects(run: &RunContext, dir: &Path) -> bool {
-    let project = run.real_project_dir();
-    let is_inside = |path: &Path| real(path).starts_with(&project);
+fn is_projects(run: &RunContext, project: &Path, dir: &Path) -> bool {
+    let is_inside = |path: &Path| real(path).starts_with(project);
     let home = run.env.home();
     !is_inside(&run.dirs.plugin) && (is_inside(dir) || home.is_some_and(|home| is_inside(&home)))
 }
@@ -109,9 +110,12 @@ impl Layer {
 /// The directory `path` that contains `skills/`: one that the user chose, or one that a project
 /// may have provided.
 pub fn base_at(facts: &Facts, path: &Path) -> Base {
-    let home = facts.run.env.home();
-    let is_users = *path == facts.run.dirs.plugin
-        || (home.is_some() && path.parent() == home.as_deref() && !is_projects(&facts.run, path))
+    let run = &facts.run;
+    let home = run.env.home();
+    let is_users = *path == run.dirs.plugin
+        || (home.is_some()
+            && path.parent() == home.as_deref()
+            && !is_projects(run, &run.real_project_dir(), path))
         || facts.enterprise().dirs().contains(&path);
     let shared = path.file_name().and_then(EntryName::parse);
     match (shared, path.parent()) {

@@ -111,17 +111,16 @@ fn found_in(places: &Places, records: &Records, agent: Agent, scope: Scope) -> O
     })
 }
 
-/// When an agent's hook was called last; `None` if it never was.
-pub fn last_seen(run: &RunContext, agent: Agent) -> Option<Moment> {
-    let metadata = seen_file(run, agent).metadata().ok()?;
+/// When an agent's hook was called last, to the minute; `None` if it never was.
+pub fn last_seen(state: &Path, agent: Agent) -> Option<Moment> {
+    let metadata = seen_file(state, agent).metadata().ok()?;
     let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH);
     since.ok().map(|since| Moment(millis(since)))
 }
 
-/// The file whose modification says when an agent's hook was called last.
-pub fn seen_file(run: &RunContext, agent: Agent) -> PathBuf {
-    let dir = run.dirs.state(&run.env).join("hosts");
-    dir.join(format!("{agent}.seen"))
+/// The file beside the state whose modification says when an agent's hook was called last.
+pub fn seen_file(state: &Path, agent: Agent) -> PathBuf {
+    state.join("hosts").join(format!("{agent}.seen"))
 }
 
 /// The commands that the entries of an agent run, each once, and for whom. One whose program is gone is
@@ -145,10 +144,10 @@ pub fn commands(places: &Places, agent: Agent) -> Vec<(Scope, Run)> {
 }
 
 /// Every file and directory, in every scope, from which any agent reads hooks, permissions or plugins:
-/// whether it exists or not, and whether the agent is connected or not. Reads nothing.
-pub fn watched(run: &RunContext) -> Vec<PathBuf> {
+/// whether it exists or not, and whether the agent is connected or not. `holders` are the project's
+/// directories. Reads nothing.
+pub fn watched(run: &RunContext, holders: &[PathBuf]) -> Vec<PathBuf> {
     let places = Places::of(run);
-    let holders = run.project_holders(&run.env.cwd);
     let mut paths = Vec::new();
     for agent in Agent::ALL {
         let settings = agent.settings();

@@ -83,7 +83,7 @@ pub fn of_user(facts: &Facts, calling: &Calling, written: &str) -> Option<PathBu
     }
     let dirs = calling.agent.table().skills.commands.iter();
     let home = calling.agent.settings().home;
-    let holders = facts.run.project_holders(&facts.run.env.cwd).into_iter();
+    let holders = facts.run.holders().into_iter();
     let in_project = holders.flat_map(|holder| dirs.clone().map(move |dir| holder.join(dir)));
     let in_home = dirs
         .clone()

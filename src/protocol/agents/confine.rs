@@ -168,7 +168,7 @@ fn has_rules(facts: &Facts, own: &Own) -> bool {
         .as_ref()
         .map(|calling| calling.agent.settings().home);
     let of_user = |path: &str| home.and_then(|home| home.place(&facts.run.env, path));
-    let mut holders = facts.run.project_holders(&facts.run.env.cwd);
+    let mut holders = facts.run.holders();
     holders.push(facts.run.project_dir());
     let user = own.user.iter().map(|path| (*path, of_user(path)));
     let machine = own

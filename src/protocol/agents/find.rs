@@ -435,7 +435,7 @@ impl Look<'_> {
         if !parts.all(|part| matches!(part, Component::Normal(_))) {
             return Ok(None);
         }
-        let holders = self.facts.run.project_holders(&self.facts.run.env.cwd);
+        let holders = self.facts.run.holders();
         let mut all = holders
             .iter()
             .map(|holder| self.places_in(&holder.join(owner)));

@@ -1,5 +1,7 @@
 //! Where a call of an agent comes from: its directories, its session, and when the last one came.
 
+use std::time::Duration;
+
 use super::event::Event;
 use crate::facts::Facts;
 use crate::host::Agent;
@@ -8,6 +10,9 @@ use crate::host::agent::table::Started;
 use crate::run_context::Calling;
 use crate::session::{Session, SessionKey};
 use crate::sys::{Dir, EntryName, Env, warn};
+
+/// How exactly it is recorded when an agent last called.
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// The context of a call, for as long as this process runs.
 pub fn leaked(env: Env, calling: Calling) -> &'static Facts {
@@ -59,10 +64,18 @@ fn main_session(facts: &Facts, agent: Agent, event: &Event) -> Option<String> {
     above
 }
 
-/// Records when this agent last called: by the time of a file, which `hosts` and `doctor` show.
+/// Records when this agent last called, to the minute: by the time of a file, which `hosts` and
+/// `doctor` show.
 pub fn note_seen(facts: &Facts, agent: Agent) {
     const HOSTS: EntryName = EntryName::from_static("hosts");
     let name = format!("{agent}.seen");
+    let noted = facts.store().dir().join("hosts").join(&name).metadata();
+    let age = noted
+        .and_then(|noted| noted.modified())
+        .map(|at| at.elapsed());
+    if age.is_ok_and(|age| age.is_ok_and(|age| age < MINUTE)) {
+        return;
+    }
     let Some(name) = EntryName::parse(std::ffi::OsStr::new(&name)) else {
         return;
     };

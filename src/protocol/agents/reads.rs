@@ -69,7 +69,7 @@ fn roots(facts: &Facts, agent: Agent) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = skills.enterprise.iter().map(PathBuf::from).collect();
     let personal = skills.personal.iter();
     roots.extend(personal.filter_map(|dir| home.place(&facts.run.env, dir)));
-    for holder in facts.run.project_holders(&facts.run.env.cwd) {
+    for holder in facts.run.holders() {
         roots.extend(skills.project.iter().map(|dir| holder.join(dir)));
     }
     roots

@@ -106,7 +106,7 @@ fn trust(facts: &Facts) -> Vec<Check> {
         return vec![Check::from_error("trust", &error, &remedy)];
     }
     let trusts = Trusts::new(record);
-    let holders = facts.run.project_holders(&facts.run.env.cwd).into_iter();
+    let holders = facts.run.holders().into_iter();
     let own = facts.run.dirs.plugin.canonicalize().ok();
     let told = holders
         // In the home directory, ~/.chibi belongs to the user.

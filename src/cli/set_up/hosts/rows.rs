@@ -111,7 +111,7 @@ fn row(facts: &Facts, places: &Places, agent: Agent, asked: Asked) -> Row {
     let version = version.flatten();
     let all = found(places, &facts.run.dirs.plugin, agent);
     let connected = all.iter().any(|found| found.is_connected);
-    let seen = last_seen(&facts.run, agent);
+    let seen = last_seen(facts.store().dir(), agent);
     let lacks = all.iter().flat_map(|found| &found.missing);
     let mut missing: Vec<String> = lacks.map(Lack::to_string).collect();
     let settings = agent.settings();
