@@ -136,7 +136,7 @@ fn fill(skills: &Path) {
 fn trust(home: &Path) {
     let facts = Facts::new(Env::new(variables(home), home), None);
     let project = home.join("clone");
-    let record = Ledger::trusted(facts.store().dir());
+    let record = Ledger::trusted(facts.state());
     let seen = Seen::all(parts_of(&project), None);
     assert!(record.trust_seen(&project, seen, false).unwrap().is_empty());
 }

@@ -3,6 +3,7 @@
 //! changes one of them in a call makes new facts of it.
 
 use std::cell::{OnceCell, RefCell};
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::error::Result;
@@ -95,7 +96,7 @@ impl Facts {
     pub fn config(&self) -> Result<Rc<Config>> {
         let config = once(&self.config, || {
             let (policies, own) = (self.policies()?, self.own_config()?);
-            effective(&self.run, self.store.dir(), &policies, &own).map(Rc::new)
+            effective(&self.run, self.state(), &policies, &own).map(Rc::new)
         });
         config.cloned()
     }
@@ -103,6 +104,11 @@ impl Facts {
     /// The store of active skills.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The directory of the records of this user.
+    pub fn state(&self) -> &Path {
+        self.store.dir()
     }
 
     /// The key of the session this call belongs to.
@@ -155,7 +161,7 @@ impl Facts {
 
     /// Records that activations, of this or other sessions, have ended.
     pub fn record_ends(&self, ended: Vec<Ended>) {
-        for event in end_events(ended, &audit_file(self.store.dir())) {
+        for event in end_events(ended, &audit_file(self.state())) {
             self.write(event);
         }
     }
@@ -192,7 +198,7 @@ impl Facts {
     fn audit(&self) -> Audit {
         let copies = self.policies().unwrap_or_default().audit_copies();
         Audit {
-            file: audit_file(self.store.dir()),
+            file: audit_file(self.state()),
             max: AUDIT_FILE,
             copies,
         }

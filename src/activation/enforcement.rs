@@ -11,7 +11,7 @@ use crate::facts::Facts;
 use crate::host::shell::{self, Language, Shell};
 use crate::permission::{CitedRule, Enforce, OurTool, Places, Restriction, Scope, Settings};
 use crate::policy::{CONFIGURATION, Config, Policies};
-use crate::run_context::real;
+use crate::run_context::{RunContext, real};
 use crate::session::{ActiveSkill, Session, Standing};
 use crate::sys::Env;
 use crate::sys::text::distinct;
@@ -35,7 +35,8 @@ impl Enforcement {
         session: &Session,
     ) -> Self {
         let activated = &session.activated;
-        let project_root = facts.run.project_dir();
+        let run = &facts.run;
+        let project_root = run.project_dir();
         let binds = |skill: &ActiveSkill| {
             let mut always = policies.always_on(false);
             always.any(|name| name.as_str() == skill.name)
@@ -79,25 +80,21 @@ impl Enforcement {
             denials: denied,
             settings,
             places: Places {
-                home: facts.run.env.home(),
+                home: run.env.home(),
                 // What another agent's shell gets besides, from its startup files, is not known.
-                environment: match facts.run.agent {
-                    None => known_variables(&facts.run.env),
+                environment: match run.agent {
+                    None => known_variables(&run.env),
                     Some(_) => None,
                 },
-                shell: shell_of(facts),
+                shell: shell_of(run),
                 starts_elsewhere: false,
-                reads_by_shell: (facts.run.agent.as_ref())
+                reads_by_shell: (run.agent.as_ref())
                     .is_some_and(|calling| calling.agent.table().reads_by_shell),
-                cdpath: facts
-                    .run
-                    .env
-                    .os("CDPATH")
-                    .is_some_and(|path| !path.is_empty()),
+                cdpath: run.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 protected: protected_places(facts, active.collect()),
-                executable: facts.run.env.exe.clone(),
-                path: program_directories(&facts.run.env),
-                working_dir: facts.run.env.cwd.clone(),
+                executable: run.env.exe.clone(),
+                path: program_directories(&run.env),
+                working_dir: run.env.cwd.clone(),
                 project_root,
             },
             mcp_tools: session.mcp_tools.clone(),
@@ -240,12 +237,12 @@ fn by_policies(policies: &Policies, project_root: &Path) -> impl Iterator<Item =
 }
 
 /// The shell that reads a command.
-fn shell_of(facts: &Facts) -> Shell {
-    let Some(calling) = &facts.run.agent else {
+fn shell_of(run: &RunContext) -> Shell {
+    let Some(calling) = &run.agent else {
         return shell::CHIBI;
     };
     let table = calling.agent.table();
-    let users = facts.run.env.path("SHELL").filter(|_| table.users_shell);
+    let users = run.env.path("SHELL").filter(|_| table.users_shell);
     let name = users.as_deref().and_then(Path::file_name);
     let is_known = name.is_none_or(|name| {
         let known = ["sh", "bash", "dash", "ash", "zsh", "busybox"];

@@ -36,13 +36,13 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
     };
     let session = facts.session().unwrap_or_default();
     let record = HookRecord {
-        owner: session.owner(&facts.key(), &skill.dir),
+        owner: session.owner(facts.key(), &skill.dir),
         skill: skill.name.to_string(),
         dir: skill.dir.clone(),
         digest,
         owes: !hooks.post.is_empty(),
     };
-    let records = HookRecords::at(facts.store().dir());
+    let records = HookRecords::at(facts.state());
     let pre = || {
         if !records.begin(&record)? {
             return Ok(None);
@@ -83,7 +83,7 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
 /// as ended. Skips those that another process is running, or for which no time is left in a call
 /// that `began` then.
 pub fn run_post_hooks(facts: &Facts, session_ends: bool, began: Instant) {
-    let records = HookRecords::at(facts.store().dir());
+    let records = HookRecords::at(facts.state());
     let own = facts.key();
     for record in records.all() {
         let is_over = session_ends && record.owner == own.as_str()
@@ -233,7 +233,7 @@ pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
 /// The digest of a skill whose hooks the user approved in its current state, or else what the
 /// model is told.
 fn approved_hooks(facts: &Facts, skill: &Skill) -> Result<String, String> {
-    let approved = Ledger::approvals(facts.enterprise(), facts.store().dir())
+    let approved = Ledger::approvals(facts.enterprise(), facts.state())
         .entries()
         .unwrap_or_default();
     approval_current(&approved, skill, &DigestCache::default()).map_err(|changed| {

@@ -112,7 +112,7 @@ pub fn handed(facts: &Facts, skills: &[(&Skill, Option<&str>)]) {
     let mut news = skills.iter();
     if !news.all(|(skill, arguments)| session.has_handed(skill, *arguments)) {
         // On failure they are handed over again; the user was warned already.
-        let _ = facts.store().change(&facts.key(), |session| {
+        let _ = facts.store().change(facts.key(), |session| {
             session.hand(skills);
             Ok(())
         });

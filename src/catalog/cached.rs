@@ -100,15 +100,11 @@ impl<'a> Source<'a> {
         let shown = format!("{roots:?}");
         // On a hash collision the indexes overwrite each other; the key contains the roots.
         let file = format!("{:016x}", hash(shown.as_bytes()));
-        let build = facts
-            .run
-            .env
-            .exe
-            .as_ref()
-            .and_then(|exe| exe.metadata().ok());
+        let exe = facts.run.env.exe.as_ref();
+        let build = exe.and_then(|exe| exe.metadata().ok());
         let build = build.map(|exe| (exe.size(), exe.mtime(), exe.mtime_nsec()));
         let key = format!("{} {build:?} {shown}", env!("CARGO_PKG_VERSION"));
-        let dir = facts.store().dir().join("index");
+        let dir = facts.state().join("index");
         Self {
             facts,
             rules,

@@ -57,7 +57,7 @@ impl<'a> Rules<'a> {
     pub fn new(facts: &'a Facts, asks: Asks) -> Self {
         let digests = Rc::new(DigestCache::of_project(
             &facts.run.project_dir(),
-            facts.store().dir(),
+            facts.state(),
             asks,
         ));
         let mut unreadable = None;
@@ -82,7 +82,7 @@ impl<'a> Rules<'a> {
             policies,
             unreadable,
             context: OnceCell::new(),
-            trusts: Trusts::by(Ledger::trusted(facts.store().dir()), digests.clone()),
+            trusts: Trusts::by(Ledger::trusted(facts.state()), digests.clone()),
             digests,
             approved: OnceCell::new(),
             installed,
@@ -167,7 +167,7 @@ impl<'a> Rules<'a> {
         }
         let need = approval_needed(skill, &needs)?;
         let approved = || {
-            Ledger::approvals(self.facts.enterprise(), self.facts.store().dir())
+            Ledger::approvals(self.facts.enterprise(), self.facts.state())
                 .entries()
                 .unwrap_or_default()
         };

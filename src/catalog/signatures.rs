@@ -163,7 +163,7 @@ impl<'a> Signatures<'a> {
     }
 
     fn verdicts(&self) -> &Verdicts {
-        let of_today = || Verdicts::of_today(self.facts.store().dir());
+        let of_today = || Verdicts::of_today(self.facts.state());
         self.verdicts.get_or_init(of_today)
     }
 
@@ -294,10 +294,7 @@ pub fn signature(facts: &Facts, entry: &Entry, installed: &mut Installed) -> Res
     let base = base_at(facts, base.unwrap_or(&entry.dir));
     let claimed = installed.is_claimed(facts, entry);
     let market = Market {
-        deadline: facts
-            .run
-            .protocol
-            .map(|_| Instant::now() + CALL.saturating_sub(running())),
+        deadline: (facts.run.protocol).map(|_| Instant::now() + CALL.saturating_sub(running())),
         signing: Rc::new(signing(facts, claimed)),
         ..market_at(facts, &base)
     };

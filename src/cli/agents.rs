@@ -12,6 +12,7 @@ use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::host::program::PROGRAM;
 use crate::marketplace::{Installed, InstalledName, Status, listed_name};
+use crate::run_context::RunContext;
 use crate::script::find_program;
 use crate::sharing::{Fault, For, Link, Links, Outcome, Shared};
 use crate::skill::one_line;
@@ -47,21 +48,21 @@ pub fn names(found: &[Finds]) -> String {
 
 /// Whether what is said to people is about chibi: it has this program or is on PATH, or no other agent
 /// is connected.
-pub fn has_chibi(facts: &Facts) -> bool {
+pub fn has_chibi(run: &RunContext) -> bool {
     let is_there = || {
-        let program = facts.run.dirs.plugin.join("agent-skills");
-        program.is_file() || find_program(PROGRAM, &facts.run.env).is_some()
+        let program = run.dirs.plugin.join("agent-skills");
+        program.is_file() || find_program(PROGRAM, &run.env).is_some()
     };
-    let only_others = facts.run.dirs.is_without_chibi(&facts.run.env);
-    let is_called = facts.run.protocol.is_some();
-    is_called || !only_others && (is_there() || connected(facts).is_empty())
+    let only_others = run.dirs.is_without_chibi(&run.env);
+    let is_called = run.protocol.is_some();
+    is_called || !only_others && (is_there() || connected(run).is_empty())
 }
 
 /// The connected agents.
-pub fn connected(facts: &Facts) -> Vec<Agent> {
-    let places = Places::of(&facts.run);
+pub fn connected(run: &RunContext) -> Vec<Agent> {
+    let places = Places::of(run);
     let is_connected = |agent: &Agent| {
-        let all = found(&places, &facts.run.dirs.plugin, *agent);
+        let all = found(&places, &run.dirs.plugin, *agent);
         all.iter().any(|it| it.is_connected)
     };
     Agent::ALL.into_iter().filter(is_connected).collect()
@@ -87,7 +88,7 @@ pub fn share(
         return Err(Error::new(text).hint("leave out `--for`, or choose another `--layer`"));
     };
     let agents = match given {
-        [] => connected(facts),
+        [] => connected(&facts.run),
         given => given.to_vec(),
     };
     for (name, text) in told {

@@ -6,6 +6,7 @@ use crate::error::{Error, Result, word};
 use crate::facts::Facts;
 use crate::host::program::agent_of;
 use crate::host::{Protocol, ours};
+use crate::run_context::RunContext;
 use crate::sys::process::ProcessId;
 use crate::sys::visible;
 
@@ -144,9 +145,9 @@ pub fn only_for_people(agent: Option<&AgentAbove>, command: &str) -> Error {
 }
 
 /// A command as it is typed to the host of this call.
-pub fn through_host(facts: &Facts, command: &str) -> String {
+pub fn through_host(run: &RunContext, command: &str) -> String {
     let typed = format!("chibi -p agent-skills \"{}\"", safe(command));
-    match facts.run.protocol {
+    match run.protocol {
         Some(Protocol::Environment) => format!("{typed} (chibi 0.4: -P)"),
         _ => typed,
     }

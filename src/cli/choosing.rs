@@ -18,6 +18,7 @@ use super::table::shortened;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::Candidate;
+use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
 use crate::sys::signals::ignoring_interrupts;
 use crate::sys::terminal;
@@ -39,7 +40,7 @@ const NAMES: usize = 30;
 /// What chooses for `command` when several skills are meant; `None` where a brief error names them.
 /// Those of the reference `marks` can be marked; without it they are only listed.
 pub fn picking<'a>(
-    facts: &Facts,
+    run: &RunContext,
     common: Common,
     caller: Caller,
     marks: Option<&'a str>,
@@ -48,9 +49,9 @@ pub fn picking<'a>(
     if common.json || caller == Caller::Host {
         return None;
     }
-    let screen = Screen::new(&facts.run.env, caller);
+    let screen = Screen::new(&run.env, caller);
     let is_asked = caller == Caller::Person { terminal: true } && !common.yes;
-    let marks = marks.filter(|_| is_asked && !is_dumb(&facts.run.env));
+    let marks = marks.filter(|_| is_asked && !is_dumb(&run.env));
     Some(move |candidates: &[Candidate]| {
         if let Some(reference) = marks {
             return marked(candidates, reference, screen);
@@ -155,7 +156,7 @@ impl Offered {
             [_] => install.to_owned(),
             _ => format!("{install} --skill NAME"),
         };
-        format!("{rows}install one: {}\n", through_host(facts, &one))
+        format!("{rows}install one: {}\n", through_host(&facts.run, &one))
     }
 }
 

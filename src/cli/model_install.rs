@@ -13,6 +13,7 @@ use crate::host::ours;
 use crate::marketplace::within_sources;
 use crate::policy::ModelInstalls;
 use crate::protocol::{ModelInstall, ToolCall};
+use crate::run_context::RunContext;
 
 const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list and show \
     them. Tell the user: agent-skills proposals list";
@@ -27,7 +28,7 @@ pub fn model_install(facts: &Facts, arguments: &Value) -> ModelInstall {
     match model_may(facts, &words) {
         // The reference can only be replaced where it is a separate argument.
         ModelInstall::AllowedAs(_) if arguments.get("action").is_none() => {
-            refused(facts, &words.join(" "), SOURCES)
+            refused(&facts.run, &words.join(" "), SOURCES)
         }
         decided => decided,
     }
@@ -59,7 +60,7 @@ pub fn model_may(facts: &Facts, words: &[String]) -> ModelInstall {
             [] => "install REFERENCE".to_owned(),
             _ => words.join(" "),
         };
-        return refused(facts, &words, "one skill at a time");
+        return refused(&facts.run, &words, "one skill at a time");
     };
     let install = format!("install {reference}");
     match facts.config().map(|config| config.model_installs) {
@@ -67,9 +68,9 @@ pub fn model_may(facts: &Facts, words: &[String]) -> ModelInstall {
         Ok(ModelInstalls::Sources) => match within_sources(&facts.run.dirs.plugin, reference) {
             Some(spelled) if spelled == *reference => ModelInstall::Allowed,
             Some(spelled) => ModelInstall::AllowedAs(spelled),
-            None => refused(facts, &install, SOURCES),
+            None => refused(&facts.run, &install, SOURCES),
         },
-        Ok(ModelInstalls::Off) | Err(_) => refused(facts, &install, "nothing"),
+        Ok(ModelInstalls::Off) | Err(_) => refused(&facts.run, &install, "nothing"),
     }
 }
 
@@ -84,8 +85,8 @@ fn for_people(words: &[String]) -> String {
     )
 }
 
-fn refused(facts: &Facts, command: &str, permitted: &str) -> ModelInstall {
-    let command = through_host(facts, command);
+fn refused(run: &RunContext, command: &str, permitted: &str) -> ModelInstall {
+    let command = through_host(run, command);
     ModelInstall::Refused(format!(
         "This is not allowed without the user: a model may install {permitted}. Ask the user to look \
          at it and to run: {command}"

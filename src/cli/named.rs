@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::marketplace::Market;
-use crate::run_context::real;
+use crate::run_context::{RunContext, real};
 use crate::sys::text::quoted;
 
 /// What a verb was given that takes a path or the name of an installed skill.
@@ -32,7 +32,7 @@ pub enum Meant<'a> {
 /// # Errors
 /// When an installed skill is gone, or is not for the caller: its name then means nothing else.
 pub fn meant<'a>(facts: &Facts, catalog: &'a Catalog, written: &str) -> Result<Meant<'a>> {
-    if let Some(dir) = directory(facts, written) {
+    if let Some(dir) = directory(&facts.run, written) {
         return Ok(Meant::Directory(dir));
     }
     let is_installed =
@@ -42,7 +42,7 @@ pub fn meant<'a>(facts: &Facts, catalog: &'a Catalog, written: &str) -> Result<M
         return Ok(Meant::Other);
     }
     if !is_installed() {
-        let elsewhere = of_an_agent(facts, written)?;
+        let elsewhere = of_an_agent(&facts.run, written)?;
         return Ok(elsewhere.map_or(Meant::Other, Meant::Directory));
     }
     installed(facts, catalog, written).map(Meant::Installed)
@@ -52,16 +52,16 @@ pub fn meant<'a>(facts: &Facts, catalog: &'a Catalog, written: &str) -> Result<M
 ///
 /// # Errors
 /// When there are several, or it comes with the project, so that its directory has to be given.
-fn of_an_agent(facts: &Facts, written: &str) -> Result<Option<PathBuf>> {
+fn of_an_agent(run: &RunContext, written: &str) -> Result<Option<PathBuf>> {
     if written.is_empty() || written.contains(['/', ':', '@', '#']) || written.starts_with('.') {
         return Ok(None);
     }
     let is_skill = |dir: &PathBuf| dir.join("SKILL.md").is_file();
     let of_home = Agent::ALL.into_iter().flat_map(|agent| {
         let dirs = agent.table().skills.personal.iter();
-        dirs.filter_map(move |dir| agent.settings().home.place(&facts.run.env, dir))
+        dirs.filter_map(move |dir| agent.settings().home.place(&run.env, dir))
     });
-    let project = facts.run.project_dir();
+    let project = run.project_dir();
     let mut of_project = Agent::ALL.into_iter().flat_map(|agent| {
         let dirs = agent.table().skills.project.iter();
         dirs.map(|dir| project.join(dir))
@@ -89,8 +89,8 @@ pub fn tell_which(written: &str, dir: &Path) {
 }
 
 /// The directory that a path means; a bare word is a path only if a skill is there.
-fn directory(facts: &Facts, written: &str) -> Option<PathBuf> {
-    let path = facts.run.env.cwd.join(written);
+fn directory(run: &RunContext, written: &str) -> Option<PathBuf> {
+    let path = run.env.cwd.join(written);
     if is_skill_file(&path) {
         return path.parent().map(Path::to_owned);
     }
@@ -105,16 +105,18 @@ fn directory(facts: &Facts, written: &str) -> Option<PathBuf> {
 /// When there is none.
 pub fn installed<'a>(facts: &Facts, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
     let entry = catalog.by_name(written);
-    entry.filter(|entry| is_told(facts, entry)).ok_or_else(|| {
-        if entry.is_none()
-            && facts.run.protocol.is_none()
-            && !layers_with(facts, written).is_empty()
-        {
-            return Market::is_gone(&quoted(written));
-        }
-        let text = format!("there is no installed skill `{}`", quoted(written));
-        Error::new(text).hint(similar(facts, catalog, written))
-    })
+    entry
+        .filter(|entry| is_told(&facts.run, entry))
+        .ok_or_else(|| {
+            if entry.is_none()
+                && facts.run.protocol.is_none()
+                && !layers_with(facts, written).is_empty()
+            {
+                return Market::is_gone(&quoted(written));
+            }
+            let text = format!("there is no installed skill `{}`", quoted(written));
+            Error::new(text).hint(similar(facts, catalog, written))
+        })
 }
 
 /// A hint with the name most similar to `written`, or where to find all.

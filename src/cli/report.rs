@@ -13,6 +13,7 @@ use crate::facts::Facts;
 use crate::marketplace::{LockEntry, State};
 use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
+use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::sharing::Links;
 use crate::skill::{Diagnostic, Level, Skill, one_line, rules, tokens};
@@ -129,7 +130,7 @@ impl Report {
         let told = catalog
             .entries()
             .iter()
-            .filter(|entry| is_told(facts, entry));
+            .filter(|entry| is_told(&facts.run, entry));
         told.enumerate().map(report)
     }
 
@@ -224,14 +225,14 @@ impl<'a> Reporter<'a> {
 }
 
 /// Whether the caller may know of the skill.
-pub fn is_told(facts: &Facts, entry: &Entry) -> bool {
-    facts.run.protocol.is_none() || entry.is_for_models()
+pub fn is_told(run: &RunContext, entry: &Entry) -> bool {
+    run.protocol.is_none() || entry.is_for_models()
 }
 
 /// The skill as it would be recorded when it is activated, and its restriction.
-pub fn restriction_of(facts: &Facts, skill: &Skill) -> (ActiveSkill, Restriction) {
+pub fn restriction_of(run: &RunContext, skill: &Skill) -> (ActiveSkill, Restriction) {
     let active = snapshot(skill, "");
-    let (allowed, root) = (active.allowed.as_deref(), facts.run.env.project_root());
+    let (allowed, root) = (active.allowed.as_deref(), run.env.project_root());
     let parsed = Restriction::parse(&active.name, allowed, &active.denied, &skill.dir, &root);
     (active, parsed)
 }
@@ -259,7 +260,7 @@ fn restriction(
     names: ToolNames,
     diagnostics: &mut Vec<Remark>,
 ) -> Option<RestrictionReport> {
-    let (active, parsed) = restriction_of(facts, skill);
+    let (active, parsed) = restriction_of(&facts.run, skill);
     let (name, dir) = (&*active.name, &*skill.dir);
     let config = facts.config().unwrap_or_default();
     let added = match parsed.allowed() {

@@ -16,7 +16,7 @@ pub fn record(facts: &Facts) -> Vec<MissingSkill> {
     let requires = facts
         .policies()
         .is_ok_and(|it| it.required().next().is_some());
-    let seen = Seen::at(facts.store().dir(), MISSING);
+    let seen = Seen::at(facts.state(), MISSING);
     let session = facts.key().as_str().to_owned();
     if !requires || seen.before(&session) {
         return Vec::new();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::catalog::base_at;
 use crate::facts::Facts;
 use crate::host::agent::Agent;
-use crate::run_context::real;
+use crate::run_context::{RunContext, real};
 use crate::sys::{Base, Dir, EntryName, files};
 
 /// The directory that agents have in common.
@@ -87,7 +87,7 @@ impl Place {
 pub fn places(facts: &Facts, in_project: bool) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     for agent in Agent::ALL {
-        for path in paths(facts, agent, in_project) {
+        for path in paths(&facts.run, agent, in_project) {
             if let Some(known) = places.iter_mut().find(|place| place.path == path) {
                 known.agents.push(agent);
                 continue;
@@ -122,14 +122,13 @@ pub fn needed<'p>(places: &'p [Place], agents: &[Agent]) -> Vec<&'p Place> {
     needed
 }
 
-fn paths(facts: &Facts, agent: Agent, in_project: bool) -> Vec<PathBuf> {
+fn paths(run: &RunContext, agent: Agent, in_project: bool) -> Vec<PathBuf> {
     let skills = &agent.table().skills;
     if in_project {
-        let root = facts.run.project_dir();
+        let root = run.project_dir();
         return skills.project.iter().map(|dir| root.join(dir)).collect();
     }
     let home = agent.settings().home;
     let dirs = skills.personal.iter();
-    dirs.filter_map(|dir| home.place(&facts.run.env, dir))
-        .collect()
+    dirs.filter_map(|dir| home.place(&run.env, dir)).collect()
 }

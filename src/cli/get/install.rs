@@ -180,7 +180,7 @@ impl Install {
                 Err(error) => outcomes.push(reference.unwrap_or("the lockfile"), Err(error)),
             }
         }
-        outcomes.then(what_next(facts, &new, layer, caller));
+        outcomes.then(what_next(&facts.run, &new, layer, caller));
         outcomes.answer()
     }
 
@@ -246,7 +246,7 @@ impl Install {
         let Some(reference) = reference else {
             return market.restore(self.frozen, &mut confirm, &mut note);
         };
-        let pick = picking(facts, common, caller, Some(reference), &command);
+        let pick = picking(&facts.run, common, caller, Some(reference), &command);
         let is_models = caller == Caller::Host || agent_above(facts, caller).is_some();
         let options = self.options(!is_models, pick.as_ref().map(|pick| pick as Pick));
         market.install(reference, &options, &mut confirm, &mut note)

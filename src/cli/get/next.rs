@@ -3,12 +3,12 @@
 use crate::catalog::Layer;
 use crate::cli::Caller;
 use crate::cli::agents::has_chibi;
-use crate::facts::Facts;
 use crate::marketplace::{Installed, offered_name};
+use crate::run_context::RunContext;
 use crate::skill::Skill;
 
 /// What to do next with skills that were not there before, in the words of the host.
-pub fn what_next(facts: &Facts, new: &[Installed], layer: Layer, caller: Caller) -> String {
+pub fn what_next(run: &RunContext, new: &[Installed], layer: Layer, caller: Caller) -> String {
     if new.is_empty() {
         return String::new();
     }
@@ -34,7 +34,7 @@ pub fn what_next(facts: &Facts, new: &[Installed], layer: Layer, caller: Caller)
         [_] => ("it does", "it"),
         _ => ("they do", "one"),
     };
-    let has_chibi = has_chibi(facts);
+    let has_chibi = has_chibi(run);
     let mut ways = Vec::new();
     if is_asked {
         let whom = if has_chibi { "chibi" } else { "your agent" };

@@ -66,7 +66,7 @@ impl Show {
         }
         let plan = |reference: &str| {
             let command = pasted(&["show", reference]);
-            let pick = picking(facts, common, caller, None, &command);
+            let pick = picking(&facts.run, common, caller, None, &command);
             let options = InstallOptions {
                 pick: pick.as_ref().map(|pick| pick as Pick),
                 ..options.clone()

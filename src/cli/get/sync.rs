@@ -156,7 +156,7 @@ impl Sync {
                 }
             }
         }
-        outcomes.then(what_next(facts, &new, layer, caller));
+        outcomes.then(what_next(&facts.run, &new, layer, caller));
         let text = outcomes.answer()?;
         if new.is_empty() {
             Ok(text)

@@ -86,7 +86,7 @@ impl Audit {
             return stream(facts, common, screen, &is_wanted, live).map(|()| String::new());
         };
         let (mut lines, torn) = last_events(
-            &audit_file(facts.store().dir()),
+            &audit_file(facts.state()),
             limit.saturating_add(1),
             is_wanted,
         )?;
@@ -158,7 +158,7 @@ pub fn each_since(
     since: Moment,
     visit: &mut dyn FnMut(&Line) -> Result<()>,
 ) -> Result<()> {
-    let torn = each_event(&audit_file(facts.store().dir()), &mut |line| {
+    let torn = each_event(&audit_file(facts.state()), &mut |line| {
         if line.time < since {
             return Ok(());
         }

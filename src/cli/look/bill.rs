@@ -17,7 +17,7 @@ pub fn bill(facts: &Facts) -> Result<String> {
     let told = catalog
         .entries()
         .iter()
-        .filter(|entry| is_told(facts, entry));
+        .filter(|entry| is_told(&facts.run, entry));
     let entries: Vec<&Entry> = told.collect();
     let mut origins = Installed::default();
     let progress = Progress::new("reading skills", entries.len(), watched(&facts.run));

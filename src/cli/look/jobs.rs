@@ -7,6 +7,7 @@ use crate::cli::options::Common;
 use crate::cli::{Answer, Failure, json};
 use crate::error::Result;
 use crate::facts::Facts;
+use crate::run_context::RunContext;
 use crate::script;
 use crate::skill::one_line;
 use crate::sys::Shown;
@@ -23,14 +24,14 @@ impl Jobs {
     /// Lists the jobs, or streams one job's output to `live`.
     pub fn run(&self, facts: &Facts, common: Common, live: &mut dyn Write) -> Answer {
         match &self.follow {
-            Some(id) => follow(facts, id, live),
-            None => Ok(list(facts, common.json)?),
+            Some(id) => follow(&facts.run, id, live),
+            None => Ok(list(&facts.run, common.json)?),
         }
     }
 }
 
-fn list(facts: &Facts, as_json: bool) -> Result<String> {
-    let jobs = script::Jobs::of(&facts.run).list();
+fn list(run: &RunContext, as_json: bool) -> Result<String> {
+    let jobs = script::Jobs::of(run).list();
     if as_json {
         return json::list("jobs", &jobs);
     }
@@ -57,8 +58,8 @@ fn list(facts: &Facts, as_json: bool) -> Result<String> {
 }
 
 /// Streams one job's output from its beginning until it ends.
-fn follow(facts: &Facts, id: &str, out: &mut dyn Write) -> Answer {
-    let outcome = script::Jobs::of(&facts.run)
+fn follow(run: &RunContext, id: &str, out: &mut dyn Write) -> Answer {
+    let outcome = script::Jobs::of(run)
         .find_any(id)?
         .follow(out, &mut Shown::new(std::io::stderr().lock()))?;
     Failure::unless(outcome.exit_code() == Some(0), String::new())

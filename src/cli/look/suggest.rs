@@ -71,7 +71,7 @@ impl Suggest {
         let skill = try_skill::find(facts, &self.skill)
             .or_else(|error| self.last_activated(facts).ok_or(error))?;
         let since = since(self.since.as_deref())?;
-        let is_restricted = restriction_of(facts, &skill).1.allowed().is_some();
+        let is_restricted = restriction_of(&facts.run, &skill).1.allowed().is_some();
         let found = if is_restricted {
             Suggestions::new(facts, &skill, since)?
         } else {
@@ -94,7 +94,7 @@ impl Suggest {
         let name = SkillName::from_written(&self.skill)?;
         let is_its =
             |line: &Line| line.text("event") == "activate" && line.text("skill") == name.as_str();
-        let (lines, _) = last_events(&audit_file(facts.store().dir()), 1, is_its).ok()?;
+        let (lines, _) = last_events(&audit_file(facts.state()), 1, is_its).ok()?;
         let skill = Skill::load(Path::new(lines.first()?.text("path"))).ok()?;
         (skill.name == name).then_some(skill)
     }

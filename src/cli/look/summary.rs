@@ -116,7 +116,7 @@ fn write_page(
         let same = log.canonicalize().ok().zip(target.canonicalize().ok());
         same.is_some_and(|(log, target)| log == target)
     };
-    if read.chain([audit_file(facts.store().dir())]).any(is_read) {
+    if read.chain([audit_file(facts.state())]).any(is_read) {
         let text = format!("`{shown}` is a log, which the page would replace");
         return Err(Error::new(text).hint("give another file: --html FILE.html"));
     }

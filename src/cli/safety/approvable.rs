@@ -24,7 +24,7 @@ pub fn read(entry: &Entry) -> Result<(Skill, String)> {
 
 /// Says whose record it is, where it cannot be written.
 pub fn to_owner(facts: &Facts, error: Error) -> Error {
-    let approved = Ledger::approvals(facts.enterprise(), facts.store().dir());
+    let approved = Ledger::approvals(facts.enterprise(), facts.state());
     let file = approved.file().display();
     error.or_hint(format!("`{file}` has to be writable: run it as its owner"))
 }

@@ -53,7 +53,7 @@ fn approve(facts: &Facts, common: Common, consenting: Consenting, written: &str)
     let entry = installed(facts, &catalog, written)?;
     let (skill, digest) = read(entry)?;
     let name = entry.name();
-    let approved = Ledger::approvals(facts.enterprise(), facts.store().dir());
+    let approved = Ledger::approvals(facts.enterprise(), facts.state());
     let before = approved.entries()?.remove(&name);
     let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
     let shown = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
@@ -108,7 +108,7 @@ fn revoke(facts: &Facts, common: Common, written: &str) -> Result<String> {
     let qualified = catalog.by_qualified_name(written);
     let name = qualified.map_or_else(|| written.to_owned(), Entry::name);
     let dir = qualified.map(|entry| entry.dir.as_path());
-    let approved = Ledger::approvals(facts.enterprise(), facts.store().dir());
+    let approved = Ledger::approvals(facts.enterprise(), facts.state());
     let entries = approved.entries()?;
     let found = entries.get(&name);
     if !found.is_some_and(|found| dir.is_none_or(|dir| found.was_for(dir))) {

@@ -73,7 +73,7 @@ fn state(dir: &Path, digest: &str) -> State {
 /// # Errors
 /// If the record cannot be read.
 pub fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
-    let entries = Ledger::approvals(facts.enterprise(), facts.store().dir()).entries()?;
+    let entries = Ledger::approvals(facts.enterprise(), facts.state()).entries()?;
     let each = entries
         .into_iter()
         .flat_map(|(name, approvals)| approvals.0.into_iter().map(move |one| (name.clone(), one)));

@@ -14,6 +14,7 @@ use crate::cli::options::{Common, Findings};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::Event;
+use crate::run_context::RunContext;
 use crate::signing::{self, KRL, Listed, Signers, exported, revocations};
 use crate::skill::{one_line, visible};
 use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
@@ -27,7 +28,7 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
     let who = principal(&added.principal)?;
     let base = Layer::Plugin.base(facts);
     let key = match (&added.key, &added.from) {
-        (Some(file), _) => of_file(facts, file)?,
+        (Some(file), _) => of_file(&facts.run, file)?,
         (None, Some(skill)) => {
             let market = market_at(facts, &base);
             let entry = market.origin(skill)?.ok_or_else(|| {
@@ -44,7 +45,7 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
         return Err(Error::new("it is not a public key"));
     };
     let fingerprint = fingerprint(facts, listed)?;
-    let file = place(facts, added.file.as_deref(), false);
+    let file = place(&facts.run, added.file.as_deref(), false);
     let shown = one_line(&file.display().to_string());
     if let Some(revoked) = revoked_in(facts, &fingerprint)? {
         let text = format!(
@@ -105,7 +106,7 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
 pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> Result<String> {
     let (which, file) = (key.which.as_str(), key.file.as_deref());
     let written = file;
-    let file = place(facts, file, false);
+    let file = place(&facts.run, file, false);
     let shown = one_line(&file.display().to_string());
     let meant = |listed: &Listed, key: Option<&String>| {
         key.is_some_and(|key| key.eq_ignore_ascii_case(which) && key.len() >= 16)
@@ -168,7 +169,7 @@ pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> R
     let (which, file) = (key.which.as_str(), key.file.as_deref());
     let key_file = facts.run.env.cwd.join(which);
     let fingerprint = if key_file.is_file() {
-        let key = of_file(facts, &key_file)?;
+        let key = of_file(&facts.run, &key_file)?;
         let listed = Signers::parse(&format!("x {key}"))?.listed;
         let listed = listed
             .first()
@@ -182,7 +183,7 @@ pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> R
         })?
     };
     let written = file;
-    let file = place(facts, file, true);
+    let file = place(&facts.run, file, true);
     let shown = one_line(&file.display().to_string());
     let bytes = read(&file)?;
     if bytes.starts_with(KRL) {
@@ -229,8 +230,8 @@ fn words(change: &str, which: &str, file: Option<&Path>) -> Vec<String> {
     words
 }
 
-fn of_file(facts: &Facts, file: &Path) -> Result<String> {
-    let path = facts.run.env.cwd.join(file);
+fn of_file(run: &RunContext, file: &Path) -> Result<String> {
+    let path = run.env.cwd.join(file);
     let bytes = files::read_capped(&path, limits::MANIFEST);
     let bytes = bytes
         .map_err(|error| Error::io("read", &path, &error).hint("give the file of a public key"))?;
@@ -262,10 +263,10 @@ fn fingerprint(facts: &Facts, listed: &Listed) -> Result<String> {
 }
 
 /// The file to change.
-fn place(facts: &Facts, written: Option<&Path>, revokes: bool) -> PathBuf {
+fn place(run: &RunContext, written: Option<&Path>, revokes: bool) -> PathBuf {
     match written {
-        Some(file) => facts.run.env.cwd.join(file),
-        None => own_signing_file(&facts.run, revokes),
+        Some(file) => run.env.cwd.join(file),
+        None => own_signing_file(run, revokes),
     }
 }
 

@@ -95,7 +95,7 @@ impl Report {
         let told = catalog
             .entries()
             .iter()
-            .filter(|entry| is_told(facts, entry));
+            .filter(|entry| is_told(&facts.run, entry));
         let (rules, config) = match (rules(facts), facts.config()) {
             (Ok(rules), Ok(config)) => (rules, config),
             (Err(error), _) | (_, Err(error)) => return Self::closed(&error),

@@ -50,7 +50,7 @@ struct Ruled {
 /// If one of them cannot be relied on.
 pub fn rules(facts: &Facts) -> Result<Vec<InForce>> {
     let (policies, own) = (facts.policies()?, facts.own_config()?);
-    in_force(&facts.run, facts.store().dir(), &policies, &own)
+    in_force(&facts.run, facts.state(), &policies, &own)
 }
 
 /// What holds for the skills that `name` means, or for all.
@@ -97,7 +97,7 @@ pub fn show(facts: &Facts, common: Common, screen: Screen, name: Option<&str>) -
 
 /// The entries that a name means with all others of it, or all that may be told.
 fn meant<'c>(facts: &Facts, catalog: &'c Catalog, name: Option<&str>) -> Result<Vec<&'c Entry>> {
-    let told = |entry: &&Entry| is_told(facts, entry);
+    let told = |entry: &&Entry| is_told(&facts.run, entry);
     let Some(name) = name else {
         return Ok(catalog.entries().iter().filter(told).collect());
     };

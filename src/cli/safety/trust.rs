@@ -125,14 +125,10 @@ impl Trust {
             format!("`{shown}` is trusted{how}:\n{}", look.whole())
         };
         let unread = if self.always {
-            Ledger::trusted(facts.store().dir()).trust_always(holder)?;
+            Ledger::trusted(facts.state()).trust_always(holder)?;
             Vec::new()
         } else {
-            Ledger::trusted(facts.store().dir()).trust_seen(
-                holder,
-                seen,
-                !self.parts.skill.is_empty(),
-            )?
+            Ledger::trusted(facts.state()).trust_seen(holder, seen, !self.parts.skill.is_empty())?
         };
         let event = Event::new("trust")
             .with("path", holder.display().to_string())
@@ -164,7 +160,7 @@ impl Parts {
             let path = holder.display().to_string();
             let part = names.as_ref().map(|names| one_line(names) + " in ");
             let part = part.unwrap_or_default();
-            if !Ledger::trusted(facts.store().dir()).distrust(&holder, only, common.dry_run)? {
+            if !Ledger::trusted(facts.state()).distrust(&holder, only, common.dry_run)? {
                 continue;
             }
             let shown = one_line(&path);

@@ -31,7 +31,7 @@ pub struct Look {
 impl Look {
     /// Looks at these parts of `holder`; `whole` says whether they are all it has.
     pub fn new(facts: &Facts, holder: &Path, seen: &[Seen], whole: bool, screen: Screen) -> Self {
-        let trusts = Trusts::new(Ledger::trusted(facts.store().dir()));
+        let trusts = Trusts::new(Ledger::trusted(facts.state()));
         // Further in than what is inside, which a name could look like otherwise.
         let below = |told: String| screen.hanging("  ", &told, 6);
         let names = ToolNames::of(facts);
@@ -140,7 +140,7 @@ struct Listed<'l> {
 /// # Errors
 /// If the record cannot be read.
 pub fn trusted(facts: &Facts, common: Common) -> Result<String> {
-    let record = Ledger::trusted(facts.store().dir());
+    let record = Ledger::trusted(facts.state());
     let entries = record.entries()?;
     let listed = entries.iter().map(|(path, recorded)| {
         let (holder, trusts) = (Path::new(path), Trusts::new(record.clone()));

@@ -17,6 +17,7 @@ use crate::cli::{Answer, Caller, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{self, Setting, joined, parse_toml, parts, save_toml, set_key, unset_key};
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::text::did_you_mean;
 use crate::sys::{Durable, files, limits};
@@ -210,7 +211,7 @@ fn is_known(key: &[String]) -> bool {
 
 fn settings(facts: &Facts) -> Result<Vec<Setting>> {
     let (policies, own) = (facts.policies()?, facts.own_config()?);
-    policy::settings(&facts.run, facts.store().dir(), &policies, &own)
+    policy::settings(&facts.run, facts.state(), &policies, &own)
 }
 
 fn get(facts: &Facts, as_json: bool, path: &[String]) -> Result<String> {
@@ -318,7 +319,7 @@ fn edit(facts: &Facts) -> Result<String> {
         Layer::Plugin.base(facts).make()?;
         files::replace(&copy, before.as_bytes(), 0o600, Durable::No)?;
     }
-    open(facts, &copy)?;
+    open(&facts.run, &copy)?;
     let after = read(&copy)?.unwrap_or_default();
     let kept = || {
         let copy = copy.display();
@@ -349,10 +350,10 @@ fn read(path: &Path) -> Result<Option<String>> {
 }
 
 /// Runs the editor as git does: the variable may contain options.
-fn open(facts: &Facts, file: &Path) -> Result<()> {
+fn open(run: &RunContext, file: &Path) -> Result<()> {
     let set = ["VISUAL", "EDITOR"]
         .iter()
-        .find_map(|name| facts.run.env.text(name));
+        .find_map(|name| run.env.text(name));
     let editor = set.filter(|editor| !editor.trim().is_empty());
     let editor = editor.unwrap_or_else(|| "vi".to_owned());
     let mut shell = Command::new("sh");

@@ -84,7 +84,7 @@ fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<Foun
 
 /// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
 fn tools_of(facts: &Facts, source: &Source) -> Vec<Found> {
-    let (_, restriction) = restriction_of(facts, &source.skill);
+    let (_, restriction) = restriction_of(&facts.run, &source.skill);
     let noted = restriction.notes.iter().map(|note| {
         let place = source.words("allowed-tools", &note.entry);
         (note.code.to_owned(), place, note.message.clone())

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{InstalledName, SKILLS};
 use crate::permission::{Restriction, RuleNote};
+use crate::run_context::RunContext;
 use crate::skill::{SkillName, one_line};
 use crate::sys::{Base, Dir, EntryPath};
 
@@ -66,7 +67,7 @@ impl New {
         let wish = wish(self, name, asks)?;
         let files = scaffold(&wish);
         if common.dry_run {
-            let shown = near(facts, &dir);
+            let shown = near(&facts.run, &dir);
             return Ok(format!(
                 "would write {}: {}\n",
                 shown.display(),
@@ -81,7 +82,7 @@ impl New {
                 error.or_hint("check permissions and free space, or use --dir")
             }
         })?;
-        Ok(told(facts, self, &dir, &files))
+        Ok(told(&facts.run, self, &dir, &files))
     }
 }
 
@@ -194,8 +195,8 @@ fn write(dir: &Dir, files: &[NewFile]) -> Result<()> {
 }
 
 /// A path as a person would type it.
-fn near(facts: &Facts, dir: &Path) -> PathBuf {
-    dir.strip_prefix(&facts.run.env.cwd)
+fn near(run: &RunContext, dir: &Path) -> PathBuf {
+    dir.strip_prefix(&run.env.cwd)
         .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below))
 }
 
@@ -205,8 +206,8 @@ fn paths(files: &[NewFile]) -> String {
 }
 
 /// What was written and the next steps, with the path as a person would type it.
-fn told(facts: &Facts, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
-    let near = near(facts, dir);
+fn told(run: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
+    let near = near(run, dir);
     let shown = near.display();
     let mut text = format!(
         "Wrote {shown}: {}\n\nNext:\n  edit {shown}/SKILL.md\n  agent-skills validate {shown}\n  \

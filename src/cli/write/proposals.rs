@@ -152,7 +152,7 @@ fn approve(
         }
     };
     facts.record(proposal_event(proposal, "approved"));
-    proposal::Proposals::at(facts.store().dir()).remove(&proposal.id)?;
+    proposal::Proposals::at(facts.state()).remove(&proposal.id)?;
     let mut text = format!("`{skill}` is as proposed; `agent-skills {back}` undoes it\n");
     let catalog = Catalog::of(facts);
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
@@ -185,7 +185,7 @@ fn reject(
     if common.dry_run {
         return Ok(format!("would reject the proposal {}\n", proposal.id));
     }
-    proposal::Proposals::at(facts.store().dir()).remove(&proposal.id)?;
+    proposal::Proposals::at(facts.state()).remove(&proposal.id)?;
     let event = proposal_event(proposal, "rejected");
     facts.record(event.with("reason", reason.map(str::to_owned)));
     Ok(format!(

@@ -19,7 +19,7 @@ use crate::sys::warn;
 
 /// The proposal with this id.
 pub fn get(facts: &Facts, id: &str) -> Result<Proposal> {
-    Proposals::at(facts.store().dir()).get(&ProposalId::parse(id)?)
+    Proposals::at(facts.state()).get(&ProposalId::parse(id)?)
 }
 
 /// One proposal, in the format that `--json` documents.
@@ -85,7 +85,7 @@ impl Shown {
 
 /// All that wait.
 pub fn list(facts: &Facts, common: Common) -> Result<String> {
-    let (proposals, broken) = Proposals::at(facts.store().dir()).list();
+    let (proposals, broken) = Proposals::at(facts.state()).list();
     for error in broken {
         warn(format_args!("{error}"));
     }

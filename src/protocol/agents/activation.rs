@@ -167,7 +167,7 @@ fn told(skill: &Skill, name: &str) -> Verdict {
 pub fn confirm(facts: &Facts, calling: &Calling, name: &str) {
     if let Ok(Some(found)) = find(facts, calling, name) {
         // Without the record the skill grants nothing.
-        let _ = facts.store().confirm(&facts.key(), &found.entry().dir);
+        let _ = facts.store().confirm(facts.key(), &found.entry().dir);
     }
 }
 

@@ -91,7 +91,7 @@ fn confined(
         return stays("this command cannot be confined");
     };
     // Recorded first: another hook of this call gets the command as it is now.
-    Seen::at(facts.store().dir(), CONFINED).before(&recorded(facts, session, begin, &confined));
+    Seen::at(facts.state(), CONFINED).before(&recorded(facts, session, begin, &confined));
     let mut arguments = used.arguments.clone();
     arguments[key] = Value::String(confined);
     Ok(Some(arguments))
@@ -137,8 +137,7 @@ pub fn is_confined(
     table.serves.rewrite.is_some()
         && command.is_some_and(|command| {
             let recorded = || recorded(facts, session, begin, command);
-            command.contains(" confine ")
-                && Seen::at(facts.store().dir(), CONFINED).has(&recorded())
+            command.contains(" confine ") && Seen::at(facts.state(), CONFINED).has(&recorded())
         })
 }
 

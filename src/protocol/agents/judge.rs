@@ -314,7 +314,7 @@ impl Case<'_> {
         let message = refusal.message(false);
         let facts = self.judge.facts;
         let call = format!("{}\0{}\0{message}", facts.key().as_str(), self.shown);
-        let repeated = Seen::at(facts.store().dir(), REFUSALS).before(&call);
+        let repeated = Seen::at(facts.state(), REFUSALS).before(&call);
         (Verdict::Denied(denial(&refusal, repeated)), Some(event))
     }
 }

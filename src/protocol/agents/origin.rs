@@ -52,7 +52,7 @@ pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'s
 fn main_session(facts: &Facts, agent: Agent, event: &Event) -> Option<String> {
     let own = event.own_session.as_deref()?;
     let store = facts.store();
-    let above = store.session(&facts.key()).ok()?.main;
+    let above = store.session(facts.key()).ok()?.main;
     let main = above.as_deref().unwrap_or(&event.session);
     let key = SessionKey::of_agent(agent, own);
     let is_known = |session: Session| session.main.as_deref() == Some(main);
@@ -69,7 +69,7 @@ fn main_session(facts: &Facts, agent: Agent, event: &Event) -> Option<String> {
 pub fn note_seen(facts: &Facts, agent: Agent) {
     const HOSTS: EntryName = EntryName::from_static("hosts");
     let name = format!("{agent}.seen");
-    let noted = facts.store().dir().join("hosts").join(&name).metadata();
+    let noted = facts.state().join("hosts").join(&name).metadata();
     let age = noted
         .and_then(|noted| noted.modified())
         .map(|at| at.elapsed());
@@ -80,7 +80,7 @@ pub fn note_seen(facts: &Facts, agent: Agent) {
         return;
     };
     // If this fails, it is only not known.
-    let dir = Dir::make_anchor(facts.store().dir()).and_then(|dir| dir.make_dir(&HOSTS));
+    let dir = Dir::make_anchor(facts.state()).and_then(|dir| dir.make_dir(&HOSTS));
     if let Ok(file) = dir.and_then(|dir| dir.append(&name, 0o600)) {
         let _ = file.set_modified(std::time::SystemTime::now());
     }

@@ -80,7 +80,7 @@ pub fn session(facts: &Facts) -> Result<Session, Unreadable> {
 
 /// Ends the always-on skills: the conversation has changed.
 pub fn end(facts: &Facts) {
-    match facts.store().keep_always_on(&facts.key(), None) {
+    match facts.store().keep_always_on(facts.key(), None) {
         Ok(kept) => facts.record_ends(kept.ended),
         // They stay active, which is safe.
         Err(error) => warn(format_args!("{error}")),
@@ -173,7 +173,7 @@ fn text(facts: &Facts, called: &Called, arguments: Option<&str>) -> Result<Strin
 }
 
 fn put_in_force(facts: &Facts, chosen: &[Chosen], wanted: Option<&[ActiveSkill]>) -> Result<()> {
-    let kept = facts.store().keep_always_on(&facts.key(), wanted)?;
+    let kept = facts.store().keep_always_on(facts.key(), wanted)?;
     for (called, _) in chosen {
         if kept.has_begun(&called.skill.dir) {
             facts.record(activation_event(&called.skill));

@@ -12,7 +12,7 @@ use crate::sys::warn;
 /// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
 /// have not run.
 pub fn on_start(facts: &Facts) -> Response {
-    match facts.store().begin(&facts.key()) {
+    match facts.store().begin(facts.key()) {
         Ok(ended) => facts.record_ends(ended),
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
         Err(error) => warn(format_args!("could not reset the active skills: {error}")),

@@ -77,7 +77,7 @@ fn enter(facts: &Facts, context: Option<&str>) -> bool {
         let keep = facts
             .config()
             .map_or(true, |config| config.scope == Lifetime::Context);
-        match facts.store().enter(&facts.key(), context, keep) {
+        match facts.store().enter(facts.key(), context, keep) {
             Ok(ended) => facts.record_ends(ended),
             // Later calls of this session know the context all the same.
             Err(error) => warn(format_args!("{error}")),
@@ -88,7 +88,7 @@ fn enter(facts: &Facts, context: Option<&str>) -> bool {
 
 /// One line, shown once after something was proposed.
 fn tell_of_proposals(facts: &Facts) {
-    let proposals = Proposals::at(facts.store().dir());
+    let proposals = Proposals::at(facts.state());
     if !proposals.take_untold() {
         return;
     }
@@ -130,7 +130,7 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
 fn tell_of_cuts(facts: &Facts, cut: &BTreeMap<&SkillName, Diagnostic>) {
     let set = cut.iter().map(|(name, why)| format!("{name} {why:?}\n"));
     let set: Vec<String> = set.collect();
-    if cut.is_empty() || Seen::at(facts.store().dir(), TOLD).before(&set.concat()) {
+    if cut.is_empty() || Seen::at(facts.state(), TOLD).before(&set.concat()) {
         return;
     }
     let told = |is_named: bool, what: &str| {

@@ -81,7 +81,7 @@ fn remember(facts: &Facts, session: &mut Session, tools: &[ListedTool], sub_agen
         return;
     }
     session.mcp_tools.clone_from(&names);
-    let remembered = facts.store().change(&facts.key(), |session| {
+    let remembered = facts.store().change(facts.key(), |session| {
         (session.mcp_tools, session.sub_agents) = (names, sub_agents);
         Ok(())
     });

@@ -25,7 +25,7 @@ pub fn pre_message(facts: &Facts, prompt: Option<Prompt>) -> Response {
     };
     // Only the first prompt of a run may be the user's: later ones are continuations written by a
     // model, or belong to another conversation.
-    if !facts.store().is_before_first_prompt(&facts.key()) {
+    if !facts.store().is_before_first_prompt(facts.key()) {
         return Response::nothing();
     }
     if let Some(context) = &prompt.context {

@@ -139,7 +139,7 @@ fn decide(facts: &Facts, used: &ToolUse, decide_install: DecideInstall) -> Decid
 fn refuse(facts: &Facts, used: &ToolUse, message: &str) -> Response {
     let call = json!([used.tool, used.arguments]);
     let call = format!("{}\0{call}", facts.key().as_str());
-    if !Seen::at(facts.store().dir(), REFUSALS).before(&call) {
+    if !Seen::at(facts.state(), REFUSALS).before(&call) {
         return Response::block(message);
     }
     let message = format!("{message} This was already refused: do not retry.");

@@ -174,7 +174,7 @@ fn hand_in(
         written: Moment::now().to_string(),
         context: facts.context().ok().flatten(),
     };
-    let state = if Proposals::at(facts.store().dir()).add(&proposal)? {
+    let state = if Proposals::at(facts.state()).add(&proposal)? {
         facts.record(proposal_event(&proposal, "written"));
         "was recorded"
     } else {

@@ -94,7 +94,7 @@ fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
     // Without a change, nothing is written.
     if session.active().next().is_some() {
         let store = facts.store();
-        let ended = store.unload(&facts.key(), dirs.as_deref(), restricted_too)?;
+        let ended = store.unload(facts.key(), dirs.as_deref(), restricted_too)?;
         facts.record_ends(ended);
         run_post_hooks(facts, false, Instant::now());
     }

@@ -33,7 +33,7 @@ fn with(form: &'static Form, skills: &[(&str, &str, bool)]) -> World {
 fn trust(world: &World, holder: &std::path::Path) {
     let vars = [("HOME", world.home()), ("AGENT_SKILLS_HOME", world.data())];
     let env = Env::new(vars, &world.project());
-    let record = Ledger::trusted(Facts::new(env, None).store().dir());
+    let record = Ledger::trusted(Facts::new(env, None).state());
     let seen = Seen::all(parts_of(holder), None);
     assert!(record.trust_seen(holder, seen, false).unwrap().is_empty());
 }

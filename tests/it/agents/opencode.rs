@@ -214,7 +214,7 @@ fn a_group_of_skills_is_trusted_with_its_project() {
     assert!(world.activate("log").is_denied());
     let vars = [("HOME", world.home()), ("AGENT_SKILLS_HOME", world.data())];
     let env = Env::new(vars, &world.project());
-    let record = Ledger::trusted(Facts::new(env, None).store().dir());
+    let record = Ledger::trusted(Facts::new(env, None).state());
     let seen = Seen::all(parts_of(&world.project()), None);
     assert!(
         record

@@ -58,7 +58,7 @@ impl Connected {
         }
         let settings = agent.settings();
         let own = self.found.iter().any(|it| it.scope != Scope::Managed);
-        checks.push(match last_seen(facts.store().dir(), agent) {
+        checks.push(match last_seen(facts.state(), agent) {
             Some(seen) => Check::ok(
                 "agent-seen",
                 format!("{agent} asked last at {}", seen.local()),
@@ -194,7 +194,7 @@ struct Seen {
 
 impl Seen {
     fn before(facts: &Facts, agent: Agent) -> Self {
-        let file = seen_file(facts.store().dir(), agent);
+        let file = seen_file(facts.state(), agent);
         let at = file
             .metadata()
             .and_then(|metadata| metadata.modified())

@@ -9,17 +9,18 @@ use super::check::Check;
 use crate::facts::Facts;
 use crate::host::program::PROGRAM;
 use crate::host::{Protocol, release};
+use crate::run_context::RunContext;
 use crate::script::find_program;
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
-    let mut checks = vec![host(facts)];
-    checks.extend(duplicates(facts));
+    let mut checks = vec![host(&facts.run)];
+    checks.extend(duplicates(&facts.run));
     checks
 }
 
-fn host(facts: &Facts) -> Check {
-    let Some(chibi) = find_program(PROGRAM, &facts.run.env) else {
+fn host(run: &RunContext) -> Check {
+    let Some(chibi) = find_program(PROGRAM, &run.env) else {
         return Check::warn(
             "host-missing",
             "`chibi` was not found on PATH",
@@ -27,7 +28,7 @@ fn host(facts: &Facts) -> Check {
         );
     };
     let at = chibi.display();
-    let version = match ask(&chibi, "--version", &facts.run.env) {
+    let version = match ask(&chibi, "--version", &run.env) {
         Ok(answer) => answer,
         Err(why) => {
             let text = format!("`{at} --version` failed: {why}");
@@ -45,7 +46,7 @@ fn host(facts: &Facts) -> Check {
         return Check::fail("host-old", text, "install chibi 0.4 or later");
     };
     let text = format!("{told} ({at}) passes data {}", generation.way());
-    if generation == Protocol::Stdin || facts.run.env.path("CHIBI_HOME").is_none() {
+    if generation == Protocol::Stdin || run.env.path("CHIBI_HOME").is_none() {
         return Check::ok("host", text);
     }
     Check::warn(
@@ -56,11 +57,11 @@ fn host(facts: &Facts) -> Check {
 }
 
 /// Every `agent-skills` on the path, if they differ.
-fn duplicates(facts: &Facts) -> Option<Check> {
+fn duplicates(run: &RunContext) -> Option<Check> {
     let mut seen = BTreeSet::new();
     let mut shown: Vec<String> = Vec::new();
-    for dir in std::env::split_paths(facts.run.env.os("PATH")?) {
-        let program = facts.run.env.cwd.join(dir).join("agent-skills");
+    for dir in std::env::split_paths(run.env.os("PATH")?) {
+        let program = run.env.cwd.join(dir).join("agent-skills");
         if runnable(&program).is_some_and(|target| seen.insert(target)) {
             shown.push(format!("`{}`", program.display()));
         }

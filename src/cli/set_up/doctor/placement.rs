@@ -13,7 +13,7 @@ use super::check::Check;
 use crate::cli::agents::has_chibi;
 use crate::error::Error;
 use crate::facts::Facts;
-use crate::run_context::real;
+use crate::run_context::{RunContext, real};
 use crate::sys::files;
 
 /// The host starts a program of this name in a directory of this name.
@@ -27,22 +27,19 @@ const SHARE: &str = "to have one for all, move what is in it into chibi's, `./in
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
-    if !has_chibi(facts) {
-        return without_chibi(facts);
+    if !has_chibi(&facts.run) {
+        return without_chibi(&facts.run);
     }
-    of_plugin(facts)
+    of_plugin(&facts.run)
 }
 
 /// The checks of an installation for other agents.
-fn without_chibi(facts: &Facts) -> Vec<Check> {
-    let (data, program) = (
-        facts.run.dirs.plugin.display(),
-        facts.run.env.exe.as_deref(),
-    );
+fn without_chibi(run: &RunContext) -> Vec<Check> {
+    let (data, program) = (run.dirs.plugin.display(), run.env.exe.as_deref());
     let text = format!("skills and state are in `{data}`, for other agents than chibi");
     let mut checks = vec![Check::ok("program", text)];
     checks.extend(program.and_then(unsafe_mode));
-    checks.extend(of_chibi(facts).map(|theirs| {
+    checks.extend(of_chibi(run).map(|theirs| {
         let text = format!(
             "chibi loads `{}`, which has its own skills and knows nothing of those here",
             theirs.display()
@@ -53,43 +50,43 @@ fn without_chibi(facts: &Facts) -> Vec<Check> {
 }
 
 /// The program that chibi loads, where that is another installation.
-fn of_chibi(facts: &Facts) -> Option<PathBuf> {
-    let program = usual(facts)?.join(NAME);
+fn of_chibi(run: &RunContext) -> Option<PathBuf> {
+    let program = usual(run)?.join(NAME);
     program.is_file().then_some(program)
 }
 
 /// The plugin directory of chibi.
-pub fn plugin_dir(facts: &Facts) -> PathBuf {
-    let without = facts.run.dirs.is_without_chibi(&facts.run.env);
-    let usual = without.then(|| usual(facts)).flatten();
-    usual.unwrap_or_else(|| facts.run.dirs.plugin.clone())
+pub fn plugin_dir(run: &RunContext) -> PathBuf {
+    let without = run.dirs.is_without_chibi(&run.env);
+    let usual = without.then(|| usual(run)).flatten();
+    usual.unwrap_or_else(|| run.dirs.plugin.clone())
 }
 
 /// The checks of chibi's plugin directory.
-pub fn of_plugin(facts: &Facts) -> Vec<Check> {
-    let dir = &plugin_dir(facts);
+pub fn of_plugin(run: &RunContext) -> Vec<Check> {
+    let dir = &plugin_dir(run);
     let file = dir.join(NAME);
-    let mut checks: Vec<Check> = elsewhere(facts).into_iter().collect();
+    let mut checks: Vec<Check> = elsewhere(run).into_iter().collect();
     if let Some(wrong) = wrong_place(dir, &file) {
         checks.push(wrong);
         return checks;
     }
     checks.extend(unsafe_mode(&file));
-    checks.push(answers(facts, &file));
-    checks.extend(other_build(facts, &file));
+    checks.push(answers(run, &file));
+    checks.extend(other_build(run, &file));
     checks.extend(second_copies(dir));
     checks
 }
 
 /// The plugin directory that the host uses by default.
-fn usual(facts: &Facts) -> Option<PathBuf> {
-    let set = facts.run.env.path("CHIBI_HOME");
-    let home = set.or_else(|| Some(facts.run.env.home()?.join(".chibi")))?;
-    Some(facts.run.env.cwd.join(home).join("plugins").join(NAME))
+fn usual(run: &RunContext) -> Option<PathBuf> {
+    let set = run.env.path("CHIBI_HOME");
+    let home = set.or_else(|| Some(run.env.home()?.join(".chibi")))?;
+    Some(run.env.cwd.join(home).join("plugins").join(NAME))
 }
 
-fn elsewhere(facts: &Facts) -> Option<Check> {
-    let (here, usual) = (&facts.run.dirs.plugin, usual(facts)?);
+fn elsewhere(run: &RunContext) -> Option<Check> {
+    let (here, usual) = (&run.dirs.plugin, usual(run)?);
     if real(here) == real(&usual) {
         return None;
     }
@@ -169,9 +166,9 @@ fn unsafe_mode(file: &Path) -> Option<Check> {
     (mode & 0o022 != 0).then(|| Check::warn("plugin-writable", text, remedy).fix(fix))
 }
 
-fn answers(facts: &Facts, file: &Path) -> Check {
+fn answers(run: &RunContext, file: &Path) -> Check {
     let shown = file.display();
-    let answer = ask(file, "--schema", &facts.run.env);
+    let answer = ask(file, "--schema", &run.env);
     let tools = answer.and_then(|text| match serde_json::from_str(&text) {
         Ok(Value::Array(tools)) => Ok(tools.len()),
         _ => Err("its answer is not a list of tools".to_owned()),
@@ -185,8 +182,8 @@ fn answers(facts: &Facts, file: &Path) -> Check {
     }
 }
 
-fn other_build(facts: &Facts, file: &Path) -> Option<Check> {
-    let own = facts.run.env.exe.as_deref()?;
+fn other_build(run: &RunContext, file: &Path) -> Option<Check> {
+    let own = run.env.exe.as_deref()?;
     let (ours, theirs) = (own.metadata().ok()?, file.metadata().ok()?);
     let content = |path: &Path| files::read_capped(path, PROGRAM).ok();
     let is_same_file = (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino());

@@ -4,6 +4,7 @@ use super::ask::ask;
 use super::check::Check;
 use crate::catalog::Catalog;
 use crate::facts::Facts;
+use crate::run_context::RunContext;
 use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
 use crate::skill::{Listing, Skill};
 use crate::sys::limits;
@@ -14,29 +15,27 @@ const LEAST_GIT: (u32, u32) = (2, 30);
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
     let mut checks = vec![
-        git(facts),
+        git(&facts.run),
         program(
-            facts,
+            &facts.run,
             "curl",
             "is needed to fetch archives and sites",
             Check::warn,
         ),
     ];
     for offered in Catalog::of(facts).offered() {
-        checks.extend(interpreters(facts, offered.skill));
-        checks.extend(needs(facts, offered.skill));
+        checks.extend(interpreters(&facts.run, offered.skill));
+        checks.extend(needs(&facts.run, offered.skill));
     }
     checks.extend(confinement(facts));
     checks
 }
 
-fn git(facts: &Facts) -> Check {
-    let found = find_program("git", &facts.run.env);
-    let said = found
-        .as_ref()
-        .map(|git| ask(git, "--version", &facts.run.env));
+fn git(run: &RunContext) -> Check {
+    let found = find_program("git", &run.env);
+    let said = found.as_ref().map(|git| ask(git, "--version", &run.env));
     let (Some(git), Some(said)) = (found, said) else {
-        return program(facts, "git", "is needed to install skills", Check::fail);
+        return program(run, "git", "is needed to install skills", Check::fail);
     };
     let (at, (major, minor)) = (git.display(), LEAST_GIT);
     let remedy = format!("install git {major}.{minor} or later with your package manager");
@@ -67,8 +66,8 @@ fn version(said: &str) -> Option<(u32, u32)> {
 
 type Absent = fn(&'static str, String, String) -> Check;
 
-fn program(facts: &Facts, name: &'static str, why: &str, absent: Absent) -> Check {
-    match find_program(name, &facts.run.env) {
+fn program(run: &RunContext, name: &'static str, why: &str, absent: Absent) -> Check {
+    match find_program(name, &run.env) {
         Some(path) => Check::ok(name, format!("{name} is {}", path.display())),
         None => absent(
             name,
@@ -79,12 +78,12 @@ fn program(facts: &Facts, name: &'static str, why: &str, absent: Absent) -> Chec
 }
 
 /// The first of a skill's scripts without an installed interpreter.
-fn interpreters(facts: &Facts, skill: &Skill) -> Option<Check> {
+fn interpreters(run: &RunContext, skill: &Skill) -> Option<Check> {
     let listing = Listing::read(&skill.dir, limits::LISTED_RESOURCES);
     let scripts = listing.resources.iter().filter_map(|resource| {
         let label = resource.path.display().to_string();
         let file = skill.dir.join(&resource.path);
-        program_of(&file, &skill.dir, &label, &facts.run.env)
+        program_of(&file, &skill.dir, &label, &run.env)
     });
     let mut failed = scripts.filter_map(Result::err);
     let first = failed.next()?;
@@ -98,11 +97,11 @@ fn interpreters(facts: &Facts, skill: &Skill) -> Option<Check> {
     Some(Check::warn("interpreter-missing", text, remedy))
 }
 
-fn needs(facts: &Facts, skill: &Skill) -> Vec<Check> {
-    let given = facts.run.env.vars();
+fn needs(run: &RunContext, skill: &Skill) -> Vec<Check> {
+    let given = run.env.vars();
     let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let given = given.collect();
-    let unmet = Needs::parse(&skill.fields).unmet(skill.name.as_str(), &facts.run.env, &given);
+    let unmet = Needs::parse(&skill.fields).unmet(skill.name.as_str(), &run.env, &given);
     let told = unmet.into_iter().map(|sentence| {
         // Each sentence ends with what the user can do.
         let parts = sentence.split_once(": ");

@@ -90,7 +90,7 @@ fn not_added(facts: &Facts) -> Option<Check> {
 /// What is approved, and where skills come from, if that cannot be read.
 fn records(facts: &Facts) -> impl Iterator<Item = Check> {
     let base = Layer::Plugin.base(facts);
-    let approvals = Ledger::approvals(facts.enterprise(), facts.store().dir())
+    let approvals = Ledger::approvals(facts.enterprise(), facts.state())
         .entries()
         .err();
     let sources = market_at(facts, &base).sources().err();
@@ -100,7 +100,7 @@ fn records(facts: &Facts) -> impl Iterator<Item = Check> {
 }
 
 fn trust(facts: &Facts) -> Vec<Check> {
-    let record = Ledger::trusted(facts.store().dir());
+    let record = Ledger::trusted(facts.state());
     if let Err(error) = record.entries() {
         let remedy = format!("remove `{}` and trust again", record.file().display());
         return vec![Check::from_error("trust", &error, &remedy)];

@@ -7,14 +7,15 @@ use std::path::Path;
 
 use super::check::Check;
 use crate::facts::Facts;
+use crate::run_context::RunContext;
 use crate::sys::process::effective_user;
 use crate::sys::text::counted;
 use crate::sys::{Durable, EntryName, files};
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
-    let dir = facts.store().dir().to_owned();
-    let mut checks = vec![writing(facts, &dir)];
+    let dir = facts.state().to_owned();
+    let mut checks = vec![writing(&facts.run, &dir)];
     checks.push(match facts.store().health() {
         Ok(sessions) => {
             let recorded = counted(sessions, "session is", "sessions are");
@@ -25,7 +26,7 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
     checks
 }
 
-fn writing(facts: &Facts, dir: &Path) -> Check {
+fn writing(run: &RunContext, dir: &Path) -> Check {
     let shown = dir.display();
     if !dir.exists() {
         return Check::ok("state-place", format!("`{shown}` is created when needed"));
@@ -40,11 +41,11 @@ fn writing(facts: &Facts, dir: &Path) -> Check {
             let remedy = format!("check permissions and free space of {shown}");
             Check::fail("state-place", text, remedy)
         }
-        Ok(()) if dir != facts.run.dirs.plugin => {
+        Ok(()) if dir != run.dirs.plugin => {
             let text = format!(
                 "the plugin directory cannot be written, so the state is kept in `{shown}`"
             );
-            let plugin = facts.run.dirs.plugin.display();
+            let plugin = run.dirs.plugin.display();
             let remedy = format!("chown or chmod {plugin}, if that is not meant");
             Check::warn("state-place", text, remedy)
         }

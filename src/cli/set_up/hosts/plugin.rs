@@ -10,6 +10,7 @@ use crate::connection::{Invocation, directory, program};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Mode;
+use crate::run_context::RunContext;
 use crate::sys::{Dir, Durable, EntryName, EntryPath};
 
 /// Writes the directory.
@@ -21,12 +22,12 @@ pub fn write(
     mode: Option<Mode>,
 ) -> Answer {
     let dir = facts.run.env.cwd.join(dir);
-    let written = written(facts, common, &dir, mode);
+    let written = written(&facts.run, common, &dir, mode);
     Outcomes::of_one(common, caller, &dir.display().to_string(), written)
 }
 
-fn written(facts: &Facts, common: Common, dir: &Path, mode: Option<Mode>) -> Result<String> {
-    let program = program(&facts.run.env)?;
+fn written(run: &RunContext, common: Common, dir: &Path, mode: Option<Mode>) -> Result<String> {
+    let program = program(&run.env)?;
     let files = directory(&Invocation { program, mode })?;
     let path = dir.display().to_string();
     if dir.symlink_metadata().is_ok() {

@@ -111,7 +111,7 @@ fn row(facts: &Facts, places: &Places, agent: Agent, asked: Asked) -> Row {
     let version = version.flatten();
     let all = found(places, &facts.run.dirs.plugin, agent);
     let connected = all.iter().any(|found| found.is_connected);
-    let seen = last_seen(facts.store().dir(), agent);
+    let seen = last_seen(facts.state(), agent);
     let lacks = all.iter().flat_map(|found| &found.missing);
     let mut missing: Vec<String> = lacks.map(Lack::to_string).collect();
     let settings = agent.settings();
@@ -162,8 +162,8 @@ fn chibi(facts: &Facts) -> Row {
         .as_ref()
         .and_then(|program| ask(program, "--version", &facts.run.env).ok());
     let protocol = version.as_deref().and_then(release).and_then(Protocol::of);
-    let dir = &placement::plugin_dir(facts);
-    let mut checks = placement::of_plugin(facts);
+    let dir = &placement::plugin_dir(&facts.run);
+    let mut checks = placement::of_plugin(&facts.run);
     let worst = checks.iter().map(|check| check.outcome).max();
     checks.retain(|check| Some(check.outcome) == worst);
     let worst = checks.into_iter().next();

@@ -73,7 +73,7 @@ pub fn of_project(facts: &Facts, agent: Agent) -> Result<String> {
 /// The links that go with the connection, as [`find`] made them, a line each: none that another
 /// connected agent needs.
 pub fn lose(facts: &Facts, agent: Agent, dry_run: bool) -> Result<String> {
-    let mut others = connected(facts);
+    let mut others = connected(&facts.run);
     others.retain(|other| *other != agent);
     let mut text = String::new();
     for shared in OWN.iter().filter_map(|layer| Shared::of(facts, *layer)) {
