@@ -101,6 +101,13 @@ impl Enforcement {
         }
     }
 
+    /// The same for a call of a tool that itself says that it is an MCP server's.
+    #[must_use]
+    pub fn with_mcp_tool(mut self, tool: Option<&str>) -> Self {
+        self.mcp_tools.extend(tool.map(str::to_owned));
+        self
+    }
+
     /// The same for a call that begins in `directory`, in a shell that keeps what earlier commands
     /// changed or in one of its own.
     #[must_use]

@@ -23,7 +23,6 @@ mod options;
 mod outcome;
 mod permitted;
 mod person;
-mod prepared_call;
 mod report;
 mod run;
 mod safety;

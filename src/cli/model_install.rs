@@ -1,33 +1,29 @@
 //! What a model may install without its user (docs/spec/restriction.md#always-allowed). Commands of
 //! people are not checked here: they fire no hook.
 
-use serde_json::Value;
-
 use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::caller::{pasted, through_host};
 use super::decisions::decision;
 use crate::facts::Facts;
-use crate::host::ours;
 use crate::marketplace::within_sources;
 use crate::policy::ModelInstalls;
-use crate::protocol::{ModelInstall, ToolCall};
+use crate::protocol::{ModelInstall, Request, ToolCall};
 use crate::run_context::RunContext;
 
 const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list and show \
     them. Tell the user: agent-skills proposals list";
 
 /// Decides on a call of `skill_marketplace`.
-pub fn model_install(facts: &Facts, arguments: &Value) -> ModelInstall {
+pub fn model_install(facts: &Facts, request: &Request) -> ModelInstall {
     // An invalid call installs nothing, and the tool itself reports the error.
-    let Ok(ToolCall::Command(words)) = ToolCall::parse(ours::MARKETPLACE, Ok(arguments.clone()))
-    else {
+    let Some(ToolCall::Command(words)) = request.our_call() else {
         return ModelInstall::Allowed;
     };
-    match model_may(facts, &words) {
+    match model_may(facts, words) {
         // The reference can only be replaced where it is a separate argument.
-        ModelInstall::AllowedAs(_) if arguments.get("action").is_none() => {
+        ModelInstall::AllowedAs(_) if request.arguments.get("action").is_none() => {
             refused(&facts.run, &words.join(" "), SOURCES)
         }
         decided => decided,
@@ -97,14 +93,21 @@ fn refused(run: &RunContext, command: &str, permitted: &str) -> ModelInstall {
 mod tests {
     use super::*;
     use crate::host::Protocol;
+    use crate::host::ours;
+    use crate::protocol::ToolUse;
     use crate::sys::Env;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use std::path::Path;
 
     fn decided(arguments: &Value) -> ModelInstall {
         let home = tempfile::tempdir().unwrap();
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
-        model_install(&Facts::new(env, Some(Protocol::Stdin)), arguments)
+        let facts = Facts::new(env, Some(Protocol::Stdin));
+        let used = ToolUse {
+            tool: ours::MARKETPLACE.to_owned(),
+            arguments: arguments.clone(),
+        };
+        model_install(&facts, &Request::of_chibi(&facts, used))
     }
 
     fn install(reference: &str) -> ModelInstall {

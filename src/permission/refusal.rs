@@ -113,18 +113,14 @@ impl Refusal {
         &self.0.reason
     }
 
-    /// The text the model reads instead of a result: at most 600 characters. `repeated` says that
-    /// the same call was refused before.
-    pub fn message(&self, repeated: bool) -> String {
+    /// The text the model reads instead of a result: at most 600 characters.
+    pub fn message(&self) -> String {
         let mut text = format!("`{}` is not allowed", brief(&self.0.tool, 64));
         if let Some((kind, part)) = &self.0.part {
             let _ = write!(text, " for {kind} `{}`", brief(part, 120));
         }
-        let (because, mut advice) = self.explained();
+        let (because, advice) = self.explained();
         text.push_str(&because);
-        if repeated {
-            advice.push_str(" This was already refused; do not retry.");
-        }
         if !self.0.allowed.is_empty() {
             let room =
                 BLOCK_MESSAGE_CHARS.saturating_sub(text.chars().count() + advice.chars().count());
@@ -252,25 +248,20 @@ mod tests {
             .part("subcommand", "rm -rf x")
             .allowed(names);
         assert_eq!(
-            refusal.message(false),
+            refusal.message(),
             "`shell_exec` is not allowed for subcommand `rm -rf x`: the active skill `pdf` does \
              not permit it. Allowed: shell_exec(git:*), file_head. Use an allowed tool, or tell \
              the user that the skill does not permit this."
-        );
-        assert!(
-            refusal
-                .message(true)
-                .ends_with(" already refused; do not retry.")
         );
     }
 
     #[test]
     fn eight_names_are_shown_and_the_rest_is_counted() {
         let names = (0..20).map(|i| format!("tool_{i}")).collect();
-        let message = not_granted("pdf").allowed(names).message(false);
+        let message = not_granted("pdf").allowed(names).message();
         assert!(message.contains("tool_7 and 12 more."), "{message}");
         let names = vec!["x".repeat(60); 8];
-        let message = not_granted("pdf").allowed(names).message(false);
+        let message = not_granted("pdf").allowed(names).message();
         assert!(message.contains(" more. Use"), "{message}");
     }
 
@@ -280,13 +271,10 @@ mod tests {
         let refusal = not_granted(&long)
             .part("subcommand", &long)
             .allowed(vec![long.clone(); 30]);
-        let message = refusal.message(true);
+        let message = refusal.message();
         assert!(message.chars().count() <= BLOCK_MESSAGE_CHARS, "{message}");
         assert!(!message.contains('\n'));
         assert!(message.contains("not allowed"), "{message}");
-        assert!(
-            message.ends_with(" already refused; do not retry."),
-            "{message}"
-        );
+        assert!(message.ends_with(" does not permit this."), "{message}");
     }
 }

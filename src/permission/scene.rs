@@ -179,7 +179,7 @@ impl Scene {
 
     pub fn refusal(&self, tool: &str, arguments: &Value) -> String {
         match self.decide(tool, None, arguments).outcome {
-            Outcome::Blocked(refusal) => refusal.message(false),
+            Outcome::Blocked(refusal) => refusal.message(),
             allowed => panic!("{tool} {arguments} is allowed: {allowed:?}"),
         }
     }

@@ -1,23 +1,19 @@
-//! What a call of a tool is for: which skill it activates, which of our own tools it is, and whether
-//! it reads a script instead of running it. One parser for authorizing the call and for running it.
+//! The skill that a call of one of our tools means, for judging the call and for running it.
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::activation::meant_skill;
 use crate::catalog::{
     Catalog, SKILL_TOOLS, count_offered, suggestion, tool_name, usable, usable_or_active,
 };
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
-use crate::host::tools::{self, Argument, Effect};
-use crate::permission::{Call, OurTool, Resolve, Scope, denied, looking};
-use crate::policy::OnDisk;
-use crate::protocol::{Activate, RunSkillScript, ToolCall, ToolUse, written_skill};
+use crate::permission::OurTool;
+use crate::protocol::Activate;
 use crate::session::Session;
-use crate::skill::{Runner, Skill};
+use crate::skill::Skill;
 use crate::sys::text::quoted;
 
 /// A skill being called.
@@ -62,20 +58,12 @@ impl Called {
     }
 }
 
-/// The skill that a call of `tool` activates; `None` if it is not such a call of ours.
+/// The skill that a call of `tool` activates, which asks for `wanted`; `None` if that is no tool of ours
+/// with the current skills.
 ///
 /// # Errors
 /// If the call is ours but activates nothing; its tool reports the same.
-pub fn called(facts: &Facts, tool: &str, arguments: &Value) -> Option<Result<Called>> {
-    if !tool.starts_with(ours::SKILL) {
-        return None;
-    }
-    let wanted = match ToolCall::parse(tool, Ok(arguments.clone())) {
-        Ok(ToolCall::Activate(wanted)) => Ok(wanted),
-        Ok(_) => return None,
-        Err(_) if tool == ours::MARKETPLACE => return None,
-        Err(error) => Err(error),
-    };
+pub fn called(facts: &Facts, tool: &str, wanted: Result<Activate>) -> Option<Result<Called>> {
     let catalog = match &wanted {
         Ok(wanted) => catalog_of(facts, wanted),
         Err(_) => Catalog::of(facts),
@@ -126,15 +114,6 @@ fn find(facts: &Facts, catalog: &Catalog, wanted: Activate) -> Result<Called> {
     })
 }
 
-/// The directory of the skill whose script a call runs, resolved as its tool resolves it: skills
-/// may share a name, and a skill may have several spellings.
-pub fn script_of(facts: &Facts, used: &ToolUse, session: &Session) -> Option<PathBuf> {
-    if used.tool != ours::RUN_SCRIPT {
-        return None;
-    }
-    skill_dir(facts, written_skill(&used.arguments), session)
-}
-
 /// The directory of the skill that a tool means by this name, or without one.
 pub fn skill_dir(facts: &Facts, written: Option<&str>, session: &Session) -> Option<PathBuf> {
     match written {
@@ -154,91 +133,6 @@ pub fn activation(skill: &Skill) -> OurTool<'_> {
         name: skill.name.as_str(),
         dir: &skill.dir,
     }
-}
-
-/// A call in the form that rules apply to: an activation counts as a call of the skill's own tool.
-pub fn call_of<'a>(
-    used: &'a ToolUse,
-    called: Option<&'a Called>,
-    script_of: Option<&'a Path>,
-) -> Call<'a> {
-    Call {
-        tool: called.map_or(&used.tool, |called| &called.tool),
-        arguments: &used.arguments,
-        ours: match called {
-            Some(called) => Some(activation(&called.skill)),
-            None => our_tool(&used.tool, &used.arguments, script_of),
-        },
-        meant: &[],
-    }
-}
-
-/// The same call under the name of the tool that is called, which may forward it.
-pub fn handed_on<'a>(call: Call<'a>, used: &'a ToolUse) -> Call<'a> {
-    Call {
-        tool: &used.tool,
-        ..call
-    }
-}
-
-/// The same call under the name of the forwarding tool if that name is denied, else unchanged.
-pub fn under_denied_name<'a>(scope: &Scope, call: Call<'a>, used: &'a ToolUse) -> Call<'a> {
-    let forwarded = handed_on(call, used);
-    if call.tool != used.tool && denied(scope, &forwarded, &OnDisk) {
-        forwarded
-    } else {
-        call
-    }
-}
-
-/// Which of our own tools a call is for, unless it activates a skill. Arguments are parsed as the
-/// tool will parse them; a different reading could bypass the decision. `script_of` is the
-/// directory of the skill whose script is to run.
-pub fn our_tool<'a>(
-    tool: &str,
-    arguments: &'a Value,
-    script_of: Option<&'a Path>,
-) -> Option<OurTool<'a>> {
-    let parsed = || ToolCall::parse(tool, Ok(arguments.clone())).ok();
-    match tool {
-        ours::DIRECT => Some(OurTool::Direct),
-        ours::MARKETPLACE => Some(OurTool::Marketplace {
-            action: match parsed() {
-                Some(ToolCall::Command(words)) => words.first().and_then(|verb| looking(verb)),
-                _ => None,
-            },
-        }),
-        ours::READ_FILE => Some(OurTool::ReadSkillFile {
-            skill: written_skill(arguments),
-        }),
-        ours::SESSION => Some(OurTool::Session),
-        ours::PROPOSE => Some(OurTool::Propose { new: false }),
-        ours::CREATE => Some(OurTool::Propose { new: true }),
-        ours::RUN_SCRIPT => Some(match parsed() {
-            Some(ToolCall::RunSkillScript(RunSkillScript::Job { .. })) => OurTool::Job,
-            _ => OurTool::RunSkillScript { skill: script_of },
-        }),
-        _ => None,
-    }
-}
-
-/// The advice if a call reads a script of the active skill; `None` for any other call.
-pub fn script_read(facts: &Facts, session: &Session, used: &ToolUse) -> Option<String> {
-    let active = session.latest()?;
-    let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
-    let dir = Path::new(&active.dir);
-    let path = if used.tool == ours::READ_FILE {
-        let means_it = |written| meant_skill(facts, Some(written)).is_ok_and(|it| it.dir == dir);
-        let is_its = written_skill(&used.arguments).is_none_or(means_it);
-        is_its.then(|| dir.join(text("path").unwrap_or_default()))?
-    } else {
-        let tool = tools::find(&used.tool).filter(|tool| tool.effect == Effect::Read)?;
-        let key = tool.keys(&[Argument::Path]).next()?;
-        facts.run.env.project_root().join(text(key)?)
-    };
-    let (real, dir) = (OnDisk.canonical(&path)?, OnDisk.canonical(dir)?);
-    let inside = real.strip_prefix(&dir).ok()?;
-    Runner::is_meant_at(&real).then(|| advice(&active.name, inside))
 }
 
 /// How to run the script instead.

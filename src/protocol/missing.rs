@@ -1,10 +1,8 @@
-//! Skills that a policy requires and that are missing in a conversation: recorded once in each, and
-//! what follows.
+//! Skills that a policy requires and that are missing in a conversation: recorded once in each.
 
 use crate::catalog::Catalog;
-use crate::error::Error;
 use crate::facts::Facts;
-use crate::policy::{Event, Missing, MissingSkill};
+use crate::policy::{Event, MissingSkill};
 use crate::session::Seen;
 use crate::sys::EntryName;
 
@@ -30,17 +28,4 @@ pub fn record(facts: &Facts) -> Vec<MissingSkill> {
         facts.record(event);
     }
     missing
-}
-
-/// The missing skill without which a policy allows only reading, if there is one.
-pub fn blocking(facts: &Facts) -> Option<Error> {
-    let policies = facts.policies().ok()?;
-    policies.always_on(true).next()?;
-    let is_needed = |one: &MissingSkill| {
-        let mut always = policies.always_on(true);
-        one.missing == Missing::Block && always.any(|name| *name == one.name)
-    };
-    let missing = Catalog::disclosed(facts).missing;
-    let found = missing.into_iter().find(is_needed)?;
-    Some(Error::new(found.to_string()))
 }

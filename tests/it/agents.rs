@@ -1,7 +1,7 @@
 //! Other agents, played by what the real ones sent (`payloads/`, by agent and release): one file per
 //! agent, and what holds for all of them here.
 
-mod all;
+pub mod all;
 pub mod claude_code;
 mod codex;
 mod copilot;

@@ -80,6 +80,7 @@ mod market_sources;
 mod market_updates;
 mod narrow;
 mod one_argument;
+mod one_verdict;
 mod options;
 mod parsing;
 mod parsing_reports;

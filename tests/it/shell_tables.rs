@@ -60,7 +60,7 @@ pub fn refusal(entries: &str, command: &str) -> Option<String> {
         meant: &[],
     };
     match decide(&scope, &call, &NoLinks).outcome {
-        Outcome::Blocked(refusal) => Some(refusal.message(false)),
+        Outcome::Blocked(refusal) => Some(refusal.message()),
         _ => None,
     }
 }

@@ -10,7 +10,6 @@ use crate::catalog::{Catalog, usable};
 use crate::cli::market::note;
 use crate::cli::named::installed;
 use crate::cli::options::Common;
-use crate::cli::prepared_call::with_call;
 use crate::cli::report::session_with;
 use crate::cli::{Answer, Failure, json};
 use crate::error::{Error, Result};
@@ -20,7 +19,7 @@ use crate::host::ours;
 use crate::host::tools::{self, HostTool};
 use crate::permission::{CALL, Decision, Grant, Outcome, decide};
 use crate::policy::{CONFIGURATION, OnDisk};
-use crate::protocol::ToolUse;
+use crate::protocol::{Request, ToolUse, with_call};
 use crate::skill::one_line;
 use crate::sys::{tell, text::quoted};
 
@@ -52,9 +51,11 @@ impl Check {
         let session = session_with(skill);
         let (config, policies) = (facts.config()?, facts.policies()?);
         let enforcement = Enforcement::for_session(facts, &config, &policies, &session);
-        let (tool, decision) = with_call(facts, &session, &enforcement, &used, |scope, call| {
-            (call.tool.to_owned(), decide(scope, call, &OnDisk))
-        })?;
+        let request = Request::of_chibi(facts, used).usable()?;
+        let scope = enforcement.scope();
+        let (tool, decision) = with_call(facts, &session, &scope, &request, |call| {
+            (call.tool.to_owned(), decide(&scope, call, &OnDisk))
+        });
         let explained = Explained::new(&tool, &decision);
         let text = if common.json {
             json::one(&explained)?

@@ -13,8 +13,8 @@ use crate::host::agent::table::Does;
 use crate::host::{Agent, ours};
 use crate::permission::{Obstacle, is_known_program};
 use crate::policy::Line;
+use crate::protocol::BY_TYPING;
 use crate::protocol::ToolUse;
-use crate::protocol::agents::BY_TYPING;
 use crate::skill::Skill;
 use crate::sys::Moment;
 

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::suggest_calls::{Calls, Found, LeftOut, Why, leave_out};
 use crate::activation::Enforcement;
-use crate::cli::prepared_call::with_call;
 use crate::cli::report::session_with;
 use crate::error::Result;
 use crate::facts::Facts;
@@ -17,6 +16,7 @@ use crate::permission::{
     Call, Decision, Enforce, OurTool, Outcome, Scope, Wanted, decide, entries_for, opens,
 };
 use crate::policy::{Config, OnDisk, Policies};
+use crate::protocol::{Request, with_call};
 use crate::run_context::Calling;
 use crate::session::Session;
 use crate::skill::Skill;
@@ -214,7 +214,10 @@ fn with<T>(
     then: impl FnOnce(&Scope, &Call) -> T,
 ) -> Result<T> {
     let Some(_) = found.agent else {
-        return with_call(facts, session, enforcement, &found.used, then);
+        let request = Request::of_chibi(facts, found.used.clone()).usable()?;
+        let scope = enforcement.scope();
+        let decided = with_call(facts, session, &scope, &request, |call| then(&scope, call));
+        return Ok(decided);
     };
     let ours = found.activates.as_deref().map(|name| OurTool::Skill {
         name,

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use super::answers::Verdict;
+use serde_json::json;
+
 use super::commands::unheld;
 use super::find::{find, find_in, plain_part};
-use super::judge::{Judge, Judged};
 use super::loading::may_load;
-use super::translate::OurCall;
 use crate::activation::put_in_force;
 use crate::catalog::{Entry, Standing, Withheld, signing_in_force, tool_name};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::agent::table::Called;
 use crate::policy::Event;
+use crate::protocol::judge::{Activation, Asks, Begins, Grounds, Judged, Request, Verdict, judge};
 use crate::run_context::{Calling, real};
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Skill, brief};
@@ -49,14 +49,15 @@ pub struct Wanted<'a> {
 
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
-pub fn activate(facts: &Facts, calling: &Calling, judge: &Judge, wanted: Wanted) -> Judged {
+pub fn activate(facts: &Facts, calling: &Calling, on: &Grounds, wanted: Wanted) -> Judged {
     // Where signatures are required, nothing is loaded of which none is known to hold; nor what may
     // stand in the place of a skill that a policy requires.
     let is_required = facts
         .policies()
         .map_or(true, |all| all.requires(plain_part(wanted.name)).is_some());
     let requires = is_required || signing_in_force(facts).require_anything();
-    let is_strict = judge.mode().restricts() || requires;
+    let restricts = on.mode().restricts();
+    let is_strict = restricts || requires;
     let found = match wanted.dir {
         Some(dir) => Ok(find_in(facts, calling, dir)),
         None => find(facts, calling, wanted.name),
@@ -65,32 +66,32 @@ pub fn activate(facts: &Facts, calling: &Calling, judge: &Judge, wanted: Wanted)
         Ok(Some(found)) if found.is_seen => found,
         Ok(found) => {
             let stands_in = is_required || found.is_some();
-            let is_asked = stands_in || judge.mode().restricts();
+            let is_asked = stands_in || restricts;
             let why = is_asked.then(|| unheld(facts, calling, wanted.name, stands_in));
             match (why.flatten(), found) {
                 (Some(why), _) => return refused(wanted, wanted.name, &why),
                 (None, Some(found)) => found,
-                (None, None) => return unknown(judge, wanted),
+                (None, None) => return unknown(facts, on, wanted),
             }
         }
         Err(error) if is_strict => {
             return refused(wanted, wanted.name, &error.with_next_step());
         }
-        Err(_) => return (Verdict::Silent, None),
+        Err(_) => return silence(),
     };
     let entry = found.entry();
     let (name, dir) = (entry.name(), entry.dir.clone());
-    let (verdict, event) = judge.activation(wanted.shown, &name, &dir);
-    if let Verdict::Denied(_) | Verdict::Asked(_) = verdict {
-        return (verdict, event);
+    let judged = judge(on, &request(facts, wanted.shown, &name, &dir));
+    if judged.stopped().is_some() {
+        return judged;
     }
     let skill = match usable(entry, wanted.by, requires) {
         Ok(skill) => skill,
         // Without a restriction to lose, only what was decided about the skill counts.
-        Err((why, is_decided)) if is_decided || judge.mode().restricts() => {
+        Err((why, is_decided)) if is_decided || restricts => {
             return refused(wanted, &name, &why);
         }
-        Err(_) => return (Verdict::Silent, None),
+        Err(_) => return silence(),
     };
     let called = (wanted.by == By::Typing, wanted.arguments);
     let in_force = facts.session().unwrap_or_default();
@@ -102,7 +103,7 @@ pub fn activate(facts: &Facts, calling: &Calling, judge: &Judge, wanted: Wanted)
     } else {
         in_force
     };
-    if judge.mode().restricts()
+    if restricts
         && let Err(error) = may_load(
             &found,
             facts,
@@ -115,11 +116,35 @@ pub fn activate(facts: &Facts, calling: &Calling, judge: &Judge, wanted: Wanted)
         return refused(wanted, &name, &error.with_next_step());
     }
     match put(found.facts, facts, skill, wanted) {
-        Ok(()) if judge.mode().restricts() => (told(skill, plain_part(wanted.name)), None),
-        Ok(()) => (Verdict::Silent, None),
-        Err(_) if !is_strict => (Verdict::Silent, None),
+        Ok(()) if restricts => Judged::new(told(skill, plain_part(wanted.name)), None),
+        Ok(()) => silence(),
+        Err(_) if !is_strict => silence(),
         Err(error) => refused(wanted, &name, &error.with_next_step()),
     }
+}
+
+/// The activation of the skill in `dir`, for judging it.
+fn request(facts: &Facts, shown: &str, name: &str, dir: &Path) -> Request {
+    let tool = format!("skill_{name}");
+    let begins = Begins {
+        directory: facts.run.env.cwd.clone(),
+        persists: false,
+    };
+    Request {
+        shown: Some(shown.to_owned()),
+        begins: Some(begins),
+        asks: Asks::Activation(Box::new(Activation {
+            tool: tool.clone(),
+            name: name.to_owned(),
+            dir: dir.to_owned(),
+            called: None,
+        })),
+        ..Request::of_tool(tool, json!({}))
+    }
+}
+
+fn silence() -> Judged {
+    Judged::new(Verdict::Allow, None)
 }
 
 /// Why the skill does not become active.
@@ -131,7 +156,7 @@ fn refused(wanted: Wanted, name: &str, why: &str) -> Judged {
         .with("skill", name)
         .with("decision", "blocked")
         .with("by", "failed activation");
-    (Verdict::Denied(text.into()), Some(event))
+    Judged::refused(text, event)
 }
 
 /// What the model may use from now on, so that it does not learn it by refusals. `name` is what the
@@ -157,10 +182,10 @@ fn told(skill: &Skill, name: &str) -> Verdict {
     let denied = (!taken.denied.is_empty()).then(|| format!("never: {}", list(&taken.denied)));
     let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
     if parts.is_empty() {
-        return Verdict::Silent;
+        return Verdict::Allow;
     }
     let (name, parts) = (quoted(name), parts.join("; "));
-    Verdict::Told(format!("While the skill {name} is active, {parts}."))
+    Verdict::Note(format!("While the skill {name} is active, {parts}."))
 }
 
 /// Records that the agent itself has made a skill active, which only then grants anything.
@@ -172,20 +197,20 @@ pub fn confirm(facts: &Facts, calling: &Calling, name: &str) {
 }
 
 /// A skill that the agent ships inside itself, or a command of another kind.
-fn unknown(judge: &Judge, wanted: Wanted) -> Judged {
+fn unknown(facts: &Facts, on: &Grounds, wanted: Wanted) -> Judged {
     if wanted.by != By::Tool {
-        return (Verdict::Silent, None);
+        return silence();
     }
     let nowhere = Path::new("");
-    let (verdict, _) = judge.activation(wanted.shown, wanted.name, nowhere);
-    let decision = match verdict {
-        Verdict::Denied(_) | Verdict::Asked(_) => "blocked",
-        _ => "allowed",
+    let judged = judge(on, &request(facts, wanted.shown, wanted.name, nowhere));
+    let decision = match judged.stopped() {
+        Some(_) => "blocked",
+        None => "allowed",
     };
     let event = Event::new("unknown-skill")
         .with("skill", wanted.name)
         .with("decision", decision);
-    (verdict, Some(event))
+    Judged::new(judged.verdict, Some(event))
 }
 
 /// The skill, if it may be used; else why not, and whether somebody decided that. What cannot be read
@@ -284,8 +309,8 @@ fn linked(rest: &str) -> Option<&Path> {
 pub fn by_reading(
     facts: &Facts,
     calling: &Calling,
-    judge: &Judge,
-    calls: &[OurCall],
+    on: &Grounds,
+    calls: &[Request],
     prompt: Option<&str>,
 ) -> Option<Judged> {
     let read = |call| super::reads::skills_read(facts, calling.agent, call);
@@ -305,8 +330,8 @@ pub fn by_reading(
             shown: "reading SKILL.md",
             prompt,
         };
-        let (verdict, event) = activate(facts, calling, judge, wanted);
-        matches!(verdict, Verdict::Denied(_) | Verdict::Asked(_)).then_some((verdict, event))
+        let judged = activate(facts, calling, on, wanted);
+        judged.stopped().is_some().then_some(judged)
     })
 }
 

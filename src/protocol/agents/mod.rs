@@ -1,6 +1,6 @@
 //! The door for the hooks of agents other than chibi (`agent-skills hook AGENT`): the agent's JSON,
-//! by its table in `host/agent`, becomes an event (`event`); its tool a call of ours (`translate`);
-//! the decision (`judge`) the agent's answer (`answers`). It has no rules of its own. Open `run.rs`
+//! by its table in `host/agent`, becomes an event (`event`); its tool a `Request` (`translate`);
+//! the verdict of `judge` the agent's answer (`answers`). It has no rules of its own. Open `run.rs`
 //! first.
 
 mod activation;
@@ -9,16 +9,12 @@ mod commands;
 mod confine;
 mod event;
 mod find;
-mod judge;
 mod loading;
 mod origin;
-mod own;
 mod plugins;
 mod reads;
 mod run;
 mod search;
 mod translate;
-mod typing;
 
 pub use run::run;
-pub use typing::BY_TYPING;

@@ -3,12 +3,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::own::shell;
-use super::translate::OurCall;
 use crate::facts::Facts;
 use crate::host::Agent;
 use crate::permission::{Outline, Places, Resolve};
 use crate::policy::OnDisk;
+use crate::protocol::judge::Request;
 use crate::sys::name_list::Names;
 use crate::sys::{EntryKind, files};
 
@@ -27,7 +26,7 @@ static USERS: Names =
     Names::new("xargs parallel read mapfile readarray eval source sh bash zsh dash ksh fish");
 
 /// The directories of the skills whose `SKILL.md` a call reads or whose script it runs.
-pub fn skills_read(facts: &Facts, agent: Agent, call: &OurCall) -> Vec<PathBuf> {
+pub fn skills_read(facts: &Facts, agent: Agent, call: &Request) -> Vec<PathBuf> {
     let text = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str);
     match call.tool.as_str() {
         "read_file" => {
@@ -40,14 +39,20 @@ pub fn skills_read(facts: &Facts, agent: Agent, call: &OurCall) -> Vec<PathBuf> 
         "run_command" => {
             let command = text("command").unwrap_or_default();
             // Most commands have nothing to do with skills, and are not read at all.
-            let begins = call.directory.to_string_lossy();
+            let directory = call
+                .begins
+                .as_ref()
+                .map(|begins| begins.directory.as_path());
+            let directory = directory.unwrap_or(&facts.run.env.cwd);
+            let begins = directory.to_string_lossy();
             let names = ["skill", "SKILL", "scripts"];
             if !begins.contains("skill") && !names.iter().any(|name| command.contains(name)) {
                 return Vec::new();
             }
             let places = Places {
                 home: facts.run.env.home(),
-                ..shell(agent.table())
+                shell: agent.table().shell,
+                ..Places::default()
             };
             let outline = Outline::read(command, &places);
             Line {
@@ -56,7 +61,7 @@ pub fn skills_read(facts: &Facts, agent: Agent, call: &OurCall) -> Vec<PathBuf> 
                 home: places.home.unwrap_or_default(),
                 roots: roots(facts, agent),
             }
-            .skills(&call.directory)
+            .skills(directory)
         }
         _ => Vec::new(),
     }

@@ -1,14 +1,14 @@
 //! One call of an agent's hook, from its data to its answer.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::activation::{By, Wanted, activate, by_reading, called_in, confirm};
-use super::answers::{Verdict, answer};
+use super::answers::{Answer, answer};
 use super::confine::{handed_back, is_confined};
 use super::event::{self, Event, plain_name};
-use super::judge::{Judge, Judged, mode};
 use super::origin::{context, leaked, note_seen};
 use super::translate::translate;
 use crate::catalog::write_events;
@@ -17,6 +17,9 @@ use crate::host::Agent;
 use crate::host::agent::table::{Does, Moment, Prompts};
 use crate::policy::Lifetime;
 use crate::protocol::closed::REFUSED;
+use crate::protocol::judge::{
+    Grounds, HostRow, Judged, Request, Verdict, Why, firmer_if_repeated, judge, refuse_unread,
+};
 use crate::protocol::missing;
 use crate::protocol::{Input, Response, ToolUse};
 use crate::run_context::Calling;
@@ -77,9 +80,9 @@ fn refused(why: &str) -> Response {
     Response::text("").status(REFUSED)
 }
 
-fn decide(facts: &Facts, agent: Agent, event: &Event) -> Verdict {
+fn decide(facts: &Facts, agent: Agent, event: &Event) -> Answer {
     let Some(calling) = &facts.run.agent else {
-        return Verdict::Silent;
+        return Answer::SILENCE;
     };
     let call = Hook {
         facts,
@@ -94,16 +97,19 @@ fn decide(facts: &Facts, agent: Agent, event: &Event) -> Verdict {
     }
     match event.moment {
         Moment::BeforeTool => call.before_tool(),
-        Moment::Asking => call.asking(),
-        Moment::AfterTool => call.after_tool(),
-        Moment::Typed => call.typed(),
-        Moment::Prompt => call.prompt(),
+        Moment::Asking => Answer::Verdict(call.asking()),
+        Moment::AfterTool => {
+            call.after_tool();
+            Answer::SILENCE
+        }
+        Moment::Typed => Answer::Verdict(call.typed()),
+        Moment::Prompt => Answer::Verdict(call.prompt()),
         Moment::End => {
             // A subagent's session may end alone.
             if !event.is_subagents {
                 call.end_all();
             }
-            Verdict::Silent
+            Answer::SILENCE
         }
     }
 }
@@ -116,67 +122,85 @@ struct Hook<'a> {
 }
 
 impl Hook<'_> {
-    fn before_tool(&self) -> Verdict {
+    fn before_tool(&self) -> Answer {
         let (facts, table) = (self.facts, self.agent.table());
         let session = self.session();
         let Some(used) = &self.event.used else {
-            return Verdict::Silent;
+            return Answer::SILENCE;
         };
         let skill = match table.does(&used.tool) {
             Some(Does::Skill(key)) => Some(key),
             _ => None,
         };
-        let is_idle = session.as_ref().is_ok_and(|it| it.activated.is_empty())
-            && facts
-                .policies()
-                .is_ok_and(|all| all.denied_tools().next().is_none() && !all.require_any());
-        if is_idle && skill.is_none() && !table.reads_activate {
-            return Verdict::Silent;
+        let on = Grounds::new(facts, &session);
+        if on.nothing_is_in_force() && skill.is_none() && !table.reads_activate {
+            return Answer::SILENCE;
         }
-        let judge = Judge::new(facts, self.calling, &session).of(self.event);
         if let Some(key) = skill {
-            return self.record(self.skill(&judge, used, key));
+            return Answer::Verdict(self.record(self.skill(&on, used, key)));
         }
-        let calls = match translate(table, used, self.cwd()) {
+        let calls = match self.requests(used) {
             Ok(calls) => calls,
-            Err(why) => return self.record(judge.unreadable(&used.tool, &why)),
+            Err(why) => return Answer::Verdict(self.record(refuse_unread(&on, &used.tool, &why))),
         };
-        let begin = calls
-            .last()
-            .map_or(self.cwd(), |call| &call.directory)
-            .to_owned();
+        let begins = calls.last().and_then(|call| call.begins.as_ref());
+        let begin = begins.map_or(self.cwd(), |begins| &begins.directory);
         if let Ok(session) = &session
-            && is_confined(facts, table, session, (used, &begin))
+            && is_confined(facts, table, session, (used, begin))
         {
-            return Verdict::Silent;
+            return Answer::SILENCE;
         }
-        let mut allowed: Option<String> = None;
-        let mut all_allowed = true;
+        let (mut granted, mut note) = (None, None);
+        let mut all_granted = true;
         for call in &calls {
-            match self.record(judge.call(&used.tool, call)) {
-                Verdict::Silent => all_allowed = false,
-                Verdict::Allowed(why) => allowed = Some(why),
-                stopped => return stopped,
+            match self.record(self.firmly(judge(&on, call), call)) {
+                Verdict::Grant(why) => granted = Some(why),
+                Verdict::Allow => all_granted = false,
+                Verdict::Note(text) => {
+                    all_granted = false;
+                    note.get_or_insert(text);
+                }
+                stopped => return Answer::Verdict(stopped),
             }
         }
         if table.reads_activate {
-            let stopped = by_reading(
-                facts,
-                self.calling,
-                &judge,
-                &calls,
-                self.prompt_of_activation(),
-            );
-            if let Some(stopped) = stopped {
-                return self.record(stopped);
+            let prompt = self.prompt_of_activation();
+            if let Some(stopped) = by_reading(facts, self.calling, &on, &calls, prompt) {
+                return Answer::Verdict(self.record(stopped));
             }
         }
-        let session = session.unwrap_or_default();
-        let handed = handed_back(facts, table, &session, (used, &begin));
-        match (handed, allowed.filter(|_| all_allowed)) {
-            (Err(why), _) => Verdict::Denied(why.into()),
-            (_, Some(why)) => Verdict::Allowed(why),
-            (Ok(handed), None) => handed.map_or(Verdict::Silent, Verdict::With),
+        let told = note.map_or(Verdict::Allow, Verdict::Note);
+        let session = session
+            .as_ref()
+            .map_or_else(|_| Cow::default(), Cow::Borrowed);
+        let handed = handed_back(facts, table, &session, (used, begin));
+        match (handed, granted.filter(|_| all_granted)) {
+            (Err(why), _) => Answer::Verdict(Verdict::Refuse(why.into())),
+            (_, Some(why)) => Answer::Verdict(Verdict::Grant(why)),
+            (Ok(handed), None) => handed.map_or(Answer::Verdict(told), Answer::With),
+        }
+    }
+
+    /// The calls that one of the agent's tools amounts to.
+    fn requests(&self, used: &ToolUse) -> Result<Vec<Request>, String> {
+        let mut calls = translate(self.agent.table(), used, self.cwd())?;
+        for call in &mut calls {
+            call.record.clone_from(&self.event.record);
+        }
+        Ok(calls)
+    }
+
+    /// The same verdict; a refusal that is given again, in firmer words.
+    fn firmly(&self, judged: Judged, call: &Request) -> Judged {
+        match judged.verdict {
+            Verdict::Refuse(why) => Judged {
+                verdict: Verdict::Refuse(Why {
+                    model: firmer_if_repeated(self.facts, call, why.model),
+                    ..why
+                }),
+                ..judged
+            },
+            verdict => Judged { verdict, ..judged },
         }
     }
 
@@ -184,31 +208,31 @@ impl Hook<'_> {
     fn asking(&self) -> Verdict {
         let (facts, table) = (self.facts, self.agent.table());
         let Some(used) = &self.event.used else {
-            return Verdict::Silent;
+            return Verdict::Allow;
         };
         let is_skill = matches!(table.does(&used.tool), Some(Does::Skill(_)));
-        if is_skill || !mode(facts, self.calling).grants() {
-            return Verdict::Silent;
-        }
         let session = self.session();
-        let judge = Judge::new(facts, self.calling, &session);
-        let mut spared = Verdict::Silent;
-        for call in translate(table, used, self.cwd()).unwrap_or_default() {
-            spared = judge.call(&used.tool, &call).0;
-            if !matches!(spared, Verdict::Allowed(_)) {
-                return Verdict::Silent;
+        let on = Grounds::new(facts, &session);
+        if is_skill || !on.mode().grants() {
+            return Verdict::Allow;
+        }
+        let mut spared = Verdict::Allow;
+        for call in self.requests(used).unwrap_or_default() {
+            spared = judge(&on, &call).verdict;
+            if !matches!(spared, Verdict::Grant(_)) {
+                return Verdict::Allow;
             }
         }
         spared
     }
 
-    fn skill(&self, judge: &Judge, used: &ToolUse, key: &str) -> Judged {
+    fn skill(&self, on: &Grounds, used: &ToolUse, key: &str) -> Judged {
         let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
         let name = [key, "skill", "name", "command"]
             .iter()
             .find_map(|key| text(key));
         let Some(name) = name.map(plain_name) else {
-            return judge.unreadable(&used.tool, "it names no skill");
+            return refuse_unread(on, &used.tool, "it names no skill");
         };
         let wanted = Wanted {
             name,
@@ -220,33 +244,30 @@ impl Hook<'_> {
             shown: &used.tool,
             prompt: self.prompt_of_activation(),
         };
-        activate(self.facts, self.calling, judge, wanted)
+        activate(self.facts, self.calling, on, wanted)
     }
 
-    fn after_tool(&self) -> Verdict {
-        let Some(used) = &self.event.used else {
-            return Verdict::Silent;
-        };
-        if self.event.has_succeeded
-            && mode(self.facts, self.calling).grants()
+    fn after_tool(&self) {
+        if let Some(used) = &self.event.used
+            && self.event.has_succeeded
             && let Some(Does::Skill(key)) = self.agent.table().does(&used.tool)
             && let Some(name) = used.arguments.get(key).and_then(Value::as_str)
+            && HostRow::of(self.facts).mode.grants()
         {
             confirm(self.facts, self.calling, plain_name(name));
         }
-        Verdict::Silent
     }
 
     fn typed(&self) -> Verdict {
         let Some((name, arguments)) = &self.event.typed else {
-            return Verdict::Silent;
+            return Verdict::Allow;
         };
         self.by_typing(&[(plain_name(name), None)], arguments)
     }
 
     fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Verdict {
         let session = self.session();
-        let judge = Judge::new(self.facts, self.calling, &session);
+        let on = Grounds::new(self.facts, &session);
         for (name, dir) in names {
             let wanted = Wanted {
                 name,
@@ -256,18 +277,20 @@ impl Hook<'_> {
                 shown: name,
                 prompt: self.prompt_of_activation(),
             };
-            let verdict = self.record(activate(self.facts, self.calling, &judge, wanted));
-            if let Verdict::Denied(_) | Verdict::Asked(_) = verdict {
+            let judged = activate(self.facts, self.calling, &on, wanted);
+            let is_stopped = judged.stopped().is_some();
+            let verdict = self.record(judged);
+            if is_stopped {
                 return verdict;
             }
         }
         // What may be used is told at calls of tools alone: not every agent takes it elsewhere.
-        Verdict::Silent
+        Verdict::Allow
     }
 
     fn prompt(&self) -> Verdict {
         if self.event.is_subagents {
-            return Verdict::Silent;
+            return Verdict::Allow;
         }
         let (facts, table) = (self.facts, self.agent.table());
         let (store, key) = (facts.store(), facts.key());
@@ -276,7 +299,7 @@ impl Hook<'_> {
             if let Ok(session) = &session {
                 self.goes_on(session);
             }
-            return Verdict::Silent;
+            return Verdict::Allow;
         }
         match session {
             // As at chibi's start: the user goes on, and what was in the record is unknown.
@@ -375,11 +398,11 @@ impl Hook<'_> {
     }
 
     /// Records a decision, with the tool's name in the agent beside that in rules.
-    fn record(&self, (verdict, event): Judged) -> Verdict {
-        if let Some(event) = event {
+    fn record(&self, judged: Judged) -> Verdict {
+        if let Some(event) = judged.event {
             let tool = self.event.used.as_ref().map(|used| used.tool.as_str());
             self.facts.record(event.with("agent_tool", tool));
         }
-        verdict
+        judged.verdict
     }
 }

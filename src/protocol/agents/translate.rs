@@ -1,4 +1,4 @@
-//! A call of an agent's tool as calls of the tools that rules are written for. Paths become absolute,
+//! A call of an agent's tool as [`Request`]s of the tools that rules are written for. Paths become absolute,
 //! as the agent means them; a call that names several files or addresses becomes several.
 
 use std::path::{Component, Path, PathBuf};
@@ -8,27 +8,11 @@ use serde_json::{Value, json};
 use crate::host::agent::table::{Does, Mcp, Table};
 use crate::host::tools;
 use crate::protocol::ToolUse;
+use crate::protocol::judge::{Begins, Request};
 use crate::sys::name_list::Names;
 
 /// The beginning of a patch.
 const PATCH: &str = "*** Begin Patch";
-
-/// A call in the terms of rules.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OurCall {
-    /// The tool.
-    pub tool: String,
-    /// Its arguments.
-    pub arguments: Value,
-    /// Where its command begins.
-    pub directory: PathBuf,
-    /// Whether the tool is an MCP server's.
-    pub is_mcp: bool,
-    /// Whether its shell keeps what an earlier command changed.
-    pub persists: bool,
-    /// Whether it is known what each of its arguments does, so that none of them loosens anything.
-    pub is_known: bool,
-}
 
 /// Arguments of the agents' tools, besides those in their tables, that loosen nothing: texts, limits,
 /// titles. Whoever adds one here has read what it does.
@@ -41,16 +25,17 @@ static PLAIN: Names = Names::new(
 ///
 /// # Errors
 /// If an argument that decides is missing or of another kind, as in a release with other names.
-pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCall>, String> {
+pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Request>, String> {
     let arguments = &used.arguments;
     let is_known = is_known(table.does(&used.tool), arguments);
-    let call = |tool: &str, arguments: Value| OurCall {
-        tool: tool.to_owned(),
-        arguments,
-        directory: cwd.to_owned(),
-        is_mcp: false,
-        persists: table.shell.persists,
+    let call = |tool: &str, arguments: Value| Request {
+        shown: Some(used.tool.clone()),
+        begins: Some(Begins {
+            directory: cwd.to_owned(),
+            persists: table.shell.persists,
+        }),
         is_known,
+        ..Request::of_tool(tool, arguments)
     };
     let file = |tool, keys: &[&str]| {
         let path = text(arguments, keys).ok_or_else(|| lacks(keys))?;
@@ -80,13 +65,15 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCal
                 Vec::new()
             };
             let patched = patched.into_iter();
-            let mut calls: Vec<OurCall> = patched.map(|file| change(&directory, file)).collect();
-            let command = call("run_command", json!({"command": command}));
+            let mut calls: Vec<Request> = patched.map(|file| change(&directory, file)).collect();
             let is_shared = arguments.get("shellId").is_some_and(|id| !id.is_null());
-            calls.push(OurCall {
-                directory,
+            let begins = Begins {
                 persists: table.shell.persists || is_shared,
-                ..command
+                directory,
+            };
+            calls.push(Request {
+                begins: Some(begins),
+                ..call("run_command", json!({"command": command}))
             });
             Ok(calls)
         }
@@ -135,7 +122,7 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<OurCal
         Some(Does::Skill(_)) => Ok(Vec::new()),
         None => {
             let (tool, is_mcp) = named(table.mcp, &used.tool);
-            Ok(vec![OurCall {
+            Ok(vec![Request {
                 is_mcp,
                 ..call(&tool, arguments.clone())
             }])

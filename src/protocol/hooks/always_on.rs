@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::policy::activation_event;
-use crate::protocol::authorize::lacks_always_on;
 use crate::protocol::called::Called;
+use crate::protocol::judge::lacks_always_on;
 use crate::session::{ActiveSkill, Session, Unreadable, snapshot};
 use crate::skill::{SkillName, Wrapper, one_line};
 use crate::sys::warn;
@@ -65,9 +65,9 @@ pub fn instructions(facts: &Facts, context: Option<&str>, is_first: bool) -> Opt
 }
 
 /// The session in which a call is decided. If no prompt put its always-on skills in force, because
-/// it was cut short or the host sent none, this does; [`authorize`] refuses if it fails.
+/// it was cut short or the host sent none, this does; [`judge`] refuses if it fails.
 ///
-/// [`authorize`]: crate::protocol::authorize::authorize
+/// [`judge`]: crate::protocol::judge::judge
 pub fn session(facts: &Facts) -> Result<Session, Unreadable> {
     let session = facts.session();
     let lacks = |session: &Session| lacks_always_on(facts, session).is_some();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::activation::Enforcement;
 use crate::catalog::{Catalog, Offered};
@@ -10,7 +10,8 @@ use crate::facts::Facts;
 use crate::host::ours;
 use crate::host::tools::SUB_AGENT;
 use crate::permission::forbidden_outright;
-use crate::protocol::{ListedTool, Response, activation, our_tool};
+use crate::protocol::judge::our_tool;
+use crate::protocol::{ListedTool, Response, activation};
 use crate::session::Session;
 use crate::sys::warn;
 
@@ -51,7 +52,7 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     let known = others.map(|tool| {
         let of_this_name = |offered: &&Offered| offered.tool == tool.name;
         let skill = || offered.iter().find(of_this_name);
-        let ours = our_tool(&tool.name, &Value::Null, None);
+        let ours = our_tool(&tool.name, None, None);
         let ours = ours.or_else(|| Some(activation(skill()?.skill)));
         (tool.name.as_str(), ours)
     });

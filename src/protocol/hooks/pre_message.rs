@@ -2,15 +2,15 @@
 //! for the user, even one hidden from the model. Only the host runs this hook, on what the user
 //! wrote, so no model can use it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::Protocol;
-use crate::protocol::authorize::{Answer, authorize};
+use crate::protocol::judge::{Grounds, Request, judge};
 use crate::protocol::tools::{Place, hand_over, place};
-use crate::protocol::{Called, Prompt, Response, ToolUse};
+use crate::protocol::{Called, Prompt, Response};
 use crate::session::Session;
 use crate::sys::warn;
 
@@ -89,15 +89,12 @@ fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
     let arguments = (!call.arguments.is_empty()).then(|| call.arguments.to_owned());
     let called = Called::new(&catalog, skill, Some(call.name), arguments);
     // At the start of a run nothing is in force yet, and a policy's denials apply to everybody.
-    let used = ToolUse {
-        tool: called.tool.clone(),
-        arguments: Value::Null,
-    };
     let session = Ok(Session {
         has_always: true,
         ..Session::default()
     });
-    if let Answer::Refused(reason) = authorize(facts, &session, &used, Some(&called)).answer {
+    let request = Request::activating(called.clone());
+    if let Some(reason) = judge(&Grounds::new(facts, &session), &request).stopped() {
         return Err(Error::new(format!(
             "the skill `{}` was not called: {reason}",
             skill.name

@@ -15,13 +15,11 @@ use crate::facts::Facts;
 use crate::host::ours;
 use crate::permission::Deactivate;
 use crate::policy::{Event, call_event};
-use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
+use crate::protocol::judge::{Asks, Grounds, Request, Verdict, firmer_if_repeated, judge};
 use crate::protocol::tools::{Place, place};
-use crate::protocol::{Called, Response, SkillSession, ToolUse, call_of, called, closed};
-use crate::session::{Loading, Seen, Session, Unreadable, is_other, snapshot};
-use crate::sys::{EntryName, warn};
-
-const REFUSALS: EntryName = EntryName::from_static("refusals");
+use crate::protocol::{Called, Response, SkillSession, ToolCall, ToolUse, closed};
+use crate::session::{Loading, Session, Unreadable, is_other, snapshot};
+use crate::sys::warn;
 
 const UNREADABLE: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
     Call the tool with plain arguments, or tell the user.";
@@ -40,8 +38,8 @@ pub enum ModelInstall {
     Refused(String),
 }
 
-/// Decides on a call of the marketplace by its arguments.
-type DecideInstall = fn(&Facts, &Value) -> ModelInstall;
+/// Decides on a call of the marketplace.
+type DecideInstall = fn(&Facts, &Request) -> ModelInstall;
 
 /// The answer to a call, and what to record about it, unless nothing decided.
 type Decided = (Response, Option<Event>);
@@ -51,7 +49,7 @@ pub fn pre_tool(facts: &Facts, used: Option<ToolUse>, decide_install: DecideInst
     // It may be one of our own tools, which are always checked. The host nests the arguments one
     // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
     let (response, event) = if let Some(used) = used {
-        decide(facts, &used, decide_install)
+        decide(facts, used, decide_install)
     } else {
         let unclear = Event::new("tool").with("decision", "blocked");
         let unclear = unclear.with("by", "unreadable call");
@@ -66,7 +64,8 @@ pub fn pre_tool(facts: &Facts, used: Option<ToolUse>, decide_install: DecideInst
 /// Refuses final arguments that are not allowed; their hooks never grant.
 pub fn final_arguments(facts: &Facts, used: Option<ToolUse>) -> Response {
     let session = always_on::session(facts);
-    let is_free = nothing_is_in_force(facts, &session);
+    let on = Grounds::new(facts, &session);
+    let is_free = on.nothing_is_in_force();
     if is_free {
         closed::nothing_is_in_force();
     }
@@ -77,78 +76,78 @@ pub fn final_arguments(facts: &Facts, used: Option<ToolUse>) -> Response {
             Response::denied(UNNAMED)
         };
     };
-    let authorized = authorize(facts, &session, &used, None);
-    let Answer::Refused(reason) = authorized.answer else {
+    let judged = judge(&on, &Request::of_tool(used.tool, used.arguments));
+    let Some(reason) = judged.stopped() else {
         return Response::nothing();
     };
+    let response = Response::denied(reason);
     // `pre_tool` recorded its decision; this one differs from it.
-    if let Some(event) = authorized.event {
+    if let Some(event) = judged.event {
         facts.record(event.with("final_arguments", true));
     }
-    Response::denied(&reason)
+    response
 }
 
-fn decide(facts: &Facts, used: &ToolUse, decide_install: DecideInstall) -> Decided {
+fn decide(facts: &Facts, used: ToolUse, decide_install: DecideInstall) -> Decided {
     let session = always_on::session(facts);
-    let is_free = nothing_is_in_force(facts, &session);
+    let on = Grounds::new(facts, &session);
+    let is_free = on.nothing_is_in_force();
     if is_free && !ours::is_ours(&used.tool) {
         closed::nothing_is_in_force();
     }
-    let called = match called(facts, &used.tool, &used.arguments).transpose() {
-        Ok(called) => called,
+    let request = Request::of_chibi(facts, used);
+    if let Asks::NoSkill(error) = &request.asks {
         // The tool itself reports the error, and activates nothing.
-        Err(_) if is_free => return (Response::nothing(), None),
-        Err(error) => return stopped(used, None, "unusable skill", &error.with_next_step()),
-    };
-    let authorized = authorize(facts, &session, used, called.as_ref());
-    if let Answer::Refused(message) = authorized.answer {
-        return (refuse(facts, used, &message), authorized.event);
+        return if is_free {
+            (Response::nothing(), None)
+        } else {
+            stopped(&request, "unusable skill", &error.with_next_step())
+        };
     }
-    if called.is_none()
-        && let Answer::Noted(note) = authorized.answer
-    {
+    let judged = judge(&on, &request);
+    if let Some(message) = judged.stopped() {
+        return (refuse(facts, &request, message), judged.event);
+    }
+    if let (Verdict::Note(note), None) = (&judged.verdict, request.called()) {
         warn(format_args!("{note}"));
     }
     // Paths are replaced by the checked ones where they could mean others.
-    let mut arguments = authorized.arguments;
+    let mut arguments = judged.arguments;
     // A note from a skill's rules must not replace a decision that only the user makes.
-    let stopped = match (called, used.tool.as_str()) {
-        (Some(called), _) => activate(facts, &session, used, &called),
-        (None, ours::SESSION) => load_session(facts, session, used),
+    let stopped = match (request.called(), request.our_call()) {
+        (Some(called), _) => activate(facts, &session, &request, called),
+        (_, Some(ToolCall::SkillSession(SkillSession::Load { names, adds }))) => {
+            load_session(facts, &session, &request, names, *adds)
+        }
         // What a model may install without the user: only this hook knows that a model is asking.
-        (None, ours::MARKETPLACE) => match decide_install(facts, &used.arguments) {
-            ModelInstall::Allowed => None,
-            ModelInstall::AllowedAs(reference) => {
-                let arguments = arguments.insert(used.arguments.clone());
-                arguments["skill_ref"] = Value::String(reference);
-                None
+        (_, Some(ToolCall::Command(_))) if request.tool == ours::MARKETPLACE => {
+            match decide_install(facts, &request) {
+                ModelInstall::Allowed => None,
+                ModelInstall::AllowedAs(reference) => {
+                    let arguments = arguments.insert(request.arguments.clone());
+                    arguments["skill_ref"] = Value::String(reference);
+                    None
+                }
+                ModelInstall::Refused(why) => Some(stopped(&request, "model_installs", &why)),
             }
-            ModelInstall::Refused(why) => Some(stopped(used, None, "model_installs", &why)),
-        },
+        }
         _ => None,
     };
     stopped.unwrap_or_else(|| {
         let passes = arguments.map(|arguments| json!({"arguments": arguments}));
         let response = passes.map_or_else(Response::nothing, |passes| Response::json(&passes));
-        (response, authorized.event)
+        (response, judged.event)
     })
 }
 
-/// Blocks the call, more firmly the second time: a model that repeats a call word for word did not
-/// understand the refusal.
-fn refuse(facts: &Facts, used: &ToolUse, message: &str) -> Response {
-    let call = json!([used.tool, used.arguments]);
-    let call = format!("{}\0{call}", facts.key().as_str());
-    if !Seen::at(facts.state(), REFUSALS).before(&call) {
-        return Response::block(message);
-    }
-    let message = format!("{message} This was already refused: do not retry.");
-    Response::block(&message)
+/// Blocks the call.
+fn refuse(facts: &Facts, request: &Request, message: &str) -> Response {
+    Response::block(&firmer_if_repeated(facts, request, message.to_owned()))
 }
 
 /// Blocks a permitted call that fails, which may be retried.
-fn stopped(used: &ToolUse, called: Option<&Called>, by: &str, message: &str) -> Decided {
-    let event = call_event(&call_of(used, called, None), "blocked", by);
+fn stopped(request: &Request, by: &str, message: &str) -> Decided {
+    let event = call_event(&request.call(None), "blocked", by);
     (Response::block(message), Some(event))
 }
 
@@ -157,7 +156,7 @@ fn stopped(used: &ToolUse, called: Option<&Called>, by: &str, message: &str) -> 
 fn activate(
     facts: &Facts,
     session: &Result<Session, Unreadable>,
-    used: &ToolUse,
+    request: &Request,
     called: &Called,
 ) -> Option<Decided> {
     if place(facts, &called.skill, session) == Place::Apart {
@@ -166,7 +165,7 @@ fn activate(
     let error = put_in_force(facts, &called.skill, &called.tool).err()?;
     let (name, error) = (&called.skill.name, error.with_next_step());
     let message = format!("The skill `{name}` is not allowed to become active: {error}");
-    Some(stopped(used, Some(called), "failed activation", &message))
+    Some(stopped(request, "failed activation", &message))
 }
 
 /// `skill_session` loads before the tool runs, and only what the skills' own tools could load one
@@ -174,28 +173,22 @@ fn activate(
 /// restrictions before the call is certain to happen.
 fn load_session(
     facts: &Facts,
-    session: Result<Session, Unreadable>,
-    used: &ToolUse,
+    session: &Result<Session, Unreadable>,
+    request: &Request,
+    names: &[String],
+    adds: bool,
 ) -> Option<Decided> {
-    let call = SkillSession::parse(used.arguments.clone()).ok()?;
-    let SkillSession::Load { names, adds } = call else {
-        return None;
-    };
     let catalog = Catalog::of(facts);
-    let skills = offered_by_names(&catalog, &names).ok()?;
-    let mut ahead = session;
+    let skills = offered_by_names(&catalog, names).ok()?;
+    let mut ahead = session.clone();
     if let (Ok(ahead), false) = (&mut ahead, adds) {
         unload_what_may_be(facts, ahead, &skills);
     }
     for one in &skills {
-        let own_tool = ToolUse {
-            tool: one.tool.to_owned(),
-            arguments: Value::Null,
-        };
-        let called = Called::new(&catalog, one.skill, None, None);
-        let authorized = authorize(facts, &ahead, &own_tool, Some(&called));
-        if let Answer::Refused(message) = authorized.answer {
-            return Some((refuse(facts, used, &message), authorized.event));
+        let own_tool = Request::activating(Called::new(&catalog, one.skill, None, None));
+        let judged = judge(&Grounds::new(facts, &ahead), &own_tool);
+        if let Some(message) = judged.stopped() {
+            return Some((refuse(facts, request, message), judged.event));
         }
         if let Ok(ahead) = &mut ahead {
             let next = vec![snapshot(one.skill, one.tool)];
@@ -205,7 +198,7 @@ fn load_session(
     }
     let error = load(facts, &skills, adds).err()?;
     let message = format!("Nothing was loaded: {}", error.with_next_step());
-    Some(stopped(used, None, "nothing loaded", &message))
+    Some(stopped(request, "nothing loaded", &message))
 }
 
 /// Skills that a replacing load may unload no longer restrict.

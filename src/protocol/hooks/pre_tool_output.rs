@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::facts::Facts;
 use crate::host::ours;
-use crate::protocol::authorize::{Answer, authorize};
-use crate::protocol::{Response, ToolResult, called};
+use crate::protocol::judge::{Grounds, Request, Verdict, judge};
+use crate::protocol::{Response, ToolResult};
 
 /// The output with its note, or no change without one.
 pub fn pre_tool_output(facts: &Facts, result: Option<ToolResult>) -> Response {
@@ -16,10 +16,9 @@ pub fn pre_tool_output(facts: &Facts, result: Option<ToolResult>) -> Response {
         return Response::nothing();
     };
     let session = facts.session();
-    let called = called(facts, &result.used.tool, &result.used.arguments);
-    let called = called.transpose().unwrap_or_default();
-    match authorize(facts, &session, &result.used, called.as_ref()).answer {
-        Answer::Noted(note) if session.is_ok() => Response::json(
+    let request = Request::of_chibi(facts, result.used);
+    match judge(&Grounds::new(facts, &session), &request).verdict {
+        Verdict::Note(note) if session.is_ok() => Response::json(
             &json!({"output": format!("{}\n\n[agent-skills: {note}]", result.output)}),
         ),
         _ => Response::nothing(),

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::{Protocol, ours, tools};
 use crate::policy::{activation_event, has_scripts};
-use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
-use crate::protocol::{Activate, Called, ToolUse, resolve};
+use crate::protocol::judge::{Grounds, Request, judge};
+use crate::protocol::{Activate, Called, resolve};
 use crate::session::{Session, Unreadable, snapshot};
 use crate::skill::{Skill, Wrapper};
 use crate::sys::limits;
@@ -25,7 +25,7 @@ pub fn activate(facts: &Facts, wanted: Activate) -> Result<String> {
     let called = resolve(facts, wanted)?;
     let session = facts.session();
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
-    if !called.is_listed && !nothing_is_in_force(facts, &session) {
+    if !called.is_listed && !Grounds::new(facts, &session).nothing_is_in_force() {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
         let text = format!("`{}` is no longer a tool here", ours::SKILL);
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
@@ -112,14 +112,9 @@ pub fn place(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>
 }
 
 fn is_forbidden(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>) -> bool {
-    let used = ToolUse {
-        tool: tools::SUB_AGENT.to_owned(),
-        arguments: fork::call(skill, "", Some("")),
-    };
-    matches!(
-        authorize(facts, session, &used, None).answer,
-        Answer::Refused(_)
-    )
+    let request = Request::of_tool(tools::SUB_AGENT, fork::call(skill, "", Some("")));
+    let judged = judge(&Grounds::new(facts, session), &request);
+    judged.stopped().is_some()
 }
 
 /// Whether its tool list names any tool, which its author then expects to be available.

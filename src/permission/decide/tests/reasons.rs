@@ -69,7 +69,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
     let Outcome::Blocked(refusal) = decide_unreadable_state(&call).outcome else {
         panic!("allowed");
     };
-    let message = refusal.message(false);
+    let message = refusal.message();
     assert!(
         message.contains("not allowed") && message.contains("next prompt"),
         "{message}"
@@ -83,7 +83,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
     let Outcome::Blocked(refusal) = decide_unreadable_state(&call).outcome else {
         panic!("allowed");
     };
-    let message = refusal.message(false);
+    let message = refusal.message();
     assert!(message.contains("skill_marketplace"), "{message}");
 }
 

@@ -2,7 +2,7 @@
 //! another call of a hook (docs/hosts.md#codex).
 
 use std::io::{Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -16,8 +16,8 @@ pub const BY_TYPING: &str = "typed commands";
 
 /// Whether the record of a session says that a call asks for a terminal. It is written before the hook
 /// is called (tried with Codex 0.169.0); the calls of a script in code mode are not in it.
-pub fn asks_for_terminal((transcript, call): (Option<&Path>, Option<&str>)) -> bool {
-    let record = transcript.zip(call);
+pub fn is_asked_for((transcript, call): &(Option<PathBuf>, Option<String>)) -> bool {
+    let record = transcript.as_ref().zip(call.as_ref());
     record.is_some_and(|(transcript, call)| in_transcript(transcript, call).unwrap_or(false))
 }
 

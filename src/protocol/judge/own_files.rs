@@ -3,10 +3,17 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::translate::OurCall;
+use serde_json::Value;
+
+use super::request::Request;
+use crate::activation::meant_skill;
+use crate::facts::Facts;
 use crate::host::agent::table::Table;
+use crate::host::tools::{self, Argument, Effect};
 use crate::permission::{Outline, Places, Resolve};
 use crate::policy::OnDisk;
+use crate::protocol::ToolCall;
+use crate::protocol::called::advice;
 use crate::session::Session;
 use crate::skill::Runner;
 use crate::sys::name_list::Names;
@@ -19,7 +26,7 @@ static RUNNERS: Names = Names::new("bash sh zsh dash python python3 node ruby pe
 pub fn uses_own_files(
     table: &Table,
     session: &Session,
-    call: &OurCall,
+    call: &Request,
     home: Option<PathBuf>,
 ) -> bool {
     let dirs: Vec<PathBuf> = session
@@ -30,7 +37,7 @@ pub fn uses_own_files(
         let real = OnDisk.canonical(path);
         real.is_some_and(|real| dirs.iter().any(|dir| real.starts_with(dir)))
     };
-    let text = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str);
+    let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
     match call.tool.as_str() {
         "read_file" | "dir_list" | "grep_files" => {
             text("path").is_some_and(|path| is_own(Path::new(path)))
@@ -46,26 +53,30 @@ pub fn uses_own_files(
             is_inside && !leads_out(pattern) && !has_alternatives(pattern)
         }
         "run_command" => {
+            let Some(begins) = &call.begins else {
+                return false;
+            };
             let places = Places {
                 home,
-                ..shell(table)
+                shell: table.shell,
+                ..Places::default()
             };
             let outline = Outline::read(text("command").unwrap_or_default(), &places);
             let words = outline
                 .as_ref()
                 .and_then(Outline::plain)
                 .unwrap_or_default();
-            if reads_only(&words, |word| is_own(&call.directory.join(word))) {
-                return !call.persists;
+            if reads_only(&words, |word| is_own(&begins.directory.join(word))) {
+                return !begins.persists;
             }
             let script = match words.first() {
                 Some(program) if RUNNERS.has(program) => words.get(1),
                 first => first,
             };
             script.is_some_and(|script| {
-                let path = call.directory.join(script);
+                let path = begins.directory.join(script);
                 // A shared shell may be in another directory.
-                let is_known = !call.persists || Path::new(script).is_absolute();
+                let is_known = !begins.persists || Path::new(script).is_absolute();
                 let is_script = || matches!(Runner::at(&path), Ok(Some(_)));
                 is_known && script.contains('/') && is_own(&path) && is_script()
             })
@@ -99,10 +110,24 @@ fn reads_only(words: &[&str], is_own: impl Fn(&str) -> bool) -> bool {
     !operands.is_empty() && operands.iter().all(is_file)
 }
 
-/// What an outline needs to know.
-pub fn shell(table: &Table) -> Places {
-    Places {
-        shell: table.shell,
-        ..Places::default()
-    }
+/// The advice to run a script of the active skill with our tool, if a call reads one instead.
+pub fn script_read(facts: &Facts, session: &Session, call: &Request) -> Option<String> {
+    let active = session.latest()?;
+    let dir = Path::new(&active.dir);
+    let path = if let Some(ToolCall::ReadSkillFile(read)) = call.our_call() {
+        let means_it = |written: &str| {
+            let meant = meant_skill(facts, Some(written));
+            meant.is_ok_and(|it| it.dir == dir)
+        };
+        let is_its = read.skill.as_deref().is_none_or(means_it);
+        is_its.then(|| dir.join(&read.path))?
+    } else {
+        let tool = tools::find(&call.tool).filter(|tool| tool.effect == Effect::Read)?;
+        let key = tool.keys(&[Argument::Path]).next()?;
+        let written = call.arguments.get(key)?.as_str()?;
+        facts.run.env.project_root().join(written)
+    };
+    let (real, dir) = (OnDisk.canonical(&path)?, OnDisk.canonical(dir)?);
+    let inside = real.strip_prefix(&dir).ok()?;
+    Runner::is_meant_at(&real).then(|| advice(&active.name, inside))
 }

@@ -3,15 +3,14 @@
 use serde_json::Value;
 
 use super::Case;
-use crate::activation::Enforcement;
 use crate::permission::{CitedRule, Outcome};
 use crate::policy::{CONFIGURATION, Event};
 
 impl Case<'_> {
     /// Why the call may go on without a question: patterns of skills that the agent itself has made
     /// active grant every part of it.
-    pub(super) fn proven(&self, enforcement: &Enforcement) -> Option<(String, Event)> {
-        if !self.our.is_known {
+    pub(super) fn proven(&self) -> Option<(String, Event)> {
+        if !self.request.is_known {
             return None;
         }
         let session = self.session;
@@ -23,9 +22,13 @@ impl Case<'_> {
             let is_added = rule.source == CONFIGURATION && !confirmed.is_empty();
             is_pattern(&rule.rule) && (is_theirs || is_added)
         };
-        let (decision, event) = self.decided(&enforcement.clone().keeping(proves));
+        let by = self.by_rules(&self.enforcement.clone().keeping(proves));
         // Options of granted programs that write or run: what they do stands behind no question.
-        let command = self.our.arguments.get("command").and_then(Value::as_str);
+        let command = self
+            .request
+            .arguments
+            .get("command")
+            .and_then(Value::as_str);
         let writes = |option: &&str| command.is_some_and(|command| command.contains(*option));
         if [
             "--output",
@@ -39,12 +42,12 @@ impl Case<'_> {
         {
             return None;
         }
-        let granting = decision.granting();
+        let granting = by.decision.granting();
         let (first, _) = granting.split_first()?;
-        (decision.outcome == Outcome::Granted).then(|| {
+        (by.decision.outcome == Outcome::Granted).then(|| {
             let rules: Vec<&str> = granting.iter().map(|rule| rule.rule.as_str()).collect();
             let why = format!("granted by {} of {}", rules.join(", "), first.source);
-            (why, event.with("granted", true))
+            (why, by.event.with("granted", true))
         })
     }
 }

@@ -3,57 +3,69 @@
 
 use std::path::Path;
 
+use super::request::{Asks, Request};
 use crate::catalog::{Catalog, Entry};
 use crate::facts::Facts;
 use crate::permission::{Call, Meant, Scope, compares_arguments, looking};
-use crate::protocol::called::{handed_on, skill_dir};
+use crate::protocol::called::{Called, skill_dir};
 use crate::protocol::request::NAME;
 use crate::protocol::tools::script_path;
 use crate::protocol::{
-    Activate, Called, CreateSkill, Format, ProposeSkillUpdate, ReadSkillFile, RunSkillScript,
-    SkillSession, StartScript, ToolCall, ToolUse, WorkDir,
+    CreateSkill, Format, ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession,
+    StartScript, ToolCall, WorkDir,
 };
 use crate::session::Session;
 use crate::skill::{SkillName, SkillPath};
 
-/// What the arguments of `call` mean; nothing if no rule asks. Each typed call is taken apart
-/// completely, so that no argument of it is forgotten.
+/// What the arguments of `call`, which is that of `request`, mean; nothing if no rule asks. Each typed
+/// call is taken apart completely, so that no argument of it is forgotten.
 pub fn meaning(
     facts: &Facts,
     scope: &Scope,
     session: &Session,
-    (call, used, called): (&Call, &ToolUse, Option<&Called>),
+    request: &Request,
+    call: &Call,
 ) -> Vec<Meant> {
     let asks = |call: &Call| compares_arguments(scope, call);
-    if !asks(call) && !asks(&handed_on(*call, used)) {
+    if !asks(call) && !asks(&request.forwarded(*call)) {
         return Vec::new();
     }
     let skill = |key, written: Option<&str>| skill(facts, session, key, written);
     let dir = |written: &Option<String>| skill_dir(facts, written.as_deref(), session);
-    match ToolCall::parse(&used.tool, Ok(used.arguments.clone())) {
-        Ok(ToolCall::Command(words)) => command(facts, &words),
-        Ok(ToolCall::Activate(wanted)) => activation(facts, wanted, called),
-        Ok(ToolCall::ReadSkillFile(read)) => {
+    let call = match &request.asks {
+        Asks::Activation(to) => {
+            let called = to.called.as_ref();
+            return called.map_or_else(Vec::new, |called| activation(facts, called));
+        }
+        Asks::Ours(Ok(call)) => call,
+        // The tool reports the error, and does nothing.
+        Asks::Ours(Err(_)) | Asks::NoSkill(_) | Asks::Other => return Vec::new(),
+    };
+    match call {
+        ToolCall::Command(words) => command(facts, words),
+        // It is `Asks::Activation` or none.
+        ToolCall::Activate(_) => Vec::new(),
+        ToolCall::ReadSkillFile(read) => {
             let named = skill("skill", read.skill.as_deref());
-            reading(&read, dir(&read.skill).as_deref(), named)
+            reading(read, dir(&read.skill).as_deref(), named)
         }
-        Ok(ToolCall::RunSkillScript(RunSkillScript::Start(start))) => {
+        ToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
             let named = skill("skill", start.skill.as_deref());
-            script(&start, dir(&start.skill).as_deref(), named)
+            script(start, dir(&start.skill).as_deref(), named)
         }
-        Ok(ToolCall::RunSkillScript(RunSkillScript::Job { job, stop, format })) => vec![
+        ToolCall::RunSkillScript(RunSkillScript::Job { job, stop, format }) => vec![
             Meant::text("job", job),
             Meant::text("stop", stop.to_string()),
-            output(format),
+            output(*format),
         ],
-        Ok(ToolCall::SkillSession(call)) => {
-            let skills = |written: Vec<String>| -> Vec<Meant> {
+        ToolCall::SkillSession(call) => {
+            let skills = |written: &[String]| -> Vec<Meant> {
                 let written = written.iter();
                 written.map(|name| skill("names", Some(name))).collect()
             };
             let (action, all, mut meant) = match call {
                 SkillSession::Load { names, adds } => {
-                    let mode = if adds { "add" } else { "replace" };
+                    let mode = if *adds { "add" } else { "replace" };
                     let mode = vec![Meant::text("mode", mode)];
                     ("load", "false", [skills(names), mode].concat())
                 }
@@ -64,23 +76,22 @@ pub fn meaning(
             meant.extend([Meant::text("action", action), Meant::text("all", all)]);
             meant
         }
-        Ok(ToolCall::ProposeSkillUpdate(ProposeSkillUpdate {
+        ToolCall::ProposeSkillUpdate(ProposeSkillUpdate {
             skill: named,
             diff,
             justification,
             evidence,
-        })) => {
+        }) => {
             let mut meant = vec![
-                skill("skill", Some(&named)),
+                skill("skill", Some(named)),
                 Meant::text("diff", diff),
                 Meant::text("justification", justification),
             ];
+            let evidence = evidence.iter();
             meant.extend(evidence.map(|evidence| Meant::text("evidence", evidence)));
             meant
         }
-        Ok(ToolCall::CreateSkill(new)) => new_skill(new),
-        // The tool reports the error, and does nothing.
-        Err(_) => Vec::new(),
+        ToolCall::CreateSkill(new) => new_skill(new),
     }
 }
 
@@ -104,18 +115,12 @@ fn skill_in(catalog: &Catalog, key: &'static str, dir: &Path) -> Meant {
     }
 }
 
-fn activation(facts: &Facts, wanted: Activate, called: Option<&Called>) -> Vec<Meant> {
-    // The first two are what was called.
-    let Activate {
-        tool: _,
-        skill: _,
-        arguments,
-    } = wanted;
-    let catalog = called.map(|_| Catalog::with_owners(facts));
-    let skill = |key: &&'static str| Some(skill_in(catalog.as_ref()?, key, &called?.skill.dir));
-    let mut meant: Vec<Meant> = NAME.iter().filter_map(skill).collect();
+fn activation(facts: &Facts, called: &Called) -> Vec<Meant> {
+    let catalog = Catalog::with_owners(facts);
+    let skill = |key: &&'static str| skill_in(&catalog, key, &called.skill.dir);
+    let mut meant: Vec<Meant> = NAME.iter().map(skill).collect();
     meant.push(Meant::text("action", "use"));
-    let given = arguments.iter();
+    let given = called.arguments.iter();
     let keys = ["arguments", "args", "query"];
     meant.extend(given.flat_map(|text| keys.map(|key| Meant::text(key, text))));
     meant
@@ -139,19 +144,23 @@ fn reading(read: &ReadSkillFile, dir: Option<&Path>, named: Meant) -> Vec<Meant>
     meant
 }
 
-fn new_skill(new: CreateSkill) -> Vec<Meant> {
+fn new_skill(new: &CreateSkill) -> Vec<Meant> {
     let CreateSkill {
         name,
         description,
         body,
         allowed_tools,
     } = new;
-    let key = SkillName::from_written(&name);
+    let key = SkillName::from_written(name);
     let mut meant = vec![
-        Meant::text("name", key.map_or(name, |key| key.to_string())),
+        Meant::text(
+            "name",
+            key.map_or_else(|| name.clone(), |key| key.to_string()),
+        ),
         Meant::text("description", description),
         Meant::text("body", body),
     ];
+    let allowed_tools = allowed_tools.iter();
     meant.extend(allowed_tools.map(|list| Meant::text("allowed_tools", list.join(" "))));
     meant
 }

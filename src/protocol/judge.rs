@@ -1,0 +1,523 @@
+//! The decision on one call of a tool, for every host. A door makes a [`Request`] of the host's call and
+//! the host's answer of the verdict; what is decided, and in which order, stands here alone.
+
+mod lacking;
+mod meaning;
+mod own_files;
+mod proof;
+mod request;
+mod terminal;
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use crate::activation::Enforcement;
+use crate::error::Error;
+use crate::facts::Facts;
+use crate::host::agent::Mode;
+use crate::host::ours;
+use crate::permission::{
+    Call, Decision, OurTool, Outcome, Reason, Refusal, Scope, absolute_arguments, decide,
+    decide_unreadable_state, denied,
+};
+use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of};
+use crate::session::{Seen, Session, Unreadable};
+use crate::sys::EntryName;
+
+use lacking::Lack;
+pub use lacking::lacks_always_on;
+pub use request::{Activation, Asks, Begins, Request, our_tool};
+pub use terminal::BY_TYPING;
+
+const REFUSALS: EntryName = EntryName::from_static("refusals");
+
+/// What happens to a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on as it would without us.
+    Allow,
+    /// It goes on without a question of the host: entries prove that it is granted, as this says.
+    Grant(String),
+    /// It goes on, and the model is told this.
+    Note(String),
+    /// The person is asked, with this reason.
+    Ask(String),
+    /// It is refused.
+    Refuse(Why),
+}
+
+/// Why a call is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Why {
+    /// For the model, with what it may do instead.
+    pub model: String,
+    /// For the person, where the host shows them a text of their own.
+    pub person: String,
+}
+
+impl From<String> for Why {
+    fn from(text: String) -> Self {
+        let person = text.clone();
+        Self {
+            model: text,
+            person,
+        }
+    }
+}
+
+/// A verdict, and what follows from it.
+#[derive(Debug)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The audit event, if something that restricts decided; always for a refusal.
+    pub event: Option<Event>,
+    /// The arguments as they were judged, if they have to replace the call's own.
+    pub arguments: Option<Value>,
+}
+
+impl Judged {
+    /// A verdict, with its event.
+    pub fn new(verdict: Verdict, event: Option<Event>) -> Self {
+        Self {
+            verdict,
+            event,
+            arguments: None,
+        }
+    }
+
+    /// A refusal.
+    pub fn refused(why: impl Into<Why>, event: Event) -> Self {
+        Self::new(Verdict::Refuse(why.into()), Some(event))
+    }
+
+    /// Why the call does not go on by itself: where nobody can be asked, that is a refusal.
+    pub fn stopped(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Refuse(why) => Some(&why.model),
+            Verdict::Ask(reason) => Some(reason),
+            Verdict::Allow | Verdict::Grant(_) | Verdict::Note(_) => None,
+        }
+    }
+}
+
+/// What of a host changes a verdict. All else about hosts is translated before and after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostRow {
+    /// Whether calls are restricted, granted without a question, or both.
+    pub mode: Mode,
+    /// Whether it has our tools for the files and scripts of a skill. Where it has not, its own tools
+    /// may read these files and run these scripts without an entry.
+    pub has_our_tools: bool,
+    /// Whether the model can type into what a command started without a further hook.
+    pub types_unseen: bool,
+}
+
+impl HostRow {
+    /// The row of the host that makes this call. Its mode is the command's, else the configuration's;
+    /// where a policy demands that skills be restricted, it does that at least.
+    pub fn of(facts: &Facts) -> Self {
+        let Some(calling) = &facts.run.agent else {
+            return Self {
+                mode: Mode::Restrict,
+                has_our_tools: true,
+                types_unseen: false,
+            };
+        };
+        let table = calling.agent.table();
+        let config = facts.config();
+        let set = || config.as_ref().ok()?.hosts.get(&calling.agent)?.mode;
+        let can = table.serves;
+        let mode = match calling.mode.or_else(set).unwrap_or_default() {
+            Mode::Grant | Mode::Both if !can.grant => Mode::Restrict,
+            Mode::Ask if !can.ask => Mode::Restrict,
+            mode => mode,
+        };
+        let is_demanded = || facts.policies().is_ok_and(|all| all.demand_restrict());
+        Self {
+            mode: if config.is_err() || is_demanded() {
+                mode.at_least_restricting()
+            } else {
+                mode
+            },
+            has_our_tools: false,
+            types_unseen: table.types_unseen,
+        }
+    }
+}
+
+/// What a call is judged on.
+#[derive(Debug)]
+pub struct Grounds<'a> {
+    facts: &'a Facts,
+    session: &'a Result<Session, Unreadable>,
+    lack: Option<Lack>,
+}
+
+impl<'a> Grounds<'a> {
+    /// The grounds in this session.
+    pub fn new(facts: &'a Facts, session: &'a Result<Session, Unreadable>) -> Self {
+        Self {
+            facts,
+            session,
+            lack: lacking::lack(facts, session),
+        }
+    }
+
+    /// The mode in which calls are decided.
+    pub fn mode(&self) -> Mode {
+        HostRow::of(self.facts).mode
+    }
+
+    /// Whether every call of a tool that is not ours passes: no skill was activated, so the user's
+    /// configuration denies nothing either; no policy denies a tool; and nothing is missing.
+    pub fn nothing_is_in_force(&self) -> bool {
+        self.lack.is_none()
+            && self
+                .session
+                .as_ref()
+                .is_ok_and(|it| it.activated.is_empty())
+            && self.facts.policies().is_ok_and(|all| denies_no_tool(&all))
+    }
+}
+
+fn denies_no_tool(policies: &Policies) -> bool {
+    policies.denied_tools().next().is_none()
+}
+
+/// Decides on a call. If a policy, the session or the configuration cannot be read, only reading is
+/// allowed (fail-closed, docs/spec/README.md#laws).
+pub fn judge(on: &Grounds, request: &Request) -> Judged {
+    let facts = on.facts;
+    // With nothing active, the call need not be matched to a skill's script.
+    let session = on.session.as_ref();
+    let active = session.ok().filter(|it| !it.activated.is_empty());
+    let script_of = active.and_then(|session| request.script_of(facts, session));
+    let call = request.call(script_of.as_deref());
+    let policies = match facts.policies() {
+        Ok(policies) => policies,
+        Err(error) => return closed(request, &call, "the policy cannot be read", &error),
+    };
+    if let Some(lack) = &on.lack {
+        return closed(request, &call, lack.what, &lack.error);
+    }
+    let session = match on.session {
+        Ok(session) => session,
+        Err(why) => return unreadable_session(request, &call, why),
+    };
+    let is_idle = session.activated.is_empty() && denies_no_tool(&policies);
+    if is_idle && call.ours != Some(OurTool::Direct) {
+        return Judged::new(Verdict::Allow, None);
+    }
+    // Without a readable configuration, the default rules are the least that holds.
+    let (config, unreadable) = match facts.config() {
+        Ok(config) => (config, None),
+        Err(_) if session.activated.is_empty() => (Rc::default(), None),
+        Err(error) => (Rc::default(), Some(error)),
+    };
+    let enforcement = enforcement(facts, &config, &policies, session, request);
+    let case = Case {
+        facts,
+        host: HostRow::of(facts),
+        request,
+        session,
+        config: &config,
+        enforcement: enforcement.about(&policies, call.ours),
+    };
+    let judged = if case.host.mode == Mode::Grant {
+        case.granting()
+    } else {
+        case.restricting()
+    };
+    match (unreadable, judged.verdict) {
+        (None, verdict) => Judged { verdict, ..judged },
+        (Some(error), Verdict::Refuse(Why { model, person })) => {
+            let why = Why {
+                model: format!("{model} ({error})"),
+                person,
+            };
+            Judged {
+                verdict: Verdict::Refuse(why),
+                ..judged
+            }
+        }
+        (Some(error), _) => closed(request, &call, "the configuration cannot be read", &error),
+    }
+}
+
+/// What restricts a call in this session.
+pub fn enforcement(
+    facts: &Facts,
+    config: &Config,
+    policies: &Policies,
+    session: &Session,
+    request: &Request,
+) -> Enforcement {
+    let enforcement = Enforcement::for_session(facts, config, policies, session);
+    let enforcement = enforcement.with_mcp_tool(request.is_mcp.then_some(request.tool.as_str()));
+    match &request.begins {
+        Some(begins) => enforcement.begun_in(begins.directory.clone(), begins.persists),
+        None => enforcement,
+    }
+}
+
+/// Refuses a call that cannot be read, for this reason, if anything is in force.
+pub fn refuse_unread(on: &Grounds, shown: &str, why: &str) -> Judged {
+    if on.nothing_is_in_force() || !on.mode().restricts() {
+        return Judged::new(Verdict::Allow, None);
+    }
+    let text = format!(
+        "`{shown}` is not allowed while a skill or policy restricts: {why}. Tell the user."
+    );
+    let event = Event::new("tool")
+        .with("tool", shown)
+        .with("decision", "blocked")
+        .with("by", why);
+    Judged::refused(text, event)
+}
+
+/// The text of a refusal for the model, firmer the second time: a model that repeats a call word for
+/// word did not understand the first.
+pub fn firmer_if_repeated(facts: &Facts, request: &Request, text: String) -> String {
+    let call = json!([request.shown(), request.arguments]);
+    let call = format!("{}\0{call}", facts.key().as_str());
+    if Seen::at(facts.state(), REFUSALS).before(&call) {
+        return format!("{text} This was already refused: do not retry.");
+    }
+    text
+}
+
+/// Hands `then` the call in the form that rules apply to, with what its arguments mean. A forwarding
+/// tool whose own name is denied counts under that name.
+pub fn with_call<T>(
+    facts: &Facts,
+    session: &Session,
+    scope: &Scope,
+    request: &Request,
+    then: impl FnOnce(&Call) -> T,
+) -> T {
+    let script_of = request.script_of(facts, session);
+    let call = request.call(script_of.as_deref());
+    let meant = meaning::meaning(facts, scope, session, request, &call);
+    let call = Call {
+        meant: &meant,
+        ..call
+    };
+    let forwarded = request.forwarded(call);
+    if call.tool != forwarded.tool && denied(scope, &forwarded, &OnDisk) {
+        then(&forwarded)
+    } else {
+        then(&call)
+    }
+}
+
+/// One call that something may restrict.
+struct Case<'a> {
+    facts: &'a Facts,
+    host: HostRow,
+    request: &'a Request,
+    session: &'a Session,
+    config: &'a Config,
+    enforcement: Enforcement,
+}
+
+/// What rules decide on a call.
+struct ByRules {
+    decision: Decision,
+    event: Event,
+    arguments: Option<Value>,
+}
+
+impl Case<'_> {
+    fn by_rules(&self, enforcement: &Enforcement) -> ByRules {
+        let (facts, scope) = (self.facts, enforcement.scope());
+        with_call(facts, self.session, &scope, self.request, |call| {
+            let decision = decide(&scope, call, &OnDisk);
+            ByRules {
+                event: decision_of(&scope, call, &decision),
+                decision,
+                arguments: absolute_arguments(&scope, call),
+            }
+        })
+    }
+
+    /// Denials alone stop a call; what the list grants goes on without a question.
+    fn granting(&self) -> Judged {
+        let by = self.by_rules(&self.enforcement.clone().only_denying());
+        if let Outcome::Blocked(refusal) = by.decision.outcome {
+            return self.refused(refusal, by.event);
+        }
+        if let Some((refusal, event)) = self.never_allowed() {
+            return self.refused(refusal, event);
+        }
+        match self.proven() {
+            Some((why, event)) => Judged::new(Verdict::Grant(why), Some(event)),
+            None => Judged::new(Verdict::Allow, None),
+        }
+    }
+
+    fn restricting(&self) -> Judged {
+        let by = self.by_rules(&self.enforcement);
+        let (event, is_active) = (by.event, !self.session.activated.is_empty());
+        let verdict = match by.decision.outcome {
+            Outcome::Blocked(refusal) => return self.blocked(refusal, event),
+            Outcome::Warned(refusal) => Verdict::Note(self.in_hosts_words(refusal).message()),
+            Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => Verdict::Allow,
+        };
+        if self.types_on() {
+            let text = format!(
+                "`{}` is not allowed with a terminal: what is typed into it later is not checked \
+                 here. Run it without `tty`.",
+                self.request.shown()
+            );
+            let event = event
+                .with("decision", "blocked")
+                .with("by", terminal::BY_TYPING);
+            return Judged::refused(text, event);
+        }
+        if self.host.mode.grants()
+            && let Some((why, event)) = self.proven()
+        {
+            return Judged::new(Verdict::Grant(why), Some(event));
+        }
+        let (verdict, event) = match self.script_read() {
+            Some(advice) if verdict == Verdict::Allow => {
+                if self.config.script_reads == ScriptReads::Block {
+                    let text = format!("Reading it is not allowed: {advice}.");
+                    let event = event.with("decision", "blocked").with("by", "script_reads");
+                    let event = event.with("refused", "path").with("script_read", true);
+                    return Judged::refused(text, event);
+                }
+                // Our own tool says so itself.
+                let says = (self.request.tool != ours::READ_FILE).then_some(true);
+                (Verdict::Note(advice), event.with("script_read", says))
+            }
+            _ => (verdict, event),
+        };
+        Judged {
+            // While no skill is active, a policy that permits a call has decided nothing about one.
+            event: (is_active || verdict != Verdict::Allow).then_some(event),
+            verdict,
+            arguments: by.arguments,
+        }
+    }
+
+    /// What no rule grants may still be a use of the skill's own files, or the person's to answer.
+    fn blocked(&self, refusal: Refusal, event: Event) -> Judged {
+        let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
+        let is_theirs = matches!(self.request.asks, Asks::Other);
+        if is_unlisted && is_theirs && self.uses_own_files() {
+            let event = event.with("decision", "allowed");
+            let event = event.with("by", "the skill's own files");
+            return Judged::new(Verdict::Allow, Some(event));
+        }
+        if is_unlisted && self.host.mode == Mode::Ask {
+            // The person's yes must not undo what decides.
+            if let Some((refusal, event)) = self.never_allowed() {
+                return self.refused(refusal, event);
+            }
+            let reason = self.in_hosts_words(refusal).for_people();
+            let event = event.with("decision", "asked");
+            return Judged::new(Verdict::Ask(reason), Some(event));
+        }
+        self.refused(refusal, event)
+    }
+
+    /// The refusal of what no list allows, in whatever mode: a change of a protected place, and a run
+    /// of this program.
+    fn never_allowed(&self) -> Option<(Refusal, Event)> {
+        // `*` would lift the restriction, and the protection with it.
+        let every_change = ["Bash", "Write", "Edit"].map(str::to_owned);
+        let by = self.by_rules(&self.enforcement.adding("", &every_change));
+        let Outcome::Blocked(refusal) = by.decision.outcome else {
+            return None;
+        };
+        let is_so = matches!(
+            refusal.reason(),
+            Reason::Protected { .. } | Reason::OurProgram
+        );
+        is_so.then_some((refusal, by.event))
+    }
+
+    /// The advice to run a script of the active skill instead of reading it.
+    fn script_read(&self) -> Option<String> {
+        let has_our_tools = self.host.has_our_tools;
+        has_our_tools.then(|| own_files::script_read(self.facts, self.session, self.request))?
+    }
+
+    /// Whether the model could type into what this command starts, while a skill has a list.
+    fn types_on(&self) -> bool {
+        let mut active = self.session.activated.iter();
+        self.host.types_unseen
+            && self.request.arguments.get("command").is_some()
+            && active.any(|skill| skill.allowed.is_some())
+            && terminal::is_asked_for(&self.request.record)
+            && !self.uses_own_files()
+    }
+
+    fn uses_own_files(&self) -> bool {
+        let calling = self.facts.run.agent.as_ref();
+        calling
+            .filter(|_| !self.host.has_our_tools)
+            .is_some_and(|calling| {
+                let home = self.facts.run.env.home();
+                own_files::uses_own_files(calling.agent.table(), self.session, self.request, home)
+            })
+    }
+
+    fn in_hosts_words(&self, refusal: Refusal) -> Refusal {
+        self.request
+            .in_hosts_words(refusal, || self.enforcement.entries())
+    }
+
+    fn refused(&self, refusal: Refusal, event: Event) -> Judged {
+        let refusal = self.in_hosts_words(refusal);
+        let next = match refusal.reason() {
+            Reason::NotGranted { skill, .. } => {
+                format!(" `agent-skills suggest {skill}` shows what its list lacks.")
+            }
+            _ => String::new(),
+        };
+        let why = Why {
+            model: refusal.message(),
+            person: refusal.for_people() + &next,
+        };
+        Judged::refused(why, event)
+    }
+}
+
+/// Allows reading, and those of our own tools that only inform. Using a skill is refused, because what
+/// cannot be read may forbid it.
+fn closed(request: &Request, call: &Call, what: &str, error: &Error) -> Judged {
+    let only_tells = match call.ours {
+        Some(OurTool::ReadSkillFile { .. }) => true,
+        Some(OurTool::Marketplace { action }) => {
+            action.is_some_and(|action| !["install", "remove", "update"].contains(&action))
+        }
+        Some(_) => false,
+        None => decide_unreadable_state(call).allows(),
+    };
+    if only_tells {
+        let event = call_event(call, "allowed", what);
+        return Judged::new(Verdict::Allow, Some(event));
+    }
+    let tool = request.shown.as_deref().unwrap_or(call.tool);
+    let text = format!("`{tool}` is not allowed while {what}: {error}. Tell the user.");
+    Judged::refused(text, call_event(call, "blocked", what))
+}
+
+fn unreadable_session(request: &Request, call: &Call, why: &Unreadable) -> Judged {
+    let by = format!("unreadable state: {why}");
+    match decide_unreadable_state(call).outcome {
+        Outcome::Blocked(refusal) => {
+            let refusal = request.in_hosts_words(refusal, Vec::new);
+            let why = Why {
+                model: refusal.message(),
+                person: refusal.for_people(),
+            };
+            Judged::refused(why, call_event(call, "blocked", &by))
+        }
+        _ => Judged::new(Verdict::Allow, Some(call_event(call, "allowed", &by))),
+    }
+}

@@ -1,0 +1,251 @@
+//! One call of a tool, read once.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::host::ours;
+use crate::permission::{Call, OurTool, Refusal, looking};
+use crate::protocol::called::{self, Called};
+use crate::protocol::{RunSkillScript, ToolCall, ToolUse};
+use crate::session::Session;
+
+/// A call of a tool, with what its arguments are.
+#[derive(Debug)]
+pub struct Request {
+    /// The tool, as rules call it.
+    pub tool: String,
+    /// The tool as the host calls it, where that is another name.
+    pub shown: Option<String>,
+    /// Its arguments, under the keys of chibi's tool.
+    pub arguments: Value,
+    /// What the call asks for.
+    pub asks: Asks,
+    /// Where and in what shell its command begins, where a call of this host says so.
+    pub begins: Option<Begins>,
+    /// Whether the call itself says that the tool is an MCP server's.
+    pub is_mcp: bool,
+    /// Whether it is known what each of its arguments does, so that none of them loosens anything.
+    pub is_known: bool,
+    /// The host's record of the session, and the identity of the call in it.
+    pub record: (Option<PathBuf>, Option<String>),
+}
+
+/// What a call asks for.
+#[derive(Debug)]
+pub enum Asks {
+    /// A tool that is not ours.
+    Other,
+    /// One of our tools, with its arguments; or why they are none, which the tool reports, doing nothing.
+    Ours(Result<ToolCall>),
+    /// That a skill becomes active.
+    Activation(Box<Activation>),
+    /// That a skill becomes active, but none can, for this reason, which the tool reports too.
+    NoSkill(Error),
+}
+
+/// The activation that a call asks for.
+#[derive(Debug)]
+pub struct Activation {
+    /// The skill's own tool, which entries may name.
+    pub tool: String,
+    /// The skill's name.
+    pub name: String,
+    /// Its directory, which tells it from its namesakes.
+    pub dir: PathBuf,
+    /// The skill, if a tool of ours is called.
+    pub called: Option<Called>,
+}
+
+impl Activation {
+    fn of(called: Called) -> Self {
+        Self {
+            tool: called.tool.clone(),
+            name: called.skill.name.to_string(),
+            dir: called.skill.dir.clone(),
+            called: Some(called),
+        }
+    }
+}
+
+/// Where a command begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Begins {
+    /// The directory.
+    pub directory: PathBuf,
+    /// Whether its shell keeps what an earlier command changed.
+    pub persists: bool,
+}
+
+impl Request {
+    /// A call of a tool that is not ours.
+    pub fn of_tool(tool: impl Into<String>, arguments: Value) -> Self {
+        Self {
+            tool: tool.into(),
+            shown: None,
+            arguments,
+            asks: Asks::Other,
+            begins: None,
+            is_mcp: false,
+            is_known: true,
+            record: (None, None),
+        }
+    }
+
+    /// A call in chibi, whose tools rules are written for.
+    pub fn of_chibi(facts: &Facts, used: ToolUse) -> Self {
+        let asks = asks(facts, &used);
+        Self {
+            asks,
+            ..Self::of_tool(used.tool, used.arguments)
+        }
+    }
+
+    /// The activation of `called` by its own tool.
+    pub fn activating(called: Called) -> Self {
+        let tool = called.tool.clone();
+        Self {
+            asks: Asks::Activation(Box::new(Activation::of(called))),
+            ..Self::of_tool(tool, Value::Null)
+        }
+    }
+
+    /// The call, if what it asks for is there.
+    ///
+    /// # Errors
+    /// Why it makes no skill active, although it asks for that.
+    pub fn usable(self) -> Result<Self> {
+        match self.asks {
+            Asks::NoSkill(error) => Err(error),
+            _ => Ok(self),
+        }
+    }
+
+    /// The tool as the host calls it.
+    pub fn shown(&self) -> &str {
+        self.shown.as_deref().unwrap_or(&self.tool)
+    }
+
+    /// The skill that it makes active by a tool of ours.
+    pub fn called(&self) -> Option<&Called> {
+        match &self.asks {
+            Asks::Activation(activation) => activation.called.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The arguments of our tool, if it is a call of one that has any.
+    pub fn our_call(&self) -> Option<&ToolCall> {
+        match &self.asks {
+            Asks::Ours(parsed) => parsed.as_ref().ok(),
+            _ => None,
+        }
+    }
+
+    /// The directory of the skill whose script it runs, found as its tool finds it: skills may share a
+    /// name, and a skill may have several spellings.
+    pub fn script_of(&self, facts: &Facts, session: &Session) -> Option<PathBuf> {
+        match self.our_call()? {
+            ToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
+                called::skill_dir(facts, start.skill.as_deref(), session)
+            }
+            _ => None,
+        }
+    }
+
+    /// The call in the form that rules apply to: an activation counts as a call of the skill's own tool.
+    /// `script_of` is the directory of the skill whose script is to run.
+    pub fn call<'a>(&'a self, script_of: Option<&'a Path>) -> Call<'a> {
+        let (tool, ours) = match &self.asks {
+            Asks::Activation(activation) => {
+                let (name, dir) = (activation.name.as_str(), activation.dir.as_path());
+                (&activation.tool, Some(OurTool::Skill { name, dir }))
+            }
+            Asks::Ours(parsed) => {
+                let parsed = parsed.as_ref().ok();
+                (&self.tool, our_tool(&self.tool, parsed, script_of))
+            }
+            Asks::Other | Asks::NoSkill(_) => (&self.tool, None),
+        };
+        Call {
+            tool,
+            arguments: &self.arguments,
+            ours,
+            meant: &[],
+        }
+    }
+
+    /// The same call under the name of the tool that is called, which may forward it.
+    pub fn forwarded<'a>(&'a self, call: Call<'a>) -> Call<'a> {
+        Call {
+            tool: &self.tool,
+            ..call
+        }
+    }
+
+    /// A refusal of it with the host's name of the tool, and with `entries` as their author wrote them
+    /// where the host's tools have other names.
+    pub fn in_hosts_words(
+        &self,
+        refusal: Refusal,
+        entries: impl FnOnce() -> Vec<String>,
+    ) -> Refusal {
+        match &self.shown {
+            Some(shown) => refusal.in_agent(shown, entries()),
+            None => refusal,
+        }
+    }
+}
+
+/// What a call in chibi asks for.
+fn asks(facts: &Facts, used: &ToolUse) -> Asks {
+    let tool = used.tool.as_str();
+    if !ours::is_ours(tool) {
+        return Asks::Other;
+    }
+    let is_fixed = ours::FIXED.contains(&tool);
+    let wanted = match ToolCall::parse(tool, Ok(used.arguments.clone())) {
+        Ok(ToolCall::Activate(wanted)) => Ok(wanted),
+        Err(error) if !is_fixed => Err(error),
+        parsed => return Asks::Ours(parsed),
+    };
+    match called::called(facts, tool, wanted) {
+        Some(Ok(called)) => Asks::Activation(Box::new(Activation::of(called))),
+        Some(Err(error)) => Asks::NoSkill(error),
+        None => Asks::Other,
+    }
+}
+
+/// Which of our own tools a call is for, unless it activates a skill, by its arguments as the tool
+/// reads them; a different reading could bypass the decision.
+pub fn our_tool<'a>(
+    tool: &str,
+    parsed: Option<&'a ToolCall>,
+    script_of: Option<&'a Path>,
+) -> Option<OurTool<'a>> {
+    match tool {
+        ours::DIRECT => Some(OurTool::Direct),
+        ours::MARKETPLACE => Some(OurTool::Marketplace {
+            action: match parsed {
+                Some(ToolCall::Command(words)) => words.first().and_then(|verb| looking(verb)),
+                _ => None,
+            },
+        }),
+        ours::READ_FILE => Some(OurTool::ReadSkillFile {
+            skill: match parsed {
+                Some(ToolCall::ReadSkillFile(read)) => read.skill.as_deref(),
+                _ => None,
+            },
+        }),
+        ours::SESSION => Some(OurTool::Session),
+        ours::PROPOSE => Some(OurTool::Propose { new: false }),
+        ours::CREATE => Some(OurTool::Propose { new: true }),
+        ours::RUN_SCRIPT => Some(match parsed {
+            Some(ToolCall::RunSkillScript(RunSkillScript::Job { .. })) => OurTool::Job,
+            _ => OurTool::RunSkillScript { skill: script_of },
+        }),
+        _ => None,
+    }
+}

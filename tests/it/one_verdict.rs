@@ -1,0 +1,215 @@
+//! One decision for every host: the same call under the same list is refused through every door or
+//! through none. Each difference that is meant is a row of `DIFFERENT`.
+
+use agent_skills::host::Agent;
+use agent_skills::host::agent::table::Does;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::agents::World;
+use crate::agents::all::worlds;
+use crate::host::Host;
+
+/// What is asked of a host, in no host's words.
+#[derive(Clone, Debug)]
+enum Ask {
+    Run(String),
+    Read(String),
+    Write(String),
+    Fetch(String),
+}
+
+use Ask::{Fetch, Read, Run, Write};
+
+impl Ask {
+    /// The call of chibi's tool.
+    fn in_chibi(&self) -> (&'static str, Value) {
+        match self {
+            Run(command) => ("shell_exec", json!({ "command": command })),
+            Read(path) => ("file_head", json!({ "path": path })),
+            Write(path) => ("write_file", json!({"path": path, "content": "x"})),
+            Fetch(url) => ("fetch_url", json!({ "url": url })),
+        }
+    }
+
+    /// The call of an agent's tool, if it has one for this.
+    fn in_agent(&self, world: &World) -> Option<Value> {
+        let tool = |wanted: fn(&Does) -> Option<&'static str>| {
+            let mut tools = world.form.agent.table().tools.iter();
+            tools.find_map(|tool| Some((tool.name, wanted(&tool.does)?)))
+        };
+        let (name, arguments) = match self {
+            Run(command) => (world.form.shell.1, json!({ "command": command })),
+            Write(path) if world.form.write.1 == "patch" => {
+                let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
+                (world.form.write.0, json!({ "command": patch }))
+            }
+            Write(path) => {
+                let (name, key) = world.form.write;
+                (name, json!({key: path, "content": "x"}))
+            }
+            Read(path) => {
+                let (name, key) = tool(|does| match does {
+                    Does::Read(keys) => keys.first().copied(),
+                    _ => None,
+                })?;
+                (name, json!({ key: path }))
+            }
+            Fetch(url) => {
+                let (name, key) = tool(|does| match does {
+                    Does::Fetch(key) => Some(*key),
+                    _ => None,
+                })?;
+                (name, json!({ key: url }))
+            }
+        };
+        Some(world.calling(name, arguments))
+    }
+}
+
+/// Every host with one skill active: chibi, and each agent.
+struct Doors {
+    chibi: Host,
+    agents: Vec<World>,
+}
+
+impl Doors {
+    fn with(list: &str) -> Self {
+        let frontmatter = format!("allowed-tools: {list}");
+        let chibi = Host::stdin().skill("pdf", &frontmatter, "Do");
+        let activated = chibi.pre_tool_here("skill_pdf", &json!({}));
+        assert_eq!(activated, json!({}), "{list}");
+        let agents = worlds().map(|world| world.using("pdf", &frontmatter));
+        Self {
+            agents: agents.collect(),
+            chibi,
+        }
+    }
+
+    fn chibi_refuses(&self, ask: &Ask) -> bool {
+        let (tool, arguments) = ask.in_chibi();
+        self.chibi.pre_tool_here(tool, &arguments)["block"] == json!(true)
+    }
+
+    /// Whether each agent that has a tool for it refuses.
+    fn refusing(&self, ask: &Ask) -> Vec<(Agent, bool)> {
+        let worlds = self.agents.iter();
+        let of = |world: &World| {
+            let answer = world.hook_here(&ask.in_agent(world)?);
+            Some((world.form.agent, answer.is_denied()))
+        };
+        worlds.filter_map(of).collect()
+    }
+
+    #[track_caller]
+    fn agree(&self, list: &str, ask: &Ask) {
+        let refused = self.chibi_refuses(ask);
+        for (agent, refuses) in self.refusing(ask) {
+            assert_eq!(refuses, refused, "{agent}, not chibi: {ask:?} under {list}");
+        }
+    }
+}
+
+const LISTS: [&str; 5] = [
+    "Bash(git log:*) Bash(git status) Bash(ls:*)",
+    "Bash(git:*) Write(docs/**)",
+    "Bash(npm run:*) Bash(make) Read",
+    "Write WebFetch(domain:example.org)",
+    "Bash Edit(src/*)",
+];
+
+fn word() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "git",
+        "log",
+        "status",
+        "push",
+        "ls",
+        "npm",
+        "run",
+        "make",
+        "rm",
+        "-rf",
+        "--oneline",
+        "x",
+        "docs/x",
+        "src/a.rs",
+        "../x",
+        "/etc/passwd",
+        "'a b'",
+        "\"$(id)\"",
+        "`id`",
+        "*.rs",
+        "~/.ssh",
+        "-c",
+        "tee",
+        ".claude/settings.json",
+        ">",
+        ">>",
+        "<",
+        "2>&1",
+        "&&",
+        "||",
+        ";",
+        "|",
+        "&",
+        "(",
+        ")",
+        "{a,b}",
+        "cd",
+        "for",
+        "in",
+        "do",
+        "done",
+        "env",
+        "xargs",
+        "sudo",
+        "sh",
+        "A=1",
+    ])
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    let path = prop::sample::select(vec![
+        "docs/x",
+        "docs/../x",
+        "src/a.rs",
+        "src/b/c",
+        "/etc/passwd",
+        "../x",
+        "x",
+        "./docs/x",
+        ".git/config",
+        ".claude/settings.json",
+        ".chibi/agent-skills.toml",
+        "docs",
+        "~/x",
+    ]);
+    let url = prop::sample::select(vec![
+        "https://example.org/a",
+        "https://a.example.org",
+        "http://example.org",
+        "https://evil.org/example.org",
+        "https://example.org@evil.org/",
+        "file:///etc/passwd",
+    ]);
+    let command = prop::collection::vec(word(), 1..7).prop_map(|words| words.join(" "));
+    prop_oneof![
+        6 => command.prop_map(Run),
+        1 => path.clone().prop_map(|path| Write(path.to_owned())),
+        1 => path.prop_map(|path| Read(path.to_owned())),
+        1 => url.prop_map(|url| Fetch(url.to_owned())),
+    ]
+}
+
+#[test]
+fn a_call_has_one_verdict_through_every_door() {
+    let doors = LISTS.map(|list| (list, Doors::with(list)));
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let checked = runner.run(&(0..LISTS.len(), ask()), |(at, ask)| {
+        let (list, doors) = &doors[at];
+        doors.agree(list, &ask);
+        Ok(())
+    });
+    checked.unwrap();
+}
