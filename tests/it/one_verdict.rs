@@ -1,9 +1,11 @@
 //! One decision for every host: the same call under the same list is refused through every door or
-//! through none. Each difference that is meant is a row of `DIFFERENT`.
+//! through none. What differs is listed below, with the fact of the host that makes it so.
 
 use agent_skills::host::Agent;
-use agent_skills::host::agent::table::Does;
+use agent_skills::host::agent::table::{Does, Table};
+use agent_skills::host::shell::Language;
 use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
 use crate::agents::World;
@@ -205,11 +207,52 @@ fn ask() -> impl Strategy<Value = Ask> {
 #[test]
 fn a_call_has_one_verdict_through_every_door() {
     let doors = LISTS.map(|list| (list, Doors::with(list)));
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut runner = TestRunner::new_with_rng(
+        Config::with_cases(100),
+        TestRng::deterministic_rng(RngAlgorithm::ChaCha),
+    );
     let checked = runner.run(&(0..LISTS.len(), ask()), |(at, ask)| {
         let (list, doors) = &doors[at];
         doors.agree(list, &ask);
         Ok(())
     });
     checked.unwrap();
+}
+
+/// What differs, and by which fact of the host's table.
+#[test]
+fn hosts_differ_where_their_tables_say_so() {
+    let doors = Doors::with("Bash(git log:*) Read");
+    let by_table = |differs: fn(&Table) -> bool| -> Vec<Agent> {
+        let all = doors.agents.iter().map(|world| world.form.agent);
+        all.filter(|agent| differs(agent.table())).collect()
+    };
+    for (command, who) in [
+        // The programs of its shell are its tools for reading.
+        ("cat notes.md", by_table(|table| table.reads_by_shell)),
+        // zsh replaces `=x` by the path of a program.
+        (
+            "git log =x",
+            by_table(|table| table.shell.language == Language::BashOrZsh),
+        ),
+        // The next command begins where this one ends.
+        ("cd sub && git log", by_table(|table| table.shell.persists)),
+    ] {
+        let ask = Run(command.to_owned());
+        let refused = doors.chibi_refuses(&ask);
+        let others = doors.refusing(&ask).into_iter();
+        let others = others.filter(|(_, refuses)| *refuses != refused);
+        let others: Vec<Agent> = others.map(|(agent, _)| agent).collect();
+        assert_eq!(others, who, "{command}");
+    }
+    // An agent without our tools for the skill's files reads them with its own.
+    for world in &doors.agents {
+        let file = world.home().join(world.form.skills).join("pdf/SKILL.md");
+        let ask = Run(format!("cat {}", file.display()));
+        let refuses = world.hook_here(&ask.in_agent(world).unwrap()).is_denied();
+        let is_in_doubt = world.form.agent.table().shell.persists;
+        assert_eq!(refuses, is_in_doubt, "{}", world.form.agent);
+    }
+    let file = doors.chibi.skills_dir().join("pdf/SKILL.md");
+    assert!(doors.chibi_refuses(&Run(format!("cat {}", file.display()))));
 }
