@@ -103,8 +103,8 @@ impl Enforcement {
 
     /// The same for a call of a tool that itself says that it is an MCP server's.
     #[must_use]
-    pub fn with_mcp_tool(mut self, tool: Option<&str>) -> Self {
-        self.mcp_tools.extend(tool.map(str::to_owned));
+    pub fn with_mcp_tool(mut self, tool: Option<&String>) -> Self {
+        self.mcp_tools.extend(tool.cloned());
         self
     }
 

@@ -216,7 +216,11 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
         Err(_) if session.activated.is_empty() => (Rc::default(), None),
         Err(error) => (Rc::default(), Some(error)),
     };
-    let enforcement = enforcement(facts, &config, &policies, session, request);
+    let mut enforcement = Enforcement::for_session(facts, &config, &policies, session)
+        .with_mcp_tool(request.is_mcp.then_some(&request.tool));
+    if let Some(begins) = &request.begins {
+        enforcement = enforcement.begun_in(begins.directory.clone(), begins.persists);
+    }
     let case = Case {
         facts,
         host: HostRow::of(facts),
@@ -225,41 +229,19 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
         config: &config,
         enforcement: enforcement.about(&policies, call.ours),
     };
-    let judged = if case.host.mode == Mode::Grant {
+    let mut judged = if case.host.mode == Mode::Grant {
         case.granting()
     } else {
         case.restricting()
     };
-    match (unreadable, judged.verdict) {
-        (None, verdict) => Judged { verdict, ..judged },
-        (Some(error), Verdict::Refuse(Why { model, person })) => {
-            let why = Why {
-                model: format!("{model} ({error})"),
-                person,
-            };
-            Judged {
-                verdict: Verdict::Refuse(why),
-                ..judged
-            }
-        }
-        (Some(error), _) => closed(request, &call, "the configuration cannot be read", &error),
+    let Some(error) = unreadable else {
+        return judged;
+    };
+    match &mut judged.verdict {
+        Verdict::Refuse(why) => why.model.push_str(&format!(" ({error})")),
+        _ => judged = closed(request, &call, "the configuration cannot be read", &error),
     }
-}
-
-/// What restricts a call in this session.
-pub fn enforcement(
-    facts: &Facts,
-    config: &Config,
-    policies: &Policies,
-    session: &Session,
-    request: &Request,
-) -> Enforcement {
-    let enforcement = Enforcement::for_session(facts, config, policies, session);
-    let enforcement = enforcement.with_mcp_tool(request.is_mcp.then_some(request.tool.as_str()));
-    match &request.begins {
-        Some(begins) => enforcement.begun_in(begins.directory.clone(), begins.persists),
-        None => enforcement,
-    }
+    judged
 }
 
 /// Refuses a call that cannot be read, for this reason, if anything is in force.
