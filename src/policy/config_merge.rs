@@ -1,13 +1,12 @@
 //! Tightens the user's configuration, never loosens it: by a trusted project's
-//! `.chibi/agent-skills.toml` and by a policy's minimum settings.
+//! `.chibi/agent-skills.toml`, and where a policy requires a skill.
 
 use serde::Deserialize;
 
-use crate::host::agent;
-use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
+use crate::permission::{Enforce, ScriptScope, Stacking};
 use crate::policy::config::{Enabled, SkillSettings};
 use crate::policy::file::denials;
-use crate::policy::floors::tighten;
+use crate::policy::floors::Floors;
 use crate::policy::skill_names::by_skill;
 use crate::policy::{BySkill, Config, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
@@ -34,18 +33,17 @@ impl Config {
     /// This configuration with each key as strict as the project's, if that is stricter.
     #[must_use]
     pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
-        tighten(&mut self.enforce, project.enforce);
-        // Settings for single skills are tightened too.
-        let single = self.skills.values_mut();
-        let single = single.filter_map(|skill| skill.sandbox.as_mut());
-        for own in single.chain([&mut self.sandbox]) {
-            tighten(own, project.sandbox);
-        }
-        tighten(&mut self.stacking, project.stacking);
-        tighten(&mut self.scripts, project.scripts);
-        tighten(&mut self.script_reads, project.script_reads);
-        tighten(&mut self.model_installs, project.model_installs);
-        self.proposals.0 &= project.proposals.0;
+        let floors = Floors {
+            mode: project.enforce,
+            stacking: project.stacking,
+            sandbox: project.sandbox,
+            scripts: project.scripts,
+            script_reads: project.script_reads,
+            model_installs: project.model_installs,
+            proposals: project.proposals,
+            ..Floors::default()
+        };
+        self = floors.tighten(self, false);
         self.deny.extend(project.deny);
         for (name, wanted) in project.visibility {
             // `on` would show a skill that its author hides, and hiding what the user has always on
@@ -88,57 +86,6 @@ impl Config {
             network: own.network.map(|own| own.max(network)),
             ..SkillSettings::default()
         };
-    }
-
-    /// Takes back what would widen decisions beyond the defaults: a policy that enforces means that
-    /// restrictions restrict. Every key is named, so that a new one needs a decision here.
-    pub(super) fn pin(&mut self) {
-        let Self {
-            stacking,
-            scripts,
-            always_allowed,
-            deactivate,
-            model_installs,
-            // Raised to the policy's minimum.
-            enforce: _,
-            // These can only tighten a decision.
-            deny: _,
-            scope: _,
-            max_active: _,
-            script_reads: _,
-            proposals: _,
-            create_skill: _,
-            // Where a person must be, and for whom: not what a call may do.
-            unattended: _,
-            tenant: _,
-            environment: _,
-            // Which skills there are, and how many are told of.
-            visibility: _,
-            uses_skills: _,
-            catalog: _,
-            audit: _,
-            // How permitted scripts run, for which `sandbox` has a minimum of its own.
-            pass_env: _,
-            sandbox: _,
-            network: _,
-            script_seconds: _,
-            // What it adds to a list, the policy's `overrides` decides.
-            skills: _,
-            // Only a policy sets them.
-            pipe_filters: _,
-            required: _,
-            // Each file's requirements apply on their own.
-            signing: _,
-            hosts,
-        } = self;
-        for host in hosts.values_mut() {
-            host.mode = host.mode.map(agent::Mode::at_least_restricting);
-        }
-        always_allowed.clear();
-        *deactivate = Deactivate::default();
-        tighten(stacking, Some(Stacking::default()));
-        tighten(scripts, Some(ScriptScope::default()));
-        tighten(model_installs, Some(ModelInstalls::default()));
     }
 }
 

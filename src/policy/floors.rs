@@ -3,44 +3,39 @@
 
 use serde::Deserialize;
 
+use crate::host::agent::Mode;
 use crate::permission::{Deactivate, Enforce, ScriptScope, Stacking};
-use crate::policy::config::Enabled;
+use crate::policy::config::{AuditConfig, Enabled};
 use crate::policy::{Config, Lifetime, ModelInstalls, ScriptReads};
-use crate::script::{Mode, Network};
+use crate::script::{self, Network};
 
 /// Floors by the configuration's own keys. What is not set is the configuration's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Floors {
     /// For `enforce`.
-    pub mode: Option<Enforce>,
+    pub(super) mode: Option<Enforce>,
     /// Whether a user may add entries to a skill's own list (`skills.NAME.allow`).
-    overrides: Option<bool>,
-    stacking: Option<Stacking>,
-    sandbox: Option<Mode>,
-    network: Option<Network>,
+    pub(super) overrides: Option<bool>,
+    pub(super) stacking: Option<Stacking>,
+    pub(super) sandbox: Option<script::Mode>,
+    pub(super) network: Option<Network>,
     /// Not a key of the configuration: whether filters at the end of a pipe need no entry.
-    pipe_filters: Enabled,
-    scripts: Option<ScriptScope>,
-    script_reads: Option<ScriptReads>,
-    model_installs: Option<ModelInstalls>,
-    proposals: Enabled,
-    create_skill: Enabled,
-    unattended: Enabled,
-    deactivate: Option<Deactivate>,
-    scope: Option<Lifetime>,
+    pub(super) pipe_filters: Enabled,
+    pub(super) scripts: Option<ScriptScope>,
+    pub(super) script_reads: Option<ScriptReads>,
+    pub(super) model_installs: Option<ModelInstalls>,
+    pub(super) proposals: Enabled,
+    pub(super) create_skill: Enabled,
+    pub(super) unattended: Enabled,
+    pub(super) deactivate: Option<Deactivate>,
+    pub(super) scope: Option<Lifetime>,
     /// The only tools that a configuration may name as always allowed.
-    always_allowed: Option<Vec<String>>,
-    audit: AuditFloors,
+    pub(super) always_allowed: Option<Vec<String>>,
+    pub(super) audit: AuditConfig,
     /// Not a floor: the value that counts.
-    tenant: Option<String>,
-    environment: Option<String>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct AuditFloors {
-    output_bytes: usize,
+    pub(super) tenant: Option<String>,
+    pub(super) environment: Option<String>,
 }
 
 impl Floors {
@@ -51,11 +46,27 @@ impl Floors {
         self.overrides.unwrap_or(!enforces)
     }
 
-    /// The configuration with each key as strict as this, if this is stricter. Every floor is named,
-    /// so that a new one is not forgotten here.
-    pub fn raise(&self, mut config: Config) -> Config {
+    /// The configuration with each key as strict as this, if this is stricter. A policy that
+    /// enforces also takes back what would widen decisions beyond the defaults: restrictions then
+    /// restrict.
+    pub fn raise(&self, config: Config) -> Config {
+        let pins = self.mode.is_some_and(|mode| mode > Enforce::Off);
+        let mut raised = self.clone().tighten(config, pins);
+        if !self.permits_added_entries() {
+            for own in raised.skills.values_mut() {
+                // Shown as empty: the policy decides that nothing is added.
+                own.allow = own.allow.take().map(|_| Vec::new());
+            }
+        }
+        raised
+    }
+
+    /// The configuration raised to these floors; if this `pins`, also to the defaults where less
+    /// would widen a decision. Every key of both is named, so that a new one needs a decision here.
+    pub(super) fn tighten(self, config: Config, pins: bool) -> Config {
         let Self {
             mode,
+            // Decides what is added to a skill's list, not what a key is.
             overrides: _,
             stacking,
             sandbox,
@@ -74,53 +85,73 @@ impl Floors {
             tenant,
             environment,
         } = self;
-        tighten(&mut config.enforce, *mode);
-        tighten(&mut config.sandbox, *sandbox);
-        tighten(&mut config.network, *network);
+        let (mut skills, mut hosts) = (config.skills, config.hosts);
         // Settings for single skills are raised too.
-        for own in config.skills.values_mut() {
-            if let Some(own) = &mut own.sandbox {
-                tighten(own, *sandbox);
-            }
-            if let Some(own) = &mut own.network {
-                tighten(own, *network);
-            }
-            if !self.permits_added_entries() {
-                // Shown as empty: the policy decides that nothing is added.
-                own.allow = own.allow.take().map(|_| Vec::new());
-            }
+        for own in skills.values_mut() {
+            own.sandbox = own.sandbox.map(|own| stricter(own, sandbox));
+            own.network = own.network.map(|own| stricter(own, network));
         }
-        config.pipe_filters.0 &= pipe_filters.0;
-        config.proposals.0 &= proposals.0;
-        config.create_skill.0 &= create_skill.0;
-        config.unattended &= unattended.0;
-        tighten(&mut config.stacking, *stacking);
-        tighten(&mut config.scripts, *scripts);
-        tighten(&mut config.script_reads, *script_reads);
-        tighten(&mut config.model_installs, *model_installs);
-        tighten(&mut config.deactivate, *deactivate);
-        tighten(&mut config.scope, *scope);
-        if let Some(permitted) = always_allowed {
-            config
+        for host in hosts.values_mut().filter(|_| pins) {
+            host.mode = host.mode.map(Mode::at_least_restricting);
+        }
+        let permitted = if pins {
+            Some(Vec::new())
+        } else {
+            always_allowed
+        };
+        let is_permitted = |tool: &String| permitted.as_ref().is_none_or(|all| all.contains(tool));
+        Config {
+            enforce: stricter(config.enforce, mode),
+            stacking: stricter(config.stacking, stacking.max(pinned(pins))),
+            scripts: stricter(config.scripts, scripts.max(pinned(pins))),
+            always_allowed: config
                 .always_allowed
-                .retain(|tool| permitted.contains(tool));
+                .into_iter()
+                .filter(is_permitted)
+                .collect(),
+            deactivate: stricter(config.deactivate, deactivate.max(pinned(pins))),
+            model_installs: stricter(config.model_installs, model_installs.max(pinned(pins))),
+            scope: stricter(config.scope, scope),
+            script_reads: stricter(config.script_reads, script_reads),
+            proposals: Enabled(config.proposals.0 && proposals.0),
+            create_skill: Enabled(config.create_skill.0 && create_skill.0),
+            pipe_filters: Enabled(config.pipe_filters.0 && pipe_filters.0),
+            // Where a person must be, and for whom: not what a call may do.
+            unattended: config.unattended && unattended.0,
+            tenant: tenant.or(config.tenant),
+            environment: environment.or(config.environment),
+            // How permitted scripts run.
+            sandbox: stricter(config.sandbox, sandbox),
+            network: stricter(config.network, network),
+            pass_env: config.pass_env,
+            script_seconds: config.script_seconds,
+            audit: AuditConfig {
+                output_bytes: config.audit.output_bytes.max(audit.output_bytes),
+            },
+            // These can only tighten a decision.
+            deny: config.deny,
+            max_active: config.max_active,
+            required: config.required,
+            // Which skills there are, and how many are told of.
+            visibility: config.visibility,
+            uses_skills: config.uses_skills,
+            catalog: config.catalog,
+            // Each file's requirements apply on their own.
+            signing: config.signing,
+            skills,
+            hosts,
         }
-        let recorded = &mut config.audit.output_bytes;
-        *recorded = audit.output_bytes.max(*recorded);
-        config.tenant = tenant.clone().or(config.tenant);
-        config.environment = environment.clone().or(config.environment);
-        if mode.is_some_and(|mode| mode > Enforce::Off) {
-            config.pin();
-        }
-        config
     }
 }
 
-/// Replaces a setting by a stricter one. Values are ordered loosest first.
-pub(super) fn tighten<T: Ord>(own: &mut T, other: Option<T>) {
-    if let Some(other) = other.filter(|other| other > own) {
-        *own = other;
-    }
+/// The stricter of two settings. Values are ordered loosest first.
+fn stricter<T: Ord>(own: T, floor: Option<T>) -> T {
+    floor.into_iter().fold(own, T::max)
+}
+
+/// The default as a floor, if keys are pinned.
+fn pinned<T: Default>(pins: bool) -> Option<T> {
+    pins.then(T::default)
 }
 
 #[cfg(test)]
@@ -164,7 +195,7 @@ mod tests {
         let raised =
             floors("mode = 'warn'\nnetwork = 'restricted'\nsandbox = 'auto'").raise(single);
         assert_eq!(raised.skills["pdf"].network, Some(Network::Restricted));
-        assert_eq!(raised.skills["pdf"].sandbox, Some(Mode::Auto));
+        assert_eq!(raised.skills["pdf"].sandbox, Some(script::Mode::Auto));
     }
 
     #[test]
