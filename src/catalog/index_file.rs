@@ -1,30 +1,22 @@
-//! The index on disk: what was found and the answers, which most calls read alone, then the stored
-//! skills. Written atomically, readable only by its user.
-//!
-//! ```text
-//! │ MAGIC │ length and checksum of the table │ table │ the stored skills │
-//! ```
+//! The index on disk: a table of what was found and the answers, which most calls read alone, then the
+//! stored skills as one part.
 
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sys::cache_file::{self, Part, Parts};
+use crate::sys::limits;
 use crate::sys::stamp::Stamp;
-use crate::sys::{cache_file, hash, limits};
 
 /// Indexes kept. Each set of skill directories has one, so each project with skills has one.
 pub const CATALOG_INDEXES: usize = 50;
 
 /// Changes with the format, and with how a skill is read.
-const MAGIC: &[u8; 16] = b"agent-skills ix5";
-/// The length of all before the table.
-const HEAD: usize = MAGIC.len() + 16;
-
+const MAGIC: &[u8; 16] = b"agent-skills ix6";
 /// Everything that was found.
 #[derive(Debug, Default, PartialEq)]
 pub struct Found {
@@ -80,17 +72,14 @@ pub struct Answer {
     pub offered: usize,
 }
 
-/// What every call reads: the key, the roots, the answers, and the checksum of the stored skills.
-type Table<K, R, A> = (K, R, A, u64);
+/// What every call reads: the key, the roots, the answers, and where the stored skills are.
+type Table<K, R, A> = (K, R, A, Part);
 
 /// An index that was read from disk.
 #[derive(Debug)]
 pub struct Stored {
-    file: File,
-    /// Where the stored skills are in the file.
-    skills: Range<u64>,
-    /// Their checksum.
-    checksum: u64,
+    parts: Parts,
+    skills: Part,
     cached: OnceCell<Vec<u8>>,
     /// In the order of the roots in the index's key.
     pub roots: Vec<KnownRoot>,
@@ -118,21 +107,12 @@ impl Stored {
     /// Opens the index at `path` if it is valid, complete, and was written by this user under
     /// `key`.
     pub fn open(path: &Path, key: &str) -> Option<Self> {
-        let (file, size) = cache_file::open(path, limits::CATALOG_INDEX)?;
-        let mut head = [0; HEAD];
-        file.read_exact_at(&mut head, 0).ok()?;
-        let (length, checksum) = head.strip_prefix(MAGIC)?.split_first_chunk()?;
-        let start = HEAD as u64;
-        let end = start.checked_add(u64::from_le_bytes(*length))?;
-        let checksum = u64::from_le_bytes(checksum.try_into().ok()?);
-        let skills = end..size;
-        let table = read(&file, start..end.min(skills.end), checksum)?;
+        let (table, parts) = cache_file::open(path, MAGIC, limits::CATALOG_INDEX)?;
         let table: Table<String, _, _> = postcard::from_bytes(&table).ok()?;
-        let (its_key, roots, answers, checksum) = table;
+        let (its_key, roots, answers, skills) = table;
         (its_key == key).then(|| Self {
-            file,
+            parts,
             skills,
-            checksum,
             cached: OnceCell::new(),
             roots,
             answers,
@@ -141,8 +121,8 @@ impl Stored {
 
     /// The stored skills; empty if they cannot be read.
     pub fn cached(&self) -> &[u8] {
-        let read = || read(&self.file, self.skills.clone(), self.checksum);
-        self.cached.get_or_init(|| read().unwrap_or_default())
+        let read = || self.parts.read(self.skills).unwrap_or_default();
+        self.cached.get_or_init(read)
     }
 
     /// The answer of this name.
@@ -151,20 +131,10 @@ impl Stored {
     }
 }
 
-/// A part of the file, if it has this checksum.
-fn read(file: &File, part: Range<u64>, checksum: u64) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(part.end.checked_sub(part.start)?).ok()?];
-    file.read_exact_at(&mut bytes, part.start).ok()?;
-    (hash(&bytes) == checksum).then_some(bytes)
-}
-
 /// Replaces the index at `path`. Best effort: it can be rebuilt.
 pub fn write(path: &Path, key: &str, found: &Found, answers: &[Answer]) {
-    let table: Table<_, _, _> = (key, &found.roots, answers, hash(&found.cached));
-    let Ok(table) = postcard::to_allocvec(&table) else {
-        return;
-    };
-    let head = [table.len() as u64, hash(&table)].map(u64::to_le_bytes);
-    let bytes = [&MAGIC[..], head.as_flattened(), &table, &found.cached].concat();
-    cache_file::replace_raw(path, &bytes, CATALOG_INDEXES);
+    let table: Table<_, _, _> = (key, &found.roots, answers, Part::new(0, &found.cached));
+    if let Ok(table) = postcard::to_allocvec(&table) {
+        cache_file::replace(path, MAGIC, &table, &found.cached, CATALOG_INDEXES);
+    }
 }

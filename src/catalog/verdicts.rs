@@ -84,7 +84,7 @@ impl Verdicts {
         );
         let day = self.today;
         if let Ok(bytes) = postcard::to_allocvec(&Kept { day, verdicts }) {
-            cache_file::replace(&self.file, MAGIC, &bytes, 1);
+            cache_file::replace(&self.file, MAGIC, &bytes, &[], 1);
         }
     }
 
@@ -93,7 +93,7 @@ impl Verdicts {
         let none = postcard::to_allocvec(&Kept::default()).unwrap_or_default();
         let file = file(state);
         if file.exists() {
-            cache_file::replace(&file, MAGIC, &none, 1);
+            cache_file::replace(&file, MAGIC, &none, &[], 1);
         }
     }
 }
@@ -103,8 +103,8 @@ fn file(state: &Path) -> PathBuf {
 }
 
 fn read(file: &Path, today: u64) -> HashMap<String, Verdict> {
-    let bytes = cache_file::read(file, MAGIC, limits::DIGEST_CACHE);
-    let kept = bytes.and_then(|bytes| postcard::from_bytes::<Kept>(&bytes).ok());
+    let table = cache_file::open(file, MAGIC, limits::DIGEST_CACHE);
+    let kept = table.and_then(|(table, _)| postcard::from_bytes::<Kept>(&table).ok());
     let kept = kept.filter(|kept| kept.day == today);
     kept.map(|kept| kept.verdicts).unwrap_or_default()
 }

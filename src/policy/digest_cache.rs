@@ -2,23 +2,22 @@
 //! the stamps are unchanged, the digest is known without reading a byte; anything else is digested
 //! anew. What stamps cannot show is in docs/decisions.md.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::policy::Ledger;
+use crate::sys::cache_file::{self, Part, Parts};
 use crate::sys::stamp::{Base, Stamp, Stamps, now};
-use crate::sys::{cache_file, hash, limits};
+use crate::sys::{hash, limits};
 
 /// Projects whose digests are kept.
 const PROJECTS: usize = 50;
 /// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills dg6";
+const MAGIC: &[u8; 16] = b"agent-skills dg7";
 
 /// A digest that was just made, with the stamps of all that it covers.
 pub type Made = io::Result<(String, Stamps)>;
@@ -28,16 +27,13 @@ pub type Made = io::Result<(String, Stamps)>;
 #[derive(Debug, Default)]
 pub struct DigestCache {
     /// `None` if nothing is kept.
-    place: Option<Place>,
+    file: Option<PathBuf>,
+    parts: Option<Parts>,
     asks: Asks,
     /// The record of trust, if a later change to it is certain to show.
     record: Option<Stamp>,
     /// Hashed: with musl, comparing such long keys takes a while.
     known: RefCell<HashMap<String, Known>>,
-    /// The second file, opened when all stamps of something have to be compared.
-    stamps: OnceCell<Option<File>>,
-    /// What is new for it, by key as above.
-    learned: RefCell<HashMap<String, Vec<u8>>>,
     has_learned: Cell<bool>,
     /// The directory of what was compared last: most skills have the same.
     base: RefCell<Option<Base>>,
@@ -53,14 +49,7 @@ pub enum Asks {
     ToDisclose,
 }
 
-/// The two files of one project. Most calls need the first alone.
-#[derive(Debug, Clone)]
-struct Place {
-    digests: PathBuf,
-    stamps: PathBuf,
-}
-
-/// The first file.
+/// The table of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     /// The record of trust when [`Known::is_agreed`] was set.
@@ -75,30 +64,19 @@ struct Known {
     is_agreed: bool,
     /// Of all that a disclosure shows. Most paths are relative to the directory it is in.
     disclosed: Stamps,
+    /// The other stamps, which a disclosure does not need.
     rest: Part,
-}
-
-/// Where the stamps are, in the second file, that a disclosure does not need. A call reads those of
-/// the skill that it uses.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Part {
-    start: u64,
-    length: usize,
-    /// The two files are not replaced together.
-    checksum: u64,
+    /// The same, if this call made them.
+    #[serde(skip)]
+    made: Option<Vec<u8>>,
 }
 
 impl DigestCache {
     /// The digests that are kept in `state` for this project.
     pub fn of_project(project: &Path, state: &Path, asks: Asks) -> Self {
         let name = hash(project.as_os_str().as_encoded_bytes());
-        let file = |dir| state.join(dir).join(format!("{name:016x}"));
-        let [digests, stamps] = ["digests", "stamps"].map(file);
-        Self::open(
-            Place { digests, stamps },
-            asks,
-            Ledger::trusted(state).stamp(),
-        )
+        let file = state.join(format!("digests/{name:016x}"));
+        Self::open(file, asks, Ledger::trusted(state).stamp())
     }
 
     /// What the call does.
@@ -106,23 +84,22 @@ impl DigestCache {
         self.asks
     }
 
-    /// The cache in `place`; empty if there is none, or if anything about it is not as this program
+    /// The cache in `file`; empty if there is none, or if anything about it is not as this program
     /// leaves it.
-    fn open(place: Place, asks: Asks, record: Option<Stamp>) -> Self {
-        let kept = cache_file::read(&place.digests, MAGIC, limits::DIGEST_CACHE);
-        let kept = kept.and_then(|bytes| postcard::from_bytes(&bytes).ok());
+    fn open(file: PathBuf, asks: Asks, record: Option<Stamp>) -> Self {
+        let (table, parts) = cache_file::open(&file, MAGIC, limits::DIGEST_CACHE).unzip();
+        let kept = table.and_then(|table| postcard::from_bytes(&table).ok());
         let mut kept: Kept = kept.unwrap_or_default();
         if record.is_none() || kept.record != record {
             let each = kept.known.values_mut();
             each.for_each(|known| known.is_agreed = false);
         }
         Self {
-            place: Some(place),
+            file: Some(file),
+            parts,
             asks,
             record,
             known: RefCell::new(kept.known),
-            stamps: OnceCell::new(),
-            learned: RefCell::default(),
             has_learned: Cell::new(false),
             base: RefCell::default(),
         }
@@ -138,7 +115,7 @@ impl DigestCache {
         let known = known.get(&key).filter(|known| known.is_agreed);
         known.is_some_and(|known| {
             self.all_unchanged(base, &known.disclosed)
-                && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(base, &key, known))
+                && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(base, known))
         })
     }
 
@@ -163,11 +140,11 @@ impl DigestCache {
         make: impl FnOnce() -> Made,
     ) -> io::Result<String> {
         // A path that is not UTF-8 is not kept.
-        let (Some(_), Some(base), Some(key)) = (&self.place, path.parent(), key(of, path)) else {
+        let (Some(_), Some(base), Some(key)) = (&self.file, path.parent(), key(of, path)) else {
             return Ok(make()?.0);
         };
         let is_current = |known: &&Known| {
-            self.all_unchanged(base, &known.disclosed) && self.rest_is_unchanged(base, &key, known)
+            self.all_unchanged(base, &known.disclosed) && self.rest_is_unchanged(base, known)
         };
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
             return Ok(known.digest.clone());
@@ -175,9 +152,8 @@ impl DigestCache {
         let before = now();
         let (digest, stamps) = make()?;
         let mut known = self.known.borrow_mut();
-        if let Some((now, rest)) = Known::new(path, base, &digest, stamps, before) {
-            known.insert(key.clone(), now);
-            self.learned.borrow_mut().insert(key, rest);
+        if let Some(now) = Known::new(path, base, &digest, stamps, before) {
+            known.insert(key, now);
             self.has_learned.set(true);
         } else if known.remove(&key).is_some() {
             self.has_learned.set(true);
@@ -185,24 +161,14 @@ impl DigestCache {
         Ok(digest)
     }
 
-    fn rest_is_unchanged(&self, base: &Path, key: &str, known: &Known) -> bool {
-        let learned = self.learned.borrow().get(key).cloned();
-        let rest = learned.or_else(|| self.part(&known.rest));
+    fn rest_is_unchanged(&self, base: &Path, known: &Known) -> bool {
+        let rest = known.made.clone().or_else(|| self.part(known.rest));
         let stamps = rest.and_then(|rest| postcard::from_bytes(&rest).ok());
         stamps.is_some_and(|stamps| self.all_unchanged(base, &stamps))
     }
 
-    /// A part of the second file, if it is still the one that was meant.
-    fn part(&self, part: &Part) -> Option<Vec<u8>> {
-        let open = || cache_file::open(&self.place.as_ref()?.stamps, limits::DIGEST_CACHE);
-        let stamps = self.stamps.get_or_init(|| open().map(|(file, _)| file));
-        let length = usize::try_from(limits::DIGEST_CACHE).ok()?.min(part.length);
-        let mut bytes = vec![0; length];
-        stamps
-            .as_ref()?
-            .read_exact_at(&mut bytes, part.start)
-            .ok()?;
-        (hash(&bytes) == part.checksum).then_some(bytes)
+    fn part(&self, part: Part) -> Option<Vec<u8>> {
+        self.parts.as_ref()?.read(part)
     }
 
     fn all_unchanged(&self, base: &Path, stamps: &Stamps) -> bool {
@@ -220,13 +186,7 @@ fn key(of: &str, path: &Path) -> Option<String> {
 
 impl Known {
     /// What to keep of the digest of `path`; `None` if a later change might not show in the stamps.
-    fn new(
-        path: &Path,
-        base: &Path,
-        digest: &str,
-        stamps: Stamps,
-        before: i128,
-    ) -> Option<(Self, Vec<u8>)> {
+    fn new(path: &Path, base: &Path, digest: &str, stamps: Stamps, before: i128) -> Option<Self> {
         if !are_settled(&stamps, before) {
             return None;
         }
@@ -236,14 +196,13 @@ impl Known {
             one == path || name.eq_ignore_ascii_case("SKILL.md")
         };
         let (disclosed, rest): (Stamps, Stamps) = stamps.into_iter().partition(is_disclosed);
-        let known = Self {
+        Some(Self {
             digest: digest.to_owned(),
             is_agreed: false,
             disclosed: relative(disclosed, base),
             rest: Part::default(),
-        };
-        let rest = postcard::to_allocvec(&relative(rest, base)).ok()?;
-        Some((known, rest))
+            made: Some(postcard::to_allocvec(&relative(rest, base)).ok()?),
+        })
     }
 }
 
@@ -265,30 +224,21 @@ fn relative(stamps: Stamps, base: &Path) -> Stamps {
 impl Drop for DigestCache {
     /// Keeps what was learned. Best effort: it can be computed again.
     fn drop(&mut self) {
-        let (Some(place), true) = (&self.place, self.has_learned.get()) else {
+        let (Some(file), true) = (&self.file, self.has_learned.get()) else {
             return;
         };
-        let is_there = |key: &str| {
-            let path = key.split_once(' ').map(|(_, path)| path);
-            path.is_some_and(|path| Path::new(path).exists())
-        };
-        let (mut known, mut learned) = (self.known.take(), self.learned.take());
-        let mut stamps = Vec::new();
+        let (mut known, mut parts) = (self.known.take(), Vec::new());
         known.retain(|key, known| {
-            let rest = learned.remove(key).or_else(|| self.part(&known.rest));
-            let rest = rest.filter(|_| is_there(key));
-            known.rest = rest.as_ref().map_or_else(Part::default, |rest| Part {
-                start: stamps.len() as u64,
-                length: rest.len(),
-                checksum: hash(rest),
-            });
-            stamps.extend(rest.iter().flatten());
+            let path = key.split_once(' ').map(|(_, path)| Path::new(path));
+            let rest = known.made.take().or_else(|| self.part(known.rest));
+            let rest = rest.filter(|_| path.is_some_and(Path::exists));
+            known.rest = Part::new(parts.len(), rest.as_deref().unwrap_or_default());
+            parts.extend(rest.iter().flatten());
             rest.is_some()
         });
         let record = self.record;
-        if let Ok(digests) = postcard::to_allocvec(&Kept { record, known }) {
-            cache_file::replace_raw(&place.stamps, &stamps, PROJECTS);
-            cache_file::replace(&place.digests, MAGIC, &digests, PROJECTS);
+        if let Ok(table) = postcard::to_allocvec(&Kept { record, known }) {
+            cache_file::replace(file, MAGIC, &table, &parts, PROJECTS);
         }
     }
 }

@@ -1,46 +1,97 @@
 //! Files that only save work: readable only by their user, believed only when nobody else can have
 //! written them, complete, and replaced atomically. The oldest give way to new ones.
+//!
+//! ```text
+//! │ magic │ length and checksum of the table │ table, which every call reads │ parts, which few do │
+//! ```
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::process::effective_user;
 use super::{Dir, Durable, EntryName, files, hash};
 
-/// Opens the cache file at `path`, of at most `max` bytes, if nobody but this user can have written
-/// it; with its length.
-pub fn open(path: &Path, max: u64) -> Option<(File, u64)> {
+/// The length of all before the table.
+const HEAD: u64 = 32;
+
+/// What is behind the table of an open file.
+#[derive(Debug)]
+pub struct Parts {
+    file: File,
+    start: u64,
+    end: u64,
+}
+
+/// Where one part is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    start: u64,
+    length: u64,
+    checksum: u64,
+}
+
+impl Part {
+    /// The part with these bytes, `start` bytes behind the table.
+    pub fn new(start: usize, bytes: &[u8]) -> Self {
+        Self {
+            start: start as u64,
+            length: bytes.len() as u64,
+            checksum: hash(bytes),
+        }
+    }
+}
+
+impl Parts {
+    /// A part, if it is as it was written.
+    pub fn read(&self, part: Part) -> Option<Vec<u8>> {
+        let start = self.start.checked_add(part.start)?;
+        if start.checked_add(part.length)? > self.end {
+            return None;
+        }
+        let mut bytes = vec![0; usize::try_from(part.length).ok()?];
+        self.file.read_exact_at(&mut bytes, start).ok()?;
+        (hash(&bytes) == part.checksum).then_some(bytes)
+    }
+}
+
+/// The table that [`replace`] wrote to `path` under the same `magic`, and the parts, if nobody but
+/// this user can have written them and they are at most `max` bytes.
+pub fn open(path: &Path, magic: &[u8; 16], max: u64) -> Option<(Vec<u8>, Parts)> {
     let (file, metadata) = files::open_with_metadata(path).ok()?;
     let is_private = metadata.uid() == effective_user() && metadata.mode() & 0o022 == 0;
-    (is_private && metadata.len() <= max).then_some((file, metadata.len()))
-}
-
-/// What [`replace`] wrote to `path` under the same `magic`.
-pub fn read(path: &Path, magic: &[u8; 16], max: u64) -> Option<Vec<u8>> {
-    let (file, length) = open(path, max)?;
-    let mut bytes = vec![0; usize::try_from(length).ok()?];
-    file.read_exact_at(&mut bytes, 0).ok()?;
-    let (checksum, content) = bytes.strip_prefix(magic)?.split_first_chunk()?;
-    (u64::from_le_bytes(*checksum) == hash(content)).then(|| content.to_vec())
-}
-
-/// Replaces the file at `path` by `magic`, a checksum and `content`. Best effort.
-pub fn replace(path: &Path, magic: &[u8; 16], content: &[u8], most: usize) {
-    let checksum = hash(content).to_le_bytes();
-    replace_raw(path, &[magic, &checksum[..], content].concat(), most);
+    if !is_private || metadata.len() > max {
+        return None;
+    }
+    let mut head = [0; HEAD as usize];
+    file.read_exact_at(&mut head, 0).ok()?;
+    let (length, checksum) = head.strip_prefix(magic)?.split_first_chunk()?;
+    let table = Part {
+        start: 0,
+        length: u64::from_le_bytes(*length),
+        checksum: u64::from_le_bytes(checksum.try_into().ok()?),
+    };
+    let (start, end) = (HEAD, metadata.len());
+    let mut parts = Parts { file, start, end };
+    let bytes = parts.read(table)?;
+    parts.start += table.length;
+    Some((bytes, parts))
 }
 
 /// Replaces the file at `path`; a new one takes the place of the oldest if its directory has `most`.
 /// The directory is created, but not its parents. Best effort.
-pub fn replace_raw(path: &Path, bytes: &[u8], most: usize) {
+pub fn replace(path: &Path, magic: &[u8; 16], table: &[u8], parts: &[u8], most: usize) {
     let Some((dir, name)) = place(path) else {
         return;
     };
     if !dir.has(&name) {
         make_room(&dir, most);
     }
-    let _ = dir.replace(&name, bytes, 0o600, Durable::No);
+    let head = [table.len() as u64, hash(table)].map(u64::to_le_bytes);
+    let bytes = [&magic[..], head.as_flattened(), table, parts].concat();
+    let _ = dir.replace(&name, &bytes, 0o600, Durable::No);
 }
 
 /// The directory of the file at `path`, and its name there.
