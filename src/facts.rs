@@ -174,7 +174,7 @@ impl Facts {
         if self.run.protocol.is_some() {
             self.held_back.borrow_mut().push(event);
         } else {
-            self.audit().write(&event);
+            self.audit().write(event);
         }
     }
 
@@ -190,7 +190,7 @@ impl Facts {
         if !events.is_empty() {
             let audit = self.audit();
             for event in events {
-                audit.write(&complete(event));
+                audit.write(complete(event));
             }
         }
     }

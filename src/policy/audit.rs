@@ -27,7 +27,7 @@ pub struct Audit {
 
 impl Audit {
     /// Writes an event to every available destination.
-    pub fn write(&self, event: &Event) {
+    pub fn write(&self, event: Event) {
         let line = event.line();
         let warn_of = |path: &Path, written: io::Result<()>| {
             if let Err(error) = written {
@@ -131,7 +131,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let audit = audit(dir.path(), 1000);
         for n in 0..200 {
-            audit.write(&Event::new("x").with("n", n));
+            audit.write(Event::new("x").with("n", n));
         }
         let (lines, torn) = read_log(&audit.file);
         let numbers: Vec<u64> = lines
@@ -159,7 +159,7 @@ mod tests {
                 let audit = &audit;
                 scope.spawn(move || {
                     for n in 0..100 {
-                        audit.write(&Event::new("x").with("n", thread * 100 + n));
+                        audit.write(Event::new("x").with("n", thread * 100 + n));
                     }
                 });
             }
@@ -181,12 +181,12 @@ mod tests {
             .status()
             .unwrap();
         assert!(made.success());
-        audit(dir.path(), 10).write(&Event::new("x"));
-        audit(Path::new("/dev/null/place"), 10).write(&Event::new("x"));
+        audit(dir.path(), 10).write(Event::new("x"));
+        audit(Path::new("/dev/null/place"), 10).write(Event::new("x"));
         if Path::new("/dev/full").exists() {
             let mut full = audit(&dir.path().join("missing"), 10);
             full.file = "/dev/full".into();
-            full.write(&Event::new("x"));
+            full.write(Event::new("x"));
         }
     }
 
@@ -200,12 +200,12 @@ mod tests {
             "\u{1}".repeat(100_000),
         ];
         for text in &texts {
-            audit.write(&Event::new("x").with_text("output", text, 20_000));
-            audit.write(&Event::new("x").with_text("output", text, 200_000));
+            audit.write(Event::new("x").with_text("output", text, 20_000));
+            audit.write(Event::new("x").with_text("output", text, 200_000));
         }
         let secret = "x ".repeat(48) + "ghp_0123456789abcdefghijABCDEF";
-        audit.write(&Event::new("x").with_text("output", &secret, 110));
-        audit.write(&Event::new("x").with_text("output", "x", 0));
+        audit.write(Event::new("x").with_text("output", &secret, 110));
+        audit.write(Event::new("x").with_text("output", "x", 0));
         let (lines, _) = read_log(&audit.file);
         let output = |n: usize| lines[n].value["output"].as_str().unwrap_or_default().len();
         assert_eq!((output(0), output(1), output(2)), (20_000, 20_000, 20_000));
@@ -242,7 +242,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let audit = audit(dir.path(), 10_000_000);
         let many: Vec<String> = (0..1000).map(|_| "x y ".repeat(1000)).collect();
-        audit.write(&Event::new("x").with("many", many).with("none", Value::Null));
+        audit.write(Event::new("x").with("many", many).with("none", Value::Null));
         let (lines, _) = read_log(&audit.file);
         assert_eq!(lines.len(), 1);
         assert!(fs::metadata(&audit.file).unwrap().len() <= AUDIT_EVENT as u64);

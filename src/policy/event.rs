@@ -2,7 +2,8 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use serde_json::{Map, Value};
+use serde::Serializer;
+use serde_json::Value;
 
 use super::masking::{mask, mask_value};
 use crate::sys::Moment;
@@ -13,85 +14,89 @@ const AUDIT_TEXT: usize = 500;
 pub(super) const AUDIT_EVENT: usize = 64 * 1024;
 /// Items of a list in an event that is too long otherwise.
 const AUDIT_ITEMS: usize = 50;
+
 /// An event to be recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    fields: Map<String, Value>,
+    fields: Vec<(&'static str, Value)>,
     /// Texts with a limit of their own, already masked and cut.
-    long: Map<String, Value>,
+    long: Vec<(&'static str, Value)>,
 }
 
 impl Event {
     /// An event of this kind, at this time.
     pub fn new(kind: &str) -> Self {
-        let time = Value::from(Moment::now().to_string());
-        let fields = [("time".to_owned(), time), ("event".to_owned(), kind.into())];
+        let time = Moment::now().to_string();
         Self {
-            fields: fields.into_iter().collect(),
-            long: Map::new(),
+            fields: vec![("time", time.into()), ("event", kind.into())],
+            long: Vec::new(),
         }
     }
 
     /// Adds a field; `null` adds nothing. Texts are cut, and secrets in them masked, on writing.
     #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+    pub fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
         let value = value.into();
         if !value.is_null() {
-            self.fields.insert(key.to_owned(), value);
+            self.fields.retain(|(earlier, _)| *earlier != key);
+            self.fields.push((key, value));
         }
         self
     }
 
     /// A text field; empty if there is none.
     pub fn text(&self, key: &str) -> &str {
-        let field = self.fields.get(key).and_then(Value::as_str);
-        field.unwrap_or_default()
+        let field = self.fields.iter().find(|(name, _)| *name == key);
+        field
+            .and_then(|(_, value)| value.as_str())
+            .unwrap_or_default()
     }
 
     /// Adds a text of up to `bytes`; nothing for 0. Secrets are masked before the cut, which might
     /// otherwise leave half of one unrecognised.
     #[must_use]
-    pub fn with_text(mut self, key: &str, text: &str, bytes: usize) -> Self {
+    pub fn with_text(mut self, key: &'static str, text: &str, bytes: usize) -> Self {
         if bytes > 0 && !text.is_empty() {
-            let masked = mask(text);
-            let cut = &masked[..masked.floor_char_boundary(bytes)];
-            self.long.insert(key.to_owned(), cut.into());
+            let mut masked = mask(text);
+            masked.truncate(masked.floor_char_boundary(bytes));
+            self.long.push((key, masked.into()));
         }
         self
     }
 
     /// The event as a line of at most [`AUDIT_EVENT`]; long texts are cut first, then lists.
-    pub(super) fn line(&self) -> Vec<u8> {
-        let mut fields = self.fields.clone();
+    pub(super) fn line(mut self) -> Vec<u8> {
         // The top-level names are ours, so none marks a secret.
-        let cut = |fields: &mut Map<String, Value>, max| {
-            let texts = fields.values_mut();
-            texts.for_each(|field| mask_value(field, max));
-        };
-        cut(&mut fields, AUDIT_TEXT);
+        let fields = self.fields.iter_mut();
+        fields.for_each(|(_, field)| mask_value(field, AUDIT_TEXT));
         // In JSON one byte may take six.
         for times in 0..4 {
-            let line = self.joined(&fields, AUDIT_EVENT >> times);
+            let line = self.joined(AUDIT_EVENT >> times);
             if line.len() <= AUDIT_EVENT {
                 return line;
             }
         }
-        cut(&mut fields, AUDIT_TEXT / 10);
-        fields.values_mut().for_each(cut_items);
-        self.joined(&fields, AUDIT_TEXT)
+        for (_, field) in &mut self.fields {
+            mask_value(field, AUDIT_TEXT / 10);
+            cut_items(field);
+        }
+        self.joined(AUDIT_TEXT)
     }
 
-    /// The line with long texts cut to `max_long` bytes.
-    fn joined(&self, fields: &Map<String, Value>, max_long: usize) -> Vec<u8> {
-        let mut fields = fields.clone();
-        for (key, text) in &self.long {
-            let text = text.as_str().unwrap_or_default();
-            let cut = &text[..text.floor_char_boundary(max_long)];
-            fields.insert(key.clone(), cut.into());
+    /// The line, after long texts have been cut to `max_long` bytes.
+    fn joined(&mut self, max_long: usize) -> Vec<u8> {
+        for (_, text) in &mut self.long {
+            if let Value::String(text) = text {
+                text.truncate(text.floor_char_boundary(max_long));
+            }
         }
-        let mut line = Value::Object(fields).to_string();
-        line.push('\n');
-        line.into_bytes()
+        let fields = self.fields.iter().chain(&self.long);
+        let mut line = Vec::with_capacity(1024);
+        let mut written = serde_json::Serializer::new(&mut line);
+        // Neither these values nor memory refuse to be written.
+        let _ = written.collect_map(fields.map(|(key, value)| (key, value)));
+        line.push(b'\n');
+        line
     }
 }
 

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::sys::name_list::Names;
 use crate::sys::secret;
 use crate::sys::text::shorten;
 
@@ -12,40 +13,41 @@ const MASK: &str = "***";
 /// recognised.
 const CUT_OFF: usize = 512;
 
-/// Password options by program: those whose value is the next word, and those to which it is
-/// attached.
-#[rustfmt::skip]
-const OPTIONS: [(&[&str], &[&str], &[&str]); 10] = [
-    (&["curl"], &["-u", "--user", "-U", "--proxy-user"], &["-u", "-U"]),
-    (&["http", "https", "redis-cli"], &["-a"], &[]),
+/// Programs with password options: those whose value is the next word, and those of two characters
+/// to which it is attached.
+const OPTIONS: [(Names, Names, Names); 10] = [
+    options("curl", "-u --user -U --proxy-user", "-u -U"),
+    options("http https redis-cli", "-a", ""),
     // `-p` alone asks for the password, and the next word is a database.
-    (&["mysql", "mysqldump", "mysqladmin", "mariadb", "7z"], &[], &["-p"]),
-    (&["mongo", "mongosh", "mongodump", "login"], &["-p"], &[]),
-    (&["sshpass"], &["-p"], &["-p"]),
-    (&["ldapsearch", "ldapmodify"], &["-w"], &[]),
-    (&["smbclient"], &["-U"], &["-U"]),
-    (&["zip", "unzip"], &["-P"], &["-P"]),
-    (&["ssh-keygen"], &["-N", "-P"], &[]),
-    (&["openssl"], &["-k", "-K", "-pass", "-passin", "-passout"], &[]),
+    options("mysql mysqldump mysqladmin mariadb 7z", "", "-p"),
+    options("mongo mongosh mongodump login", "-p", ""),
+    options("sshpass", "-p", "-p"),
+    options("ldapsearch ldapmodify", "-w", ""),
+    options("smbclient", "-U", "-U"),
+    options("zip unzip", "-P", "-P"),
+    options("ssh-keygen", "-N -P", ""),
+    options("openssl", "-k -K -pass -passin -passout", ""),
 ];
+const NONE: Names = Names::new("");
+
+const fn options(
+    programs: &'static str,
+    apart: &'static str,
+    attached: &'static str,
+) -> (Names, Names, Names) {
+    (
+        Names::new(programs),
+        Names::new(apart),
+        Names::new(attached),
+    )
+}
 
 /// Words between the name of a header and its secret.
-const SCHEMES: [&str; 8] = [
-    "apikey",
-    "basic",
-    "bearer",
-    "digest",
-    "key",
-    "negotiate",
-    "token",
-    "bot",
-];
+const SCHEMES: Names = Names::new("apikey basic bearer digest key negotiate token bot");
 
-/// Ends of option names whose value is not a secret but says something about one.
-const ABOUT_ONE: [&str; 13] = [
-    "-dir", "-env", "-expiry", "-fd", "-file", "-helper", "-length", "-name", "-path", "-policy",
-    "-stdin", "-ttl", "-type",
-];
+/// Last words of option names whose value is not a secret but says something about one.
+const ABOUT_ONE: Names =
+    Names::new("dir env expiry fd file helper length name path policy stdin ttl type");
 
 /// Masks every text in `value` and cuts it to `max` characters. A value under the name of a secret
 /// is masked completely.
@@ -83,7 +85,8 @@ pub fn mask(text: &str) -> String {
         rest: text,
         masked: String::with_capacity(text.len()),
         quote: None,
-        options: (&[], &[]),
+        apart: NONE,
+        attached: NONE,
         sets: false,
     };
     while !walk.rest.is_empty() {
@@ -95,8 +98,8 @@ pub fn mask(text: &str) -> String {
 /// Whether the value of this option, the next word, is a secret.
 fn is_option_of_one(word: &str) -> bool {
     let about_one = || {
-        let word = word.to_ascii_lowercase();
-        ABOUT_ONE.iter().any(|end| word.ends_with(end))
+        let last = word.rsplit('-').next().unwrap_or_default();
+        ABOUT_ONE.has(&last.to_ascii_lowercase())
     };
     word.starts_with('-') && !word.contains('=') && secret::is_name(word) && !about_one()
 }
@@ -106,52 +109,43 @@ struct Walk<'a> {
     masked: String,
     quote: Option<char>,
     /// The current program's password options, with separate and with attached values.
-    options: (&'static [&'static str], &'static [&'static str]),
+    apart: Names,
+    attached: Names,
     /// Whether the command assigns values to names.
     sets: bool,
 }
 
 impl Walk<'_> {
     fn step(&mut self) {
-        let begins_word = !self.masked.ends_with(is_name_char);
-        if begins_word && let Some(secret) = secret::private_key(self.rest) {
+        if self.rest.starts_with("://") {
+            self.keep(3);
+            self.drop(secret::user_info(self.rest).unwrap_or(0));
+        } else if !self.rest.starts_with(is_name_char) || self.masked.ends_with(is_name_char) {
+            self.mark();
+        } else if let Some(secret) = secret::private_key(self.rest) {
             self.keep(secret.start);
             self.drop(secret.len());
-        } else if begins_word && let Some(length) = secret::issued(self.rest) {
+        } else if let Some(length) = secret::issued(self.rest) {
             self.drop(length);
-        } else if begins_word
-            && let Some(address) = secret::ADDRESSES
-                .iter()
-                .find(|at| self.rest.starts_with(**at))
-        {
-            self.keep(address.len());
+        } else if let Some(address) = secret::address(self.rest) {
+            self.keep(address);
             self.hide(end_of_word(self.rest, self.quote));
-        } else if self.rest.starts_with("://") {
-            self.keep(3);
-            if let Some(length) = secret::user_info(self.rest) {
-                self.drop(length);
-            }
-        } else if begins_word && self.rest.starts_with(is_name_char) {
-            self.name();
         } else {
-            self.mark();
+            self.name();
         }
     }
 
     fn mark(&mut self) {
-        let Some(c) = self.rest.chars().next() else {
+        let mut chars = self.rest.chars();
+        let Some(c) = chars.next() else {
             return;
         };
         match (c, self.quote) {
-            ('\\', _) => {
-                let next = self.rest[1..].chars().next().map_or(0, char::len_utf8);
-                return self.keep(1 + next);
-            }
+            ('\\', _) => return self.keep(1 + chars.next().map_or(0, char::len_utf8)),
             ('"' | '\'' | '`', None) => self.quote = Some(c),
             (c, Some(quote)) if c == quote => self.quote = None,
             ('|' | ';' | '&' | '\n' | '(', _) => {
-                self.options = (&[], &[]);
-                self.sets = false;
+                (self.apart, self.attached, self.sets) = (NONE, NONE, false);
             }
             _ => {}
         }
@@ -161,19 +155,10 @@ impl Walk<'_> {
     fn name(&mut self) {
         let length = self.rest.find(|c| !is_name_char(c));
         let (word, after) = self.rest.split_at(length.unwrap_or(self.rest.len()));
-        if let Some((_, apart, together)) = OPTIONS.iter().find(|(names, ..)| names.contains(&word))
-        {
-            self.options = (apart, together);
+        if let Some((_, apart, attached)) = OPTIONS.iter().find(|(names, ..)| names.has(word)) {
+            (self.apart, self.attached) = (*apart, *attached);
         }
-        self.sets |= ["set", "put"].contains(&word);
-        let gap = after.len() - after.trim_start_matches([' ', '\t']).len();
-        let next = &after[gap..];
-        let announces = is_option_of_one(word)
-            || self.options.0.contains(&word)
-            || (self.sets && secret::is_name(word))
-            || word.eq_ignore_ascii_case("bearer")
-            || (word == "login" && self.masked.ends_with("vault ") && !next.starts_with('-'))
-            || (word.eq_ignore_ascii_case("basic") && is_base64(next));
+        self.sets |= matches!(word, "set" | "put");
         if let Some(between) = assigned(after)
             && secret::is_name(word)
         {
@@ -182,23 +167,29 @@ impl Walk<'_> {
             while self.rest.len() > left {
                 self.mark();
             }
-            self.value(after[..between].ends_with(' '));
-        } else if announces && gap > 0 && !next.is_empty() {
+            return self.value(after[..between].ends_with(' '));
+        }
+        let next = after.trim_start_matches([' ', '\t']);
+        let gap = after.len() - next.len();
+        let announces = || {
+            is_option_of_one(word)
+                || self.apart.has(word)
+                || (self.sets && secret::is_name(word))
+                || word.eq_ignore_ascii_case("bearer")
+                || (word == "login" && self.masked.ends_with("vault ") && !next.starts_with('-'))
+                || (word.eq_ignore_ascii_case("basic") && is_base64(next))
+        };
+        if gap > 0 && !next.is_empty() && announces() {
             self.keep(word.len() + gap);
             self.value(false);
-        } else if let Some(option) = self.attached(word) {
-            self.keep(option);
+        } else if let Some((option, 1..)) = word.get(..2).zip(word.len().checked_sub(2))
+            && self.attached.has(option)
+        {
+            self.keep(2);
             self.value(false);
         } else {
             self.keep(word.len());
         }
-    }
-
-    /// The length of the password option with which `word` begins, if any.
-    fn attached(&self, word: &str) -> Option<usize> {
-        let mut options = self.options.1.iter();
-        let is_it = |option: &&&str| word.len() > option.len() && word.starts_with(**option);
-        options.find(is_it).map(|option| option.len())
     }
 
     /// Masks the value that begins here: for a `line` the rest of the line or of the enclosing
@@ -228,9 +219,10 @@ impl Walk<'_> {
 
     /// Keeps a word such as `Bearer`, which says what kind of secret follows.
     fn scheme(&mut self) {
-        let word = self.rest.split(' ').next().unwrap_or_default();
-        let is_it = |scheme: &&str| word.eq_ignore_ascii_case(scheme);
-        if SCHEMES.iter().any(is_it) && self.rest.len() > word.len() + 1 {
+        if let Some((word, secret)) = self.rest.split_once(' ')
+            && !secret.is_empty()
+            && SCHEMES.has(&word.to_ascii_lowercase())
+        {
             self.keep(word.len() + 1);
         }
     }
@@ -264,7 +256,7 @@ impl Walk<'_> {
 }
 
 fn is_name_char(c: char) -> bool {
-    c.is_alphanumeric() || "_-.".contains(c)
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
 /// The distance from a name to its assigned value: `=`, `: `, `":"`, …; `None` if there is none.
@@ -272,17 +264,14 @@ fn assigned(after: &str) -> Option<usize> {
     let closed = after.trim_start_matches('\\');
     let closed = closed.trim_start_matches(['"', '\'', ']']);
     let spaced = closed.trim_start_matches([' ', '\t']);
-    let is_quoted = closed.len() < after.len();
     let mut marks = [":=", "=>", "=", ":"].iter();
-    let value = marks.find_map(|mark| spaced.strip_prefix(mark))?;
+    let mut value = marks.find_map(|mark| spaced.strip_prefix(mark))?;
     // `name = value` with spaces assigns only in files, at the start of a line; a shell allows no
     // spaces around `=`.
+    if after.len() > closed.len() || closed.len() > spaced.len() || spaced.starts_with(':') {
+        value = value.trim_start_matches([' ', '\t']);
+    }
     let is_address = spaced.starts_with("://") || spaced.starts_with("==");
-    let value = if is_quoted || spaced.starts_with(':') || spaced.len() < closed.len() {
-        value.trim_start_matches([' ', '\t'])
-    } else {
-        value
-    };
     let nothing = value.is_empty() || value.starts_with(char::is_whitespace);
     (!is_address && !nothing).then(|| after.len() - value.len())
 }
@@ -356,7 +345,7 @@ fn end_of_word(text: &str, outer: Option<char>) -> usize {
 }
 
 fn is_base64(text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "+/=_-".contains(c);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '_' | '-');
     let word = text.find(|c| !is_part(c)).unwrap_or(text.len());
     word >= 8
         && text[..word].contains(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '=')

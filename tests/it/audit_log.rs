@@ -90,7 +90,7 @@ fn one_of_the_sixteen() {
     };
     for n in first..first + EVENTS {
         audit.write(
-            &Event::new("tool")
+            Event::new("tool")
                 .with("n", n)
                 .with("text", "x".repeat(300)),
         );
@@ -187,7 +187,7 @@ fn rsyslog_follows_the_log_when_it_is_rotated() {
     };
     let began = Instant::now();
     for n in 0..300_u64 {
-        audit.write(&Event::new("x").with("n", n));
+        audit.write(Event::new("x").with("n", n));
         // Nobody follows a log that is renamed four times while it looks away.
         while n % 100 == 99 && arrived().len() as u64 <= n {
             assert!(began.elapsed() < Duration::from_mins(1), "{:?}", arrived());
