@@ -2,7 +2,6 @@
 //! exits 0, because the host otherwise discards the answer (law 1, docs/spec/README.md#laws).
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
@@ -81,9 +80,9 @@ impl Response {
         Self::text(shown(format!("Error: {error}{hint}"), false))
     }
 
-    /// Writes the answer, then runs the actions that wait for it. A reader that closed the pipe
+    /// Writes the answer, then runs the actions that wait for it. Returns the exit status. A reader that closed the pipe
     /// early already has what it wanted.
-    pub fn write(self) -> ExitCode {
+    pub fn write(self) -> u8 {
         let sent = fallback_answer::while_answering(|| {
             let mut stdout = io::stdout().lock();
             stdout.write_all(self.stdout.as_bytes())?;
@@ -99,9 +98,9 @@ impl Response {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe && self.status == 0 => {
                 warn(format_args!("could not write the answer"));
                 let prepared = fallback_answer::prepared();
-                ExitCode::from(prepared.map_or(1, |prepared| prepared.status.max(1)))
+                prepared.map_or(1, |prepared| prepared.status.max(1))
             }
-            _ => ExitCode::from(self.status),
+            _ => self.status,
         }
     }
 }

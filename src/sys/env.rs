@@ -1,7 +1,6 @@
 //! The environment and the working directory of the process, read once, so that a run depends only
 //! on its input.
 
-use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -9,7 +8,8 @@ use std::sync::OnceLock;
 /// A snapshot of environment variables, working directory and our own executable.
 #[derive(Debug, Clone, Default)]
 pub struct Env {
-    vars: HashMap<OsString, OsString>,
+    /// Of two with one name, the last counts.
+    vars: Vec<(OsString, OsString)>,
     /// The working directory; empty if it no longer exists.
     pub cwd: PathBuf,
     /// Our own executable, as the operating system reports it.
@@ -52,7 +52,7 @@ impl Env {
     /// variable for it does not count.
     #[must_use]
     pub fn in_directory(mut self, cwd: PathBuf, project: Option<PathBuf>) -> Self {
-        self.vars.remove(OsStr::new("CHIBI_PROJECT_ROOT"));
+        self.vars.retain(|(name, _)| name != "CHIBI_PROJECT_ROOT");
         self.cwd = cwd;
         self.project = project.map(OnceLock::from).unwrap_or_default();
         self
@@ -60,7 +60,9 @@ impl Env {
 
     /// A variable's value, which may be empty.
     pub fn os(&self, name: &str) -> Option<&OsStr> {
-        self.vars.get(OsStr::new(name)).map(OsString::as_os_str)
+        let mut vars = self.vars.iter().rev();
+        vars.find(|(one, _)| one == name)
+            .map(|(_, value)| value.as_os_str())
     }
 
     /// A variable as text; bytes that are not UTF-8 become U+FFFD.

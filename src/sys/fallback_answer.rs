@@ -61,17 +61,21 @@ const ANSWERING: u8 = 1;
 /// The host has its answer.
 const ANSWERED: u8 = 2;
 
-/// Also an exhausted stack. A fault is raised again as soon as its handler returns.
-const FAULTS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT];
-/// The deadline, and requests to stop: Ctrl-C reaches the whole process group.
-const REQUESTS: [c_int; 4] = [libc::SIGALRM, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
+/// An exhausted stack and an abort. A fault is raised again as soon as its handler returns.
+const FAULTS: &[c_int] = if cfg!(target_vendor = "apple") {
+    &[libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT]
+} else {
+    &[libc::SIGSEGV, libc::SIGABRT]
+};
+/// The deadline, and a request to stop.
+const REQUESTS: &[c_int] = &[libc::SIGALRM, libc::SIGTERM];
 
 /// Prepares `answer` and ends the call with it after `deadline`, if there is one.
 pub fn prepare(answer: &'static FallbackAnswer, deadline: Option<Duration>) {
     PREPARED.get_or_init(|| answer);
     OWNER.store(Pid::as_raw(Some(getpid())), Ordering::SeqCst);
-    for signal in FAULTS.into_iter().chain(REQUESTS) {
-        signals::set_action(signal, Action::Call(end_of_call));
+    for signal in FAULTS.iter().chain(REQUESTS) {
+        signals::set_action(*signal, Action::Call(end_of_call));
     }
     signals::set_timer(deadline.unwrap_or_default());
 }

@@ -7,6 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::Access;
+#[cfg(target_os = "linux")]
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+#[cfg(target_os = "linux")]
+use rustix::io::Errno;
 
 use super::capped::check_regular;
 pub use super::capped::{if_there, read_all_capped, read_file_capped};
@@ -70,7 +74,7 @@ pub fn unless_missing<T>(
     read: impl FnOnce(&Path) -> io::Result<T>,
 ) -> io::Result<Option<T>> {
     let found = if_there(read(path))?;
-    if found.is_none() {
+    if found.is_none() && !is_missing_without_links(path) {
         let there = path
             .ancestors()
             .find_map(|path| Some((path, path.symlink_metadata().ok()?)));
@@ -88,6 +92,18 @@ pub fn unless_missing<T>(
         }
     }
     Ok(found)
+}
+
+/// Whether nothing is at `path`, and no link on the way, as far as one question can tell.
+#[cfg(target_os = "linux")]
+fn is_missing_without_links(path: &Path) -> bool {
+    let (flags, none) = (OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    openat2(CWD, path, flags, none, ResolveFlags::NO_SYMLINKS).is_err_and(|why| why == Errno::NOENT)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_missing_without_links(_: &Path) -> bool {
+    false
 }
 
 /// The entries of the directory at `path`, as [`Dir::entries`]. Links on the way are followed, so

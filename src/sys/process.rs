@@ -151,7 +151,8 @@ pub fn machine() -> String {
 
 /// This process's effective user id.
 pub fn effective_user() -> u32 {
-    geteuid().as_raw()
+    static USER: OnceLock<u32> = OnceLock::new();
+    *USER.get_or_init(|| geteuid().as_raw())
 }
 
 /// Kills every process of the group that `pid` leads. It is not an error if the group no longer

@@ -23,8 +23,8 @@ pub fn when_prepared(child: &Child) {
         let status = fs::read_to_string(&status).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        // The handler of SIGHUP is the last.
-        if caught.is_none_or(|mask| mask & 1 != 0) {
+        // The handler of SIGTERM is the last.
+        if caught.is_none_or(|mask| mask & 1 << 14 != 0) {
             return;
         }
         std::thread::sleep(Duration::from_micros(200));
@@ -48,7 +48,7 @@ pub fn collected(child: Child) -> Ran {
     }
 }
 
-pub const SIGNALS: [&str; 7] = ["SEGV", "BUS", "ABRT", "ALRM", "TERM", "INT", "HUP"];
+pub const SIGNALS: [&str; 4] = ["SEGV", "ABRT", "ALRM", "TERM"];
 
 #[test]
 #[cfg(target_os = "linux")]
