@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::Ledger;
 use crate::sys::cache_file::{self, Part, Parts};
-use crate::sys::stamp::{Base, Stamp, Stamps, now};
+use crate::sys::stamp::{Stamp, Stamps, all_unchanged, now};
 use crate::sys::{hash, limits};
 
 /// Projects whose digests are kept.
 const PROJECTS: usize = 50;
 /// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills dg7";
+const MAGIC: &[u8; 16] = b"agent-skills dg8";
 
 /// A digest that was just made, with the stamps of all that it covers.
 pub type Made = io::Result<(String, Stamps)>;
@@ -35,8 +35,6 @@ pub struct DigestCache {
     /// Hashed: with musl, comparing such long keys takes a while.
     known: RefCell<HashMap<String, Known>>,
     has_learned: Cell<bool>,
-    /// The directory of what was compared last: most skills have the same.
-    base: RefCell<Option<Base>>,
 }
 
 /// What a call does with a skill, and so which of its stamps have to be unchanged.
@@ -62,7 +60,7 @@ struct Known {
     digest: String,
     /// Whether the record of trust contains this digest for it.
     is_agreed: bool,
-    /// Of all that a disclosure shows. Most paths are relative to the directory it is in.
+    /// Of all that a disclosure shows.
     disclosed: Stamps,
     /// The other stamps, which a disclosure does not need.
     rest: Part,
@@ -101,7 +99,6 @@ impl DigestCache {
             record,
             known: RefCell::new(kept.known),
             has_learned: Cell::new(false),
-            base: RefCell::default(),
         }
     }
 
@@ -109,13 +106,11 @@ impl DigestCache {
     /// at `path`. `of` says what kind of digest it is. To disclose a skill, the fewer stamps suffice.
     pub fn agreed(&self, of: &str, path: &Path) -> bool {
         let known = self.known.borrow();
-        let (Some(base), Some(key)) = (path.parent(), key(of, path)) else {
-            return false;
-        };
-        let known = known.get(&key).filter(|known| known.is_agreed);
+        let known = key(of, path).and_then(|key| known.get(&key));
         known.is_some_and(|known| {
-            self.all_unchanged(base, &known.disclosed)
-                && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(base, known))
+            known.is_agreed
+                && all_unchanged(&known.disclosed)
+                && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(known))
         })
     }
 
@@ -140,19 +135,18 @@ impl DigestCache {
         make: impl FnOnce() -> Made,
     ) -> io::Result<String> {
         // A path that is not UTF-8 is not kept.
-        let (Some(_), Some(base), Some(key)) = (&self.file, path.parent(), key(of, path)) else {
+        let (Some(_), Some(key)) = (&self.file, key(of, path)) else {
             return Ok(make()?.0);
         };
-        let is_current = |known: &&Known| {
-            self.all_unchanged(base, &known.disclosed) && self.rest_is_unchanged(base, known)
-        };
+        let is_current =
+            |known: &&Known| all_unchanged(&known.disclosed) && self.rest_is_unchanged(known);
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
             return Ok(known.digest.clone());
         }
         let before = now();
         let (digest, stamps) = make()?;
         let mut known = self.known.borrow_mut();
-        if let Some(now) = Known::new(path, base, &digest, stamps, before) {
+        if let Some(now) = Known::new(path, &digest, stamps, before) {
             known.insert(key, now);
             self.has_learned.set(true);
         } else if known.remove(&key).is_some() {
@@ -161,22 +155,14 @@ impl DigestCache {
         Ok(digest)
     }
 
-    fn rest_is_unchanged(&self, base: &Path, known: &Known) -> bool {
+    fn rest_is_unchanged(&self, known: &Known) -> bool {
         let rest = known.made.clone().or_else(|| self.part(known.rest));
         let stamps = rest.and_then(|rest| postcard::from_bytes(&rest).ok());
-        stamps.is_some_and(|stamps| self.all_unchanged(base, &stamps))
+        stamps.is_some_and(|stamps| all_unchanged(&stamps))
     }
 
     fn part(&self, part: Part) -> Option<Vec<u8>> {
         self.parts.as_ref()?.read(part)
-    }
-
-    fn all_unchanged(&self, base: &Path, stamps: &Stamps) -> bool {
-        let mut last = self.base.borrow_mut();
-        if last.as_ref().is_none_or(|last| !last.is_at(base)) {
-            *last = Base::open(base);
-        }
-        last.as_ref().is_some_and(|base| base.all_unchanged(stamps))
     }
 }
 
@@ -186,8 +172,10 @@ fn key(of: &str, path: &Path) -> Option<String> {
 
 impl Known {
     /// What to keep of the digest of `path`; `None` if a later change might not show in the stamps.
-    fn new(path: &Path, base: &Path, digest: &str, stamps: Stamps, before: i128) -> Option<Self> {
-        if !are_settled(&stamps, before) {
+    fn new(path: &Path, digest: &str, stamps: Stamps, before: i128) -> Option<Self> {
+        // Any change since `before`, when nothing had been looked at yet, has to show.
+        let is_settled = |stamp: &Option<Stamp>| stamp.is_none_or(|it| it.is_settled(before));
+        if !stamps.iter().all(|(_, stamp)| is_settled(stamp)) {
             return None;
         }
         let is_disclosed = |(one, _): &(PathBuf, _)| {
@@ -199,26 +187,11 @@ impl Known {
         Some(Self {
             digest: digest.to_owned(),
             is_agreed: false,
-            disclosed: relative(disclosed, base),
+            disclosed,
             rest: Part::default(),
-            made: Some(postcard::to_allocvec(&relative(rest, base)).ok()?),
+            made: Some(postcard::to_allocvec(&rest).ok()?),
         })
     }
-}
-
-/// Whether any change since `before`, when nothing had been looked at yet, shows in the stamps.
-fn are_settled(stamps: &Stamps, before: i128) -> bool {
-    let mut each = stamps.iter();
-    each.all(|(_, stamp)| stamp.is_none_or(|stamp| stamp.is_settled(before)))
-}
-
-fn relative(stamps: Stamps, base: &Path) -> Stamps {
-    let shorten = |(path, stamp): (PathBuf, Option<Stamp>)| {
-        let below = path.strip_prefix(base).ok();
-        let below = below.filter(|below| !below.as_os_str().is_empty());
-        (below.map(Path::to_owned).unwrap_or(path), stamp)
-    };
-    stamps.into_iter().map(shorten).collect()
 }
 
 impl Drop for DigestCache {

@@ -1,12 +1,10 @@
 //! Identifies the state of a file without reading it.
 
 use std::fs::Metadata;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat};
 use serde::{Deserialize, Serialize};
 
 const SECOND: i128 = 1_000_000_000;
@@ -31,25 +29,9 @@ impl Stamp {
         ])
     }
 
-    /// The stamp of what `path` leads to from `base`, links followed.
-    fn at(base: &OwnedFd, path: &Path) -> Option<Self> {
-        let stat = statat(base.as_fd(), path, AtFlags::empty()).ok()?;
-        #[allow(
-            clippy::unnecessary_cast,
-            clippy::cast_sign_loss,
-            clippy::cast_lossless,
-            reason = "the fields differ in type between systems"
-        )]
-        let stamp = [
-            stat.st_dev as u64,
-            stat.st_ino as u64,
-            stat.st_size as u64,
-            stat.st_mtime as u64,
-            stat.st_mtime_nsec as u64,
-            stat.st_ctime as u64,
-            stat.st_ctime_nsec as u64,
-        ];
-        Some(Self(stamp))
+    /// The stamp of what `path` leads to, links followed; `None` where it leads nowhere.
+    fn of(path: &Path) -> Option<Self> {
+        Some(Self::from_metadata(&path.metadata().ok()?))
     }
 
     /// Whether any change after `now`, the time of the check, is certain to change the stamp. A
@@ -73,33 +55,10 @@ impl Stamp {
 /// Paths with the stamp of what each leads to, links followed; `None` where it leads nowhere.
 pub type Stamps = Vec<(PathBuf, Option<Stamp>)>;
 
-/// A directory that paths are looked at from: one that begins there costs half as much as one from
-/// the root.
-#[derive(Debug)]
-pub struct Base {
-    path: PathBuf,
-    dir: OwnedFd,
-}
-
-impl Base {
-    /// The directory at `path`, links followed; `None` if it cannot be opened.
-    pub fn open(path: &Path) -> Option<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let dir = openat(CWD, path, flags, Mode::empty()).ok()?;
-        let path = path.to_owned();
-        Some(Self { path, dir })
-    }
-
-    /// Whether it was opened at `path`.
-    pub fn is_at(&self, path: &Path) -> bool {
-        self.path.as_os_str() == path.as_os_str()
-    }
-
-    /// Whether every path, relative to it or absolute, still leads to what has this stamp.
-    pub fn all_unchanged(&self, stamps: &[(PathBuf, Option<Stamp>)]) -> bool {
-        let mut each = stamps.iter();
-        each.all(|(path, stamp)| Stamp::at(&self.dir, path) == *stamp)
-    }
+/// Whether every path still leads to what has this stamp.
+pub fn all_unchanged(stamps: &Stamps) -> bool {
+    let mut each = stamps.iter();
+    each.all(|(path, stamp)| Stamp::of(path) == *stamp)
 }
 
 /// Nanoseconds since 1970.
