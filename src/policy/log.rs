@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::sys::{Moment, files, limits};
 
 /// The end of an audit log in which a session's last event is searched: 500 events.
-const AUDIT_END: u64 = 256 * 1024;
+const AUDIT_END: usize = 256 * 1024;
 
 /// More than the longest line that is ever written to a log, in bytes.
 pub(super) const LONGEST: u64 = 1024 * 1024;
@@ -166,27 +166,17 @@ pub(super) fn read_line(line: &[u8]) -> Option<std::result::Result<Line, ()>> {
 
 /// The time of each session's last event, from the end of the current log only.
 pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
-    let mut heard = BTreeMap::new();
-    let Ok(mut file) = files::open_regular(file) else {
-        return heard;
+    let (mut heard, mut left) = (BTreeMap::new(), AUDIT_END);
+    let mut visit = |line: &[u8]| {
+        if let Some(line) = parse(line) {
+            let last = heard.entry(line.text("session").to_owned());
+            let last = last.or_insert(line.time);
+            *last = line.time.max(*last);
+        }
+        left = left.saturating_sub(line.len());
+        left > 0
     };
-    let from = file
-        .metadata()
-        .map_or(0, |file| file.len())
-        .saturating_sub(AUDIT_END);
-    if file.seek(SeekFrom::Start(from)).is_err() {
-        return heard;
-    }
-    let bytes = files::read_all_capped(file.take(AUDIT_END), AUDIT_END);
-    for line in bytes
-        .unwrap_or_default()
-        .split(|byte| *byte == b'\n')
-        .filter_map(parse)
-    {
-        let session = line.text("session").to_owned();
-        let last = heard.entry(session).or_insert(line.time);
-        *last = line.time.max(*last);
-    }
+    let _ = files::open_regular(file).and_then(|file| backwards(&file, &mut visit));
     heard
 }
 
