@@ -66,8 +66,8 @@ impl Event {
 
     /// The event as a line of at most [`AUDIT_EVENT`]; long texts are cut first, then lists.
     pub(super) fn line(mut self) -> Vec<u8> {
-        // The top-level names are ours, so none marks a secret.
-        let fields = self.fields.iter_mut();
+        // The top-level names are ours, so none marks a secret; neither are time and kind one.
+        let fields = self.fields.iter_mut().skip(2);
         fields.for_each(|(_, field)| mask_value(field, AUDIT_TEXT));
         // In JSON one byte may take six.
         for times in 0..4 {

@@ -1,14 +1,13 @@
 //! Files by path: bounded reads that never block, and atomic replacement.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::Access;
+use rustix::fs::{Access, CWD, Mode, OFlags, openat};
 #[cfg(target_os = "linux")]
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{ResolveFlags, openat2};
 #[cfg(target_os = "linux")]
 use rustix::io::Errno;
 
@@ -30,15 +29,12 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open_regular`].
 pub fn open_with_metadata(path: &Path) -> io::Result<(File, Metadata)> {
-    open_with(path, 0)
+    open_with(path, OFlags::empty())
 }
 
-#[allow(clippy::disallowed_methods, reason = "for reading")]
-fn open_with(path: &Path, flags: i32) -> io::Result<(File, Metadata)> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | flags)
-        .open(path)?;
+fn open_with(path: &Path, flags: OFlags) -> io::Result<(File, Metadata)> {
+    let flags = flags | OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(CWD, path, flags, Mode::empty())?);
     let metadata = file.metadata()?;
     check_regular(&metadata)?;
     Ok((file, metadata))
@@ -59,7 +55,7 @@ pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_capped`], and for a link.
 pub fn read_unlinked(path: &Path, max: u64) -> io::Result<(Metadata, Vec<u8>)> {
-    let (file, metadata) = open_with(path, libc::O_NOFOLLOW)?;
+    let (file, metadata) = open_with(path, OFlags::NOFOLLOW)?;
     let bytes = read_file_capped(&file, metadata.len(), max)?;
     Ok((metadata, bytes))
 }

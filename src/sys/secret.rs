@@ -109,47 +109,43 @@ const KEY_ENDS: &str = "-----END ";
 
 /// Whether something with this name is a secret.
 pub fn is_name(name: &str) -> bool {
-    let words = words(name);
-    let folded = words.concat();
-    let word = |wanted: Names| words.iter().any(|word| wanted.has(word));
     // In this spelling it is the shell's directory; a variable `pwd` or `DB_PWD` is a secret.
     if matches!(name, "PWD" | "OLDPWD") {
         return false;
     }
-    let ends = |word: &String| ENDS.iter().any(|end| word.ends_with(end)) && !NO_SECRETS.has(word);
+    let (folded, bounds) = folded(name);
+    let words = bounds.windows(2).map(|at| &folded[at[0]..at[1]]);
+    let words: Vec<&str> = words.collect();
+    let word = |wanted: Names| words.iter().any(|word| wanted.has(word));
+    let ends = |word: &&str| ENDS.iter().any(|end| word.ends_with(end)) && !NO_SECRETS.has(word);
+    // `key` alone means many things.
+    let is_key = |pair: &[&str]| matches!(pair[1], "key" | "keys") && !HARMLESS_KEYS.has(pair[0]);
     CONTAINED.split(' ').any(|part| folded.contains(part))
         || word(WORDS)
         || (words.iter().any(ends) && !word(COUNTS))
-        || is_key(&words)
+        || words.windows(2).any(is_key)
         || (word(Names::new("url uri")) && word(SERVICES))
-        || folded == "gpgagentinfo"
-        || folded == "krb5ccname"
+        || matches!(&*folded, "gpgagentinfo" | "krb5ccname")
 }
 
-/// Whether the words name a secret key; `key` alone means many things.
-fn is_key(words: &[String]) -> bool {
-    let mut pairs = words.windows(2);
-    pairs.any(|pair| matches!(pair[1].as_str(), "key" | "keys") && !HARMLESS_KEYS.has(&pair[0]))
-}
-
-/// Splits a name into words: `fooBar`, `FOO_BAR` and `foo-bar` give the same words.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
+/// The words of a name together, and where they begin and end: `fooBar`, `FOO_BAR` and `foo-bar`
+/// give the same.
+fn folded(name: &str) -> (String, Vec<usize>) {
+    let (mut folded, mut bounds) = (String::with_capacity(name.len()), vec![0]);
     let mut before = ' ';
-    for c in name.chars() {
+    for c in name.chars().chain([' ']) {
         let begins = c.is_uppercase() && before.is_lowercase();
-        if (begins || !c.is_alphanumeric()) && words.last().is_some_and(|last| !last.is_empty()) {
-            words.push(String::new());
+        if (begins || !c.is_alphanumeric()) && bounds.last() != Some(&folded.len()) {
+            bounds.push(folded.len());
         }
-        if c.is_alphanumeric()
-            && let Some(last) = words.last_mut()
-        {
-            last.extend(c.to_lowercase());
+        match c {
+            'A'..='Z' | 'a'..='z' | '0'..='9' => folded.push(c.to_ascii_lowercase()),
+            c if c.is_alphanumeric() => folded.extend(c.to_lowercase()),
+            _ => {}
         }
         before = c;
     }
-    words.retain(|word| !word.is_empty());
-    words
+    (folded, bounds)
 }
 
 /// The length of the address with which `text` begins, if all that follows it is secret.

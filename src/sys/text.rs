@@ -4,14 +4,14 @@ use std::fmt::Display;
 
 /// At most `max` characters of `text`, ending in an ellipsis if it was cut.
 pub fn shorten(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        None => text.to_owned(),
-        Some(_) if max == 0 => String::new(),
-        Some(_) => {
-            let kept: String = text.chars().take(max - 1).collect();
-            format!("{}…", kept.trim_end())
-        }
+    if text.len() <= max || text.char_indices().nth(max).is_none() {
+        return text.to_owned();
     }
+    if max == 0 {
+        return String::new();
+    }
+    let kept: String = text.chars().take(max - 1).collect();
+    format!("{}…", kept.trim_end())
 }
 
 /// Each value once, where it comes first.
