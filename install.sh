@@ -281,20 +281,19 @@ else
     case $host in
     *-linux-*)
         musl=$(printf '%s' "$host" | sed 's/-gnu/-musl/')
-        if [ "$musl" != "$host" ]; then
-            if ! has_target "$musl" && command -v rustup >/dev/null 2>&1; then
-                say "Adding Rust's target $musl, for a start three times as quick"
-                rustup target add "$musl" || :
-            fi
-            if ! has_target "$musl"; then
-                say "note: this Rust has no target $musl; building with the system's C library"
+        if ! has_target "$musl" && command -v rustup >/dev/null 2>&1; then
+            say "Adding Rust's target $musl, for a start three times as quick"
+            rustup target add "$musl" || :
+        fi
+        if ! has_target "$musl"; then
+            say "note: this Rust has no target $musl; building with the system's C library"
+        else
+            say "Building (static, with musl)"
+            # Named even where it is the host's: .cargo/config.toml is not for programs of the build.
+            if cargo build --release --locked --target "$musl"; then
+                built=$target/$musl/release/agent-skills
             else
-                say "Building (static, with musl)"
-                if cargo build --release --locked --target "$musl"; then
-                    built=$target/$musl/release/agent-skills
-                else
-                    say "note: no build with musl is possible here; building without"
-                fi
+                say "note: no build with musl is possible here; building without"
             fi
         fi
         ;;

@@ -66,11 +66,11 @@ out=$(CDPATH='' cd -- "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Keep paths of this machine out of the program.
+# Keep paths of this machine out of the program. Beside what .cargo/config.toml has.
 flags() { # build directory
-    printf '%s' "--remap-path-prefix=$1=/agent-skills"
-    printf ' %s' "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
-    printf ' %s' "--remap-path-prefix=$(rustc --print sysroot)=/rust"
+    printf "target.%s.rustflags = ['--remap-path-prefix=%s=/agent-skills'" "$target" "$1"
+    printf ", '--remap-path-prefix=%s=/cargo'" "${CARGO_HOME:-$HOME/.cargo}"
+    printf ", '--remap-path-prefix=%s=/rust']" "$(rustc --print sysroot)"
 }
 
 build() { # new directory; prints the program's path
@@ -79,7 +79,7 @@ build() { # new directory; prints the program's path
     (
         cd "$1"
         unset CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR
-        RUSTFLAGS=$(flags "$1") cargo build --quiet --release --locked --target "$target" >&2
+        cargo build --config "$(flags "$1")" --quiet --release --locked --target "$target" >&2
     ) || fail "the build failed" "the messages above say why"
     printf '%s' "$1/target/$target/release/agent-skills"
 }

@@ -14,7 +14,9 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
         if rest.is_empty() {
             return None;
         }
-        let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        // Bytes: a search for one of two characters takes twenty times as long.
+        let length = rest.bytes().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let length = length.unwrap_or(rest.len());
         let end = &rest[length..];
         at += length
             + if end.starts_with("\r\n") {
