@@ -18,7 +18,7 @@ mod suggesting;
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::fs;
-use std::io::{Cursor, Write};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -28,6 +28,8 @@ use agent_skills::protocol::Input;
 use agent_skills::sys::Env;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::host::{by_a_person, finish, write_at};
 
 /// What one release of an agent sends.
 pub struct Form {
@@ -57,12 +59,7 @@ pub struct World {
 }
 
 /// An answer of the hook.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    pub status: i32,
-    pub stdout: String,
-    pub stderr: String,
-}
+pub use crate::host::Ran as Answer;
 
 impl Answer {
     pub fn json(&self) -> Value {
@@ -85,10 +82,8 @@ impl Answer {
         } else {
             "failed"
         };
-        (
-            decision.unwrap_or_else(|| silent.to_owned()),
-            reason.unwrap_or_default(),
-        )
+        let decision = decision.unwrap_or_else(|| silent.to_owned());
+        (decision, reason.unwrap_or_default())
     }
 
     pub fn is_denied(&self) -> bool {
@@ -118,10 +113,10 @@ impl World {
     pub fn of(form: &'static Form) -> Self {
         let root = tempfile::tempdir_in("/tmp").unwrap();
         let real = root.path().canonicalize().unwrap();
-        fs::create_dir_all(real.join("home/.chibi/plugins/agent-skills/skills")).unwrap();
-        fs::create_dir_all(real.join("project/.git")).unwrap();
-        fs::create_dir_all(real.join("project/sub")).unwrap();
-        fs::create_dir_all(real.join("policy")).unwrap();
+        let data = "home/.chibi/plugins/agent-skills/skills";
+        for dir in [data, "project/.git", "project/sub", "policy"] {
+            fs::create_dir_all(real.join(dir)).unwrap();
+        }
         Self {
             form,
             root,
@@ -146,16 +141,19 @@ impl World {
 
     /// Writes a file below the root, as `home/…` or `project/…`.
     pub fn file(&self, path: &str, text: &str) {
-        let path = self.root.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write_at(self.root.path().join(path), text);
+    }
+
+    /// A skill in a directory below the root; `more` is further frontmatter, or empty.
+    pub fn skill_in(&self, dir: &str, name: &str, more: &str) {
+        let text = format!("---\nname: {name}\ndescription: Does {name}.\n{more}\n---\n# Do\n");
+        self.file(&format!("{dir}/SKILL.md"), &text);
     }
 
     /// A skill of the user's, where the agent looks for them.
     pub fn skill(self, name: &str, more: &str) -> Self {
-        let path = format!("home/{}/{name}/SKILL.md", self.form.skills);
-        let text = format!("---\nname: {name}\ndescription: Does {name}.\n{more}\n---\n# Do\n");
-        self.file(&path, &text);
+        let dir = format!("home/{}/{name}", self.form.skills);
+        self.skill_in(&dir, name, more);
         self
     }
 
@@ -218,33 +216,27 @@ impl World {
     }
 
     fn answer(&self, agent: Agent, stdin: &[u8], change: &dyn Fn(&mut Command)) -> Answer {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
+        let mut command = self.command();
         command.args(["hook", agent.as_str()]);
         command.args(self.mode.iter().flat_map(|mode| ["--mode", mode]));
-        command
-            .env_clear()
-            .env("HOME", self.home())
-            .env("PATH", "/usr/bin:/bin")
-            .env("AGENT_SKILLS_HOME", self.data())
-            .env(
-                "AGENT_SKILLS_ENTERPRISE_DIR",
-                self.root.path().join("policy"),
-            )
-            .envs(self.variables.iter().map(|(name, path)| (name, path)))
-            .current_dir(self.project())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env(
+            "AGENT_SKILLS_ENTERPRISE_DIR",
+            self.root.path().join("policy"),
+        );
+        command.envs(self.variables.iter().map(|(name, path)| (name, path)));
         change(&mut command);
-        let mut child = command.spawn().unwrap();
-        // It may answer without reading.
-        let _ = child.stdin.take().unwrap().write_all(stdin);
-        let output = child.wait_with_output().unwrap();
-        Answer {
-            status: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        finish(&mut command, stdin)
+    }
+
+    /// The program as it is called on this machine.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
+        command.env_clear().env("HOME", self.home());
+        command.env("PATH", "/usr/bin:/bin");
+        command.env("AGENT_SKILLS_HOME", self.data());
+        command.current_dir(self.project());
+        command
     }
 
     /// As [`World::hook`], in this process, for many calls.
@@ -287,10 +279,8 @@ impl World {
     pub fn write(&self, path: &Path) -> Answer {
         let (tool, key) = self.form.write;
         if key == "patch" {
-            let changes = format!(
-                "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch",
-                path.display()
-            );
+            let file = format!("*** Add File: {}\n+x\n", path.display());
+            let changes = format!("*** Begin Patch\n{file}*** End Patch");
             return self.call(tool, json!({ "command": changes }));
         }
         self.call(tool, json!({ key: path, "content": "x" }))
@@ -300,11 +290,8 @@ impl World {
     pub fn prompted(&self, text: &str) -> Answer {
         let table = self.form.agent.table();
         let mut events = table.events.iter();
-        let event = events
-            .find(|(_, moment)| *moment == Moment::Prompt)
-            .unwrap()
-            .0;
-        let mut payload = self.here(json!({ table.keys.event: event }));
+        let event = events.find(|(_, moment)| *moment == Moment::Prompt);
+        let mut payload = self.here(json!({ table.keys.event: event.unwrap().0 }));
         payload[table.keys.text] = json!(text);
         self.hook(&payload)
     }
@@ -312,12 +299,8 @@ impl World {
     /// The agent's tool for skills is called, or, where there is none, the `SKILL.md` is read.
     pub fn activate(&self, name: &str) -> Answer {
         if self.form.skill.is_empty() {
-            let file = self
-                .home()
-                .join(self.form.skills)
-                .join(name)
-                .join("SKILL.md");
-            return self.run(&format!("cat {}", file.display()));
+            let dir = self.home().join(self.form.skills).join(name);
+            return self.run(&format!("cat {}/SKILL.md", dir.display()));
         }
         let mut payload = self.payload(self.form.skill);
         let arguments = self.form.agent.table().keys.arguments;
@@ -331,16 +314,9 @@ impl World {
 
     /// What a command of a person prints.
     pub fn person(&self, words: &[&str]) -> String {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
-        command.args(words).env_clear();
-        command
-            .env("HOME", self.home())
-            .env("PATH", "/usr/bin:/bin");
-        command.env("AGENT_SKILLS_HOME", self.data());
-        let output = command.current_dir(self.project()).output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{words:?}: {errors}");
-        String::from_utf8(output.stdout).unwrap()
+        let ran = by_a_person(self.command().args(words));
+        assert_eq!(ran.status, 0, "{words:?}: {ran:?}");
+        ran.stdout
     }
 
     pub fn audit(&self) -> String {

@@ -163,24 +163,22 @@ fn elsewhere_each_skill_comes_with_a_command_that_works() {
 
 #[test]
 fn a_list_is_only_looked_at() {
-    for host in Host::both() {
-        let (host, _hub) = several(host);
-        let listed = host.succeeds(&["install", REPOSITORY, "--list"]);
-        listed.has("agent-skills install github:acme/skills --skill pdf");
-        let one = host.succeeds(&["install", "acme/skills@pdf", "--list"]);
-        one.finishes("agent-skills install acme/skills@pdf\n");
-        let (shown, code) = pressing(&host, &["install", REPOSITORY, "--list"], "");
-        assert!(code == 0 && !shown.contains("Which"), "{shown}");
-        let json = host.succeeds(&["install", REPOSITORY, "--list", "--json"]);
-        let json: Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(json["source"], "acme/skills");
-        assert_eq!(json["skills"].as_array().unwrap().len(), 5);
-        let mut skills = json["skills"].as_array().unwrap().iter();
-        assert!(skills.any(|skill| skill["name"] == "pdf" && skill["description"] == LONG));
-        let words = json!({"args": ["install", REPOSITORY, "--list"]});
-        let told = host.tool("agent-skills", &words);
-        told.has("\npdf: Fills").lacks(LONG);
-        told.has("install one: chibi -p agent-skills \"install github:acme/skills --skill NAME\"");
-        assert_eq!(installed(&host), [""; 0]);
-    }
+    let (host, _hub) = several(Host::stdin());
+    let listed = host.succeeds(&["install", REPOSITORY, "--list"]);
+    listed.has("agent-skills install github:acme/skills --skill pdf");
+    let one = host.succeeds(&["install", "acme/skills@pdf", "--list"]);
+    one.finishes("agent-skills install acme/skills@pdf\n");
+    let (shown, code) = pressing(&host, &["install", REPOSITORY, "--list"], "");
+    assert!(code == 0 && !shown.contains("Which"), "{shown}");
+    let json = host.succeeds(&["install", REPOSITORY, "--list", "--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["source"], "acme/skills");
+    assert_eq!(json["skills"].as_array().unwrap().len(), 5);
+    let mut skills = json["skills"].as_array().unwrap().iter();
+    assert!(skills.any(|skill| skill["name"] == "pdf" && skill["description"] == LONG));
+    let words = json!({"args": ["install", REPOSITORY, "--list"]});
+    let told = host.tool("agent-skills", &words);
+    told.has("\npdf: Fills").lacks(LONG);
+    told.has("install one: chibi -p agent-skills \"install github:acme/skills --skill NAME\"");
+    assert_eq!(installed(&host), [""; 0]);
 }

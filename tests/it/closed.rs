@@ -17,25 +17,23 @@ pub fn careful(host: Host) -> Host {
 
 #[test]
 fn two_ways_of_saying_what_to_do_cannot_say_two_things() {
-    for host in Host::both() {
-        let host = careful(host);
-        for arguments in [
-            json!({"action": "list", "args": ["remove", "other"]}),
-            json!({"action": "list", "args": "remove other"}),
-            json!({"args": ["remove", "other"]}),
-            json!({"action": "remove", "skill_ref": "other"}),
-            json!({"action": "update"}),
-        ] {
-            host.blocks("skill_marketplace", &arguments);
-        }
-        let both = json!({"action": "list_installed", "args": ["remove", "other"]});
-        assert!(host.tool("skill_marketplace", &both).starts_with("Error: "));
-        for looking in [
-            json!({"args": ["list_installed"]}),
-            json!({"action": "LIST_INSTALLED"}),
-        ] {
-            host.allows("skill_marketplace", &looking);
-        }
+    let host = careful(Host::stdin());
+    for arguments in [
+        json!({"action": "list", "args": ["remove", "other"]}),
+        json!({"action": "list", "args": "remove other"}),
+        json!({"args": ["remove", "other"]}),
+        json!({"action": "remove", "skill_ref": "other"}),
+        json!({"action": "update"}),
+    ] {
+        host.blocks("skill_marketplace", &arguments);
+    }
+    let both = json!({"action": "list_installed", "args": ["remove", "other"]});
+    assert!(host.tool("skill_marketplace", &both).starts_with("Error: "));
+    for looking in [
+        json!({"args": ["list_installed"]}),
+        json!({"action": "LIST_INSTALLED"}),
+    ] {
+        host.allows("skill_marketplace", &looking);
     }
 }
 
@@ -59,38 +57,34 @@ fn a_doubtful_frontmatter_keeps_its_restriction() {
 
 #[test]
 fn a_mistake_in_the_configuration_opens_nothing_of_ours() {
-    for host in Host::both() {
-        let host = careful(host);
-        fs::write(host.plugin_dir().join("config.toml"), "garbage = =").unwrap();
-        host.blocks(
-            "run_skill_script",
-            &json!({"skill": "other", "script": "x.sh"}),
-        );
-        host.blocks(
-            "skill_marketplace",
-            &json!({"action": "remove", "skill_ref": "other"}),
-        );
-        host.blocks("write_file", &json!({"path": "x", "content": "y"}));
-        host.allows("file_head", &json!({"path": "x"}));
-    }
+    let host = careful(Host::stdin());
+    fs::write(host.plugin_dir().join("config.toml"), "garbage = =").unwrap();
+    host.blocks(
+        "run_skill_script",
+        &json!({"skill": "other", "script": "x.sh"}),
+    );
+    host.blocks(
+        "skill_marketplace",
+        &json!({"action": "remove", "skill_ref": "other"}),
+    );
+    host.blocks("write_file", &json!({"path": "x", "content": "y"}));
+    host.allows("file_head", &json!({"path": "x"}));
 }
 
 #[test]
 fn corrupt_state_opens_nothing_of_ours_but_reading() {
-    for host in Host::both() {
-        let host = careful(host);
-        fs::write(host.plugin_dir().join("state.json"), "garbage").unwrap();
-        host.blocks(
-            "run_skill_script",
-            &json!({"skill": "other", "script": "x.sh"}),
-        );
-        host.blocks(
-            "skill_marketplace",
-            &json!({"action": "remove", "skill_ref": "other"}),
-        );
-        host.allows("read_skill_file", &json!({"skill": "other", "path": "x"}));
-        host.allows("skill_marketplace", &json!({"action": "list_installed"}));
-    }
+    let host = careful(Host::stdin());
+    fs::write(host.plugin_dir().join("state.json"), "garbage").unwrap();
+    host.blocks(
+        "run_skill_script",
+        &json!({"skill": "other", "script": "x.sh"}),
+    );
+    host.blocks(
+        "skill_marketplace",
+        &json!({"action": "remove", "skill_ref": "other"}),
+    );
+    host.allows("read_skill_file", &json!({"skill": "other", "path": "x"}));
+    host.allows("skill_marketplace", &json!({"action": "list_installed"}));
 }
 
 #[test]
@@ -140,22 +134,20 @@ fn an_old_session_of_a_living_process_is_not_forgotten() {
 
 #[test]
 fn a_person_ends_what_is_active_and_a_model_cannot() {
-    for host in Host::both() {
-        let host = careful(host);
-        host.hook("post_system_prompt", &json!({"context_name": "work"}));
-        let asked = host.tool("skill_marketplace", &json!({"args": ["deactivate"]}));
-        assert!(asked.starts_with("Error: "), "{asked}");
-        assert!(
-            host.fails(&["deactivate", "--context", "play"])
-                .contains("known are `work`")
-        );
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(
-            host.succeeds(&["deactivate", "--context", "work"])
-                .contains("careful")
-        );
-        host.allows("shell_exec", &json!({"command": "ls"}));
-    }
+    let host = careful(Host::stdin());
+    host.hook("post_system_prompt", &json!({"context_name": "work"}));
+    let asked = host.tool("skill_marketplace", &json!({"args": ["deactivate"]}));
+    assert!(asked.starts_with("Error: "), "{asked}");
+    assert!(
+        host.fails(&["deactivate", "--context", "play"])
+            .contains("known are `work`")
+    );
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    assert!(
+        host.succeeds(&["deactivate", "--context", "work"])
+            .contains("careful")
+    );
+    host.allows("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]

@@ -11,75 +11,73 @@ use crate::host::Has;
 
 #[test]
 fn every_value_says_where_it_comes_from() {
-    for host in Host::both() {
-        let policy = host.home().join("policy.toml");
-        fs::write(&policy, "[enforce]\nstacking = \"intersect\"\n").unwrap();
-        let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
-        let (own, project) = (
-            host.plugin_dir().join("config.toml"),
-            host.project().join(".chibi/agent-skills.toml"),
-        );
-        fs::write(&own, "tenant = \"acme\"\n[audit]\noutput_bytes = 10\n").unwrap();
-        fs::create_dir_all(project.parent().unwrap()).unwrap();
-        fs::write(&project, "script_reads = \"block\"\n").unwrap();
-        host.succeeds(&["trust", "--yes"]);
-        let (own, project) = (own.to_str().unwrap(), project.to_str().unwrap());
-        for (key, value, origin) in [
-            ("enforce", "\"restrict\"", "default"),
-            ("proposals", "true", "default"),
-            ("tenant", "\"acme\"", own),
-            ("audit.output_bytes", "10", own),
-            ("script_reads", "\"block\"", project),
-            ("stacking", "\"intersect\"", "policy"),
-        ] {
-            assert_eq!(
-                host.succeeds(&["config", "get", key]),
-                format!("{key} = {value}  # {origin}\n")
-            );
-        }
-        let listed = host.json(&["config", "list", "--json"])["settings"].clone();
-        let listed: Vec<Value> = serde_json::from_value(listed).unwrap();
-        let tenant = listed.iter().find(|one| one["key"] == "tenant").unwrap();
+    let host = Host::stdin();
+    let policy = host.home().join("policy.toml");
+    fs::write(&policy, "[enforce]\nstacking = \"intersect\"\n").unwrap();
+    let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
+    let (own, project) = (
+        host.plugin_dir().join("config.toml"),
+        host.project().join(".chibi/agent-skills.toml"),
+    );
+    fs::write(&own, "tenant = \"acme\"\n[audit]\noutput_bytes = 10\n").unwrap();
+    fs::create_dir_all(project.parent().unwrap()).unwrap();
+    fs::write(&project, "script_reads = \"block\"\n").unwrap();
+    host.succeeds(&["trust", "--yes"]);
+    let (own, project) = (own.to_str().unwrap(), project.to_str().unwrap());
+    for (key, value, origin) in [
+        ("enforce", "\"restrict\"", "default"),
+        ("proposals", "true", "default"),
+        ("tenant", "\"acme\"", own),
+        ("audit.output_bytes", "10", own),
+        ("script_reads", "\"block\"", project),
+        ("stacking", "\"intersect\"", "policy"),
+    ] {
         assert_eq!(
-            (&tenant["value"], &tenant["origin"]),
-            (&json!("acme"), &json!(own))
+            host.succeeds(&["config", "get", key]),
+            format!("{key} = {value}  # {origin}\n")
         );
-        assert_eq!(tenant["values"], "a text");
-        let lines = host.succeeds(&["config", "list"]);
-        for one in listed {
-            let key = one["key"].as_str().unwrap();
-            let (start, about) = (format!("{key} = "), one["about"].as_str().unwrap());
-            let is_its = |line: &str| line.starts_with(&start) && line.contains(about);
-            assert!(lines.lines().any(is_its), "{key}: {lines}");
-        }
+    }
+    let listed = host.json(&["config", "list", "--json"])["settings"].clone();
+    let listed: Vec<Value> = serde_json::from_value(listed).unwrap();
+    let tenant = listed.iter().find(|one| one["key"] == "tenant").unwrap();
+    assert_eq!(
+        (&tenant["value"], &tenant["origin"]),
+        (&json!("acme"), &json!(own))
+    );
+    assert_eq!(tenant["values"], "a text");
+    let lines = host.succeeds(&["config", "list"]);
+    for one in listed {
+        let key = one["key"].as_str().unwrap();
+        let (start, about) = (format!("{key} = "), one["about"].as_str().unwrap());
+        let is_its = |line: &str| line.starts_with(&start) && line.contains(about);
+        assert!(lines.lines().any(is_its), "{key}: {lines}");
     }
 }
 
 #[test]
 fn setting_a_value_keeps_comments_and_refuses_mistakes() {
-    for host in Host::both() {
-        let file = host.plugin_dir().join("config.toml");
-        fs::write(&file, "# my own\nenforce = \"restrict\" # strict\n").unwrap();
-        host.succeeds(&["config", "set", "enforce", "warn"]);
-        host.succeeds(&["config", "set", "proposals", "false"]);
-        host.succeeds(&["config", "set", "always_allowed", "[\"my_notes\"]"]);
-        host.succeeds(&["config", "set", "audit.output_bytes", "100"]);
-        host.succeeds(&["config", "set", "tenant", "7"]);
-        let text = fs::read_to_string(&file).unwrap();
-        assert_eq!(
-            text,
-            "# my own\nenforce = \"warn\" # strict\nproposals = false\nalways_allowed = [\"my_notes\"]\n\
-             tenant = \"7\"\n\n[audit]\noutput_bytes = 100\n"
-        );
-        for (key, value) in [
-            ("enforce", "maybe"),
-            ("max_activ", "3"),
-            ("audit.output_bytes", "-1"),
-        ] {
-            host.fails(&["config", "set", key, value]);
-        }
-        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    let host = Host::stdin();
+    let file = host.plugin_dir().join("config.toml");
+    fs::write(&file, "# my own\nenforce = \"restrict\" # strict\n").unwrap();
+    host.succeeds(&["config", "set", "enforce", "warn"]);
+    host.succeeds(&["config", "set", "proposals", "false"]);
+    host.succeeds(&["config", "set", "always_allowed", "[\"my_notes\"]"]);
+    host.succeeds(&["config", "set", "audit.output_bytes", "100"]);
+    host.succeeds(&["config", "set", "tenant", "7"]);
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(
+        text,
+        "# my own\nenforce = \"warn\" # strict\nproposals = false\nalways_allowed = [\"my_notes\"]\n\
+         tenant = \"7\"\n\n[audit]\noutput_bytes = 100\n"
+    );
+    for (key, value) in [
+        ("enforce", "maybe"),
+        ("max_activ", "3"),
+        ("audit.output_bytes", "-1"),
+    ] {
+        host.fails(&["config", "set", key, value]);
     }
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
 }
 
 #[test]
@@ -96,21 +94,19 @@ fn a_dry_run_says_what_would_be_set() {
 
 #[test]
 fn a_mistake_is_named_by_line_to_people_and_closes_for_hooks() {
-    for host in Host::both() {
-        let host = host.skill("pdf", "", "");
-        fs::write(
-            host.plugin_dir().join("config.toml"),
-            "\n\nenforcement = \"off\"\n",
-        )
-        .unwrap();
-        for args in [&["config", "list"][..], &["config", "get", "enforce"]] {
-            let told = host.fails(args);
-            told.has("line 3").has("enforcement");
-        }
-        let (answer, told) = host.hook_with_stderr("post_system_prompt", &json!({}));
-        assert!(answer == json!({}) && told.contains("line 3"), "{told}");
-        assert!(host.succeeds(&["list"]).contains("bad configuration"));
+    let host = Host::stdin().skill("pdf", "", "");
+    fs::write(
+        host.plugin_dir().join("config.toml"),
+        "\n\nenforcement = \"off\"\n",
+    )
+    .unwrap();
+    for args in [&["config", "list"][..], &["config", "get", "enforce"]] {
+        let told = host.fails(args);
+        told.has("line 3").has("enforcement");
     }
+    let (answer, told) = host.hook_with_stderr("post_system_prompt", &json!({}));
+    assert!(answer == json!({}) && told.contains("line 3"), "{told}");
+    assert!(host.succeeds(&["list"]).contains("bad configuration"));
 }
 
 /// What the first column of a table of docs/configuration.md names.

@@ -177,9 +177,7 @@ fn each_activates_with_its_whole_body_and_its_directory() {
 
 #[test]
 fn each_real_skill_validates_without_an_error() {
-    let Some(corpus) = corpus() else {
-        return;
-    };
+    let Some(corpus) = corpus() else { return };
     let host = Host::stdin();
     let dirs: Vec<&str> = corpus
         .iter()
@@ -193,9 +191,7 @@ fn each_real_skill_validates_without_an_error() {
 /// Each command that a skill documents, under the skill's own list or under every program.
 #[test]
 fn what_real_skills_document_reaches_no_protected_place() {
-    let Some(corpus) = corpus() else {
-        return;
-    };
+    let Some(corpus) = corpus() else { return };
     let (mut all, mut passing, mut refused) = (0, 0, Vec::new());
     let (mut own, mut own_passing) = (0, 0);
     for (_, dir) in corpus {

@@ -57,25 +57,23 @@ fn a_configuration_that_may_have_always_on_skills_closes() {
         ("max_active = \n".to_owned(), true),
         ("# uses_skills\nnonsense = 3\n".to_owned(), false),
     ] {
-        for host in Host::both() {
-            let host = host.skill("reads", "allowed-tools: Read", "");
-            fs::write(host.plugin_dir().join("config.toml"), &text).unwrap();
-            host.starts();
-            let context = json!({"context_name": "default"});
-            let (_, told) = host.hook_with_stderr("post_system_prompt", &context);
-            assert_eq!(told.contains("only reading is allowed"), closes, "{told}");
-            let call = json!({"command": "rm x"});
-            if !closes {
-                host.allows("shell_exec", &call);
-                continue;
-            }
-            told.has("config.toml").has("line");
-            assert!(host.blocks("shell_exec", &call).contains("config.toml"));
-            host.allows("file_head", &json!({"path": "x"}));
-            fs::write(host.plugin_dir().join("config.toml"), "").unwrap();
-            host.prompt();
+        let host = Host::stdin().skill("reads", "allowed-tools: Read", "");
+        fs::write(host.plugin_dir().join("config.toml"), &text).unwrap();
+        host.starts();
+        let context = json!({"context_name": "default"});
+        let (_, told) = host.hook_with_stderr("post_system_prompt", &context);
+        assert_eq!(told.contains("only reading is allowed"), closes, "{told}");
+        let call = json!({"command": "rm x"});
+        if !closes {
             host.allows("shell_exec", &call);
+            continue;
         }
+        told.has("config.toml").has("line");
+        assert!(host.blocks("shell_exec", &call).contains("config.toml"));
+        host.allows("file_head", &json!({"path": "x"}));
+        fs::write(host.plugin_dir().join("config.toml"), "").unwrap();
+        host.prompt();
+        host.allows("shell_exec", &call);
     }
 }
 

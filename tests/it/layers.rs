@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, each};
 
 pub const LAYERS: [&str; 4] = ["enterprise", "personal", "project", "plugin"];
 
@@ -36,26 +36,30 @@ pub fn layer_dir(host: &Host, layer: &str) -> PathBuf {
     }
 }
 
+/// Agrees to what is in a layer, where somebody has to.
+#[track_caller]
+pub fn agree(host: &Host, layer: &str) {
+    if layer == "project" {
+        host.succeeds(&["trust", "--yes", "--always"]);
+    }
+}
+
 /// `list --json`.
 #[track_caller]
 pub fn installed(host: &Host) -> Vec<Value> {
-    let all: Value = serde_json::from_str(&host.succeeds(&["list", "--json"])).unwrap();
+    let all = host.json(&["list", "--json"]);
     all["skills"].as_array().unwrap().clone()
 }
 
 /// The codes of everything remarked on the skills of one name.
 #[track_caller]
 pub fn codes(host: &Host, name: &str) -> Vec<String> {
-    let of_name = installed(host)
-        .into_iter()
-        .filter(|skill| skill["name"] == name);
-    let codes = of_name.flat_map(|skill| {
-        let found = skill["diagnostics"].as_array().unwrap().clone();
-        found
-            .into_iter()
-            .map(|found| found["code"].as_str().unwrap().to_owned())
-    });
-    codes.collect()
+    let mut all = installed(host);
+    all.retain(|skill| skill["name"] == name);
+    let codes = all
+        .iter()
+        .flat_map(|skill| each(&skill["diagnostics"], "code"));
+    codes.map(str::to_owned).collect()
 }
 
 #[track_caller]
@@ -95,15 +99,11 @@ fn of_every_two_layers_the_higher_replaces_the_lower_whole() {
                 "allowed-tools: Read\npriority: 99",
                 low,
             );
-            if low == "project" {
-                host.succeeds(&["trust", "--yes", "--always"]);
-            }
+            agree(&host, low);
             host.tool("skill_deploy", &json!({}))
                 .has(&format!("Body from {low}."));
             put(&layer_dir(&host, high), "deploy", "", high);
-            if high == "project" {
-                host.succeeds(&["trust", "--yes", "--always"]);
-            }
+            agree(&host, high);
             host.starts();
             let body = host.tool("skill_deploy", &json!({}));
             body.has(&format!("Body from {high}."));
@@ -155,8 +155,8 @@ fn priority_breaks_ties_inside_a_layer_only() {
     assert_eq!(read(&host, "deploy"), "second");
     put(&host.skills_dir(), "deploy", "priority: 1000", "plugin");
     assert_eq!(read(&host, "deploy"), "second");
-    let info = host.succeeds(&["info", "deploy"]);
-    assert!(info.contains("its priority is higher"), "{info}");
+    host.succeeds(&["info", "deploy"])
+        .has("its priority is higher");
 }
 
 #[test]
@@ -214,14 +214,9 @@ fn project_skills_are_found_up_to_the_projects_root() {
     );
     host.cwd(&deep);
     host.succeeds(&["trust", "--yes"]);
-    let names: Vec<String> = installed(&host)
-        .iter()
-        .map(|skill| skill["name"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(
-        names,
-        ["sabagents", "saclaude", "schibi", "sagents", "sclaude"]
-    );
+    let found = json!(installed(&host));
+    let names = ["sabagents", "saclaude", "schibi", "sagents", "sclaude"];
+    assert_eq!(each(&found, "name"), names);
     host.cwd(&project);
     assert!(is_offered(&host, "sclaude") && !is_offered(&host, "saclaude"));
     let elsewhere = host.home().join("elsewhere");
@@ -310,6 +305,5 @@ fn a_skill_is_reached_by_its_owner() {
         .filter(claimed)
         .map(|report| &report["layer"]);
     assert_eq!(layers.collect::<Vec<_>>(), ["project"]);
-    let told = host.succeeds(&["list"]);
-    assert!(told.contains("says it is from acme/skills"), "{told}");
+    host.succeeds(&["list"]).has("says it is from acme/skills");
 }

@@ -114,7 +114,6 @@ mod restricting_keys;
 mod restriction;
 #[cfg(target_os = "linux")]
 mod sandbox;
-mod script_kills;
 mod scripts;
 mod scripts_basic;
 mod scripts_end;

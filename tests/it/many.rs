@@ -84,89 +84,85 @@ fn above_the_limit_one_tool_stands_for_all_skills() {
 
 #[test]
 fn when_to_use_and_tags_are_told_and_counted() {
-    for host in Host::both() {
-        let more = format!(
-            "when_to_use: {}\ntags: [paper, forms]",
-            "Whenever. ".repeat(100)
-        );
-        let host = (0..20).fold(host, |host, n| host.skill(&format!("s{n}"), &more, ""));
-        let prompt = host.prompt();
-        assert!(prompt.contains("Does s0. Whenever. "), "{prompt}");
-        assert!(
-            chars(&prompt) <= BUDGET && chars(&prompt) > BUDGET - 100,
-            "{}",
-            chars(&prompt)
-        );
-        let host = host.skill("tagged", "tags: paper", "");
-        assert!(host.prompt().contains("Does tagged. [paper]"));
-    }
+    let host = Host::stdin();
+    let more = format!(
+        "when_to_use: {}\ntags: [paper, forms]",
+        "Whenever. ".repeat(100)
+    );
+    let host = (0..20).fold(host, |host, n| host.skill(&format!("s{n}"), &more, ""));
+    let prompt = host.prompt();
+    assert!(prompt.contains("Does s0. Whenever. "), "{prompt}");
+    assert!(
+        chars(&prompt) <= BUDGET && chars(&prompt) > BUDGET - 100,
+        "{}",
+        chars(&prompt)
+    );
+    let host = host.skill("tagged", "tags: paper", "");
+    assert!(host.prompt().contains("Does tagged. [paper]"));
 }
 
 #[test]
 fn the_user_is_told_of_each_change_in_what_was_cut() {
-    for host in Host::both() {
-        let host = with_generated(host, 60);
-        let told = |host: &Host| {
-            host.hook_with_stderr("post_system_prompt", &json!({"context_name": "default"}))
-                .1
-        };
-        let first = told(&host);
-        let name = generated(0).0;
-        assert!(
-            first.contains("; shortened: ") && first.lines().count() == 1,
-            "{first}"
-        );
-        assert_eq!(told(&host), "");
-        let text = format!("---\ndescription: {}\n---\n", "long ".repeat(100));
-        let host = host.file("added/SKILL.md", text);
-        assert!(told(&host).contains("; shortened: "));
-        assert_eq!(told(&host), "");
-        // One line of `doctor` is for all of them, and the table is for problems of a skill.
-        let list = host.succeeds(&["list", "--long"]);
-        assert!(list.contains("(description-shortened)") && list.contains(&name));
-        let list = host.succeeds(&["list"]);
-        assert!(!list.contains("description-shortened"), "{list}");
-        let doctor = host.person(&["doctor"]).stdout;
-        assert_eq!(doctor.matches("no room for every description").count(), 1);
-    }
+    let host = with_generated(Host::stdin(), 60);
+    let told = |host: &Host| {
+        host.hook_with_stderr("post_system_prompt", &json!({"context_name": "default"}))
+            .1
+    };
+    let first = told(&host);
+    let name = generated(0).0;
+    assert!(
+        first.contains("; shortened: ") && first.lines().count() == 1,
+        "{first}"
+    );
+    assert_eq!(told(&host), "");
+    let text = format!("---\ndescription: {}\n---\n", "long ".repeat(100));
+    let host = host.file("added/SKILL.md", text);
+    assert!(told(&host).contains("; shortened: "));
+    assert_eq!(told(&host), "");
+    // One line of `doctor` is for all of them, and the table is for problems of a skill.
+    let list = host.succeeds(&["list", "--long"]);
+    assert!(list.contains("(description-shortened)") && list.contains(&name));
+    let list = host.succeeds(&["list"]);
+    assert!(!list.contains("description-shortened"), "{list}");
+    let doctor = host.person(&["doctor"]).stdout;
+    assert_eq!(doctor.matches("no room for every description").count(), 1);
 }
 
 #[test]
 fn installed_skills_are_found_by_name_tag_and_description() {
-    for host in Host::both() {
-        let host = with_generated(host, 40)
-            .skill("pdf-forms", "tags: [paper]", "")
-            .skill("off", "tags: [paper]", "");
-        host.succeeds(&["disable", "off"]);
-        let search = |query: &str| {
-            let call = json!({"action": "search_installed", "query": query});
-            host.allows("skill_marketplace", &call);
-            host.tool("skill_marketplace", &call)
-        };
-        for query in ["pdf", "PAPER", "pdf-forms", "does pdf", "pfd-forms"] {
-            let answer = search(query);
-            answer.begins("- pdf-forms: Does pdf-forms. [paper]\n");
-            answer.has(r#"{"action": "use", "skill_ref": NAME"#);
-            assert!(!answer.contains("- off"), "{answer}");
-        }
-        let answer = search("whales");
-        answer.begins("No installed skill matches `whales`. `list_installed` shows all");
-        let shown = host.succeeds(&["search_installed", "whales"]);
-        assert!(shown.contains("`agent-skills list` shows all"));
-        // A search for nothing is the list.
-        assert!(search("").contains("pdf"), "{}", search(""));
-        assert!(search("skill").lines().count() <= 12);
-        // One meaning for the model and for a person, and a restricted skill may look.
-        let shown = host.succeeds(&["search_installed", "pdf"]);
-        assert_eq!(shown, "- pdf-forms: Does pdf-forms. [paper]\n");
-        let json = host.succeeds(&["search_installed", "pdf", "--json"]);
-        let found: Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(found["skills"][0]["tool"], "skill_pdf-forms");
-        let host = host.skill("reads", "allowed-tools: Read", "");
-        host.activates("reads");
-        let call = json!({"action": "search_installed", "query": "pdf"});
+    let host = Host::stdin();
+    let host = with_generated(host, 40)
+        .skill("pdf-forms", "tags: [paper]", "")
+        .skill("off", "tags: [paper]", "");
+    host.succeeds(&["disable", "off"]);
+    let search = |query: &str| {
+        let call = json!({"action": "search_installed", "query": query});
         host.allows("skill_marketplace", &call);
+        host.tool("skill_marketplace", &call)
+    };
+    for query in ["pdf", "PAPER", "pdf-forms", "does pdf", "pfd-forms"] {
+        let answer = search(query);
+        answer.begins("- pdf-forms: Does pdf-forms. [paper]\n");
+        answer.has(r#"{"action": "use", "skill_ref": NAME"#);
+        assert!(!answer.contains("- off"), "{answer}");
     }
+    let answer = search("whales");
+    answer.begins("No installed skill matches `whales`. `list_installed` shows all");
+    let shown = host.succeeds(&["search_installed", "whales"]);
+    assert!(shown.contains("`agent-skills list` shows all"));
+    // A search for nothing is the list.
+    assert!(search("").contains("pdf"), "{}", search(""));
+    assert!(search("skill").lines().count() <= 12);
+    // One meaning for the model and for a person, and a restricted skill may look.
+    let shown = host.succeeds(&["search_installed", "pdf"]);
+    assert_eq!(shown, "- pdf-forms: Does pdf-forms. [paper]\n");
+    let json = host.succeeds(&["search_installed", "pdf", "--json"]);
+    let found: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(found["skills"][0]["tool"], "skill_pdf-forms");
+    let host = host.skill("reads", "allowed-tools: Read", "");
+    host.activates("reads");
+    let call = json!({"action": "search_installed", "query": "pdf"});
+    host.allows("skill_marketplace", &call);
 }
 
 /// Copies every skill of the real collections; how many there are.

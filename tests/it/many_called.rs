@@ -143,57 +143,53 @@ fn a_failed_activation_opens_nothing() {
 
 #[test]
 fn with_few_skills_a_tool_called_skill_may_be_another_plugins() {
-    for host in Host::both() {
-        let host = host
-            .skill("reads", "allowed-tools: Read", "")
-            .skill("free", "", "");
-        let call = json!({"skill_name": "free"});
-        // Nothing is in force, so nothing had to be judged.
-        host.allows("skill", &call);
-        assert!(host.tool("skill", &call).starts_with("<skill_content"));
-        host.activates("reads");
-        host.blocks("skill", &call);
-        let answer = host.tool("skill", &call);
-        answer.begins("Error: `skill` is no longer a tool here");
-        answer.has(r#"{"action":"use","skill_ref":"free"}"#);
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-    }
+    let host = Host::stdin()
+        .skill("reads", "allowed-tools: Read", "")
+        .skill("free", "", "");
+    let call = json!({"skill_name": "free"});
+    // Nothing is in force, so nothing had to be judged.
+    host.allows("skill", &call);
+    assert!(host.tool("skill", &call).starts_with("<skill_content"));
+    host.activates("reads");
+    host.blocks("skill", &call);
+    let answer = host.tool("skill", &call);
+    answer.begins("Error: `skill` is no longer a tool here");
+    answer.has(r#"{"action":"use","skill_ref":"free"}"#);
+    host.blocks("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]
 fn a_skill_changed_in_the_conversation_is_used_as_it_is() {
-    for host in Host::both() {
-        let host = host.skill("old", "", "before");
-        host.starts().prompt();
-        let host = host.skill("new", "allowed-tools: Read", "fresh");
-        let call = json!({"action": "use", "skill_ref": "new", "query": "now"});
-        host.allows("skill_marketplace", &call);
-        host.blocks("shell_exec", &json!({"command": "ls"}));
-        let text = host.tool("skill_marketplace", &call);
-        text.has("\nfresh\n").has("## Arguments\n\nnow\n");
-        let host = host.skill("new", "", "edited");
-        host.allows("skill_marketplace", &call);
-        host.allows("shell_exec", &json!({"command": "ls"}));
-        assert!(host.tool("skill_marketplace", &call).contains("\nedited\n"));
-    }
+    let host = Host::stdin().skill("old", "", "before");
+    host.starts().prompt();
+    let host = host.skill("new", "allowed-tools: Read", "fresh");
+    let call = json!({"action": "use", "skill_ref": "new", "query": "now"});
+    host.allows("skill_marketplace", &call);
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+    let text = host.tool("skill_marketplace", &call);
+    text.has("\nfresh\n").has("## Arguments\n\nnow\n");
+    let host = host.skill("new", "", "edited");
+    host.allows("skill_marketplace", &call);
+    host.allows("shell_exec", &json!({"command": "ls"}));
+    assert!(host.tool("skill_marketplace", &call).contains("\nedited\n"));
 }
 
 #[test]
 fn a_shadowed_skill_is_used_by_its_qualified_name() {
-    for host in Host::both() {
-        let host = host.skill("pdf", "", "installed").file("pdf/a.md", "x");
-        let personal = host.home().join(".chibi/skills/pdf");
-        std::fs::create_dir_all(&personal).unwrap();
-        let text = "---\nname: pdf\ndescription: d\n---\npersonal\n";
-        std::fs::write(personal.join("SKILL.md"), text).unwrap();
-        for (name, body) in [("pdf", "personal"), ("plugin/pdf", "installed")] {
-            let call = json!({"action": "use", "skill_ref": name});
-            host.allows("skill_marketplace", &call);
-            let text = host.tool("skill_marketplace", &call);
-            assert!(text.contains(&format!("\n{body}\n")), "{text}");
-            if body == "installed" {
-                text.has(r#"{"skill":"plugin/pdf","path":"a.md"}"#);
-            }
+    let host = Host::stdin()
+        .skill("pdf", "", "installed")
+        .file("pdf/a.md", "x");
+    let personal = host.home().join(".chibi/skills/pdf");
+    std::fs::create_dir_all(&personal).unwrap();
+    let text = "---\nname: pdf\ndescription: d\n---\npersonal\n";
+    std::fs::write(personal.join("SKILL.md"), text).unwrap();
+    for (name, body) in [("pdf", "personal"), ("plugin/pdf", "installed")] {
+        let call = json!({"action": "use", "skill_ref": name});
+        host.allows("skill_marketplace", &call);
+        let text = host.tool("skill_marketplace", &call);
+        assert!(text.contains(&format!("\n{body}\n")), "{text}");
+        if body == "installed" {
+            text.has(r#"{"skill":"plugin/pdf","path":"a.md"}"#);
         }
     }
 }

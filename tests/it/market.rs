@@ -135,7 +135,7 @@ fn list_and_search_work_offline_after_the_first_time() {
         "anthropics/skills",
         &[("skills/pdf/SKILL.md", &pdf), ("skills/csv/SKILL.md", &csv)],
     );
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     host.succeeds(&["search"]);
     drop(hub);
     host.succeeds(&["search", "pdf", "--offline"]).has("pdf");

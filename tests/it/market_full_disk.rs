@@ -85,7 +85,7 @@ fn a_full_disk_leaves_each_skill_old_or_new() {
         }
         commit(&dir);
     };
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     host.succeeds(&["config", "set", "unattended", "true"]);
     host.succeeds(&["install", "acme/skills@pdf"]);
     host.succeeds(&["install", "acme/skills@csv"]);
@@ -93,7 +93,7 @@ fn a_full_disk_leaves_each_skill_old_or_new() {
     host.succeeds(&["update"]);
     change("third ");
     // `pdf` at its new state, `zip`, and no `csv`.
-    let other = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let other = hub.host();
     other.succeeds(&["install", "acme/skills", "--skill", "pdf,zip"]);
     let list = other.plugin_dir().join("skills.lock.json");
     let list = list.to_str().unwrap();

@@ -164,7 +164,7 @@ fn names_and_paths_of_manifests_go_nowhere() {
             ("skills/case/A.md", "two"),
         ],
     );
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     let before = outside(&host);
     host.succeeds(&["source", "add", "evil/skills", "--name", "../../sources"]);
     assert!(host.succeeds(&["source", "list"]).contains("\nsources  "));
@@ -241,7 +241,7 @@ fn a_repositorys_submodules_hooks_and_links_do_nothing() {
     let who = ["-c", "user.name=t", "-c", "user.email=t@t"];
     let quiet = ["-c", "core.hooksPath=/dev/null", "commit", "-qm", "x"];
     git(&dir, &[&who[..], &quiet].concat());
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     let before = outside(&host);
     let told = host.succeeds(&["install", "evil/s"]);
     assert_eq!(told.matches("was left out").count(), 5, "{told}");
@@ -265,35 +265,33 @@ fn what_the_scan_blocks_is_refused_unless_it_is_accepted() {
             ("skills/good/SKILL.md", &skill("good")),
         ],
     );
-    for host in Host::both() {
-        let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-        let error = host.fails(&["install", "evil/bird", "--yes"]);
-        error.has("encoded-command").has("--accept-findings");
-        let answer = host.tool("agent-skills", &json!({"args": ["install", "evil/bird"]}));
-        answer.begins("Error: ").has("decoded-to-shell");
-        // No context is recorded yet, and it may be a model that reads this: it has no flag.
-        assert!(
-            answer.contains("in a terminal: agent-skills install evil/bird ("),
-            "{answer}"
-        );
-        assert!(!answer.contains("--"), "{answer}");
-        assert!(host.skill_tools().is_empty());
-        for target in ["evil/bird", "github:evil/skills"] {
-            let ran = host.person(&["scan", target, "--fail-on", "high"]);
-            assert_eq!(ran.status, 1, "{ran:?}");
-            assert!(ran.stdout.contains("block SKILL.md:5"), "{ran:?}");
-        }
-        host.succeeds(&["scan", "evil/skills@good", "--fail-on", "note"]);
-        host.succeeds(&["install", "evil/bird", "--accept-findings"]);
-        let json = host.succeeds(&["scan", "bird", "--json"]);
-        assert!(json.contains("\"severity\": \"block\""), "{json}");
-        let dir = host.skills_dir().join("bird");
-        assert_eq!(
-            host.person(&["scan", dir.to_str().unwrap(), "--fail-on", "block"])
-                .status,
-            1
-        );
+    let host = hub.host();
+    let error = host.fails(&["install", "evil/bird", "--yes"]);
+    error.has("encoded-command").has("--accept-findings");
+    let answer = host.tool("agent-skills", &json!({"args": ["install", "evil/bird"]}));
+    answer.begins("Error: ").has("decoded-to-shell");
+    // No context is recorded yet, and it may be a model that reads this: it has no flag.
+    assert!(
+        answer.contains("in a terminal: agent-skills install evil/bird ("),
+        "{answer}"
+    );
+    assert!(!answer.contains("--"), "{answer}");
+    assert!(host.skill_tools().is_empty());
+    for target in ["evil/bird", "github:evil/skills"] {
+        let ran = host.person(&["scan", target, "--fail-on", "high"]);
+        assert_eq!(ran.status, 1, "{ran:?}");
+        assert!(ran.stdout.contains("block SKILL.md:5"), "{ran:?}");
     }
+    host.succeeds(&["scan", "evil/skills@good", "--fail-on", "note"]);
+    host.succeeds(&["install", "evil/bird", "--accept-findings"]);
+    let json = host.succeeds(&["scan", "bird", "--json"]);
+    assert!(json.contains("\"severity\": \"block\""), "{json}");
+    let dir = host.skills_dir().join("bird");
+    assert_eq!(
+        host.person(&["scan", dir.to_str().unwrap(), "--fail-on", "block"])
+            .status,
+        1
+    );
 }
 
 #[test]
@@ -304,7 +302,7 @@ fn a_file_is_printed_without_what_steers_a_terminal() {
         "evil/skills",
         &[("s/SKILL.md", &text), ("s/bin", "\u{0}\u{1}")],
     );
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     let printed = host.succeeds(&["show", "evil/s", "--file", "SKILL.md"]);
     assert!(
         printed.contains("<U+001B>[2Jcleared<U+0007>\n  indented\n") && !printed.contains('\u{1b}'),

@@ -50,7 +50,7 @@ fn changes_killed_anywhere_leave_the_old_or_the_new_state() {
             ("skills/pdf/a", "old"),
         ],
     );
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     // What is killed here has no terminal.
     host.succeeds(&["config", "set", "unattended", "true"]);
     host.succeeds(&["install", "acme/pdf"]);
@@ -131,7 +131,7 @@ fn many_at_once_killed_anywhere_are_each_old_or_new() {
         commit(&dir);
     };
     change("old");
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     host.succeeds(&["config", "set", "unattended", "true"]);
     let time = |words: &[&str]| {
         let started = Instant::now();
@@ -207,7 +207,7 @@ fn different_changes_at_once_all_end_well() {
         .map(|(path, text)| (path.as_str(), text.as_str()))
         .collect();
     hub.repository("acme/skills", &entries);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     // What is killed here has no terminal.
     host.succeeds(&["config", "set", "unattended", "true"]);
     host.succeeds(&["install", "acme/a"]);

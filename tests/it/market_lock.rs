@@ -21,7 +21,7 @@ fn acme() -> (Host, Hub) {
             ("skills/csv/SKILL.md", &skill("csv")),
         ],
     );
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     (host, hub)
 }
 

@@ -35,7 +35,7 @@ fn two_sources() -> (Host, Hub) {
         ],
     );
     hub.repository("other/one", &[("SKILL.md", &skill("one"))]);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     (host, hub)
 }
 

@@ -22,7 +22,7 @@ pub fn installed(reference: &str) -> (Host, Hub, PathBuf) {
         ],
     );
     git(&dir, &["tag", "v1"]);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     host.succeeds(&["install", reference]);
     (host, hub, dir)
 }
@@ -250,7 +250,7 @@ fn a_repository_with_long_ids_is_updated_and_has_a_history() {
         &["init", "-q", "-b", "main", "--object-format=sha256"],
     );
     commit(&dir);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     host.succeeds(&["install", "acme/pdf"]);
     let text = skill("pdf").replace("Body", "New body");
     write(&dir, "skills/pdf/SKILL.md", &text);

@@ -63,94 +63,90 @@ pub fn decisions(host: &Host) -> Vec<String> {
 
 #[test]
 fn a_proposal_changes_nothing_until_a_person_approves() {
-    for host in Host::both() {
-        let host = host.skill("pdf", "", "One.\nTwo.");
-        let before = files(&host.skills_dir());
-        let id = propose(&host, "pdf", &diff("Two.", "2.\n3."));
-        assert_eq!(files(&host.skills_dir()), before);
-        let file = host.plugin_dir().join(format!("proposals/{id}.json"));
-        assert_eq!(
-            fs::metadata(file).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
-        let listed = list(&host);
-        assert_eq!(listed[0]["id"], json!(id));
-        assert_eq!(listed[0]["skill"], json!("pdf"));
-        assert_eq!(listed[0]["applies"], json!(true));
-        host.fails(&["proposals", "approve", &id]);
-        assert_eq!(files(&host.skills_dir()), before);
-        host.succeeds(&["proposals", "approve", &id, "--yes"]);
-        text(&host, "pdf/SKILL.md").finishes("One.\n2.\n3.\n");
-        assert_eq!(list(&host), json!([]));
-        let history = host.succeeds(&["info", "--history", "pdf"]);
-        assert!(history.contains("since then changed SKILL.md"), "{history}");
-        host.succeeds(&["rollback", "pdf"]);
-        assert_eq!(files(&host.skills_dir()), before);
-        host.succeeds(&["rollback", "pdf"]);
-        text(&host, "pdf/SKILL.md").has("2.");
-        assert_eq!(decisions(&host), ["written", "approved"]);
-        assert!(!host.plugin_dir().join("staging").exists());
-    }
+    let host = Host::stdin().skill("pdf", "", "One.\nTwo.");
+    let before = files(&host.skills_dir());
+    let id = propose(&host, "pdf", &diff("Two.", "2.\n3."));
+    assert_eq!(files(&host.skills_dir()), before);
+    let file = host.plugin_dir().join(format!("proposals/{id}.json"));
+    assert_eq!(
+        fs::metadata(file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let listed = list(&host);
+    assert_eq!(listed[0]["id"], json!(id));
+    assert_eq!(listed[0]["skill"], json!("pdf"));
+    assert_eq!(listed[0]["applies"], json!(true));
+    host.fails(&["proposals", "approve", &id]);
+    assert_eq!(files(&host.skills_dir()), before);
+    host.succeeds(&["proposals", "approve", &id, "--yes"]);
+    text(&host, "pdf/SKILL.md").finishes("One.\n2.\n3.\n");
+    assert_eq!(list(&host), json!([]));
+    let history = host.succeeds(&["info", "--history", "pdf"]);
+    assert!(history.contains("since then changed SKILL.md"), "{history}");
+    host.succeeds(&["rollback", "pdf"]);
+    assert_eq!(files(&host.skills_dir()), before);
+    host.succeeds(&["rollback", "pdf"]);
+    text(&host, "pdf/SKILL.md").has("2.");
+    assert_eq!(decisions(&host), ["written", "approved"]);
+    assert!(!host.plugin_dir().join("staging").exists());
 }
 
 #[test]
 fn hostile_and_useless_diffs_are_refused_with_the_next_step() {
-    for host in Host::both() {
-        let outside = host.home().join("outside.md");
-        fs::write(&outside, "One.\n").unwrap();
-        let host = host
-            .skill("pdf", "", "One.\nTwo.\nOne.")
-            .file("pdf/data.bin", b"One.\n\0\xff")
-            .file(
-                "other/SKILL.md",
-                "---\nname: other\ndescription: x\n---\nOne.\n",
-            );
-        symlink(&outside, host.skills_dir().join("pdf/link.md")).unwrap();
-        let of = |path: &str| format!("--- a/{path}\n+++ b/{path}\n@@\n-One.\n+1.\n");
-        let new = "--- /dev/null\n+++ b/new.md\n@@ -0,0 +1 @@\n+x\n";
-        for (diff, why) in [
-            (of("../other/SKILL.md"), "outside"),
-            (of("../../config.toml"), "outside"),
-            (of(&outside.display().to_string()), "outside"),
-            (of("link.md"), "leads outside"),
-            (of("none.md"), "no file `none.md`"),
-            (of(".git/config"), ".git"),
-            (of("data.bin"), "not text"),
-            (of("SKILL.md"), "2 times"),
-            (new.to_owned(), "new file"),
-            (new.replace("b/new.md", "../../../../.bashrc"), "new file"),
-            (
-                of("SKILL.md").replace("+++ b/SKILL.md", "+++ /dev/null"),
-                "removes",
-            ),
-            (
-                "diff --git a/x b/x\nGIT binary patch\nliteral 1\n".to_owned(),
-                "binary",
-            ),
-            (diff("Zwei.", "2."), "no line `Zwei.`"),
-            (diff("name: pdf", "name: other"), "not `pdf`"),
-            (
-                diff("description: Does pdf.", "title: none"),
-                "no description",
-            ),
-            ("Please change it.".to_owned(), "unified diff"),
-            (diff("Two.", &"long ".repeat(15_000)), "65536"),
-        ] {
-            let answer = refusal(&host, "pdf", &diff);
-            assert!(answer.contains(why), "{why}: {answer}");
-        }
-        if host.generation() == Generation::Stdin {
-            let answer = refusal(&host, "pdf", &diff("Two.", &"x\n".repeat(500_000)));
-            assert!(answer.contains("65536"), "{answer}");
-        }
-        let answer = refusal(&host, "none", &diff("One.", "1."));
-        assert!(answer.contains("no skill `none`"), "{answer}");
-        let silent =
-            json!({"skill": "pdf", "diff": diff("Two.", "2."), "justification": " \u{200b}"});
-        host.tool(TOOL, &silent).has("justification");
-        host.tool(TOOL, &json!({"skill": "pdf"})).has("for example");
-        assert_eq!(fs::read_to_string(outside).unwrap(), "One.\n");
+    let host = Host::stdin();
+    let outside = host.home().join("outside.md");
+    fs::write(&outside, "One.\n").unwrap();
+    let host = host
+        .skill("pdf", "", "One.\nTwo.\nOne.")
+        .file("pdf/data.bin", b"One.\n\0\xff")
+        .file(
+            "other/SKILL.md",
+            "---\nname: other\ndescription: x\n---\nOne.\n",
+        );
+    symlink(&outside, host.skills_dir().join("pdf/link.md")).unwrap();
+    let of = |path: &str| format!("--- a/{path}\n+++ b/{path}\n@@\n-One.\n+1.\n");
+    let new = "--- /dev/null\n+++ b/new.md\n@@ -0,0 +1 @@\n+x\n";
+    for (diff, why) in [
+        (of("../other/SKILL.md"), "outside"),
+        (of("../../config.toml"), "outside"),
+        (of(&outside.display().to_string()), "outside"),
+        (of("link.md"), "leads outside"),
+        (of("none.md"), "no file `none.md`"),
+        (of(".git/config"), ".git"),
+        (of("data.bin"), "not text"),
+        (of("SKILL.md"), "2 times"),
+        (new.to_owned(), "new file"),
+        (new.replace("b/new.md", "../../../../.bashrc"), "new file"),
+        (
+            of("SKILL.md").replace("+++ b/SKILL.md", "+++ /dev/null"),
+            "removes",
+        ),
+        (
+            "diff --git a/x b/x\nGIT binary patch\nliteral 1\n".to_owned(),
+            "binary",
+        ),
+        (diff("Zwei.", "2."), "no line `Zwei.`"),
+        (diff("name: pdf", "name: other"), "not `pdf`"),
+        (
+            diff("description: Does pdf.", "title: none"),
+            "no description",
+        ),
+        ("Please change it.".to_owned(), "unified diff"),
+        (diff("Two.", &"long ".repeat(15_000)), "65536"),
+    ] {
+        let answer = refusal(&host, "pdf", &diff);
+        assert!(answer.contains(why), "{why}: {answer}");
     }
+    if host.generation() == Generation::Stdin {
+        let answer = refusal(&host, "pdf", &diff("Two.", &"x\n".repeat(500_000)));
+        assert!(answer.contains("65536"), "{answer}");
+    }
+    let answer = refusal(&host, "none", &diff("One.", "1."));
+    assert!(answer.contains("no skill `none`"), "{answer}");
+    let silent = json!({"skill": "pdf", "diff": diff("Two.", "2."), "justification": " \u{200b}"});
+    host.tool(TOOL, &silent).has("justification");
+    host.tool(TOOL, &json!({"skill": "pdf"})).has("for example");
+    assert_eq!(fs::read_to_string(outside).unwrap(), "One.\n");
 }
 
 #[test]

@@ -48,46 +48,45 @@ fn text_comes_byte_for_byte() {
 
 #[test]
 fn notices_follow_the_text_on_lines_of_their_own() {
-    for host in Host::both() {
-        let host = with_skill(host)
-            .file("x/latin1.txt", b"caf\xe9\nau lait")
-            .file("x/empty.txt", "")
-            .file("x/five.txt", "1\n2\n3\n4\n5\n");
-        let text = read(&host, "latin1.txt");
-        let (shown, notice) = text.split_once("\n[").unwrap();
-        assert_eq!(
-            shown,
-            "data:application/octet-stream;base64,Y2Fm6QphdSBsYWl0"
-        );
-        notice.has("not UTF-8 text");
-        assert_eq!(read(&host, "empty.txt"), "[the file is empty]");
-        assert_eq!(
-            read_lines(&host, "five.txt", json!(2), json!(2)),
-            "2\n3\n[lines 2-3 of 5; continue with offset 4]"
-        );
-        // Models write numbers as text, too.
-        assert_eq!(
-            read_lines(&host, "five.txt", json!("5"), json!("9")),
-            "5\n[lines 5-5 of 5]"
-        );
-        assert_eq!(
-            read_lines(&host, "five.txt", json!(6), Value::Null),
-            "[the file ends at line 5]"
-        );
-        for odd in [
-            json!(-1),
-            json!(1.5),
-            json!("many"),
-            json!([1]),
-            json!(true),
-        ] {
-            let text = read_lines(&host, "five.txt", odd.clone(), Value::Null);
-            text.begins("Error: ").has("whole number");
-        }
-        for huge in [json!(u64::MAX), json!("18446744073709551615")] {
-            let text = read_lines(&host, "five.txt", huge.clone(), huge);
-            assert_eq!(text, "[the file ends at line 5]");
-        }
+    let host = Host::stdin();
+    let host = with_skill(host)
+        .file("x/latin1.txt", b"caf\xe9\nau lait")
+        .file("x/empty.txt", "")
+        .file("x/five.txt", "1\n2\n3\n4\n5\n");
+    let text = read(&host, "latin1.txt");
+    let (shown, notice) = text.split_once("\n[").unwrap();
+    assert_eq!(
+        shown,
+        "data:application/octet-stream;base64,Y2Fm6QphdSBsYWl0"
+    );
+    notice.has("not UTF-8 text");
+    assert_eq!(read(&host, "empty.txt"), "[the file is empty]");
+    assert_eq!(
+        read_lines(&host, "five.txt", json!(2), json!(2)),
+        "2\n3\n[lines 2-3 of 5; continue with offset 4]"
+    );
+    // Models write numbers as text, too.
+    assert_eq!(
+        read_lines(&host, "five.txt", json!("5"), json!("9")),
+        "5\n[lines 5-5 of 5]"
+    );
+    assert_eq!(
+        read_lines(&host, "five.txt", json!(6), Value::Null),
+        "[the file ends at line 5]"
+    );
+    for odd in [
+        json!(-1),
+        json!(1.5),
+        json!("many"),
+        json!([1]),
+        json!(true),
+    ] {
+        let text = read_lines(&host, "five.txt", odd.clone(), Value::Null);
+        text.begins("Error: ").has("whole number");
+    }
+    for huge in [json!(u64::MAX), json!("18446744073709551615")] {
+        let text = read_lines(&host, "five.txt", huge.clone(), huge);
+        assert_eq!(text, "[the file ends at line 5]");
     }
 }
 

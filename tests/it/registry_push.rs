@@ -84,7 +84,6 @@ fn what_is_published_is_installed_and_updated() {
 #[test]
 fn a_signature_goes_along_with_and_without_referrers() {
     let Some(keys) = crate::signatures::keys() else {
-        println!("skipped: there is no ssh-keygen");
         return;
     };
     for has_referrers in [true, false] {

@@ -6,6 +6,10 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::Host;
+use crate::host::write_at;
+use crate::market::skill;
+
 /// A directory of repositories, `<owner>/<repo>`.
 pub struct Hub {
     dir: TempDir,
@@ -23,6 +27,11 @@ impl Hub {
         format!("file://{}/", self.dir.path().display())
     }
 
+    /// A host for which it is GitHub.
+    pub fn host(&self) -> Host {
+        Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &self.base())
+    }
+
     /// Where the repositories are.
     pub fn dir(&self) -> &Path {
         self.dir.path()
@@ -32,9 +41,17 @@ impl Hub {
     pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> PathBuf {
         let dir = self.dir.path().join(name);
         for (path, content) in files {
-            let path = dir.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
+            write_at(dir.join(path), content);
+        }
+        commit(&dir);
+        dir
+    }
+
+    /// The repository `acme/skills` with skills of these names, below `skills`.
+    pub fn skills(&self, names: &[&str]) -> PathBuf {
+        let dir = self.dir.path().join("acme/skills");
+        for name in names {
+            write_at(dir.join("skills").join(name).join("SKILL.md"), skill(name));
         }
         commit(&dir);
         dir
@@ -47,25 +64,22 @@ pub fn commit(dir: &Path) {
         git(dir, &["init", "-q", "-b", "main"]);
     }
     git(dir, &["add", "-A"]);
-    let who = [
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@example.com",
-        "-c",
-        "commit.gpgsign=false",
-    ];
-    git(dir, &[&who[..], &["commit", "-q", "-m", "change"]].concat());
+    git(dir, &["commit", "-q", "-m", "change"]);
+}
+
+/// Git as somebody uses it who has no settings.
+pub fn command(dir: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(dir);
+    command
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null");
+    command.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]);
+    command
 }
 
 pub fn git(dir: &Path, args: &[&str]) {
-    let status = Command::new("git")
-        .args(args)
-        .current_dir(dir)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .status()
-        .unwrap();
+    let status = command(dir).args(args).status().unwrap();
     assert!(status.success(), "git {args:?}");
 }
 

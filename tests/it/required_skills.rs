@@ -80,172 +80,158 @@ fn no_configuration_hides_a_required_skill() {
 
 #[test]
 fn neither_author_nor_scope_hides_a_required_skill() {
-    for host in Host::both() {
-        let host = with_must(host, ANYWHERE);
-        for more in [
-            "disable-model-invocation: true",
-            "scope: {tenants: [acme]}",
-            "scope: {agents: [ops]}",
-        ] {
-            put(&host.skills_dir(), "must", more, "plugin");
-            lock_must(&host.plugin_dir());
-            host.starts();
-            assert!(host.prompt().contains("From plugin."), "{more}");
-        }
+    let host = with_must(Host::stdin(), ANYWHERE);
+    for more in [
+        "disable-model-invocation: true",
+        "scope: {tenants: [acme]}",
+        "scope: {agents: [ops]}",
+    ] {
+        put(&host.skills_dir(), "must", more, "plugin");
+        lock_must(&host.plugin_dir());
+        host.starts();
+        assert!(host.prompt().contains("From plugin."), "{more}");
     }
 }
 
 #[test]
 fn no_other_skill_takes_the_place_of_a_required_one() {
-    for host in Host::both() {
-        let host = with_must(host, ANYWHERE);
-        put(
-            &layer_dir(&host, "personal"),
-            "must",
-            "priority: 99",
-            "personal",
-        );
-        put(
-            &layer_dir(&host, "project"),
-            "must",
-            "priority: 99",
-            "project",
-        );
-        host.succeeds(&["trust", "--yes", "--always"]);
-        host.starts();
-        assert!(host.prompt().contains("From plugin."));
-        assert_eq!(read(&host, "must"), "plugin");
-        for other in ["personal/must", "project/must"] {
-            assert!(read(&host, other).starts_with("Error: "), "{other}");
-        }
-        assert!(codes(&host, "must").contains(&"hidden-policy".to_owned()));
-        // Nor once the required one is gone.
-        fs::remove_dir_all(host.skills_dir().join("must")).unwrap();
-        assert!(!is_offered(&host, "must"));
-        assert!(read(&host, "must").starts_with("Error: "));
+    let host = with_must(Host::stdin(), ANYWHERE);
+    put(
+        &layer_dir(&host, "personal"),
+        "must",
+        "priority: 99",
+        "personal",
+    );
+    put(
+        &layer_dir(&host, "project"),
+        "must",
+        "priority: 99",
+        "project",
+    );
+    host.succeeds(&["trust", "--yes", "--always"]);
+    host.starts();
+    assert!(host.prompt().contains("From plugin."));
+    assert_eq!(read(&host, "must"), "plugin");
+    for other in ["personal/must", "project/must"] {
+        assert!(read(&host, other).starts_with("Error: "), "{other}");
     }
+    assert!(codes(&host, "must").contains(&"hidden-policy".to_owned()));
+    // Nor once the required one is gone.
+    fs::remove_dir_all(host.skills_dir().join("must")).unwrap();
+    assert!(!is_offered(&host, "must"));
+    assert!(read(&host, "must").starts_with("Error: "));
 }
 
 #[test]
 fn a_name_alone_requires_the_administrators_skill() {
-    for host in Host::both() {
-        let host = with_must(host, "[skills]\nrequire = ['Must']\n");
-        assert!(!is_offered(&host, "must"));
-        let told = host.person(&["doctor"]).stdout;
-        told.has("only one in the administrator's directory");
-        put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
-        assert!(is_offered(&host, "must"));
-        assert_eq!(read(&host, "must"), "enterprise");
-        for gone in ["project/must", "plugin/must"] {
-            assert!(read(&host, gone).starts_with("Error: "), "{gone}");
-        }
-        let remove = ["remove", "--layer", "enterprise", "--yes", "must"];
-        let told = host.fails(&remove);
-        assert!(told.contains("requires the skill `must`"), "{told}");
-        host.succeeds(&["remove", "--layer", "plugin", "--yes", "must"]);
-        let rollback = ["rollback", "--layer", "enterprise", "must"];
-        let told = host.fails(&rollback);
-        assert!(told.contains("requires the skill `must`"), "{told}");
+    let host = with_must(Host::stdin(), "[skills]\nrequire = ['Must']\n");
+    assert!(!is_offered(&host, "must"));
+    let told = host.person(&["doctor"]).stdout;
+    told.has("only one in the administrator's directory");
+    put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
+    assert!(is_offered(&host, "must"));
+    assert_eq!(read(&host, "must"), "enterprise");
+    for gone in ["project/must", "plugin/must"] {
+        assert!(read(&host, gone).starts_with("Error: "), "{gone}");
     }
+    let remove = ["remove", "--layer", "enterprise", "--yes", "must"];
+    let told = host.fails(&remove);
+    assert!(told.contains("requires the skill `must`"), "{told}");
+    host.succeeds(&["remove", "--layer", "plugin", "--yes", "must"]);
+    let rollback = ["rollback", "--layer", "enterprise", "must"];
+    let told = host.fails(&rollback);
+    assert!(told.contains("requires the skill `must`"), "{told}");
 }
 
 #[test]
 fn a_required_skill_is_in_force_in_every_conversation() {
     let policy = "[skills]\nrequire = [{name = 'must', in_force = 'always'}]\n";
-    for host in Host::both() {
-        let host = under(host, policy).skill("free", "", "body");
-        put(
-            &layer_dir(&host, "enterprise"),
-            "must",
-            "allowed-tools: Read",
-            "enterprise",
-        );
-        host.config("max_active = 1\nstacking = \"intersect\"");
-        host.starts();
-        let (prompt, told) = prompt_in(&host, "ops");
-        assert!(prompt.contains("Body from enterprise."), "{prompt} {told}");
-        let list = json!({"command": "ls"});
-        host.blocks("shell_exec", &list);
-        host.tool("skill_session", &json!({"action": "unload", "all": true}));
-        host.blocks("shell_exec", &list);
-        host.succeeds(&["deactivate"]);
-        host.blocks("shell_exec", &list);
-        let (prompt, _) = prompt_in(&host, "notes");
-        assert!(prompt.contains("Body from enterprise."));
-        // A mistake in the user's file does not lift it.
-        host.config("[visibilty]\n");
-        host.starts();
-        host.blocks("shell_exec", &list);
-    }
+    let host = under(Host::stdin(), policy).skill("free", "", "body");
+    put(
+        &layer_dir(&host, "enterprise"),
+        "must",
+        "allowed-tools: Read",
+        "enterprise",
+    );
+    host.config("max_active = 1\nstacking = \"intersect\"");
+    host.starts();
+    let (prompt, told) = prompt_in(&host, "ops");
+    assert!(prompt.contains("Body from enterprise."), "{prompt} {told}");
+    let list = json!({"command": "ls"});
+    host.blocks("shell_exec", &list);
+    host.tool("skill_session", &json!({"action": "unload", "all": true}));
+    host.blocks("shell_exec", &list);
+    host.succeeds(&["deactivate"]);
+    host.blocks("shell_exec", &list);
+    let (prompt, _) = prompt_in(&host, "notes");
+    assert!(prompt.contains("Body from enterprise."));
+    // A mistake in the user's file does not lift it.
+    host.config("[visibilty]\n");
+    host.starts();
+    host.blocks("shell_exec", &list);
 }
 
 #[test]
 fn a_missing_skill_is_told_and_lets_the_conversation_go_on() {
     let policy = "[skills]\nrequire = [{name = 'must', in_force = 'always'}]\n";
-    for host in Host::both() {
-        let host = under(host, policy).skill("free", "", "body");
-        host.starts();
-        let data = json!({"context_name": "ops"});
-        let (answer, told) = host.hook_with_stderr("post_system_prompt", &data);
-        let prompt = answer["inject"].as_str().unwrap();
-        prompt.has("skill_free").lacks("must");
-        told.has("requires the skill `must`: there is no");
-        host.hook_with_stderr("post_system_prompt", &data);
-        host.allows("shell_exec", &json!({"command": "ls"}));
-        let events = host.json(&["audit", "--event", "missing", "--json"]);
-        let events = events["events"].as_array().map_or(0, Vec::len);
-        assert_eq!(events, 1);
-        let doctor = host.person(&["doctor"]);
-        assert_eq!(doctor.status, 1);
-        assert!(doctor.stdout.contains("requires the skill `must`"));
-    }
+    let host = under(Host::stdin(), policy).skill("free", "", "body");
+    host.starts();
+    let data = json!({"context_name": "ops"});
+    let (answer, told) = host.hook_with_stderr("post_system_prompt", &data);
+    let prompt = answer["inject"].as_str().unwrap();
+    prompt.has("skill_free").lacks("must");
+    told.has("requires the skill `must`: there is no");
+    host.hook_with_stderr("post_system_prompt", &data);
+    host.allows("shell_exec", &json!({"command": "ls"}));
+    let events = host.json(&["audit", "--event", "missing", "--json"]);
+    let events = events["events"].as_array().map_or(0, Vec::len);
+    assert_eq!(events, 1);
+    let doctor = host.person(&["doctor"]);
+    assert_eq!(doctor.status, 1);
+    assert!(doctor.stdout.contains("requires the skill `must`"));
 }
 
 #[test]
 fn a_missing_skill_can_stop_everything_but_reading() {
     let policy = "[skills]\nmissing = 'block'\nrequire = [{name = 'must', in_force = 'always'}]\n";
-    for host in Host::both() {
-        let host = under(host, policy).skill("free", "", "body");
-        host.starts();
-        assert!(!is_offered(&host, "free"));
-        assert!(read(&host, "free").contains("requires the skill `must`"));
-        let list = json!({"command": "ls"});
-        let why = host.blocks("shell_exec", &list);
-        assert!(why.contains("policy explain must"), "{why}");
-        put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
-        host.starts();
-        host.prompt();
-        assert!(is_offered(&host, "free"));
-        host.allows("shell_exec", &list);
-    }
+    let host = under(Host::stdin(), policy).skill("free", "", "body");
+    host.starts();
+    assert!(!is_offered(&host, "free"));
+    assert!(read(&host, "free").contains("requires the skill `must`"));
+    let list = json!({"command": "ls"});
+    let why = host.blocks("shell_exec", &list);
+    assert!(why.contains("policy explain must"), "{why}");
+    put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
+    host.starts();
+    host.prompt();
+    assert!(is_offered(&host, "free"));
+    host.allows("shell_exec", &list);
 }
 
 #[test]
 fn older_versions_are_neither_offered_nor_installed() {
     let policy = "[skills.versions]\npdf = '>=1.10'\n";
-    for host in Host::both() {
-        let host = under(host, policy);
-        let source = host.home().join("source");
-        for (version, is_new) in [
-            ("version: 1.9", false),
-            ("", false),
-            ("metadata: {version: '1.10'}", true),
-            ("version: 2.0-rc1", true),
-        ] {
-            put(&host.skills_dir(), "pdf", version, "plugin");
-            host.starts();
-            assert_eq!(is_offered(&host, "pdf"), is_new, "{version}");
-            fs::remove_dir_all(host.skills_dir().join("pdf")).unwrap();
-            put(&source, "pdf", version, "x");
-            let from = source.join("pdf");
-            let install = ["install", "--yes", from.to_str().unwrap()];
-            if is_new {
-                host.succeeds(&install);
-                host.succeeds(&["remove", "--yes", "pdf"]);
-            } else {
-                let told = host.fails(&install);
-                assert!(told.contains("at least 1.10 is required"), "{told}");
-            }
+    let host = under(Host::stdin(), policy);
+    let source = host.home().join("source");
+    for (version, is_new) in [
+        ("version: 1.9", false),
+        ("", false),
+        ("metadata: {version: '1.10'}", true),
+        ("version: 2.0-rc1", true),
+    ] {
+        put(&host.skills_dir(), "pdf", version, "plugin");
+        host.starts();
+        assert_eq!(is_offered(&host, "pdf"), is_new, "{version}");
+        fs::remove_dir_all(host.skills_dir().join("pdf")).unwrap();
+        put(&source, "pdf", version, "x");
+        let from = source.join("pdf");
+        let install = ["install", "--yes", from.to_str().unwrap()];
+        if is_new {
+            host.succeeds(&install);
+            host.succeeds(&["remove", "--yes", "pdf"]);
+        } else {
+            let told = host.fails(&install);
+            assert!(told.contains("at least 1.10 is required"), "{told}");
         }
     }
 }
@@ -266,16 +252,14 @@ fn an_update_to_an_older_version_is_refused() {
 
 #[test]
 fn a_required_skill_from_elsewhere_is_not_installed() {
-    for host in Host::both() {
-        let host = under(host, ANYWHERE);
-        let source = host.home().join("source");
-        put(&source, "must", "", "x");
-        let from = source.join("must");
-        let told = host.fails(&["install", "--yes", from.to_str().unwrap()]);
-        told.has("it has to be from `github.com/acme/*`");
-        let info: Value = host.json(&["list", "--json"]);
-        assert_eq!(info["skills"].as_array().unwrap().len(), 0);
-    }
+    let host = under(Host::stdin(), ANYWHERE);
+    let source = host.home().join("source");
+    put(&source, "must", "", "x");
+    let from = source.join("must");
+    let told = host.fails(&["install", "--yes", from.to_str().unwrap()]);
+    told.has("it has to be from `github.com/acme/*`");
+    let info: Value = host.json(&["list", "--json"]);
+    assert_eq!(info["skills"].as_array().unwrap().len(), 0);
 }
 
 #[test]

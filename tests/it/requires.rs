@@ -24,7 +24,7 @@ fn what_is_missing_is_told_at_install_and_wherever_people_look() {
     let hub = Hub::new();
     let text = skill("pdf").replace("---\nBody", "requires: [ocr, nosuch]\n---\nBody");
     hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &text)]);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     let host = host.skill("ocr", "", "Body");
     host.succeeds(&["install", "acme/pdf"])
         .has("`nosuch`")
@@ -84,7 +84,7 @@ fn no_load_is_suggested_that_would_be_refused() {
 /// A host with a skill `pdf` of each of two authors.
 fn of_two_authors() -> (Host, Hub) {
     let hub = Hub::new();
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     for owner in ["alpha", "beta"] {
         let text = skill("pdf").replace("Body", &format!("Body by {owner},"));
         let files = [("skills/pdf/SKILL.md", &*text)];

@@ -327,9 +327,7 @@ fn every_form_in_use_has_the_entries_that_it_had() {
 /// The lists of real skills are read from their lines, as anybody would.
 #[test]
 fn every_list_of_the_corpus_is_what_its_line_says() {
-    let Some(corpus) = corpus() else {
-        return;
-    };
+    let Some(corpus) = corpus() else { return };
     let mut lists = 0;
     for (name, dir) in corpus {
         let text = fs::read_to_string(dir.join("SKILL.md")).unwrap();

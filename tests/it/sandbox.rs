@@ -61,42 +61,41 @@ fn a_confined_script_reads_and_writes_only_where_it_may() {
     if !can_confine() {
         return;
     }
-    for host in Host::both() {
-        let (host, lines) = attempts(
-            host,
-            ALL,
-            r#"
-            attempt ssh 'cat "$HOME/.ssh/id"'
-            attempt list 'ls "$HOME"'
-            attempt outside 'echo x > "$HOME/evil"'
-            attempt skill 'echo x > "$SKILL_DIR/evil"'
-            attempt remove 'rm "$SKILL_DIR/SKILL.md"'
-            attempt tmp 'echo x > /tmp/agent-skills-evil'
-            attempt state 'cat "$SKILL_DIR/../../state.json" || ls "$SKILL_DIR/../../jobs"'
-            attempt inspect 'readlink /proc/'$PPID'/exe'
-            attempt signal 'kill -0 '$PPID
-            # Metadata is not the kernel's to refuse: `docs/scripts.md` says so.
-            attempt metadata 'stat "$HOME/.ssh/id" && chmod 600 "$HOME/.ssh/id"'
-            attempt own 'cat "$SKILL_DIR/SKILL.md"'
-            attempt project 'echo x > "$PROJECT_DIR/made" && cat "$PROJECT_DIR/made"'
-            attempt temp 'echo x > "$TMPDIR/made" && cat "$TMPDIR/made"'
-            attempt null 'echo x > /dev/null'
-            attempt system 'ls /usr && cat /etc/passwd'
-            attempt programs 'sort < /dev/null'
-        "#,
-        );
-        for refused in [
-            "ssh", "list", "outside", "skill", "remove", "tmp", "state", "inspect", "signal",
-        ] {
-            assert_answers(&lines, refused, "no");
-        }
-        for granted in [
-            "own", "project", "temp", "null", "system", "programs", "metadata",
-        ] {
-            assert_answers(&lines, granted, "yes");
-        }
-        assert!(!host.home().join("evil").exists() && !host.at("evil").exists());
+    let host = Host::stdin();
+    let (host, lines) = attempts(
+        host,
+        ALL,
+        r#"
+        attempt ssh 'cat "$HOME/.ssh/id"'
+        attempt list 'ls "$HOME"'
+        attempt outside 'echo x > "$HOME/evil"'
+        attempt skill 'echo x > "$SKILL_DIR/evil"'
+        attempt remove 'rm "$SKILL_DIR/SKILL.md"'
+        attempt tmp 'echo x > /tmp/agent-skills-evil'
+        attempt state 'cat "$SKILL_DIR/../../state.json" || ls "$SKILL_DIR/../../jobs"'
+        attempt inspect 'readlink /proc/'$PPID'/exe'
+        attempt signal 'kill -0 '$PPID
+        # Metadata is not the kernel's to refuse: `docs/scripts.md` says so.
+        attempt metadata 'stat "$HOME/.ssh/id" && chmod 600 "$HOME/.ssh/id"'
+        attempt own 'cat "$SKILL_DIR/SKILL.md"'
+        attempt project 'echo x > "$PROJECT_DIR/made" && cat "$PROJECT_DIR/made"'
+        attempt temp 'echo x > "$TMPDIR/made" && cat "$TMPDIR/made"'
+        attempt null 'echo x > /dev/null'
+        attempt system 'ls /usr && cat /etc/passwd'
+        attempt programs 'sort < /dev/null'
+    "#,
+    );
+    for refused in [
+        "ssh", "list", "outside", "skill", "remove", "tmp", "state", "inspect", "signal",
+    ] {
+        assert_answers(&lines, refused, "no");
     }
+    for granted in [
+        "own", "project", "temp", "null", "system", "programs", "metadata",
+    ] {
+        assert_answers(&lines, granted, "yes");
+    }
+    assert!(!host.home().join("evil").exists() && !host.at("evil").exists());
 }
 
 #[test]
@@ -104,17 +103,16 @@ fn a_confined_script_connects_to_nobody_and_serves_nobody() {
     if !can_confine() {
         return;
     }
-    for host in Host::both() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let attempt = format!(
-            "attempt connect 'exec 9<>/dev/tcp/127.0.0.1/{port}'\n
-            attempt serve 'python3 -c \"import socket; socket.socket().bind((str(), 0))\"'"
-        );
-        let (_host, lines) = attempts(host, ALL, &attempt);
-        assert_answers(&lines, "connect", "no");
-        assert_answers(&lines, "serve", "no");
-    }
+    let host = Host::stdin();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let attempt = format!(
+        "attempt connect 'exec 9<>/dev/tcp/127.0.0.1/{port}'\n
+        attempt serve 'python3 -c \"import socket; socket.socket().bind((str(), 0))\"'"
+    );
+    let (_host, lines) = attempts(host, ALL, &attempt);
+    assert_answers(&lines, "connect", "no");
+    assert_answers(&lines, "serve", "no");
     let host = Host::stdin();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -217,31 +215,29 @@ fn interpreters_work_in_the_sandbox() {
     if !can_confine() {
         return;
     }
-    for host in Host::both() {
-        let host = host
-            .skill("s", ALL, "")
-            .file("s/a.py", "import json, ssl, tempfile\ntempfile.mkstemp()\nprint('python')")
-            .file("s/a.js", "require('fs').writeFileSync(process.env.TMPDIR + '/x', ''); console.log('node')")
-            .file("s/git.sh", "git init -q \"$PROJECT_DIR/r\" && cd \"$PROJECT_DIR/r\" && git status > /dev/null && echo git");
-        for (script, says) in [
-            ("a.py", "python\n"),
-            ("a.js", "node\n"),
-            ("git.sh", "git\n"),
-        ] {
-            let program = says.trim_end();
-            let installed = std::process::Command::new(program)
-                .arg("--version")
-                .output();
-            if installed.is_err() {
-                println!("passed over: {program} is not installed");
-                continue;
-            }
-            let arguments = json!({"skill": "s", "script": script, "format": "json"});
-            let answer: Value =
-                serde_json::from_str(&host.tool(crate::scripts::RUN, &arguments)).unwrap();
-            assert_eq!(answer["stdout"], says, "{answer}");
-            assert_eq!(answer["exit_code"], 0, "{answer}");
+    let host = Host::stdin()
+        .skill("s", ALL, "")
+        .file("s/a.py", "import json, ssl, tempfile\ntempfile.mkstemp()\nprint('python')")
+        .file("s/a.js", "require('fs').writeFileSync(process.env.TMPDIR + '/x', ''); console.log('node')")
+        .file("s/git.sh", "git init -q \"$PROJECT_DIR/r\" && cd \"$PROJECT_DIR/r\" && git status > /dev/null && echo git");
+    for (script, says) in [
+        ("a.py", "python\n"),
+        ("a.js", "node\n"),
+        ("git.sh", "git\n"),
+    ] {
+        let program = says.trim_end();
+        let installed = std::process::Command::new(program)
+            .arg("--version")
+            .output();
+        if installed.is_err() {
+            println!("passed over: {program} is not installed");
+            continue;
         }
+        let arguments = json!({"skill": "s", "script": script, "format": "json"});
+        let answer: Value =
+            serde_json::from_str(&host.tool(crate::scripts::RUN, &arguments)).unwrap();
+        assert_eq!(answer["stdout"], says, "{answer}");
+        assert_eq!(answer["exit_code"], 0, "{answer}");
     }
 }
 

@@ -62,7 +62,7 @@ fn hostile() -> (Host, Hub) {
             ),
         ],
     );
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     for args in [
         &["source", "add", "acme/skills"][..],
         &["install", "acme/skills@pdf", "--yes", "--accept-findings"],

@@ -8,7 +8,7 @@ mod environment;
 mod evidence;
 mod keys;
 mod manifests;
-mod openpgp;
+pub mod openpgp;
 mod trees;
 
 use std::fs;
@@ -20,6 +20,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::Host;
+use crate::host::{Has, write_at};
 use crate::market_sources::skill;
 use crate::repository::{Hub, files};
 
@@ -28,25 +29,33 @@ pub struct Keys(TempDir);
 
 const NAMES: [&str; 3] = ["alice", "bob", "carol"];
 
-/// The keys; `None`, which is told, on a machine that cannot make or use them.
+/// Makes an ssh key without a passphrase in `dir`; its fingerprint. `None`, which is told, on a machine
+/// that cannot.
+pub fn ssh_key(dir: &Path, name: &str) -> Option<String> {
+    let words = ["-q", "-t", "ed25519", "-N", "", "-C", name, "-f", name];
+    let mut command = Command::new("ssh-keygen");
+    let made = command.args(words).current_dir(dir).output();
+    if !made.is_ok_and(|ran| ran.status.success()) {
+        println!("skipped: there is no ssh-keygen");
+        return None;
+    }
+    Some(fingerprint(&dir.join(name)))
+}
+
+fn fingerprint(key: &Path) -> String {
+    let told = output(Command::new("ssh-keygen").arg("-lf").arg(key));
+    told.split(' ').nth(1).unwrap().to_owned()
+}
+
+/// The keys, made once.
 pub fn keys() -> Option<&'static Keys> {
     static KEYS: OnceLock<Option<Keys>> = OnceLock::new();
     let made = KEYS.get_or_init(|| {
         let dir = tempfile::tempdir().unwrap();
-        let made = NAMES.iter().all(|name| {
-            let words = ["-q", "-t", "ed25519", "-N", "", "-C", name, "-f", name];
-            let mut command = Command::new("ssh-keygen");
-            let ran = command
-                .args(words)
-                .current_dir(dir.path())
-                .stdin(Stdio::null());
-            ran.status().is_ok_and(|status| status.success())
-        });
-        made.then(|| Keys(dir))
+        let mut names = NAMES.iter();
+        let made = names.all(|name| ssh_key(dir.path(), name).is_some());
+        made.then_some(Keys(dir))
     });
-    if made.is_none() {
-        println!("skipped: there is no ssh-keygen");
-    }
     made.as_ref()
 }
 
@@ -63,20 +72,13 @@ impl Keys {
     }
 
     pub fn fingerprint(&self, name: &str) -> String {
-        let mut command = Command::new("ssh-keygen");
-        command.arg("-lf").arg(self.private(name));
-        let told = output(&mut command);
-        told.split(' ').nth(1).unwrap().to_owned()
+        fingerprint(&self.private(name))
     }
 
     /// A line of a file of signers.
     pub fn line(&self, principal: &str, options: &str, name: &str) -> String {
-        let options = if options.is_empty() {
-            String::new()
-        } else {
-            format!(" {options}")
-        };
-        format!("{principal}{options} {}\n", self.public(name))
+        let space = if options.is_empty() { "" } else { " " };
+        format!("{principal}{space}{options} {}\n", self.public(name))
     }
 
     /// Signs a text with ssh-keygen.
@@ -85,11 +87,8 @@ impl Keys {
         fs::write(dir.path().join("text"), text).unwrap();
         let mut command = Command::new("ssh-keygen");
         command.args(["-q", "-Y", "sign", "-n", namespace, "-f"]);
-        command
-            .arg(self.private(name))
-            .arg("text")
-            .current_dir(dir.path());
-        output(&mut command);
+        command.arg(self.private(name)).arg("text");
+        output(command.current_dir(dir.path()));
         fs::read_to_string(dir.path().join("text.sig")).unwrap()
     }
 }
@@ -105,23 +104,12 @@ pub fn output(command: &mut Command) -> String {
 /// Git in a repository, as its author uses it with an ssh key.
 #[track_caller]
 pub fn author(dir: &Path, key: &Path, words: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.current_dir(dir);
+    let key = format!("user.signingkey={}", key.display());
+    let mut command = crate::repository::command(dir);
     command
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null");
-    command.args([
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@x",
-        "-c",
-        "gpg.format=ssh",
-    ]);
-    command
-        .arg("-c")
-        .arg(format!("user.signingkey={}", key.display()));
-    output(command.args(words)).trim().to_owned()
+        .args(["-c", "gpg.format=ssh", "-c", &key])
+        .args(words);
+    output(&mut command).trim().to_owned()
 }
 
 /// A repository `acme/skills` with the skill `pdf`, signed by alice, and who installs it.
@@ -143,11 +131,10 @@ impl World {
         let keys = keys()?;
         let hub = Hub::new();
         let repo = hub.dir().join("acme/skills");
-        fs::create_dir_all(repo.join("skills/pdf/scripts")).unwrap();
-        fs::write(repo.join("skills/pdf/SKILL.md"), skill("pdf")).unwrap();
-        fs::write(repo.join("skills/pdf/scripts/a.txt"), "a\n").unwrap();
+        write_at(repo.join("skills/pdf/SKILL.md"), skill("pdf"));
+        write_at(repo.join("skills/pdf/scripts/a.txt"), "a\n");
         crate::repository::git(&repo, init);
-        let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+        let host = hub.host();
         host.succeeds(&["config", "set", "unattended", "true"]);
         let world = Self {
             keys,
@@ -156,6 +143,14 @@ impl World {
             host,
         };
         world.commit("alice");
+        Some(world)
+    }
+
+    /// The same where alice is listed, and a listed signer is required.
+    pub fn listed() -> Option<Self> {
+        let world = Self::new()?;
+        world.lists(&[world.keys.line("alice@x", "", "alice")]);
+        world.requires(LISTED);
         Some(world)
     }
 
@@ -169,10 +164,8 @@ impl World {
     #[track_caller]
     pub fn commit(&self, name: &str) -> String {
         self.git(name, &["add", "-A"]);
-        self.git(
-            name,
-            &["commit", "-q", "--allow-empty", "-S", "-m", "change"],
-        );
+        let words = ["commit", "-q", "--allow-empty", "-S", "-m", "change"];
+        self.git(name, &words);
         self.git(name, &["rev-parse", "HEAD"])
     }
 
@@ -190,8 +183,13 @@ impl World {
 
     /// Writes `[signing]` of the configuration, behind what is there.
     pub fn requires(&self, rules: &str) {
-        let path = self.host.plugin_dir().join("config.toml");
-        fs::write(path, format!("unattended = true\n[signing]\n{rules}\n")).unwrap();
+        let text = format!("unattended = true\n[signing]\n{rules}\n");
+        self.host.config(text);
+    }
+
+    /// Takes keys' right to sign.
+    pub fn revokes(&self, keys: impl AsRef<[u8]>) {
+        write_at(self.host.plugin_dir().join("revoked"), keys);
     }
 
     /// The skill's entry in the lockfile; null if it is not installed.
@@ -215,9 +213,7 @@ impl World {
     pub fn refuses(&self, words: &[&str], why: &[&str]) {
         let before = kept(&self.host);
         let told = self.host.fails(words);
-        for why in why {
-            assert!(told.contains(why), "{why}: {told}");
-        }
+        why.iter().for_each(|why| drop(told.has(why)));
         assert_eq!(self.entry(), Value::Null);
         assert!(!self.host.skills_dir().join("pdf").exists());
         assert_eq!(kept(&self.host), before, "{told}");
@@ -248,3 +244,4 @@ pub fn kept(host: &Host) -> Vec<PathBuf> {
 }
 
 pub const PDF: &str = "acme/skills@pdf";
+pub const LISTED: &str = "require = \"listed\"";

@@ -7,22 +7,17 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, each};
 use crate::repository::{Hub, commit};
-use crate::signatures::author;
-use crate::signed_packages::ssh_key;
-use crate::signed_required::{list, listing, repository};
+use crate::signatures::{author, ssh_key};
+use crate::signed_required::{list, listing};
 
 const SIGNERS: &str = "[signing]\nsigners = \"signers\"\nrevoked = \"revoked\"\n";
 
 /// A host on which nothing is required, with a signed `pdf` and `csv` of `acme/skills`.
 fn installed() -> Option<(Host, Hub)> {
-    let host = listing("")?;
+    let (host, hub) = crate::signed_required::installed()?;
     fs::write(host.home().join("enterprise/policy.toml"), SIGNERS).unwrap();
-    let hub = Hub::new();
-    repository(&host, &hub);
-    let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    host.succeeds(&["install", "acme/skills", "--all", "--yes"]);
     // From here on nothing is asked of the source.
     fs::rename(hub.dir().join("acme"), hub.dir().join("gone")).unwrap();
     Some((host, hub))
@@ -40,19 +35,12 @@ fn faults(host: &Host) -> Vec<(String, String)> {
 
 fn lapses(host: &Host, why: &str) {
     let found = faults(host);
-    assert!(
-        found.iter().any(|(_, text)| text.contains(why)),
-        "{found:?}"
-    );
-    let ran = host.person(&["verify"]);
-    assert_eq!(ran.status, 1, "{ran:?}");
-    assert!(ran.stdout.contains(why), "{ran:?}");
+    let is_told = |text: &str| text.contains(why);
+    assert!(found.iter().any(|(_, text)| is_told(text)), "{found:?}");
+    host.person(&["verify"]).ends(1).stdout.has(why);
     let doctor = host.json(&["doctor", "--json"]);
-    let mut checks = doctor["checks"].as_array().unwrap().iter();
-    assert!(
-        checks.any(|check| check["message"].as_str().unwrap().contains(why)),
-        "{doctor}"
-    );
+    let mut told = each(&doctor["checks"], "message").into_iter();
+    assert!(told.any(is_told), "{doctor}");
 }
 
 #[test]
@@ -62,9 +50,9 @@ fn a_signature_that_holds_no_longer_is_named() {
     };
     assert_eq!(faults(&host), []);
     host.succeeds(&["verify"]).has("2 skills are intact");
-    let told = host.succeeds(&["info", "pdf"]);
-    told.has("signed by alice@example.com (ssh SHA256:");
-    assert!(told.contains("known since 2"), "{told}");
+    host.succeeds(&["info", "pdf"])
+        .has("signed by alice@example.com (ssh SHA256:")
+        .has("known since 2");
     let info = host.json(&["info", "pdf", "--json"]);
     let signature = &info["signature"];
     assert_eq!(signature["state"], "good", "{signature}");
@@ -86,17 +74,13 @@ fn a_signature_that_holds_no_longer_is_named() {
     lapses(&host, "`SKILL.md` is not in the signed commit");
     fs::write(&file, text).unwrap();
     let bare = host.var("PATH", "/nowhere");
-    let ran = bare.person(&["verify"]);
-    assert_eq!(ran.status, 1, "{ran:?}");
-    let why = "signatures could not be checked: git was not found";
-    assert!(ran.stderr.contains(why), "{ran:?}");
+    bare.fails(&["verify"])
+        .has("signatures could not be checked: git was not found");
 }
 
 #[test]
 fn what_is_not_signed_as_required_is_said_by_verify() {
-    let Some(host) = listing("") else {
-        return;
-    };
+    let Some(host) = listing("") else { return };
     let host = host.skill("pdf", "", "x");
     let found = faults(&host);
     assert_eq!(found.len(), 1);
@@ -104,7 +88,7 @@ fn what_is_not_signed_as_required_is_said_by_verify() {
     assert_eq!(host.person(&["verify"]).status, 1);
     host.succeeds(&["info", "pdf"]).has("unsigned; `/");
     let doctor = host.person(&["doctor", "--json"]).stdout;
-    assert!(doctor.contains("\"skill-unsigned\""), "{doctor}");
+    doctor.has("\"skill-unsigned\"");
     fs::write(host.home().join("enterprise/policy.toml"), SIGNERS).unwrap();
     assert_eq!(faults(&host), []);
     host.succeeds(&["info", "pdf"]).has("unsigned\n");
@@ -115,12 +99,9 @@ fn change(dir: &Path, key: Option<&Path>) {
     let file = dir.join("skills/pdf/SKILL.md");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text + "More.\n").unwrap();
+    let words = ["commit", "-q", "-a", "-S", "-m", "more"];
     match key {
-        Some(key) => drop(author(
-            dir,
-            key,
-            &["commit", "-q", "-a", "-S", "-m", "more"],
-        )),
+        Some(key) => drop(author(dir, key, &words)),
         None => commit(dir),
     }
 }
@@ -147,10 +128,7 @@ fn a_model_neither_installs_unsigned_nor_accepts_a_signer() {
     assert_eq!(answer["results"][0]["code"], "signer-changed", "{answer}");
     change(&dir, None);
     let answer = host.json(&["update", "pdf", "--yes", "--json"]);
-    assert_eq!(
-        answer["results"][0]["code"], "signature-missing",
-        "{answer}"
-    );
+    assert_eq!(answer["results"][0]["code"], "signature-missing");
     let ran = host.unattended(&["update", "pdf", "--yes", "--accept-signer"]);
     assert_ne!(ran.status, 0, "{ran:?}");
     let after = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();

@@ -1,67 +1,41 @@
 //! Packages and directories that are signed with `package --sign`, and what an install says of them.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 
 use crate::Host;
 use crate::author::{skill, write};
-use crate::host::Has;
+use crate::host::{Has, by_a_person};
+use crate::signatures::ssh_key;
 
-/// Makes an ssh key without a passphrase in `dir`; `None`, which is told, if the machine cannot.
-pub fn ssh_key(dir: &Path, name: &str) -> Option<String> {
-    let mut command = Command::new("ssh-keygen");
-    command.args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f"]);
-    let made = command.arg(dir.join(name)).stdin(Stdio::null()).status();
-    if !made.is_ok_and(|status| status.success()) {
-        println!("skipped: there is no ssh-keygen");
-        return None;
-    }
-    let shown = Command::new("ssh-keygen")
-        .arg("-lf")
-        .arg(dir.join(name))
-        .output()
-        .unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
-    Some(shown.split(' ').nth(1).unwrap().to_owned())
-}
-
-fn pdf(host: &Host) -> std::path::PathBuf {
-    let files = [
-        (
-            "pdf/SKILL.md",
-            &*skill("pdf", "", "Read `references/a.md`."),
-        ),
-        ("pdf/references/a.md", "a\n"),
-    ];
-    write(host, &files)
+/// Somebody with a key and the directory of a skill, and the key's fingerprint.
+fn author() -> Option<(Host, PathBuf, String)> {
+    let host = Host::stdin();
+    let key = ssh_key(host.project(), "key")?;
+    let text = skill("pdf", "", "Read `references/a.md`.");
+    let files = [("pdf/SKILL.md", &*text), ("pdf/references/a.md", "a\n")];
+    let dir = write(&host, &files);
+    Some((host, dir, key))
 }
 
 fn signer(host: &Host) -> Value {
-    let lock = host.lockfile();
-    lock["skills"]
-        .as_object()
-        .map(|all| all["pdf"].clone())
-        .or_else(|| lock["skills"].as_array().map(|all| all[0].clone()))
-        .unwrap()["signer"]
-        .clone()
+    host.lockfile()["skills"][0]["signer"].clone()
 }
 
 #[test]
 fn a_signed_package_is_the_same_bytes_and_names_its_signer() {
-    let host = Host::stdin();
-    let Some(key) = ssh_key(host.project(), "key") else {
+    let Some((host, _, key)) = author() else {
         return;
     };
-    pdf(&host);
     let names = ["pdf.zip", "pdf.zip.manifest", "pdf.zip.manifest.sig"];
     let read = || names.map(|name| fs::read(host.project().join(name)).ok());
     host.succeeds(&["package", "--sign", "key", "./pdf", "--dry-run"]);
     assert_eq!(read(), [None, None, None]);
-    let told = host.succeeds(&["package", "--sign", "key", "./pdf"]);
-    assert!(told.contains(&key), "{told}");
+    host.succeeds(&["package", "--sign", "key", "./pdf"])
+        .has(&key);
     let first = read();
     assert!(first.iter().all(Option::is_some));
     host.succeeds(&["package", "--sign", "key", "./pdf"]);
@@ -73,15 +47,13 @@ fn a_signed_package_is_the_same_bytes_and_names_its_signer() {
 
 #[test]
 fn a_directory_signed_in_place_stays_signed_in_its_package() {
-    let host = Host::stdin();
-    let Some(key) = ssh_key(host.project(), "key") else {
+    let Some((host, dir, key)) = author() else {
         return;
     };
-    let dir = pdf(&host);
     host.succeeds(&["package", "--sign", "key", "--in-place", "./pdf"]);
     assert!(!host.project().join("pdf.zip").exists());
-    let valid = host.succeeds(&["validate", "pdf"]);
-    assert!(valid.contains("0 errors, 0 warnings, 0 notes"), "{valid}");
+    host.succeeds(&["validate", "pdf"])
+        .has("0 errors, 0 warnings, 0 notes");
     host.succeeds(&["package", "./pdf"]);
     for reference in ["./pdf", "./pdf.zip"] {
         host.succeeds(&["install", reference]);
@@ -91,10 +63,8 @@ fn a_directory_signed_in_place_stays_signed_in_its_package() {
     // Signing again is for changed files.
     fs::write(dir.join("references/a.md"), "b\n").unwrap();
     let ran = host.person(&["validate", "pdf"]);
-    assert_eq!(ran.status, 1);
-    let why =
-        "the manifest is not of these files: `references/a.md` is not the file that was signed";
-    assert!(ran.stdout.contains(why), "{ran:?}");
+    let why = "the manifest is not of these files: `references/a.md` is not the file";
+    ran.ends(1).stdout.has(why);
     host.fails(&["package", "./pdf", "-o", "new.zip"]);
     assert!(!host.project().join("new.zip").exists());
     host.fails(&["install", "./pdf"]);
@@ -106,11 +76,9 @@ fn a_directory_signed_in_place_stays_signed_in_its_package() {
 
 #[test]
 fn what_cannot_be_signed_leaves_nothing() {
-    let host = Host::stdin();
-    if ssh_key(host.project(), "key").is_none() {
+    let Some((host, dir, _)) = author() else {
         return;
-    }
-    let dir = pdf(&host);
+    };
     let entries = || {
         let names = fs::read_dir(host.project()).unwrap();
         let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
@@ -118,14 +86,12 @@ fn what_cannot_be_signed_leaves_nothing() {
         names
     };
     let before = entries();
-    let told = host.fails(&["package", "--sign", "none", "./pdf"]);
-    assert!(told.contains("ssh-keygen has not signed"), "{told}");
+    host.fails(&["package", "--sign", "none", "./pdf"])
+        .has("ssh-keygen has not signed");
     // A text is no key.
     host.fails(&["package", "--sign", "pdf/SKILL.md", "--in-place", "./pdf"]);
-    assert_eq!(
-        (entries(), fs::read_dir(&dir).unwrap().count()),
-        (before, 2)
-    );
+    let left = fs::read_dir(&dir).unwrap().count();
+    assert_eq!((entries(), left), (before, 2));
     // Nor is a part of the result written if another cannot be.
     fs::create_dir(host.project().join("pdf.zip.manifest")).unwrap();
     let before = entries();
@@ -133,33 +99,28 @@ fn what_cannot_be_signed_leaves_nothing() {
     assert_eq!(entries(), before);
     // In one directory some systems would have one of the two.
     fs::write(dir.join("references/A.md"), "x").unwrap();
-    let told = host.fails(&["package", "--sign", "key", "--in-place", "./pdf"]);
-    assert!(told.contains("are one file on some systems"), "{told}");
+    host.fails(&["package", "--sign", "key", "--in-place", "./pdf"])
+        .has("are one file on some systems");
     // Without a person, nobody vouches.
     let ran = host.unattended(&["package", "--sign", "key", "./pdf"]);
-    assert!(ran.stderr.contains("only a person"), "{ran:?}");
+    ran.stderr.has("only a person");
 }
 
 #[test]
 fn a_key_that_only_the_agent_has_signs() {
-    let host = Host::stdin();
-    let Some(key) = ssh_key(host.project(), "key") else {
+    let Some((host, _, key)) = author() else {
         return;
     };
-    pdf(&host);
     let script = "eval $(ssh-agent -s) >/dev/null && ssh-add -q key && rm key && \
                   \"$0\" package --sign key.pub ./pdf; kill $SSH_AGENT_PID";
     let mut shell = host.surround(Command::new("sh"));
     let program = host.command().get_program().to_owned();
-    let (_ours, theirs) = crate::terminal::terminal(0);
-    let ran = shell.args(["-c", script]).arg(program).stdin(theirs);
-    let told = ran.output().unwrap();
-    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let ran = by_a_person(shell.args(["-c", script]).arg(program));
     if host.project().join("key").exists() {
         println!("skipped: there is no agent");
         return;
     }
-    assert!(told.contains(&key), "{told}");
+    ran.stdout.has(&key);
     host.succeeds(&["install", "./pdf.zip"]);
     assert_eq!(signer(&host)["key"], key.as_str());
 }

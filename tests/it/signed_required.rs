@@ -2,16 +2,16 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::layers::{LAYERS, installed, is_offered, layer_dir, put};
+use crate::host::Has;
+use crate::layers::{LAYERS, agree, is_offered, layer_dir, put};
 use crate::policy::under;
 use crate::repository::Hub;
-use crate::signatures::author;
-use crate::signed_packages::ssh_key;
+use crate::signatures::{author, ssh_key};
 
 const POLICY: &str =
     "[signing]\nrequire = \"listed\"\nsigners = \"signers\"\nrevoked = \"revoked\"\n";
@@ -39,7 +39,7 @@ pub fn sign(host: &Host, dir: &Path) {
 
 /// Why a skill is not offered.
 fn why(host: &Host, name: &str) -> String {
-    let skills = installed(host);
+    let skills = crate::layers::installed(host);
     let skill = skills.iter().find(|skill| skill["name"] == name).unwrap();
     assert_eq!(skill["not_offered"], "hidden-unsigned", "{skill}");
     let mut found = skill["diagnostics"].as_array().unwrap().iter();
@@ -50,43 +50,30 @@ fn why(host: &Host, name: &str) -> String {
 #[test]
 fn an_unsigned_skill_of_any_layer_is_not_offered() {
     for layer in LAYERS {
-        let Some(host) = listing("") else {
-            return;
-        };
+        let Some(host) = listing("") else { return };
         let dir = layer_dir(&host, layer).join("pdf");
         put(&layer_dir(&host, layer), "pdf", "", layer);
-        if layer == "project" {
-            host.succeeds(&["trust", "--yes", "--always"]);
-        }
+        agree(&host, layer);
         assert!(!is_offered(&host, "pdf"), "{layer}");
         host.knows_not("pdf");
         let policy = host.home().join("enterprise/policy.toml");
-        let expected = format!(
-            "`{}` requires a listed signer, and it is unsigned",
-            policy.display()
-        );
+        let why_not = "` requires a listed signer, and it is unsigned";
+        let expected = format!("`{}{why_not}", policy.display());
         assert_eq!(why(&host, "pdf"), expected, "{layer}");
         sign(&host, &dir);
-        if layer == "project" {
-            host.succeeds(&["trust", "--yes", "--always"]);
-        }
+        agree(&host, layer);
         assert!(is_offered(&host, "pdf"), "{layer}");
         host.activates("pdf");
         fs::write(dir.join("from.txt"), "other").unwrap();
-        if layer == "project" {
-            host.succeeds(&["trust", "--yes", "--always"]);
-        }
+        agree(&host, layer);
         assert!(!is_offered(&host, "pdf"), "{layer}");
-        let expected = "wrongly signed: `from.txt` is not the file that was signed";
-        assert!(why(&host, "pdf").contains(expected), "{layer}");
+        why(&host, "pdf").has("wrongly signed: `from.txt` is not the file that was signed");
     }
 }
 
 #[test]
 fn a_link_is_signed_where_it_leads_and_none_inside_is() {
-    let Some(host) = listing("") else {
-        return;
-    };
+    let Some(host) = listing("") else { return };
     let copies = host.home().join("work");
     put(&copies, "pdf", "", "x");
     symlink(copies.join("pdf"), host.skills_dir().join("pdf")).unwrap();
@@ -99,26 +86,24 @@ fn a_link_is_signed_where_it_leads_and_none_inside_is() {
     fs::write(copies.join("from.txt"), "y").unwrap();
     symlink(copies.join("from.txt"), &file).unwrap();
     assert!(!is_offered(&host, "pdf"));
-    assert!(why(&host, "pdf").contains("it has a link"));
+    why(&host, "pdf").has("it has a link");
 }
 
 #[test]
 fn every_change_of_what_counts_is_seen_by_the_next_call() {
-    let Some(host) = listing("") else {
-        return;
-    };
+    let Some(host) = listing("") else { return };
     put(&host.skills_dir(), "pdf", "", "x");
     sign(&host, &host.skills_dir().join("pdf"));
     assert!(is_offered(&host, "pdf"));
     let revoked = host.home().join("enterprise/revoked");
     fs::copy(host.home().join("key.pub"), &revoked).unwrap();
     assert!(!is_offered(&host, "pdf"));
-    assert!(why(&host, "pdf").contains("was revoked"));
+    why(&host, "pdf").has("was revoked");
     fs::write(&revoked, "").unwrap();
     assert!(is_offered(&host, "pdf"));
     list(&host, "valid-before=\"20200101\" ");
     assert!(!is_offered(&host, "pdf"));
-    assert!(why(&host, "pdf").contains("not for this purpose and time"));
+    why(&host, "pdf").has("not for this purpose and time");
     list(&host, "namespaces=\"git\" ");
     assert!(!is_offered(&host, "pdf"));
     list(&host, "");
@@ -130,14 +115,12 @@ fn every_change_of_what_counts_is_seen_by_the_next_call() {
     assert!(is_offered(&host, "pdf"));
     fs::remove_file(host.home().join("enterprise/signers")).unwrap();
     assert!(!is_offered(&host, "pdf"));
-    assert!(why(&host, "pdf").contains("signers"));
+    why(&host, "pdf").has("signers");
 }
 
 #[test]
 fn a_verdict_is_kept_and_nothing_else_stands_in_for_it() {
-    let Some(host) = listing("") else {
-        return;
-    };
+    let Some(host) = listing("") else { return };
     put(&host.skills_dir(), "pdf", "", "x");
     sign(&host, &host.skills_dir().join("pdf"));
     assert!(is_offered(&host, "pdf"));
@@ -150,7 +133,7 @@ fn a_verdict_is_kept_and_nothing_else_stands_in_for_it() {
     for damaged in [&kept[..kept.len() - 1], b"", b"x"] {
         fs::write(file, damaged).unwrap();
         assert!(!is_offered(&bare, "pdf"));
-        assert!(why(&bare, "pdf").contains("ssh-keygen, which checks it, is not installed"));
+        why(&bare, "pdf").has("ssh-keygen, which checks it, is not installed");
     }
     // What others could have written is not believed.
     fs::write(file, &kept).unwrap();
@@ -161,51 +144,41 @@ fn a_verdict_is_kept_and_nothing_else_stands_in_for_it() {
 
 #[test]
 fn a_program_that_is_missing_withholds_only_what_needs_it() {
-    let Some(host) = listing("") else {
-        return;
-    };
+    let Some(host) = listing("") else { return };
     for name in ["pdf", "csv"] {
         put(&host.skills_dir(), name, "", "x");
         sign(&host, &host.skills_dir().join(name));
     }
     put(&host.skills_dir(), "other", "", "x");
-    let exempt = "[signing]\nrequire = \"none\"\n[signing.sources.\"https://acme.example/*\"]\n\
-                  require = \"listed\"\n";
+    let exempt = "[signing]\nsigners = \"signers\"\nrequire = \"none\"\n\
+                  [signing.sources.\"https://acme.example/*\"]\nrequire = \"listed\"\n";
     let entry = json!({"version": 1, "skills": [{
         "id": "x", "name": "csv", "source": "https://acme.example/x", "kind": "git",
         "requested": "x", "ref": null, "commit": null, "path": "", "tree": null, "sha256": "",
         "files": {}, "license": null,
     }]});
-    fs::write(
-        host.plugin_dir().join("skills.lock.json"),
-        entry.to_string(),
-    )
-    .unwrap();
-    let signers = "signers = \"signers\"\n";
-    let policy = exempt.replacen('\n', &format!("\n{signers}"), 1);
-    fs::write(host.home().join("enterprise/policy.toml"), policy).unwrap();
+    let lock = host.plugin_dir().join("skills.lock.json");
+    fs::write(lock, entry.to_string()).unwrap();
+    fs::write(host.home().join("enterprise/policy.toml"), exempt).unwrap();
     let host = host.var("PATH", "/nowhere");
     assert!(is_offered(&host, "pdf") && is_offered(&host, "other"));
     assert!(!is_offered(&host, "csv"));
-    assert!(why(&host, "csv").contains("ssh-keygen, which checks it, is not installed"));
+    why(&host, "csv").has("ssh-keygen, which checks it, is not installed");
     // Where it is from decides, so a lockfile that cannot be read closes.
     fs::write(host.plugin_dir().join("skills.lock.json"), "{").unwrap();
     assert!(!is_offered(&host, "other"));
-    assert!(why(&host, "other").contains("where it is from is not known"));
+    why(&host, "other").has("where it is from is not known");
 }
 
-/// A repository with the skills `pdf` and `csv`, in a commit that `key` has signed.
-pub fn repository(host: &Host, hub: &Hub) -> PathBuf {
-    let text = |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\nBody.\n");
-    let (pdf, csv) = (text("pdf"), text("csv"));
-    let files = [
-        ("skills/pdf/SKILL.md", &*pdf),
-        ("skills/csv/SKILL.md", &csv),
-    ];
-    let dir = hub.repository("acme/skills", &files);
+/// The same with `pdf` and `csv` of `acme/skills`, in a commit that `key` has signed.
+pub fn installed() -> Option<(Host, Hub)> {
+    let (host, hub) = (listing("")?, Hub::new());
+    let dir = hub.skills(&["pdf", "csv"]);
     let words = ["commit", "-q", "--amend", "-S", "-m", "signed"];
     author(&dir, &host.home().join("key"), &words);
-    dir
+    let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", "acme/skills", "--all", "--yes"]);
+    Some((host, hub))
 }
 
 pub fn entry(host: &Host, name: &str, change: impl Fn(&mut Value)) {
@@ -218,23 +191,15 @@ pub fn entry(host: &Host, name: &str, change: impl Fn(&mut Value)) {
 
 #[test]
 fn an_installed_skill_is_offered_by_what_was_kept_of_it() {
-    let Some(host) = listing("") else {
+    let Some((host, _hub)) = installed() else {
         return;
     };
-    let hub = Hub::new();
-    repository(&host, &hub);
-    let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    host.succeeds(&["install", "acme/skills", "--all", "--yes"]);
     assert!(is_offered(&host, "pdf") && is_offered(&host, "csv"));
     let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
     // The evidence of another skill proves nothing, whatever the lockfile says.
     entry(&host, "pdf", |pdf| pdf["path"] = json!("skills/csv"));
     assert!(!is_offered(&host, "pdf") && is_offered(&host, "csv"));
-    assert!(
-        why(&host, "pdf").contains("wrongly signed"),
-        "{}",
-        why(&host, "pdf")
-    );
+    why(&host, "pdf").has("wrongly signed");
     fs::write(host.plugin_dir().join("skills.lock.json"), &lock).unwrap();
     assert!(is_offered(&host, "pdf"));
     // Another name for the signer changes nothing either.
@@ -257,9 +222,7 @@ fn an_installed_skill_is_offered_by_what_was_kept_of_it() {
 
 #[test]
 fn a_project_cannot_exempt_itself_by_its_lockfile() {
-    let Some(host) = listing("") else {
-        return;
-    };
+    let Some(host) = listing("") else { return };
     let exempt = "[signing.sources.\"github.com/acme/*\"]\nrequire = \"none\"\n";
     let policy = format!("{POLICY}{exempt}");
     fs::write(host.home().join("enterprise/policy.toml"), policy).unwrap();

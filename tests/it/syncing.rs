@@ -31,7 +31,7 @@ impl Fleet {
             .map(|(path, text)| (&**path, &**text))
             .collect();
         let dir = hub.repository("acme/skills", &texts);
-        let first = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+        let first = hub.host();
         first.succeeds(&["install", "acme/skills", "--all"]);
         let list = first.plugin_dir().join("skills.lock.json");
         Self {
@@ -44,7 +44,7 @@ impl Fleet {
 
     /// Another machine, whose commands need no terminal.
     pub fn machine(&self) -> Host {
-        let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &self.hub.base());
+        let host = self.hub.host();
         host.succeeds(&["config", "set", "unattended", "true"]);
         host
     }
@@ -270,7 +270,7 @@ fn a_policy_or_a_finding_refuses_the_whole_list() {
 #[test]
 fn only_a_person_or_an_unattended_machine_synchronises() {
     let fleet = Fleet::new(&["pdf"]);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &fleet.hub.base());
+    let host = fleet.hub.host();
     sync(&host, &[fleet.list()], 1).has("`unattended = true`");
     sync(&host, &[fleet.list(), "--dry-run"], 3);
     let answer = host.tool("agent-skills", &json!({"args": ["sync", fleet.list()]}));

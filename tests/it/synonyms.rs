@@ -219,13 +219,12 @@ fn a_denial_covers_every_way_to_write_a_call() {
 
 #[test]
 fn a_denied_script_of_the_latest_skill_is_denied() {
-    for host in Host::both() {
-        let denied = "[tools]\ndeny = [\"run_skill_script(skill:q)\"]\n";
-        let host = under(with_skills(host), denied);
-        let run = json!({"script": "danger.sh"});
-        host.activates("q").blocks("run_skill_script", &run);
-        host.activates("other").allows("run_skill_script", &run);
-    }
+    let host = Host::stdin();
+    let denied = "[tools]\ndeny = [\"run_skill_script(skill:q)\"]\n";
+    let host = under(with_skills(host), denied);
+    let run = json!({"script": "danger.sh"});
+    host.activates("q").blocks("run_skill_script", &run);
+    host.activates("other").allows("run_skill_script", &run);
 }
 
 #[test]
@@ -255,31 +254,30 @@ fn a_denied_skill_is_denied_under_every_name() {
 
 #[test]
 fn a_grant_is_compared_with_what_the_call_does() {
-    for host in Host::both() {
-        let allowed = "allowed-tools: run_skill_script(skill:q, script:deep.sh) skill_marketplace(action:update, skill_ref:q)";
-        let host = with_skills(host).skill("strict", allowed, "");
-        host.activates("strict");
-        let script = |skill: &str, script: &str| json!({"skill": skill, "script": script});
-        for call in [
-            script("q", "deep.sh"),
-            script("plugin/q", "scripts/../deep.sh"),
-            script("Q", "./scripts/deep.sh"),
-        ] {
-            host.allows("run_skill_script", &call);
-        }
-        let beside = json!({"skill": "q", "script": "danger.sh", "path": "danger.sh"});
-        for call in [script("q", "danger.sh"), script("other", "deep.sh"), beside] {
-            host.blocks("run_skill_script", &call);
-        }
-        host.allows("skill_marketplace", &json!({"args": ["update", "q"]}));
-        for call in [
-            json!({"action": "update"}),
-            json!({"args": ["update", "q", "other"]}),
-            json!({"args": ["update", "--all", "q"]}),
-            json!({"args": ["install", "q"], "skill_ref": "q"}),
-        ] {
-            host.blocks("skill_marketplace", &call);
-        }
+    let host = Host::stdin();
+    let allowed = "allowed-tools: run_skill_script(skill:q, script:deep.sh) skill_marketplace(action:update, skill_ref:q)";
+    let host = with_skills(host).skill("strict", allowed, "");
+    host.activates("strict");
+    let script = |skill: &str, script: &str| json!({"skill": skill, "script": script});
+    for call in [
+        script("q", "deep.sh"),
+        script("plugin/q", "scripts/../deep.sh"),
+        script("Q", "./scripts/deep.sh"),
+    ] {
+        host.allows("run_skill_script", &call);
+    }
+    let beside = json!({"skill": "q", "script": "danger.sh", "path": "danger.sh"});
+    for call in [script("q", "danger.sh"), script("other", "deep.sh"), beside] {
+        host.blocks("run_skill_script", &call);
+    }
+    host.allows("skill_marketplace", &json!({"args": ["update", "q"]}));
+    for call in [
+        json!({"action": "update"}),
+        json!({"args": ["update", "q", "other"]}),
+        json!({"args": ["update", "--all", "q"]}),
+        json!({"args": ["install", "q"], "skill_ref": "q"}),
+    ] {
+        host.blocks("skill_marketplace", &call);
     }
 }
 

@@ -111,7 +111,7 @@ fn an_install_shows_what_it_brings_and_asks() {
             ("skills/pdf/scripts/fill.py", "print()\n"),
         ],
     );
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     for (answer, status) in [("n\n", 1), ("\n", 1), ("what\n", 1), ("y\n", 0)] {
         let (shown, code) = converse(host.command().args(["install", "acme/pdf"]), answer);
         assert_eq!(code, status, "{answer:?}: {shown}");

@@ -32,7 +32,7 @@ fn what_it_names_is_installed_compared_and_scanned() {
     fs::create_dir(dir.join("skills/-a")).unwrap();
     fs::write(dir.join("skills/-a/SKILL.md"), text("", LURE)).unwrap();
     commit(&dir);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     let shown = host.succeeds(&["show", "acme/skills@z"]);
     assert!(shown.contains("may use  file_head, file_lines,"), "{shown}");
     host.succeeds(&["install", "acme/skills@z"]);
@@ -96,7 +96,7 @@ fn an_installed_one_is_scanned_and_was_allowed_nothing() {
         ("skills/z/SKILL.md", "../x/SKILL.md"),
     ];
     let dir = hub.repository("acme/skills", &files);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     host.succeeds(&["install", "acme/skills", "--reading", "repo", "--all"]);
     let at = |path: &str| host.skills_dir().join(path);
     fs::write(at("z/SKILL.md"), "../x/SKILL.md").unwrap();

@@ -27,7 +27,7 @@ fn released() -> (Host, Hub, PathBuf) {
     let dir = hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &version("1.1"))]);
     git(&dir, &["tag", "v1.1"]);
     release(&dir, "1.2");
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = hub.host();
     (host, hub, dir)
 }
 

@@ -3,19 +3,16 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use super::World;
 use super::all::worlds;
 use crate::host::Has;
-use crate::signed_packages::ssh_key;
+use crate::signatures::ssh_key;
 
 /// With a policy that lists the signer `key`, if this machine can make one.
 fn required(world: World) -> Option<World> {
-    world.file(
-        "policy/policy.toml",
-        "[signing]\nrequire = \"listed\"\nsigners = \"signers\"\n",
-    );
+    let rules = "[signing]\nrequire = \"listed\"\nsigners = \"signers\"\n";
+    world.file("policy/policy.toml", rules);
     let policy = world.home().with_file_name("policy");
     ssh_key(&policy, "key")?;
     let key = fs::read_to_string(policy.join("key.pub")).unwrap();
@@ -24,19 +21,9 @@ fn required(world: World) -> Option<World> {
 }
 
 fn sign(world: &World, dir: &Path) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
-    command.args(["package", "--yes", "--in-place", "--sign"]);
-    command
-        .arg(world.home().with_file_name("policy/key"))
-        .arg(dir);
-    command
-        .env_clear()
-        .env("HOME", world.home())
-        .env("PATH", "/usr/bin:/bin")
-        .env("AGENT_SKILLS_HOME", world.data());
-    let (_ours, theirs) = crate::terminal::terminal(0);
-    let signed = command.stdin(theirs).output().unwrap();
-    assert!(signed.status.success(), "{signed:?}");
+    let key = world.home().with_file_name("policy/key");
+    let [key, dir] = [&key, dir].map(|path| path.to_str().unwrap());
+    world.person(&["package", "--yes", "--in-place", "--sign", key, dir]);
 }
 
 #[test]
@@ -49,10 +36,9 @@ fn an_unsigned_skill_is_refused_in_every_agent_and_mode() {
             };
             world.mode = mode;
             let refused = world.activate("pdf");
-            assert!(refused.is_denied(), "{agent} {mode:?}: {refused:?}");
+            refused.stops((&agent, &mode));
             let (_, reason) = refused.decision();
-            let expected = "requires a listed signer, and it is unsigned";
-            reason.has(expected);
+            reason.has("requires a listed signer, and it is unsigned");
             sign(&world, &world.home().join(world.form.skills).join("pdf"));
             let activated = world.activate("pdf");
             assert!(!activated.is_denied(), "{agent} {mode:?}: {activated:?}");
@@ -74,8 +60,7 @@ fn typing_and_reading_activate_no_unsigned_skill() {
         };
         let dir = world.home().join(form.skills).join("probe");
         let read = || world.run(&format!("cat {}", dir.join("SKILL.md").display()));
-        let refused = world.hook(&world.payload(typed));
-        assert!(refused.is_denied(), "{agent}: {refused:?}");
+        world.hook(&world.payload(typed)).stops(agent);
         // Elsewhere reading a file makes no skill active.
         let (_, reason) = read().decision();
         if agent.table().reads_activate {
@@ -91,19 +76,13 @@ fn typing_and_reading_activate_no_unsigned_skill() {
 fn what_has_no_readable_signature_is_refused_too() {
     for mode in ["grant", "restrict"] {
         let world = World::of(&super::claude_code::FORM).in_mode(mode);
-        let Some(world) = required(world) else {
-            return;
-        };
+        let Some(world) = required(world) else { return };
         // Not ours to read, though the agent may take it.
         world.file("home/.claude/skills/odd/SKILL.md", "---\n\tname: [\n---\n");
         // Of a project that nobody trusts.
-        world.file(
-            "project/.claude/skills/csv/SKILL.md",
-            "---\nname: csv\ndescription: d\n---\nx\n",
-        );
+        world.skill_in("project/.claude/skills/csv", "csv", "");
         for name in ["odd", "csv"] {
-            let refused = world.activate(name);
-            assert!(refused.is_denied(), "{mode} {name}: {refused:?}");
+            world.activate(name).stops((mode, name));
         }
     }
 }

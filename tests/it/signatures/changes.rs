@@ -4,7 +4,7 @@
 use std::fs;
 
 use super::{PDF, World, kept};
-use crate::host::{Has, write_at};
+use crate::host::Has;
 use crate::repository::commit;
 
 /// Checks that an update stops with these words, and changes nothing.
@@ -13,9 +13,8 @@ fn stops(world: &World, why: &[&str]) {
     let before = (world.entry(), world.text(), kept(&world.host));
     let told = world.host.person(&["update", "--yes"]);
     let told = told.stdout + &told.stderr;
-    for why in why.iter().chain(&["--accept-signer"]) {
-        assert!(told.contains(why), "{why}: {told}");
-    }
+    let mut parts = why.iter().chain(&["--accept-signer"]);
+    assert!(parts.all(|why| told.contains(why)), "{why:?}: {told}");
     assert_eq!((world.entry(), world.text(), kept(&world.host)), before);
 }
 
@@ -23,10 +22,7 @@ fn stops(world: &World, why: &[&str]) {
 fn another_signer_or_none_stops_an_update() {
     let Some(world) = World::new() else { return };
     world.host.succeeds(&["install", PDF]);
-    let (alice, bob) = (
-        world.keys.fingerprint("alice"),
-        world.keys.fingerprint("bob"),
-    );
+    let [alice, bob] = ["alice", "bob"].map(|name| world.keys.fingerprint(name));
     world.change("by bob", "bob");
     stops(&world, &["was signed by", &alice, &bob]);
     world.host.succeeds(&["update", "--yes", "--accept-signer"]);
@@ -66,10 +62,7 @@ fn an_update_to_what_is_not_allowed_keeps_what_is_there() {
     world.host.succeeds(&["install", PDF]);
     let before = (world.entry(), world.text());
     world.change("evil", "bob");
-    write_at(
-        world.host.plugin_dir().join("revoked"),
-        world.keys.public("bob"),
-    );
+    world.revokes(world.keys.public("bob"));
     for words in [
         &["update", "--yes"][..],
         &["update", "--yes", "--accept-signer"],
@@ -85,28 +78,23 @@ fn an_update_to_what_is_not_allowed_keeps_what_is_there() {
 #[test]
 fn signer_and_evidence_stay_those_of_the_files() {
     let Some(world) = World::new() else { return };
-    world.lists(&[
-        world.keys.line("alice@x", "", "alice"),
-        world.keys.line("bob@x", "", "bob"),
-    ]);
+    world.lists(&["alice", "bob"].map(|name| world.keys.line(&format!("{name}@x"), "", name)));
     world.host.succeeds(&["install", PDF]);
-    let (old, first) = (world.entry(), world.text());
+    let state = || (world.entry(), world.text().unwrap());
+    let old = state();
     world.change("two", "bob");
     world.host.succeeds(&["update", "--yes", "--accept-signer"]);
     let new = world.entry();
-    assert_ne!(old["signer"], new["signer"]);
+    assert_ne!(old.0["signer"], new["signer"]);
     world.host.succeeds(&["rollback", "pdf"]);
-    assert_eq!((world.entry(), world.text()), (old.clone(), first.clone()));
+    assert_eq!(state(), old);
     world.host.succeeds(&["update", "--yes", "--accept-signer"]);
     assert_eq!(world.entry(), new);
     // What was changed by hand is put aside; what comes is what was signed.
     let text = world.host.skills_dir().join("pdf/scripts/a.txt");
     fs::write(&text, "by hand").unwrap();
     world.host.succeeds(&["verify", "--fix", "--yes", "pdf"]);
-    assert_eq!(
-        (world.entry(), world.text().as_deref()),
-        (new.clone(), Some("two"))
-    );
+    assert_eq!(state(), (new.clone(), "two".to_owned()));
     fs::write(&text, "by hand").unwrap();
     world.change("three", "bob");
     world.host.succeeds(&["update", "--yes", "--force"]);
@@ -118,8 +106,5 @@ fn signer_and_evidence_stay_those_of_the_files() {
     let removed = world.entry();
     world.host.succeeds(&["remove", "--yes", "pdf"]);
     world.host.succeeds(&["rollback", "pdf"]);
-    assert_eq!(
-        (world.entry(), world.text().as_deref()),
-        (removed, Some("by hand"))
-    );
+    assert_eq!(state(), (removed, "by hand".to_owned()));
 }

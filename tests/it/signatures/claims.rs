@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{PDF, World};
-use crate::host::{Has, write_at};
+use super::{LISTED, PDF, World};
+use crate::host::Has;
 use crate::market_sources::skill;
 
 #[test]
@@ -18,12 +18,8 @@ fn a_projects_lockfile_that_lost_its_signer_forgets_nobody() {
     assert!(entry.remove("signer").is_some() && entry.remove("evidence").is_some());
     fs::write(&path, lock.to_string()).unwrap();
     world.change("b\n", "bob");
-    world
-        .host
-        .person(&["update", "--project", "--yes"])
-        .stdout
-        .has("was signed by")
-        .has("left as it is");
+    let told = world.host.person(&["update", "--project", "--yes"]).stdout;
+    told.has("was signed by").has("left as it is");
     let text = world.host.project().join(".chibi/skills/pdf/scripts/a.txt");
     assert_eq!(fs::read_to_string(text).unwrap(), "a\n");
 }
@@ -37,10 +33,10 @@ fn a_pattern_is_no_name_by_which_a_key_could_rotate() {
     let signer = world.signer();
     world.change("b\n", "bob");
     let told = world.host.person(&["update", "--yes"]).stdout;
-    assert!(told.contains("left as it is"), "{told}");
+    told.has("left as it is");
     assert_eq!(
-        (world.signer(), world.text().as_deref()),
-        (signer, Some("a\n"))
+        (world.signer(), world.text().unwrap().as_str()),
+        (signer, "a\n")
     );
 }
 
@@ -78,10 +74,8 @@ fn whoever_names_principals_requires_one_of_them() {
 #[test]
 fn a_signer_that_comes_with_an_update_is_told() {
     let Some(world) = World::new() else { return };
-    world.git(
-        "alice",
-        &["commit", "-q", "--amend", "--no-gpg-sign", "-m", "x"],
-    );
+    let unsigned = ["commit", "-q", "--amend", "--no-gpg-sign", "-m", "x"];
+    world.git("alice", &unsigned);
     world.host.succeeds(&["install", PDF]);
     assert_eq!(world.signer(), None);
     world.commit("bob");
@@ -96,45 +90,27 @@ fn an_authors_manifest_counts_under_a_forges_merge() {
     let Some(world) = World::new() else { return };
     let keys = world.keys;
     world.lists(&[keys.line("alice@x", "namespaces=\"agent-skill\"", "alice")]);
-    world.requires("require = \"listed\"");
-    let pdf = world.repo.join("skills/pdf");
+    world.requires(LISTED);
+    let (pdf, key) = (world.repo.join("skills/pdf"), keys.private("alice"));
     fs::write(pdf.join("SKILL.md"), skill("pdf")).unwrap();
-    let key = keys.private("alice");
-    let words = [
-        "package",
-        pdf.to_str().unwrap(),
-        "--sign",
-        key.to_str().unwrap(),
-        "--in-place",
-    ];
+    let [pdf, key] = [&pdf, &key].map(|path| path.to_str().unwrap());
+    let words = ["package", pdf, "--sign", key, "--in-place"];
     world.host.succeeds(&words);
     world.commit("carol");
     world.host.succeeds(&["install", PDF]);
     let signer = world.entry()["signer"].clone();
-    assert_eq!(
-        (signer["principal"].as_str(), signer["signed"].as_str()),
-        (Some("alice@x"), Some("manifest"))
-    );
+    assert_eq!(signer["principal"], "alice@x");
+    assert_eq!(signer["signed"], "manifest");
     world.host.succeeds(&["verify"]);
 }
 
 #[test]
 fn what_one_file_revokes_counts_where_another_requires() {
-    let Some(world) = World::new() else { return };
-    let keys = world.keys;
-    world.lists(&[keys.line("alice@x", "", "alice")]);
-    world.requires("require = \"listed\"");
+    let Some(world) = World::listed() else { return };
     world.host.succeeds(&["install", PDF]);
-    let policy = tempfile::tempdir_in("/tmp").unwrap();
-    fs::write(policy.path().join("gone"), keys.public("alice") + "\n").unwrap();
-    write_at(
-        policy.path().join("policy.toml"),
-        "[signing]\nrevoked = \"gone\"\n",
-    );
-    let path = policy.path().join("policy.toml");
-    let host = world
-        .host
-        .var("AGENT_SKILLS_POLICY", path.to_str().unwrap());
+    let gone = world.host.home().join("gone");
+    fs::write(gone, world.keys.public("alice") + "\n").unwrap();
+    let host = world.host.policy("[signing]\nrevoked = \"gone\"\n");
     host.person(&["info", "pdf"]).stdout.has("revoked");
     host.succeeds(&["list", "--json"]).has("revoked");
 }

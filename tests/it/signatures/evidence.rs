@@ -37,8 +37,7 @@ fn a_restored_skill_has_its_signer_or_is_not_there() {
     }
     // Its signer's key was revoked since.
     edit(&world, |entry| *entry = good);
-    let revoked = world.host.plugin_dir().join("revoked");
-    fs::write(revoked, world.keys.public("alice")).unwrap();
+    world.revokes(world.keys.public("alice"));
     for words in [&["install"][..], &["verify", "--fix", "--yes", "pdf"]] {
         world.host.fails(words).has("was revoked");
         assert!(!world.host.skills_dir().join("pdf").exists());

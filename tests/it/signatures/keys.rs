@@ -3,9 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use super::{PDF, World, output};
-
-const LISTED: &str = "require = \"listed\"";
+use super::{LISTED, PDF, World, output};
+use crate::host::Has;
 
 #[test]
 fn an_unlisted_key_counts_as_known_and_not_as_listed() {
@@ -49,16 +48,10 @@ fn a_key_counts_for_its_purpose_and_time_only() {
                 world.host.succeeds(&["install", PDF]);
                 world.host.succeeds(&["remove", "pdf"]);
             } else {
-                let why = [
-                    "wrongly signed",
-                    "listed, but not for this purpose and time",
-                ];
                 let told = world.host.fails(&["install", PDF]);
-                assert!(
-                    why.iter().all(|why| told.contains(why)),
-                    "{options}: {told}"
-                );
-                assert!(world.entry().is_null());
+                told.has("wrongly signed")
+                    .has("listed, but not for this purpose and time");
+                assert!(world.entry().is_null(), "{options}");
             }
         }
     }
@@ -69,50 +62,43 @@ fn a_revoked_key_counts_nowhere_and_in_no_form() {
     let Some(world) = World::new() else { return };
     let (public, key) = (world.keys.public("alice"), world.keys.fingerprint("alice"));
     let list = world.host.plugin_dir().join("krl");
-    output(
-        Command::new("ssh-keygen")
-            .args(["-q", "-k", "-f"])
-            .arg(&list)
-            .arg(world.keys.private("alice").with_extension("pub")),
-    );
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-k", "-f"]).arg(&list);
+    output(command.arg(world.keys.private("alice").with_extension("pub")));
     let list = fs::read(list).unwrap();
-    let revoked = world.host.plugin_dir().join("revoked");
     let listed = world.keys.line("alice@x", "", "alice");
     // It was accepted before it was revoked.
     world.host.succeeds(&["install", PDF]);
     world.host.succeeds(&["remove", "pdf"]);
     for bytes in [public.as_bytes(), key.as_bytes(), &list] {
         for signers in [&[][..], std::slice::from_ref(&listed)] {
-            fs::write(&revoked, bytes).unwrap();
+            world.revokes(bytes);
             world.lists(signers);
             for rules in ["", "require = \"known\""] {
                 world.requires(rules);
-                let told = world.host.fails(&["install", PDF]);
                 let why = format!("wrongly signed: the key {key} was revoked");
-                assert!(told.contains(&why), "{told}");
+                world.host.fails(&["install", PDF]).has(&why);
                 assert!(world.entry().is_null());
             }
         }
     }
     // Another's key is not.
-    fs::write(&revoked, world.keys.public("bob")).unwrap();
+    world.revokes(world.keys.public("bob"));
     world.requires("");
     world.host.succeeds(&["install", PDF]);
 }
 
 #[test]
 fn nobody_counts_while_a_file_of_keys_cannot_be_read() {
-    let Some(world) = World::new() else { return };
+    let Some(world) = World::listed() else { return };
     let listed = world.keys.line("alice@x", "", "alice");
-    let revoked = world.host.plugin_dir().join("revoked");
     for (signers, revocations, why) in [
         (format!("{listed}bob"), "", "line 2: it has no key"),
         (listed.clone(), "SHA256:short", "line 1: it is not a key"),
         (listed.clone(), "alice", "line 1: it is not a key"),
     ] {
         world.lists(&[signers]);
-        fs::write(&revoked, revocations).unwrap();
-        world.requires(LISTED);
+        world.revokes(revocations);
         world.refuses(&["install", PDF], &["requires a listed signer", why]);
     }
 }
@@ -127,11 +113,8 @@ fn a_certificate_counts_by_its_authority() {
     }
     let mut command = Command::new("ssh-keygen");
     command.args(["-q", "-s"]).arg(world.keys.private("carol"));
-    output(
-        command
-            .args(["-I", "id", "-n", "alice@x"])
-            .arg(at("alice.pub")),
-    );
+    command.args(["-I", "id", "-n", "alice@x"]);
+    output(command.arg(at("alice.pub")));
     super::author(&world.repo, &at("alice-cert.pub"), &["add", "-A"]);
     fs::write(world.repo.join("skills/pdf/scripts/a.txt"), "cert").unwrap();
     let commit = ["commit", "-q", "-a", "-S", "-m", "by certificate"];
@@ -143,8 +126,7 @@ fn a_certificate_counts_by_its_authority() {
     assert_eq!(world.signer(), Some((Some("alice@x".to_owned()), key)));
     world.host.succeeds(&["remove", "pdf"]);
     for gone in ["carol", "alice"] {
-        let revoked = world.host.plugin_dir().join("revoked");
-        fs::write(revoked, world.keys.public(gone)).unwrap();
+        world.revokes(world.keys.public(gone));
         world.refuses(&["install", PDF], &["pdf"]);
     }
 }

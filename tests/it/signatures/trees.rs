@@ -7,15 +7,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use super::{PDF, World, entry};
+use crate::host::write_at;
 use crate::market_sources::skill;
 use crate::repository::git;
-
-fn required() -> Option<World> {
-    let world = World::new()?;
-    world.lists(&[world.keys.line("alice@x", "", "alice")]);
-    world.requires("require = \"listed\"");
-    Some(world)
-}
 
 /// Checks that the skill is installed with its signer, and that it still holds.
 #[track_caller]
@@ -28,11 +22,10 @@ fn holds(world: &World, words: &[&str], name: &str) {
 
 #[test]
 fn links_are_what_they_lead_to_in_the_signed_commit() {
-    let Some(world) = required() else { return };
+    let Some(world) = World::listed() else { return };
     let at = |path: &str| world.repo.join(path);
-    fs::create_dir_all(at("shared/deep/er")).unwrap();
-    fs::write(at("shared/lib.txt"), "lib").unwrap();
-    fs::write(at("shared/deep/er/x.txt"), "x").unwrap();
+    write_at(at("shared/lib.txt"), "lib");
+    write_at(at("shared/deep/er/x.txt"), "x");
     symlink("shared/deep", at("short")).unwrap();
     let skill_at = |path: &str| at("skills/pdf").join(path);
     symlink("../../shared/lib.txt", skill_at("lib.txt")).unwrap();
@@ -49,22 +42,17 @@ fn links_are_what_they_lead_to_in_the_signed_commit() {
     world.commit("alice");
     holds(&world, &["install", PDF], "pdf");
     let installed = world.host.skills_dir().join("pdf");
-    assert_eq!(
-        fs::read_to_string(installed.join("all/deep/er/x.txt")).unwrap(),
-        "x"
-    );
+    assert_eq!(fs::read(installed.join("all/deep/er/x.txt")).unwrap(), b"x");
     assert!(!installed.join("out").exists());
 }
 
 #[test]
 fn a_skill_at_the_root_is_checked_without_the_skills_in_it() {
-    let Some(world) = required() else { return };
+    let Some(world) = World::listed() else { return };
     let at = |path: &str| world.repo.join(path);
-    fs::write(at("SKILL.md"), skill("root")).unwrap();
-    fs::create_dir_all(at("texts/deep")).unwrap();
-    fs::write(at("texts/deep/x.md"), "x").unwrap();
-    fs::create_dir_all(at("skills/pdf/more/deep")).unwrap();
-    fs::write(at("skills/pdf/more/deep/x.md"), "x").unwrap();
+    write_at(at("SKILL.md"), skill("root"));
+    write_at(at("texts/deep/x.md"), "x");
+    write_at(at("skills/pdf/more/deep/x.md"), "x");
     world.commit("alice");
     holds(&world, &["install", "acme/skills@root"], "root");
     holds(&world, &["install", PDF], "pdf");
@@ -72,7 +60,7 @@ fn a_skill_at_the_root_is_checked_without_the_skills_in_it() {
 
 #[test]
 fn odd_names_and_content_are_compared_as_they_are() {
-    let Some(world) = required() else { return };
+    let Some(world) = World::listed() else { return };
     let at = |path: &str| world.repo.join("skills/pdf").join(path);
     for name in [
         "sp ace",
@@ -101,7 +89,7 @@ fn odd_names_and_content_are_compared_as_they_are() {
 
 #[test]
 fn a_name_that_cannot_be_checked_is_no_way_past_the_check() {
-    let Some(world) = required() else { return };
+    let Some(world) = World::listed() else { return };
     let dir = world.repo.join("skills/pdf");
     // Of two lines, the second names a file that is good.
     fs::write(dir.join("a\nb"), "x").unwrap();
