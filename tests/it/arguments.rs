@@ -39,20 +39,6 @@ fn arguments_are_put_where_they_are_asked_for() {
 }
 
 #[test]
-fn prices_and_awk_stay_even_where_arguments_are_declared() {
-    let host = Host::stdin().skill("x", "arguments: [issue]", TEXT);
-    assert_eq!(body(&host, "x", &json!({"arguments": "7"})), TEXT);
-}
-
-#[test]
-fn a_value_is_never_expanded_again() {
-    let host = Host::stdin().skill("x", "arguments: [a, b]", "$a|$b|$ARGUMENTS");
-    let given = json!({"arguments": "$b '$ARGUMENTS {baseDir}'"});
-    let expected = "$b|$ARGUMENTS {baseDir}|$b '$ARGUMENTS {baseDir}'";
-    assert_eq!(body(&host, "x", &given), expected);
-}
-
-#[test]
 fn without_arguments_instructions_say_what_is_missing() {
     let host = Host::stdin()
         .skill("x", "", "Fix $ARGUMENTS.")

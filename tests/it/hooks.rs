@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, each};
 
 #[test]
 fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
@@ -20,47 +20,9 @@ fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
         assert_eq!(host.tool_names(), fixed);
         let host = host.skill("b", "", "").skill("a", "", "");
         assert_eq!(host.skill_tools(), ["skill_a", "skill_b"]);
-        let with_hooks = host
-            .schema()
-            .into_iter()
-            .filter(|tool| tool.get("hooks").is_some());
-        assert_eq!(
-            with_hooks
-                .map(|tool| tool["name"].clone())
-                .collect::<Vec<_>>(),
-            ["skill_marketplace"]
-        );
-    }
-}
-
-#[test]
-fn tool_names_suit_providers_and_lead_to_their_skill() {
-    let long = "a".repeat(64);
-    let host = Host::stdin()
-        .skill(&long, "", "long body")
-        .skill("技能", "", "chinese body")
-        .skill("marketplace", "", "market body");
-    let names = host.tool_names();
-    let accepted = |name: &String| {
-        (1..=64).contains(&name.len())
-            && name
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
-    };
-    assert!(names.iter().all(accepted), "{names:?}");
-    let unique: std::collections::BTreeSet<_> = names.iter().collect();
-    assert_eq!(unique.len(), names.len());
-    let bodies: Vec<String> = host
-        .skill_tools()
-        .iter()
-        .map(|name| host.tool(name, &json!({})))
-        .collect();
-    for body in ["long body", "chinese body", "market body"] {
-        assert_eq!(
-            bodies.iter().filter(|text| text.contains(body)).count(),
-            1,
-            "{body}"
-        );
+        let mut tools = host.schema();
+        tools.retain(|tool| tool.get("hooks").is_some());
+        assert_eq!(each(&json!(tools), "name"), ["skill_marketplace"]);
     }
 }
 
@@ -152,6 +114,11 @@ fn an_activation_that_fails_restricts_nothing() {
     let host = host.skill("good", "allowed-tools: Read", "");
     host.allows("skill_good", &json!([1, 2]));
     host.allows("shell_exec", &json!({"command": "ls"}));
+    // Removed between the schema, which the host reads once, and the call.
+    std::fs::remove_dir_all(host.skills_dir().join("good")).unwrap();
+    host.starts().allows("skill_good", &json!({}));
+    host.tool("skill_good", &json!({})).begins("Error: ");
+    host.allows("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]
@@ -163,7 +130,8 @@ fn the_command_line_as_a_tool_is_never_the_models() {
 
 #[test]
 fn pre_api_tools_hides_what_cannot_be_used() {
-    let host = Host::stdin();
+    // A skill that is not offered is none.
+    let host = Host::stdin().file("bad/SKILL.md", "no frontmatter");
     let all = json!({"context_name": "c", "tools": [
         {"name": "shell_exec", "type": "shell"}, {"name": "file_head", "type": "fs_read"},
         {"name": "skill_careful", "type": "plugin"}, {"name": "agent-skills", "type": "plugin"},
@@ -193,25 +161,16 @@ fn our_own_output_is_kept_whole() {
     let host = Host::stdin().skill("x", "", "");
     for (tool, ours) in [
         ("skill_x", true),
+        ("skill", true),
         ("skill_marketplace", true),
         ("read_skill_file", true),
         ("run_skill_script", true),
         ("skill_other-plugin", false),
         ("shell_exec", false),
     ] {
-        let answer = host.hook(
-            "pre_cache_output",
-            &json!({"tool_name": tool, "output_size": 9000, "arguments": {}}),
-        );
-        assert_eq!(
-            answer,
-            if ours {
-                json!({"block": true})
-            } else {
-                json!({})
-            },
-            "{tool}"
-        );
+        let output = json!({"tool_name": tool, "output_size": 9000, "arguments": {}});
+        let answer = host.hook("pre_cache_output", &output);
+        assert_eq!(answer == json!({"block": true}), ours, "{tool}: {answer}");
     }
 }
 
@@ -256,13 +215,6 @@ fn a_call_that_cannot_be_read_is_blocked_whatever_is_in_force() {
 }
 
 #[test]
-fn other_plugins_tools_with_our_prefix_are_not_ours() {
-    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
-    host.activates("careful");
-    host.blocks("skill_of-another-plugin", &json!({}));
-}
-
-#[test]
 fn what_is_enforced_is_what_was_activated() {
     let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
     host.activates("careful");
@@ -279,4 +231,49 @@ fn without_hooks_the_tool_call_alone_activates() {
         host.tool("skill_careful", &json!({"arguments": "now"}));
         host.blocks("shell_exec", &json!({"command": "ls"}));
     }
+}
+
+#[test]
+fn tool_names_suit_providers_and_lead_to_their_skill() {
+    let names = [
+        "a".repeat(64),
+        "a".repeat(58),
+        "é".repeat(64),
+        "marketplace".to_owned(),
+    ];
+    let mut host = Host::stdin();
+    for name in &names {
+        host = host.skill(name, "allowed-tools: Read", &format!("Body of {name}."));
+    }
+    let tools = host.tool_names();
+    assert_eq!(host.skill_tools().len(), names.len());
+    for tool in &tools {
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        assert!(tool.len() <= 64 && tool.chars().all(fits), "{tool}");
+        assert_eq!(tools.iter().filter(|other| *other == tool).count(), 1);
+    }
+    // What `pre_tool` makes of such a name is the skill, too.
+    for tool in &host.skill_tools() {
+        host.starts().allows(tool, &json!({}));
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        host.tool(tool, &json!({})).has("Body of ");
+    }
+}
+
+#[test]
+fn other_plugins_tools_with_our_prefix_are_not_ours() {
+    let host = Host::stdin()
+        .skill("careful", "allowed-tools: Read", "")
+        .skill("x", "", "");
+    host.activates("careful");
+    for tool in [
+        "skill_deploy",
+        "skill_",
+        "skill_careful_",
+        "skill_X",
+        "Skill_x",
+    ] {
+        host.blocks(tool, &json!({}));
+    }
+    host.allows("skill_careful", &json!({}));
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, write_at};
 use crate::many::{TOOLS, with_generated};
 
 /// Each way of calling a skill, in a host whose schema has one tool for all.
@@ -23,20 +23,19 @@ fn ways(skill: &str) -> [(&'static str, Value); 4] {
     ]
 }
 
-/// Hosts with more skills than tools.
-fn crowded() -> impl Iterator<Item = Host> {
-    Host::both().into_iter().map(|host| {
-        let host = host
-            .skill("reads", "allowed-tools: Read", "R")
-            .skill("narrow", "allowed-tools: Read Skill(reads)", "N")
-            .skill("free", "", "F");
-        with_generated(host, TOOLS)
-    })
+/// A host with more skills than tools.
+fn crowded(host: Host) -> Host {
+    let host = host
+        .skill("reads", "allowed-tools: Read", "R")
+        .skill("narrow", "allowed-tools: Read Skill(reads)", "N")
+        .skill("free", "", "F");
+    with_generated(host, TOOLS)
 }
 
 #[test]
 fn activation_takes_effect_before_the_tool_has_run() {
-    for mut host in crowded() {
+    for host in Host::both() {
+        let mut host = crowded(host);
         for (at, (tool, arguments)) in ways("reads").into_iter().enumerate() {
             host.session(&format!("s{at}"));
             host.allows("shell_exec", &json!({"command": "ls"}));
@@ -53,28 +52,26 @@ fn activation_takes_effect_before_the_tool_has_run() {
 
 #[test]
 fn the_tool_alone_activates_too() {
-    for mut host in crowded() {
-        for (at, (tool, arguments)) in ways("reads").into_iter().enumerate() {
-            host.session(&format!("s{at}"));
-            host.tool(tool, &arguments);
-            host.blocks("shell_exec", &json!({"command": "ls"}));
-        }
+    let mut host = crowded(Host::stdin());
+    for (at, (tool, arguments)) in ways("reads").into_iter().enumerate() {
+        host.session(&format!("s{at}"));
+        host.tool(tool, &arguments);
+        host.blocks("shell_exec", &json!({"command": "ls"}));
     }
 }
 
 #[test]
 fn entries_that_narrow_skills_hold_for_every_way() {
-    for mut host in crowded() {
-        for (at, (tool, arguments)) in ways("free").into_iter().enumerate() {
-            host.session(&format!("s{at}"));
-            host.activates("narrow");
-            let message = host.blocks(tool, &arguments);
-            assert!(message.contains("skill_free"), "{message}");
-            host.blocks("skill_free", &json!({}));
-            host.blocks("shell_exec", &json!({"command": "ls"}));
-            let (tool, arguments) = ways("reads")[at].clone();
-            host.allows(tool, &arguments);
-        }
+    let mut host = crowded(Host::stdin());
+    for (at, (tool, arguments)) in ways("free").into_iter().enumerate() {
+        host.session(&format!("s{at}"));
+        host.activates("narrow");
+        let message = host.blocks(tool, &arguments);
+        assert!(message.contains("skill_free"), "{message}");
+        host.blocks("skill_free", &json!({}));
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        let (tool, arguments) = ways("reads")[at].clone();
+        host.allows(tool, &arguments);
     }
 }
 
@@ -91,17 +88,14 @@ fn denials_hold_by_every_name_of_a_skill() {
             &["skill_reads", "skill", "skill_marketplace"],
         ),
     ] {
-        for host in crowded() {
-            let file = host.plugin_dir().join("policy.toml");
-            std::fs::write(&file, format!("[tools]\ndeny = [\"{denied}\"]\n")).unwrap();
-            let host = host.var("AGENT_SKILLS_POLICY", &file.display().to_string());
-            let own = ("skill_reads", json!({}));
-            for (tool, arguments) in ways("reads").into_iter().chain([own]) {
-                if reached.contains(&tool) {
-                    host.allows(tool, &arguments);
-                } else {
-                    host.blocks(tool, &arguments);
-                }
+        let policy = format!("[tools]\ndeny = [\"{denied}\"]\n");
+        let host = crowded(Host::stdin()).policy(&policy);
+        let own = ("skill_reads", json!({}));
+        for (tool, arguments) in ways("reads").into_iter().chain([own]) {
+            if reached.contains(&tool) {
+                host.allows(tool, &arguments);
+            } else {
+                host.blocks(tool, &arguments);
             }
         }
     }
@@ -109,36 +103,35 @@ fn denials_hold_by_every_name_of_a_skill() {
 
 #[test]
 fn a_failed_activation_opens_nothing() {
-    for host in crowded() {
-        host.activates("reads");
-        for (tool, arguments, part) in [
-            (
-                "skill",
-                json!({"skill_name": "raeds"}),
-                "did you mean `reads`",
-            ),
-            ("skill", json!({}), "needs a skill's name"),
-            (
-                "skill",
-                json!({"skill_name": "free", "name": "reads"}),
-                "different things",
-            ),
-            ("skill", json!([1]), "one JSON object"),
-            (
-                "skill_marketplace",
-                json!({"action": "use", "skill_ref": "../free"}),
-                "there is no skill",
-            ),
-        ] {
-            let message = host.blocks(tool, &arguments);
-            assert!(message.contains(part), "{arguments}: {message}");
-            let answer = host.tool(tool, &arguments);
-            answer.begins("Error: ").has(part);
-        }
-        host.blocks("skill_marketplace", &json!({"action": "use"}));
-        host.blocks("skill_marketplace", &json!({"args": ["use", "free"]}));
-        host.blocks("shell_exec", &json!({"command": "ls"}));
+    let host = crowded(Host::stdin());
+    host.activates("reads");
+    for (tool, arguments, part) in [
+        (
+            "skill",
+            json!({"skill_name": "raeds"}),
+            "did you mean `reads`",
+        ),
+        ("skill", json!({}), "needs a skill's name"),
+        (
+            "skill",
+            json!({"skill_name": "free", "name": "reads"}),
+            "different things",
+        ),
+        ("skill", json!([1]), "one JSON object"),
+        (
+            "skill_marketplace",
+            json!({"action": "use", "skill_ref": "../free"}),
+            "there is no skill",
+        ),
+    ] {
+        let message = host.blocks(tool, &arguments);
+        assert!(message.contains(part), "{arguments}: {message}");
+        let answer = host.tool(tool, &arguments);
+        answer.begins("Error: ").has(part);
     }
+    host.blocks("skill_marketplace", &json!({"action": "use"}));
+    host.blocks("skill_marketplace", &json!({"args": ["use", "free"]}));
+    host.blocks("shell_exec", &json!({"command": "ls"}));
 }
 
 #[test]
@@ -179,10 +172,8 @@ fn a_shadowed_skill_is_used_by_its_qualified_name() {
     let host = Host::stdin()
         .skill("pdf", "", "installed")
         .file("pdf/a.md", "x");
-    let personal = host.home().join(".chibi/skills/pdf");
-    std::fs::create_dir_all(&personal).unwrap();
-    let text = "---\nname: pdf\ndescription: d\n---\npersonal\n";
-    std::fs::write(personal.join("SKILL.md"), text).unwrap();
+    let personal = host.home().join(".chibi/skills/pdf/SKILL.md");
+    write_at(personal, "---\nname: pdf\ndescription: d\n---\npersonal\n");
     for (name, body) in [("pdf", "personal"), ("plugin/pdf", "installed")] {
         let call = json!({"action": "use", "skill_ref": name});
         host.allows("skill_marketplace", &call);
@@ -195,34 +186,18 @@ fn a_shadowed_skill_is_used_by_its_qualified_name() {
 }
 
 #[test]
-fn results_of_an_activation_stay_whole() {
-    for host in crowded() {
-        for tool in ["skill", "skill_marketplace", "skill_free"] {
-            let data = json!({"tool_name": tool, "arguments": {}, "output_size": 9000});
-            assert_eq!(
-                host.hook("pre_cache_output", &data),
-                json!({"block": true}),
-                "{tool}"
-            );
-        }
-    }
-}
-
-#[test]
 fn the_one_tool_is_hidden_when_no_skill_may_be_called() {
-    for host in crowded() {
-        let hidden = || {
-            let tools = json!([{"name": "skill", "type": "plugin"}]);
-            let answer = host.hook(
-                "pre_api_tools",
-                &json!({"context_name": "default", "tools": tools}),
-            );
-            answer["exclude"].to_string().contains("\"skill\"")
-        };
-        host.activates("narrow");
-        assert!(!hidden());
-        let deny = "deny = [\"Skill\"]\n";
-        std::fs::write(host.plugin_dir().join("config.toml"), deny).unwrap();
-        assert!(hidden());
-    }
+    let host = crowded(Host::stdin());
+    let hidden = || {
+        let tools = json!([{"name": "skill", "type": "plugin"}]);
+        let answer = host.hook(
+            "pre_api_tools",
+            &json!({"context_name": "default", "tools": tools}),
+        );
+        answer["exclude"].to_string().contains("\"skill\"")
+    };
+    host.activates("narrow");
+    assert!(!hidden());
+    host.config("deny = [\"Skill\"]\n");
+    assert!(hidden());
 }

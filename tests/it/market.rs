@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::{Has, write_at};
-use crate::repository::{Hub, commit};
+use crate::repository::{Hub, commit, git};
 
 pub fn skill(name: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}.\n---\nBody of {name}.\n")
@@ -64,17 +64,6 @@ fn a_skill_is_installed_used_updated_and_removed() {
 }
 
 #[test]
-fn several_skills_are_listed_and_none_is_guessed() {
-    let (host, _hub) = acme(Host::stdin());
-    host.fails(&["install", "github:acme/skills"]);
-    assert!(host.skill_tools().is_empty());
-    host.succeeds(&["install", "github:acme/skills", "--skill", "csv"]);
-    assert_eq!(host.skill_tools(), ["skill_csv"]);
-    host.succeeds(&["install", "github:acme/skills", "--all"]);
-    assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
-}
-
-#[test]
 fn a_namesake_that_is_left_out_is_named() {
     let host = Host::stdin();
     let dir = host.home().join("source/skills");
@@ -128,27 +117,52 @@ fn list_installed_tells_of_every_directory() {
 }
 
 #[test]
-fn list_and_search_work_offline_after_the_first_time() {
+fn remove_cannot_leave_the_skills_directory() {
+    let host = Host::stdin().skill("x", "", "");
+    fs::write(host.plugin_dir().join("precious"), "p").unwrap();
+    for name in [
+        "..",
+        "x/..",
+        "../..",
+        "/",
+        ".",
+        "",
+        "../skills",
+        "x/../..",
+        "/etc",
+    ] {
+        let answer = host.tool("agent-skills", &json!({"args": ["remove", name]}));
+        assert!(answer.starts_with("Error: "), "{name:?}: {answer}");
+        assert!(host.skills_dir().join("x/SKILL.md").exists(), "{name:?}");
+        assert!(host.plugin_dir().join("precious").exists(), "{name:?}");
+    }
+}
+
+#[test]
+fn a_url_names_the_repository_and_not_a_skill() {
     let hub = Hub::new();
-    let (pdf, csv) = (skill("pdf"), skill("csv"));
-    hub.repository(
-        "anthropics/skills",
-        &[("skills/pdf/SKILL.md", &pdf), ("skills/csv/SKILL.md", &csv)],
+    // The last segment of the URL is `one`; the skill in it is called otherwise.
+    hub.repository("acme/one", &[("skills/other/SKILL.md", &skill("other"))]);
+    let host = Host::stdin();
+    host.succeeds(&["install", &format!("{}acme/one", hub.base())]);
+    assert_eq!(host.skill_tools(), ["skill_other"]);
+}
+
+#[test]
+fn an_install_is_pinned_and_can_be_of_another_branch() {
+    let (host, hub) = acme(Host::stdin());
+    let repository = Path::new(hub.base().strip_prefix("file://").unwrap()).join("acme/skills");
+    git(&repository, &["checkout", "-q", "-b", "next/one"]);
+    write_at(
+        repository.join("skills/pdf/SKILL.md"),
+        skill("pdf").replace("Body", "Branch body"),
     );
-    let host = hub.host();
-    host.succeeds(&["search"]);
-    drop(hub);
-    host.succeeds(&["search", "pdf", "--offline"]).has("pdf");
-    host.succeeds(&["search", "pdf", "--offline"]).lacks("csv");
-    let json: Value =
-        serde_json::from_str(&host.succeeds(&["search", "--offline", "--json"])).unwrap();
-    assert_eq!(json["skills"].as_array().unwrap().len(), 2);
-    let answer = host.tool(
-        "skill_marketplace",
-        &json!({"action": "search", "query": "csv"}),
-    );
-    assert!(
-        answer.contains("Does csv."),
-        "the cache serves when the source is gone: {answer}"
-    );
+    commit(&repository);
+    git(&repository, &["checkout", "-q", "main"]);
+    host.succeeds(&["install", "acme/skills@pdf#next/one"]);
+    host.tool("skill_pdf", &json!({}))
+        .has("Branch body of pdf.");
+    let lock = host.lockfile();
+    lock.to_string().has("next/one").has("sha256");
+    host.succeeds(&["update"]).has("up to date");
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::host::Has;
-use crate::parsing::{body, codes, with_file};
+use crate::parsing::{codes, with_file};
 
 #[test]
 fn what_cannot_be_offered_is_reported() {
@@ -119,16 +119,6 @@ fn of_two_skills_with_one_name_one_is_offered() {
 }
 
 #[test]
-fn a_pointer_file_is_followed_inside_the_skills_directory() {
-    let host = with_file(Host::stdin(), "../shared/SKILL.md\n").file(
-        "shared/SKILL.md",
-        "---\nname: shared\ndescription: d\n---\nShared body.\n",
-    );
-    assert_eq!(host.skill_tools(), ["skill_shared"]);
-    host.tool("skill_shared", &json!({})).has("Shared body.");
-}
-
-#[test]
 fn a_skill_inside_a_skill_is_not_offered() {
     let host = Host::stdin()
         .skill("x", "", "Outer.")
@@ -143,10 +133,4 @@ fn a_skill_inside_a_skill_is_not_offered() {
     let text = host.tool("skill_x", &json!({}));
     text.has(">a.md<").lacks("b.md");
     assert_eq!(text.matches("<file ").count(), 1, "{text}");
-}
-
-#[test]
-fn lower_case_file_names_count() {
-    let host = Host::stdin().file("x/skill.md", "---\nname: x\ndescription: d\n---\nLower.\n");
-    assert_eq!(body(&host), "Lower.");
 }

@@ -67,91 +67,6 @@ fn no_spelling_of_a_path_leads_out_of_the_skill() {
 }
 
 #[test]
-fn ways_of_writing_a_path_inside_are_all_understood() {
-    let host = with_skill(Host::stdin())
-        .file("x/references/a.md", "inside")
-        .file("x/-o", "inside")
-        .file("x/a b\n'c'.txt", "inside")
-        .file("x/..a/...", "inside");
-    let dir = host.skills_dir().join("x").display().to_string();
-    for path in [
-        "references/a.md",
-        "./references/a.md",
-        "references//a.md",
-        "references/./a.md",
-        "references/../references/a.md",
-        "-o",
-        "./-o",
-        "a b\n'c'.txt",
-        "..a/...",
-        &format!("{dir}/references/a.md"),
-        &format!("{dir}/./references/../-o"),
-    ] {
-        assert_eq!(read(&host, path), "inside", "{path:?}");
-    }
-    read(&host, "SKILL.md").begins("---\nname: x\n");
-}
-
-#[test]
-fn links_are_followed_inside_the_skill_only() {
-    let host = with_skill(Host::stdin())
-        .file("x/real.md", "inside")
-        .file("x/sub/deep.md", "deep inside")
-        .file("../secret", "the secret");
-    let dir = host.skills_dir().join("x");
-    let link = |target: &str, name: &str| symlink(target, dir.join(name)).unwrap();
-    link("real.md", "in.md");
-    link("in.md", "chain.md");
-    link("sub", "subdir");
-    link("../x/real.md", "round.md");
-    link("../../secret", "out.md");
-    link("out.md", "chain-out.md");
-    link("..", "up");
-    link("/etc", "etc");
-    link("/dev/zero", "zero");
-    link("loop", "loop");
-    link("gone", "dangling");
-    for (path, text) in [
-        ("in.md", "inside"),
-        ("chain.md", "inside"),
-        ("round.md", "inside"),
-        ("subdir/deep.md", "deep inside"),
-        ("up/x/real.md", "inside"),
-    ] {
-        assert_eq!(read(&host, path), text, "{path}");
-    }
-    for path in [
-        "out.md",
-        "chain-out.md",
-        "up/../secret",
-        "up/../../secret",
-        "etc/passwd",
-        "zero",
-        "loop",
-        "dangling",
-    ] {
-        let text = read(&host, path);
-        text.begins("Error: ");
-        text.lacks("the secret");
-    }
-    read(&host, "out.md").has("leads outside");
-    // They are not offered either.
-    let listing = host.tool("skill_x", &json!({}));
-    for path in [
-        "out.md",
-        "chain-out.md",
-        "etc",
-        "zero",
-        "loop",
-        "dangling",
-        "up/",
-    ] {
-        listing.lacks(&format!(">{path}"));
-    }
-    listing.has(">in.md<");
-}
-
-#[test]
 fn a_skill_that_is_itself_linked_is_read_where_it_is() {
     let host = Host::stdin().file(
         "../../dev/x/SKILL.md",
@@ -185,5 +100,39 @@ fn what_is_no_regular_file_is_refused_and_not_waited_for() {
         ("sub", "is a directory"),
     ] {
         read(&host, path).begins("Error: ").has(why);
+    }
+}
+
+#[test]
+fn a_name_of_a_skill_is_never_a_path() {
+    let host = Host::stdin()
+        .skill("x", "", "")
+        .file("x/run.sh", "echo ran")
+        .file("../../SKILL.md", "---\nname: up\ndescription: d\n---\n")
+        .file("../../run.sh", "echo ran outside")
+        .file("../../secret", "the secret");
+    let absolute = host.home().join(".chibi/plugins").display().to_string();
+    for skill in [
+        "../..",
+        "..",
+        ".",
+        "",
+        "x/../../..",
+        "./../..",
+        "/",
+        absolute.as_str(),
+    ] {
+        host.tool(
+            "read_skill_file",
+            &json!({"skill": skill, "path": "secret"}),
+        )
+        .begins("Error: ");
+        let ran = host.tool(
+            "run_skill_script",
+            &json!({"skill": skill, "script": "run.sh"}),
+        );
+        ran.begins("Error: ");
+        host.tool(&format!("skill_{skill}"), &json!({}))
+            .begins("Error: ");
     }
 }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -58,138 +57,6 @@ fn without_input_a_script_reads_its_end_at_once() {
 }
 
 #[test]
-fn output_errors_and_exit_code_are_told_apart() {
-    let host = Host::stdin();
-    let mut host = host.skill("x", "", "");
-    for (script, text) in [
-        ("echo out", "out\n"),
-        ("printf out", "out"),
-        (
-            "echo out; echo err >&2; exit 3",
-            "out\n[stderr]\nerr\n[exit code: 3]",
-        ),
-        ("echo err >&2", "[stderr]\nerr\n"),
-        ("exit 255", "(no output)\n[exit code: 255]"),
-        ("", "(no output)"),
-        ("kill -TERM $$", "(no output)\n[signal: 15 (SIGTERM)]"),
-        ("printf 'caf\\351'", "caf\u{fffd}"),
-        ("printf 'a\\0b'", "a\0b"),
-        ("echo 'Error: mine'", "Error: mine\n"),
-    ] {
-        host = host.file("x/a.sh", script);
-        assert_eq!(run(&host, "a.sh", json!({})), text, "{script}");
-    }
-}
-
-#[test]
-fn variables_that_choose_what_runs_cannot_be_set() {
-    let host = with_script(Host::stdin(), "echo ran");
-    for name in [
-        "PATH",
-        "LD_PRELOAD",
-        "BASH_ENV",
-        "BASH_FUNC_echo%%",
-        "PYTHONPATH",
-        "NODE_OPTIONS",
-        "GIT_SSH_COMMAND",
-        "CHIBI_HOOK",
-        "AGENT_SKILLS_HOME",
-        "SKILL_DIR",
-        "",
-        "A=B",
-        "A B",
-        "A\0",
-        "1A",
-        "NOT_NAMED",
-    ] {
-        let text = run(&host, "a.sh", json!({"env": {name: "x"}}));
-        assert!(text.starts_with("Error: "), "{name}: {text}");
-    }
-    for (name, value) in [
-        ("args", json!("$ONE")),
-        ("args", json!([true])),
-        ("stdin", json!([])),
-    ] {
-        let text = run(&host, "a.sh", json!({name: value}));
-        assert!(text.starts_with("Error: "), "{name}: {text}");
-    }
-    for (name, value) in [("args", json!(["a\0b"])), ("env", json!({"A": "a\0b"}))] {
-        let text = run(&host, "a.sh", json!({name: value}));
-        assert!(text.starts_with("Error: "), "{name}: {text}");
-    }
-}
-
-/// A directory of programs that say which they are and what they were given.
-fn programs(host: &Host, names: &[&str]) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
-    let bin = host.home().join("bin");
-    fs::create_dir_all(&bin).unwrap();
-    for name in names {
-        let file = bin.join(name);
-        let text = format!("#!/bin/sh\necho {name} \"${{1##*/}}\" \"$2\"\n");
-        fs::write(&file, text).unwrap();
-        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    bin
-}
-
-#[test]
-fn the_first_line_else_the_extension_chooses_the_interpreter() {
-    let host = Host::stdin();
-    let bin = programs(&host, &["python3", "node", "ruby", "perl", "bash", "deno"]);
-    let host = host
-        .skill("x", "", "")
-        .var("PATH", bin.to_str().unwrap())
-        .file("x/a.py", "x")
-        .file("x/a.mjs", "x")
-        .file("x/a.rb", "x")
-        .file("x/a.pl", "x")
-        .file("x/a.sh", "x")
-        .file("x/b.sh", "#!/usr/bin/env ruby\nx")
-        .file("x/c", "#!/usr/bin/env python3\r\nx")
-        .file("x/d.py", "#!/home/somebody/venv/bin/python\nx")
-        .file("x/scripts/e.rb", "x")
-        .file("x/-o", "#!/usr/bin/env perl\nx");
-    for (script, interpreter, file) in [
-        ("a.py", "python3", "a.py"),
-        ("a.mjs", "node", "a.mjs"),
-        ("a.rb", "ruby", "a.rb"),
-        ("a.pl", "perl", "a.pl"),
-        ("a.sh", "bash", "a.sh"),
-        ("b.sh", "ruby", "b.sh"),
-        ("c", "python3", "c"),
-        ("d.py", "python3", "d.py"),
-        ("e.rb", "ruby", "e.rb"),
-        ("./scripts/e.rb", "ruby", "e.rb"),
-        ("-o", "perl", "-o"),
-    ] {
-        let text = run(&host, script, json!({"args": ["one"]}));
-        assert_eq!(text, format!("{interpreter} {file} one\n"), "{script}");
-    }
-}
-
-#[test]
-fn a_missing_interpreter_is_named() {
-    let host = Host::stdin();
-    let bin = programs(&host, &["python3"]);
-    let host = host
-        .skill("x", "", "")
-        .var("PATH", bin.to_str().unwrap())
-        .file("x/a.rb", "x")
-        .file("x/b", "#!/usr/bin/env no-such-program\nx")
-        .file("x/notes.md", "x")
-        .file("x/tool", b"\x7fELF\x02\x01\x01\0\0");
-    for (script, named) in [
-        ("a.rb", "`ruby`"),
-        ("b", "`no-such-program`"),
-        ("notes.md", "no interpreter is known for `notes.md`"),
-        ("tool", "binary file"),
-    ] {
-        run(&host, script, json!({})).begins("Error: ").has(named);
-    }
-}
-
-#[test]
 fn no_spelling_of_a_script_leads_out_of_the_skill() {
     let host = with_script(Host::stdin(), "echo ran inside")
         .file("other/SKILL.md", "---\nname: other\ndescription: d\n---\n")
@@ -233,35 +100,26 @@ fn no_spelling_of_a_script_leads_out_of_the_skill() {
 }
 
 #[test]
-fn long_output_keeps_its_head_and_its_tail() {
-    let host = with_script(
-        Host::stdin(),
-        "echo first; head -c 500000 /dev/zero | tr '\\0' x; echo last",
-    );
-    let text = run(&host, "a.sh", json!({}));
-    assert!(text.len() < 66_000, "{}", text.len());
-    assert!(text.starts_with("first\nxxx") && text.ends_with("xxxlast\n"));
-    assert_eq!(text.matches("truncated").count(), 1);
-}
-
-#[test]
-fn what_is_executable_runs_itself() {
+fn a_program_for_another_system_is_named() {
     use std::os::unix::fs::PermissionsExt;
-    let host = Host::stdin();
-    let bash = std::fs::read("/bin/sh").unwrap();
-    let host = host
-        .skill("x", "", "")
-        .file("x/tool", bash)
-        .file("x/plain", "echo \"plain $1\"")
-        .file("x/broken", b"\x7fELF\0\0\0\0");
-    for file in ["tool", "plain", "broken"] {
-        let file = host.skills_dir().join("x").join(file);
-        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    let args = json!({"args": ["-c", "echo compiled $0", "one"]});
-    assert_eq!(run(&host, "tool", args), "compiled one\n");
-    assert_eq!(run(&host, "plain", json!({"args": ["one"]})), "plain one\n");
+    let host = with_script(Host::stdin(), "").file("x/broken", b"\x7fELF\0\0\0\0");
+    let broken = host.skills_dir().join("x/broken");
+    fs::set_permissions(broken, PermissionsExt::from_mode(0o755)).unwrap();
     run(&host, "broken", json!({}))
         .begins("Error: ")
         .has("another system");
+}
+
+#[test]
+fn scripts_at_once_do_not_end_each_other() {
+    let host = with_script(Host::stdin(), "sleep 300 & sleep 0.$1; echo done $1");
+    std::thread::scope(|scope| {
+        for n in 1..=4 {
+            let host = &host;
+            scope.spawn(move || {
+                let text = run(host, "a.sh", json!({"args": [n.to_string()]}));
+                assert_eq!(text, format!("done {n}\n"));
+            });
+        }
+    });
 }
