@@ -15,20 +15,9 @@ fn shell(command: &str) -> Value {
     json!({"command": command})
 }
 
-fn configured(host: Host, config: &str) -> Host {
-    host.config(config);
-    host
-}
-
-fn under_policy(host: Host, policy: &str) -> Host {
-    let file = host.home().join("policy.toml");
-    fs::write(&file, policy).unwrap();
-    host.var("AGENT_SKILLS_POLICY", file.to_str().unwrap())
-}
-
 #[test]
 fn an_added_entry_grants_and_is_named_as_the_source() {
-    let host = configured(Host::stdin().skill("pdf", LIST, "Body."), CONFIG);
+    let host = Host::stdin().skill("pdf", LIST, "Body.").configured(CONFIG);
     host.starts().activates("pdf");
     host.allows("shell_exec", &shell("npx prettier ."));
     host.allows("shell_exec", &shell("git log"));
@@ -54,14 +43,13 @@ fn an_added_entry_grants_and_is_named_as_the_source() {
 fn an_added_entry_overrules_no_denial() {
     let list = "allowed-tools: Read\ndisallowed-tools: Bash(npx:*)";
     let skill = Host::stdin().skill("pdf", list, "Body.");
-    let by_skill = configured(skill, CONFIG);
+    let by_skill = skill.configured(CONFIG);
     let skill = Host::stdin().skill("pdf", LIST, "Body.");
-    let by_user = configured(skill, &format!("deny = [\"Bash(npx:*)\"]\n{CONFIG}"));
+    let by_user = skill.configured(&format!("deny = [\"Bash(npx:*)\"]\n{CONFIG}"));
     let skill = Host::stdin().skill("pdf", LIST, "Body.");
-    let by_policy = under_policy(
-        configured(skill, CONFIG),
-        "[tools]\ndeny = [\"Bash(npx:*)\"]",
-    );
+    let by_policy = skill
+        .configured(CONFIG)
+        .policy("[tools]\ndeny = [\"Bash(npx:*)\"]");
     for host in [by_skill, by_user, by_policy] {
         host.starts().activates("pdf");
         host.blocks("shell_exec", &shell("npx x")).has("denies it");
@@ -70,7 +58,7 @@ fn an_added_entry_overrules_no_denial() {
 
 #[test]
 fn a_skill_without_a_list_stays_unrestricted() {
-    let host = configured(Host::stdin().skill("pdf", "", "Body."), CONFIG);
+    let host = Host::stdin().skill("pdf", "", "Body.").configured(CONFIG);
     host.starts().activates("pdf");
     host.allows("shell_exec", &shell("curl x.org"));
     assert_eq!(
@@ -87,8 +75,8 @@ fn a_policy_decides_whether_added_entries_count() {
         ("[enforce]\nmode = \"restrict\"\noverrides = true", true),
         ("[enforce]\nmode = \"off\"", true),
     ] {
-        let host = configured(Host::stdin().skill("pdf", LIST, "Body."), CONFIG);
-        let host = under_policy(host, policy);
+        let host = Host::stdin().skill("pdf", LIST, "Body.").configured(CONFIG);
+        let host = host.policy(policy);
         host.starts().activates("pdf");
         if counts {
             host.allows("shell_exec", &shell("npx x"));
@@ -108,7 +96,7 @@ fn a_policy_decides_whether_added_entries_count() {
 #[test]
 fn a_project_adds_nothing() {
     let text = "---\nname: pdf\ndescription: d\nallowed-tools: Read, Bash(git log:*)\n---\nBody\n";
-    let host = configured(Host::stdin(), CONFIG);
+    let host = Host::stdin().configured(CONFIG);
     let theirs = host.project().join(".chibi/skills/pdf");
     write_at(theirs.join("SKILL.md"), text);
     host.succeeds(&["trust", "--yes"]);
@@ -127,7 +115,7 @@ fn a_project_adds_nothing() {
 fn an_added_skill_entry_limits_no_activation() {
     let config = "[skills.pdf]\nallow = [\"Skill(other)\"]\n";
     let host = Host::stdin().skill("pdf", LIST, "Body.");
-    let host = configured(host.skill("other", "", "Body."), config);
+    let host = host.skill("other", "", "Body.").configured(config);
     let host = host.skill("third", "", "Body.");
     host.starts().activates("pdf");
     host.allows("skill_third", &json!({}));
@@ -136,7 +124,7 @@ fn an_added_skill_entry_limits_no_activation() {
 #[test]
 fn an_entry_without_meaning_is_a_mistake_of_the_file() {
     let config = "[skills.pdf]\nallow = [\"Bash(git\"]\n";
-    let host = configured(Host::stdin().skill("pdf", LIST, "Body."), config);
+    let host = Host::stdin().skill("pdf", LIST, "Body.").configured(config);
     let error = host.fails(&["config", "list"]);
     assert!(error.contains("line 2"), "{error}");
     error.has("`Bash(git`: a parenthesis or quote is not closed");

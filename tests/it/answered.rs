@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::closed::careful;
-use crate::host::{Has, finish};
+use crate::host::{Has, fifo, finish};
 use crate::policy_files::is_root;
 
 #[test]
@@ -43,13 +43,7 @@ fn a_fifo_in_place_of_a_lock_is_not_waited_for() {
     for file in ["state.lock", "refusals"] {
         let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
         let path = host.plugin_dir().join(file);
-        assert!(
-            Command::new("mkfifo")
-                .arg(&path)
-                .status()
-                .unwrap()
-                .success()
-        );
+        fifo(&path);
         host.pre_tool("skill_careful", &json!({}));
         host.pre_tool("shell_exec", &json!({"command": "ls"}));
     }
@@ -181,19 +175,14 @@ fn a_command_that_overflows_the_stack_is_blocked() {
     let host = host.skill("git-only", "allowed-tools: Bash(git:*)", "");
     host.activates("git-only");
     for stack in ["8192", "256"] {
-        let surroundings = host.command();
         let mut command = Command::new("sh");
         command.args(["-c", &format!("ulimit -s {stack} && exec \"$EXE\"")]);
+        let mut command = host.surround(command);
         command
             .env("EXE", env!("CARGO_BIN_EXE_agent-skills"))
             .env("CHIBI_HOOK", "pre_tool");
-        command.envs(surroundings.get_envs().filter_map(|(k, v)| Some((k, v?))));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let ran = finish(&mut command, data.to_string().as_bytes());
         assert_eq!(ran.status, 0, "{stack}: {ran:?}");
-        assert!(
-            ran.stdout.starts_with(r#"{"block":true"#),
-            "{stack}: {ran:?}"
-        );
+        ran.stdout.begins(r#"{"block":true"#);
     }
 }

@@ -207,34 +207,20 @@ fn output_is_written_as_far_as_wanted_and_copies_where_wanted() {
         .skill("pdf", "", "")
         .file("pdf/run.sh", "echo 0123456789\n");
     let copy = host.home().join("copy.jsonl");
-    let policy = host.home().join("policy.toml");
-    let path = format!("[audit]\npath = \"{}\"\n", copy.display());
-    fs::write(&policy, path).unwrap();
-    let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
-    let short = "[audit]\noutput_bytes = 4\n";
-    fs::write(host.plugin_dir().join("config.toml"), short).unwrap();
-    host.tool(
-        "run_skill_script",
-        &json!({"skill": "pdf", "script": "run.sh"}),
-    );
+    let host = host.policy(&format!("[audit]\npath = \"{}\"\n", copy.display()));
+    host.config("[audit]\noutput_bytes = 4\n");
+    let run = json!({"skill": "pdf", "script": "run.sh"});
+    host.tool("run_skill_script", &run);
     assert_eq!(of_kind(&host, "script")[0]["output"], "0123");
-    let more = "[audit]\noutput_bytes = 20000\n";
-    let long = host.plugin_dir().join("config.toml");
-    fs::write(&long, more).unwrap();
+    host.config("[audit]\noutput_bytes = 20000\n");
     let host = host.file("pdf/run.sh", "head -c 30000 /dev/zero | tr '\\0' x\n");
-    host.tool(
-        "run_skill_script",
-        &json!({"skill": "pdf", "script": "run.sh"}),
-    );
+    host.tool("run_skill_script", &run);
     let output = of_kind(&host, "script")[1]["output"].clone();
     assert_eq!(output.as_str().unwrap().len(), 20_000);
-    fs::write(&long, short).unwrap();
+    host.config("[audit]\noutput_bytes = 4\n");
     fs::remove_file(host.plugin_dir().join("audit.jsonl")).unwrap();
     fs::remove_file(&copy).unwrap();
-    host.tool(
-        "run_skill_script",
-        &json!({"skill": "pdf", "script": "run.sh"}),
-    );
+    host.tool("run_skill_script", &run);
     assert_eq!(
         fs::read(copy).unwrap(),
         fs::read(host.plugin_dir().join("audit.jsonl")).unwrap()

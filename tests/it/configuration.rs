@@ -7,21 +7,15 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, write_at};
 
 #[test]
 fn every_value_says_where_it_comes_from() {
-    let host = Host::stdin();
-    let policy = host.home().join("policy.toml");
-    fs::write(&policy, "[enforce]\nstacking = \"intersect\"\n").unwrap();
-    let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
-    let (own, project) = (
-        host.plugin_dir().join("config.toml"),
-        host.project().join(".chibi/agent-skills.toml"),
-    );
-    fs::write(&own, "tenant = \"acme\"\n[audit]\noutput_bytes = 10\n").unwrap();
-    fs::create_dir_all(project.parent().unwrap()).unwrap();
-    fs::write(&project, "script_reads = \"block\"\n").unwrap();
+    let host = Host::stdin().policy("[enforce]\nstacking = \"intersect\"\n");
+    let own = host.plugin_dir().join("config.toml");
+    let project = host.project().join(".chibi/agent-skills.toml");
+    write_at(&own, "tenant = \"acme\"\n[audit]\noutput_bytes = 10\n");
+    write_at(&project, "script_reads = \"block\"\n");
     host.succeeds(&["trust", "--yes"]);
     let (own, project) = (own.to_str().unwrap(), project.to_str().unwrap());
     for (key, value, origin) in [

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::always_on::prompt_in;
-use crate::host::Has;
+use crate::host::{Has, write_at};
 use crate::layers::codes;
 
 #[test]
@@ -34,14 +34,11 @@ fn what_does_not_fit_is_named_to_model_and_user() {
 #[test]
 fn a_skill_that_may_not_be_used_says_why() {
     let host = Host::stdin();
-    let project = host.project().join(".agents/skills/theirs");
-    fs::create_dir_all(&project).unwrap();
+    let project = host.project().join(".agents/skills/theirs/SKILL.md");
     let text = "---\nname: theirs\ndescription: d\n---\nHOSTILE";
-    fs::write(project.join("SKILL.md"), text).unwrap();
-    let policy = host.home().join("policy.toml");
-    fs::write(&policy, "[skills]\nblock = [\"evil\"]\n").unwrap();
+    write_at(project, text);
     let host = host
-        .var("AGENT_SKILLS_POLICY", policy.to_str().unwrap())
+        .policy("[skills]\nblock = [\"evil\"]\n")
         .skill("evil", "", "HOSTILE")
         .skill("hidden", "disable-model-invocation: true", "HOSTILE")
         .skill("elsewhere", "scope: {agents: [ops]}", "HOSTILE")

@@ -12,22 +12,11 @@ use crate::proposals::{TOOL, call, diff, propose, text};
 
 /// A shell in the host's surroundings; `$A` is the executable.
 pub fn shell(host: &Host, script: &str) -> Command {
-    let program = host.command();
     let mut command = Command::new("sh");
     let script = format!("unset AGENT_SKILLS_SESSION; {script}");
-    command.args(["-c", &script]).current_dir(host.project());
-    for (name, value) in program.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command.env("A", program.get_program());
-    command
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    command
+    command.args(["-c", &script]);
+    command.env("A", env!("CARGO_BIN_EXE_agent-skills"));
+    host.surround(command)
 }
 
 /// With the outer shell as a host in the conversation `x`.

@@ -142,19 +142,15 @@ fn every_way_of_activating_hands_over() {
 #[test]
 fn a_denied_sub_agent_and_an_always_on_skill_run_here() {
     let host = Host::stdin().skill("poet", FORK, "Body.");
-    let policy = host.home().join("policy.toml");
-    fs::write(&policy, "[tools]\ndeny = [\"spawn_agent\"]\n").unwrap();
-    let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
+    let host = host.policy("[tools]\ndeny = [\"spawn_agent\"]\n");
     host.starts();
     let answer = calls(&host, "skill_poet", &json!({}));
-    assert!(answer.contains("does not allow `spawn_agent`"), "{answer}");
-    let tried = host.succeeds(&["try", "poet"]);
-    assert!(tried.contains("does not allow `spawn_agent`"), "{tried}");
-    fs::write(&policy, "").unwrap();
-    let config = "uses_skills = {\"*\" = [\"poet\"]}";
-    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+    answer.has("does not allow `spawn_agent`");
+    host.succeeds(&["try", "poet"])
+        .has("does not allow `spawn_agent`");
+    let host = host.policy("");
+    host.config("uses_skills = {\"*\" = [\"poet\"]}");
     host.starts();
-    assert!(host.prompt().contains("because it is always on."));
-    let answer = calls(&host, "skill_poet", &json!({}));
-    assert!(answer.contains("because it is always on."), "{answer}");
+    host.prompt().has("because it is always on.");
+    calls(&host, "skill_poet", &json!({})).has("because it is always on.");
 }

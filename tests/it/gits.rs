@@ -102,6 +102,9 @@ fn every_git_installs_updates_and_shows_history() {
             let history = host.succeeds(&["info", "pdf", "--history"]);
             assert!(history.matches("change").count() >= 2, "{history}");
             host.succeeds(&["verify", "pdf"]).has("intact");
+            if !may_filter {
+                return;
+            }
             for reference in [
                 "acme/skills@pdf#v1",
                 &format!("acme/skills@pdf#{first}"),

@@ -13,8 +13,8 @@ use crate::Host;
 use crate::market::skill;
 use crate::repository::{Hub, commit};
 
-const FEW: usize = 20;
-const MANY: usize = 200;
+const FEW: usize = 10;
+const MANY: usize = 100;
 
 /// Every verb that touches many skills, in an order in which each has something to do.
 const VERBS: [&[&str]; 13] = [
@@ -79,14 +79,9 @@ impl Opened {
 /// What each verb does with this many skills.
 fn counted(skills: usize) -> BTreeMap<String, Counts> {
     let hub = Hub::new();
-    let texts: Vec<_> = (0..skills)
-        .map(|at| (format!("skills/s{at}/SKILL.md"), skill(&format!("s{at}"))))
-        .collect();
-    let files: Vec<_> = texts
-        .iter()
-        .map(|(path, text)| (&**path, &**text))
-        .collect();
-    let repository = hub.repository("acme/skills", &files);
+    let names: Vec<_> = (0..skills).map(|at| format!("s{at}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let repository = hub.skills(&names);
 
     let tools = tempfile::tempdir().unwrap();
     let (calls, wrapper) = (tools.path().join("calls"), tools.path().join("git"));
@@ -108,8 +103,9 @@ fn counted(skills: usize) -> BTreeMap<String, Counts> {
     opened.watch(&host.plugin_dir());
     for verb in VERBS {
         if verb == ["update", "--yes"] {
-            for (path, text) in texts.iter().step_by(10) {
-                fs::write(repository.join(path), format!("{text}more")).unwrap();
+            for name in names.iter().step_by(10) {
+                let file = repository.join("skills").join(name).join("SKILL.md");
+                fs::write(file, format!("{}more", skill(name))).unwrap();
             }
             commit(&repository);
         }
@@ -122,19 +118,19 @@ fn counted(skills: usize) -> BTreeMap<String, Counts> {
             .collect();
         let ran = host.person(&words);
         assert!(ran.status < 2, "{verb:?}: {ran:?}");
-        let names = opened.names();
+        let opened_now = opened.names();
         let is_lockfile = |name: &&Vec<u8>| name.as_slice() == b"skills.lock.json";
-        let lockfile = names.iter().filter(is_lockfile).count();
+        let lockfile = opened_now.iter().filter(is_lockfile).count();
         let calls = fs::read_to_string(&calls).unwrap_or_default();
         let found = Counts {
             git: calls.lines().count(),
             lockfile,
-            files: names.len() - lockfile,
+            files: opened_now.len() - lockfile,
         };
         counts.insert(verb.join(" "), found);
         if verb[0] == "install" {
-            for at in 0..skills {
-                opened.watch(&host.skills_dir().join(format!("s{at}")));
+            for name in &names {
+                opened.watch(&host.skills_dir().join(name));
             }
         }
     }

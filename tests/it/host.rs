@@ -440,6 +440,12 @@ pub fn each<'a>(list: &'a Value, key: &str) -> Vec<&'a str> {
     items.map(|item| item[key].as_str().unwrap()).collect()
 }
 
+/// Makes a pipe that has a name.
+pub fn fifo(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
+
 /// Writes a file, and makes its directory.
 #[track_caller]
 pub fn write_at(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {

@@ -26,15 +26,9 @@ type Everything = Vec<(PathBuf, String)>;
 impl Clone {
     fn new() -> Self {
         let hub = Hub::new();
-        let text = skill("pdf");
-        hub.repository(
-            "acme/skills",
-            &[
-                ("skills/pdf/SKILL.md", &text),
-                ("skills/pdf/evil", "#!/bin/sh\n"),
-                ("skills/csv/SKILL.md", &skill("csv")),
-            ],
-        );
+        let source = hub.skills(&["pdf", "csv"]);
+        write_at(source.join("skills/pdf/evil"), "#!/bin/sh\n");
+        commit(&source);
         let host = hub.host();
         for file in [
             "canary/a/lock",
@@ -118,10 +112,8 @@ impl Clone {
     }
 }
 
-const VERBS: [&[&str]; 21] = [
-    &["install"],
+const VERBS: [&[&str]; 14] = [
     &["install", "--yes"],
-    &["install", "--frozen"],
     &["install", "--frozen", "--yes"],
     &["install", "--project"],
     &[
@@ -132,19 +124,14 @@ const VERBS: [&[&str]; 21] = [
         "--accept-findings",
     ],
     &["install", "acme/pdf", "--project", "--name", "other", "-y"],
-    &["update", "--project", "--dry-run"],
     &["update", "--project", "--diff", "--dry-run"],
-    &["update", "--project", "--yes"],
     &["update", "--project", "--yes", "--force"],
     &["update", "--project", "--yes", "--stash"],
     &["remove", "pdf", "--project"],
-    &["remove", "x", "--project"],
     &["rollback", "pdf", "--project"],
     &["verify", "--project"],
     &["info", "--history", "pdf"],
     &["list", "--long"],
-    &["list", "--json"],
-    &["doctor"],
     &["doctor", "--fix"],
 ];
 
@@ -196,9 +183,8 @@ fn no_verb_writes_or_deletes_through_a_link_of_a_project() {
         let is_in_the_way =
             !["previous", "stash", "cache", "audit.jsonl", "config.toml"].contains(&place);
         if is_in_the_way {
-            let told = clone
-                .host
-                .fails(&["install", "acme/csv", "--project", "--yes"]);
+            let words = ["install", "acme/csv", "--project", "--yes"];
+            let told = clone.host.fails(&words);
             let shown = path.display().to_string();
             told.has(&shown).has("symbolic link").has("remove it");
         }
@@ -208,8 +194,8 @@ fn no_verb_writes_or_deletes_through_a_link_of_a_project() {
 #[test]
 fn what_a_lockfile_or_a_journal_names_is_never_a_path() {
     let valid = Clone::new().with_history();
-    let lock: Value =
-        serde_json::from_slice(&fs::read(valid.at("skills.lock.json")).unwrap()).unwrap();
+    let lock = fs::read(valid.at("skills.lock.json")).unwrap();
+    let lock: Value = serde_json::from_slice(&lock).unwrap();
     for name in [
         "../../../.chibi/plugins/evil",
         "../../canary/b",
@@ -288,7 +274,7 @@ fn a_host_that_works_in_a_clone_changes_nothing_outside_it() {
 #[test]
 fn the_users_own_links_work() {
     let hub = Hub::new();
-    hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    hub.skills(&["pdf"]);
     let host = hub.host();
     // Home's `.chibi`, as those have it who keep it on another disk.
     fs::rename(host.home().join(".chibi"), host.home().join("disk")).unwrap();

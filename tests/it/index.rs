@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::host::write_at;
-use crate::layers::{put, with_layers};
+use crate::layers::{policy, put, with_layers};
 use crate::many::TOOLS;
 
 /// Longer than the tick of a file system's clock: what was written before is taken from the index.
@@ -22,7 +22,10 @@ fn answers(host: &Host) -> Vec<String> {
     let mut answers = vec![host.raw("hook", "on_start", "{}")];
     // As the host does it: `--schema` first, then in two contexts the prompt and calls.
     answers.push(json!(host.schema()).to_string());
-    for context in ["default", "work"] {
+    for (context, tool, arguments) in [
+        ("default", "skill_a", json!({})),
+        ("work", "skill", json!({"skill_name": "a"})),
+    ] {
         let prompt = json!({"context_name": context});
         let (answer, stderr) = host.hook_with_stderr("post_system_prompt", &prompt);
         answers.push(format!("{context}: {answer} {stderr}"));
@@ -30,13 +33,8 @@ fn answers(host: &Host) -> Vec<String> {
             {"name": "skill_a", "type": "plugin"}, {"name": "skill", "type": "plugin"},
         ]});
         answers.push(host.hook("pre_api_tools", &tools).to_string());
-        for (tool, arguments) in [
-            ("skill_a", json!({})),
-            ("skill", json!({"skill_name": "a"})),
-        ] {
-            answers.push(host.pre_tool(tool, &arguments).to_string());
-            answers.push(host.tool(tool, &arguments));
-        }
+        answers.push(host.pre_tool(tool, &arguments).to_string());
+        answers.push(host.tool(tool, &arguments));
     }
     for (tool, arguments) in [
         ("skill_new", json!({})),
@@ -67,10 +65,6 @@ type Change = (&'static str, fn(&Host));
 fn skill(host: &Host, dir: &str, text: &str) {
     let dir = host.skills_dir().join(dir);
     write_at(dir.join("SKILL.md"), text);
-}
-
-fn policy(host: &Host, text: &str) {
-    fs::write(host.home().join("enterprise/policy.toml"), text).unwrap();
 }
 
 fn project_skills(host: &Host) -> std::path::PathBuf {

@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Generation, Has, write_at};
-use crate::layers::{installed, layer_dir, put, with_layers};
-use crate::policy::policy_file;
+use crate::host::{Generation, Has};
+use crate::layers::{installed, layer_dir, policy, put, with_layers};
 
 /// What becomes of a prompt that the user writes, and what they are told.
 fn prompt(host: &Host, text: &str) -> (Option<String>, String) {
@@ -34,54 +33,51 @@ fn shy(host: Host) -> Host {
 
 #[test]
 fn a_prompt_calls_a_skill_that_the_model_cannot() {
-    for words in [
-        "/shy the form",
-        "  /shy the form\n",
-        "agent-skills use shy the form",
-        "/Shy the form",
+    for (host, words) in [
+        (Host::stdin(), "/shy the form"),
+        (Host::environment(), "  /shy the form\n"),
+        (Host::environment(), "agent-skills use shy the form"),
+        (Host::stdin(), "/Shy the form"),
     ] {
-        for host in Host::both() {
-            let host = shy(host);
-            host.starts();
-            host.schema();
-            // The model has no way to it.
-            host.knows_not("shy");
-            let read = json!({"skill": "shy", "path": "notes.txt"});
-            let run = json!({"skill": "shy", "script": "run.sh"});
-            let load = json!({"action": "load", "names": ["shy"]});
-            for call in [
-                json!({"action": "use", "skill_ref": "shy"}),
-                json!({"args": ["use", "shy"]}),
-            ] {
-                host.tool("skill_marketplace", &call).begins("Error: ");
-            }
-            host.tool("skill_session", &load).begins("Error: ");
-            host.tool("read_skill_file", &read).begins("Error: ");
-            host.tool("run_skill_script", &run).begins("Error: ");
-            host.allows("shell_exec", &json!({"command": "ls"}));
-            let had = turn(&host, words);
-            had.has("the form").has("The user calls the skill `shy`.");
-            assert!(had.contains("Do it with"), "{had}");
-            if host.generation() == Generation::Stdin {
-                assert!(had.contains("Do it with the form."), "{had}");
-            }
-            assert_eq!(had.matches("Do it with").count(), 1, "{had}");
-            had.has("Active now, the most recently loaded last: `shy`");
-            // Its restriction holds, and its files are open.
-            host.blocks("shell_exec", &json!({"command": "ls"}));
-            host.allows("read_skill_file", &read);
-            host.tool("read_skill_file", &read).has("NOTES");
-            host.allows("run_skill_script", &run);
-            host.tool("run_skill_script", &run).has("RAN");
-            let tools = json!({"tools": [{"name": "read_skill_file", "type": "plugin"}]});
-            host.hook("pre_api_tools", &tools)["exclude"]
-                .to_string()
-                .lacks("read_skill_file");
-            // What a later turn is told, in a run of its own, is nothing.
-            host.starts();
-            host.allows("shell_exec", &json!({"command": "ls"}));
-            host.tool("read_skill_file", &read).begins("Error: ");
+        let host = shy(host);
+        host.starts();
+        host.schema();
+        // The model has no way to it.
+        host.knows_not("shy");
+        let read = json!({"skill": "shy", "path": "notes.txt"});
+        let run = json!({"skill": "shy", "script": "run.sh"});
+        let load = json!({"action": "load", "names": ["shy"]});
+        for call in [
+            json!({"action": "use", "skill_ref": "shy"}),
+            json!({"args": ["use", "shy"]}),
+        ] {
+            host.tool("skill_marketplace", &call).begins("Error: ");
         }
+        host.tool("skill_session", &load).begins("Error: ");
+        host.tool("read_skill_file", &read).begins("Error: ");
+        host.tool("run_skill_script", &run).begins("Error: ");
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        let had = turn(&host, words);
+        had.has("the form").has("The user calls the skill `shy`.");
+        if host.generation() == Generation::Stdin {
+            assert!(had.contains("Do it with the form."), "{had}");
+        }
+        assert_eq!(had.matches("Do it with").count(), 1, "{had}");
+        had.has("Active now, the most recently loaded last: `shy`");
+        // Its restriction holds, and its files are open.
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        host.allows("read_skill_file", &read);
+        host.tool("read_skill_file", &read).has("NOTES");
+        host.allows("run_skill_script", &run);
+        host.tool("run_skill_script", &run).has("RAN");
+        let tools = json!({"tools": [{"name": "read_skill_file", "type": "plugin"}]});
+        host.hook("pre_api_tools", &tools)["exclude"]
+            .to_string()
+            .lacks("read_skill_file");
+        // What a later turn is told, in a run of its own, is nothing.
+        host.starts();
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        host.tool("read_skill_file", &read).begins("Error: ");
     }
 }
 
@@ -132,10 +128,6 @@ fn what_is_no_call_is_left_as_it_is() {
     let (_, told) = prompt(&host, "/inner x");
     assert!(told.contains("user-invocable"), "{told}");
     host.allows("shell_exec", &json!({"command": "ls"}));
-}
-
-fn policy(host: &Host, text: &str) {
-    write_at(policy_file(host), text);
 }
 
 /// What hides a skill from everybody hides it from this way, too.

@@ -6,18 +6,16 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Has, each};
+use crate::host::{Has, each, write_at};
 
 pub const LAYERS: [&str; 4] = ["enterprise", "personal", "project", "plugin"];
 
 /// Writes a skill that says where it is from, and a file that says so too.
 pub fn put(dir: &Path, name: &str, more: &str, from: &str) {
-    let dir = dir.join(name);
-    fs::create_dir_all(&dir).unwrap();
-    let text =
-        format!("---\nname: {name}\ndescription: From {from}.\n{more}\n---\nBody from {from}.\n");
-    fs::write(dir.join("SKILL.md"), text).unwrap();
-    fs::write(dir.join("from.txt"), from).unwrap();
+    let frontmatter = format!("name: {name}\ndescription: From {from}.\n{more}\n");
+    let text = format!("---\n{frontmatter}---\nBody from {from}.\n");
+    write_at(dir.join(name).join("SKILL.md"), text);
+    write_at(dir.join(name).join("from.txt"), from);
 }
 
 /// A host with an enterprise directory of its own.
@@ -25,6 +23,11 @@ pub fn with_layers(host: Host) -> Host {
     let enterprise = host.home().join("enterprise");
     fs::create_dir_all(&enterprise).unwrap();
     host.var("AGENT_SKILLS_ENTERPRISE_DIR", enterprise.to_str().unwrap())
+}
+
+/// Writes the policy in the administrator's layer.
+pub fn policy(host: &Host, text: impl AsRef<[u8]>) {
+    write_at(host.home().join("enterprise/policy.toml"), text);
 }
 
 pub fn layer_dir(host: &Host, layer: &str) -> PathBuf {

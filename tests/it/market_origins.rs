@@ -3,34 +3,20 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
-use crate::layers::with_layers;
+use crate::host::{Has, write_at};
+use crate::layers::{self, with_layers};
 use crate::market_sources::skill;
 use crate::market_updates::{body, installed, write};
-use crate::repository::{Hub, git};
+use crate::repository::{Hub, git, rev};
 use crate::terminal::converse;
-
-pub fn commit_of(dir: &Path, rev: &str) -> String {
-    let output = Command::new("git")
-        .args(["rev-parse", rev])
-        .current_dir(dir)
-        .output();
-    String::from_utf8(output.unwrap().stdout)
-        .unwrap()
-        .trim()
-        .to_owned()
-}
 
 /// The first entry of the lockfile.
 pub fn entry(host: &Host) -> Value {
-    let text = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
-    let lockfile: Value = serde_json::from_str(&text).unwrap();
-    lockfile["skills"][0].clone()
+    host.lockfile()["skills"][0].clone()
 }
 
 fn change_lockfile(path: &Path, from: &str, to: &str) {
@@ -45,12 +31,9 @@ fn with_a_fork() -> (Host, Hub, String) {
     let (host, hub, dir) = installed("acme/skills@csv");
     host.succeeds(&["source", "add", "acme/skills"]);
     git(&dir, &["checkout", "-q", "-b", "fork"]);
-    write(
-        &dir,
-        "skills/pdf/SKILL.md",
-        &skill("pdf").replace("Body", "Evil body"),
-    );
-    let fork = commit_of(&dir, "HEAD");
+    let evil = skill("pdf").replace("Body", "Evil body");
+    write(&dir, "skills/pdf/SKILL.md", &evil);
+    let fork = rev(&dir, "HEAD");
     git(&dir, &["checkout", "-q", "main"]);
     git(&dir, &["branch", "-q", "-D", "fork"]);
     (host, hub, fork)
@@ -64,44 +47,26 @@ fn a_commit_on_no_branch_needs_a_person_to_install() {
         format!("https://github.com/acme/skills/tree/{fork}/skills/pdf"),
         format!("acme/skills/skills/pdf#{}", fork.to_uppercase()),
     ] {
-        for host in [&host, &clone_of(&host)] {
-            let arguments = json!({"action": "install", "skill_ref": reference});
-            let answer = host.tool("skill_marketplace", &arguments);
-            assert!(answer.contains("not in any branch"), "{answer}");
-        }
-        for flags in [&[][..], &["--yes"]] {
-            let words = [&["install", reference.as_str()][..], flags].concat();
-            let ran = host.unattended(&words);
-            assert_eq!(ran.status, 1, "{ran:?}");
-            assert!(ran.stderr.contains("not in any branch"), "{ran:?}");
-        }
+        let arguments = json!({"action": "install", "skill_ref": reference});
+        host.tool("skill_marketplace", &arguments)
+            .has("not in any branch");
+        let ran = host.unattended(&["install", &reference, "--yes"]);
+        assert_eq!(ran.status, 1, "{ran:?}");
+        ran.stderr.has("not in any branch");
         // Nor where a person sits and sees nothing of it.
-        assert!(
-            host.fails(&["install", &reference])
-                .contains("not in any branch")
-        );
-        let shown = host.succeeds(&["show", &reference]);
-        assert!(shown.contains("not in any branch"), "{shown}");
+        host.fails(&["install", &reference])
+            .has("not in any branch");
+        host.succeeds(&["show", &reference])
+            .has("not in any branch");
     }
     assert!(!host.skills_dir().join("pdf").exists());
     let reference = format!("acme/skills@pdf#{fork}");
     let mut command = host.command();
     let (shown, status) = converse(command.args(["install", &reference]), "y\n");
     assert_eq!(status, 0, "{shown}");
-    assert!(shown.contains("not in any branch"), "{shown}");
-    assert!(body(&host).contains("Evil body"), "a person may");
-}
-
-/// The same directories seen by the other protocol.
-fn clone_of(host: &Host) -> Host {
-    let base = host.command();
-    let base = base
-        .get_envs()
-        .find(|(name, _)| *name == "AGENT_SKILLS_GITHUB_BASE");
-    let base = base.and_then(|(_, value)| value).unwrap();
-    let other = Host::environment().var("AGENT_SKILLS_GITHUB_BASE", &base.to_string_lossy());
-    other.succeeds(&["source", "add", "acme/skills"]);
-    other
+    shown.has("not in any branch");
+    // A person may.
+    body(&host).has("Evil body");
 }
 
 #[test]
@@ -144,7 +109,7 @@ fn a_tag_stays_a_tag_and_a_commit_a_commit() {
     assert_eq!(entry(&host)["ref"], "refs/tags/v1");
     let old = body(&host);
     let new = skill("pdf").replace("Body", "New body");
-    let first = commit_of(&dir, "HEAD");
+    let first = rev(&dir, "HEAD");
     for name in ["v1", &first] {
         git(&dir, &["checkout", "-q", "-b", name]);
         write(&dir, "skills/pdf/SKILL.md", &(new.clone() + name));
@@ -173,35 +138,24 @@ fn an_update_that_does_not_lead_on_is_told_and_asked_for() {
     };
     let unrelated: Rewrite = |dir| {
         git(dir, &["checkout", "-q", "--orphan", "other"]);
-        write(
-            dir,
-            "skills/pdf/SKILL.md",
-            &skill("pdf").replace("Body", "Other body"),
-        );
+        let other = skill("pdf").replace("Body", "Other body");
+        write(dir, "skills/pdf/SKILL.md", &other);
         git(dir, &["branch", "-q", "-M", "other", "main"]);
     };
     for (rewrite, told) in [(back, "go back"), (unrelated, "history was rewritten")] {
         let (host, _hub, dir) = installed("acme/csv");
-        write(
-            &dir,
-            "skills/pdf/SKILL.md",
-            &skill("pdf").replace("Body", "Newer body"),
-        );
+        let newer = skill("pdf").replace("Body", "Newer body");
+        write(&dir, "skills/pdf/SKILL.md", &newer);
         host.succeeds(&["install", "acme/pdf"]);
         host.succeeds(&["remove", "csv"]);
         let old = body(&host);
         rewrite(&dir);
-        assert!(host.succeeds(&["update", "--check"]).contains(told));
-        for words in [
-            &["update"][..],
-            &["update", "--yes"],
-            &["update", "--yes", "pdf"],
-        ] {
-            let refused = host.fails(words);
-            refused.has(told).has("--allow-downgrade");
+        host.succeeds(&["update", "--check"]).has(told);
+        for words in [&["update"][..], &["update", "--yes", "pdf"]] {
+            host.fails(words).has(told).has("--allow-downgrade");
         }
-        let answer = host.tool("skill_marketplace", &json!({"action": "update"}));
-        assert!(answer.contains(told), "{answer}");
+        host.tool("skill_marketplace", &json!({"action": "update"}))
+            .has(told);
         let flag = json!({"args": ["update", "--allow-downgrade"]});
         host.blocks("skill_marketplace", &flag);
         assert_eq!(body(&host), old);
@@ -218,23 +172,17 @@ fn an_update_that_does_not_lead_on_is_told_and_asked_for() {
 #[test]
 fn a_policy_on_sources_judges_where_git_really_goes() {
     let evil = Hub::new();
-    evil.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    evil.skills(&["pdf"]);
     let config = evil.dir().join("gitconfig");
     let under = |policy: &str| {
         let host = with_layers(Host::stdin())
             .var("GIT_CONFIG_GLOBAL", &config.to_string_lossy())
             .var("AGENT_SKILLS_GITHUB_BASE", "file:///nowhere/");
-        fs::write(host.home().join("enterprise/policy.toml"), policy).unwrap();
+        layers::policy(&host, policy);
         host
     };
-    fs::write(
-        &config,
-        format!(
-            "[url \"{}\"]\n insteadOf = https://github.com/\n",
-            evil.base()
-        ),
-    )
-    .unwrap();
+    let instead = "insteadOf = https://github.com/";
+    write_at(&config, format!("[url \"{}\"]\n {instead}\n", evil.base()));
     let host = under("[sources]\nallow = [\"github.com/acme/*\"]\n");
     for words in [
         &["install", "acme/pdf"][..],
@@ -247,7 +195,7 @@ fn a_policy_on_sources_judges_where_git_really_goes() {
     }
     assert!(!host.skills_dir().join("pdf").exists());
     // A policy that cannot be read says nothing that would help the variable.
-    fs::write(host.home().join("enterprise/policy.toml"), "[sources\n").unwrap();
+    layers::policy(&host, "[sources\n");
     assert!(host.fails(&["install", "acme/pdf"]).contains("line 1"));
     // Allowed by both names it is installed, and stays so only as long as both are allowed.
     let both = format!("allow = [\"github.com/acme/*\", \"{}*\"]\n", evil.base());

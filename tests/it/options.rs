@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::write_at;
+use crate::host::{Has, write_at};
 use crate::market::{acme, skill};
 use crate::proposals::{diff, propose};
 use crate::repository::{Hub, commit, files};
@@ -89,10 +89,7 @@ fn world() -> (Host, Hub, String) {
     fs::write(host.skills_dir().join("pdf/extra"), "mine").unwrap();
     let id = propose(&host, "hand", &diff("Mine.", "Yours."));
     host.starts().activates("hand");
-    let put = |path: &str, text: &str| {
-        let path = host.project().join(path);
-        write_at(path, text);
-    };
+    let put = |path: &str, text: &str| write_at(host.project().join(path), text);
     put(".chibi/skills/deploy/SKILL.md", &skill("deploy"));
     host.succeeds(&["trust", "--yes"]);
     host.succeeds(&["disable", "hand"]);
@@ -140,43 +137,35 @@ fn a_dry_run_says_what_it_would_do_and_changes_nothing() {
     let registry = crate::registry_stub::Registry::new();
     let place = registry.reference("acme/pdf");
     for line in CHANGES {
-        let words: Vec<&str> = line.split(' ').collect();
-        let words: Vec<&str> = words
-            .into_iter()
-            .map(|word| match word {
-                "ID" => &*id,
-                "REGISTRY" => &*place,
-                word => word,
-            })
-            .collect();
+        let words = line.split(' ').map(|word| match word {
+            "ID" => &*id,
+            "REGISTRY" => &*place,
+            word => word,
+        });
+        let words: Vec<&str> = words.collect();
         let before = state(&host);
-        for more in [
-            &["--dry-run"][..],
-            &["--dry-run", "--yes"],
-            &["--dry-run", "--json"],
-        ] {
-            let dry = [&words[..], more].concat();
-            let piped = host.unattended(&dry);
-            assert!(!piped.stderr.contains("only a person"), "{line}: {piped:?}");
-            let ran = host.person(&dry);
-            let after = state(&host);
-            let changed: Vec<_> = after.iter().filter(|file| !before.contains(file)).collect();
-            let gone: Vec<_> = before.iter().filter(|file| !after.contains(file)).collect();
-            let names = |files: &[&(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
-                files.iter().map(|(path, _)| path.clone()).collect()
+        for (is_person, more) in [(false, ""), (true, "--yes"), (false, "--json")] {
+            let mut dry = [&words[..], &["--dry-run", more]].concat();
+            dry.retain(|word| !word.is_empty());
+            let ran = if is_person {
+                host.person(&dry)
+            } else {
+                host.unattended(&dry)
             };
-            assert!(
-                changed.is_empty() && gone.is_empty(),
-                "{line} {more:?}: {:?} {:?} {ran:?}",
-                names(&changed),
-                names(&gone)
-            );
+            ran.stderr.lacks("only a person");
+            let after = state(&host);
+            let differ = |(path, bytes): &&(PathBuf, Vec<u8>)| {
+                let same =
+                    |(other, as_well): &(PathBuf, Vec<u8>)| other == path && as_well == bytes;
+                !(before.iter().any(same) && after.iter().any(same))
+            };
+            let changed = before.iter().chain(&after).filter(differ);
+            let changed: Vec<_> = changed.map(|(path, _)| path).collect();
+            assert!(changed.is_empty(), "{line} {more}: {changed:?} {ran:?}");
             // `sync` says by 3 that there is something to do.
-            assert!(
-                [0, 1, 3].contains(&ran.status) && !ran.stdout.is_empty(),
-                "{line}: {ran:?}"
-            );
-            if more.contains(&"--json") {
+            let is_told = [0, 1, 3].contains(&ran.status) && !ran.stdout.is_empty();
+            assert!(is_told, "{line}: {ran:?}");
+            if more == "--json" {
                 let _: Value = serde_json::from_str(&ran.stdout).expect(line);
             }
         }
@@ -206,8 +195,8 @@ fn a_model_says_yes_to_nothing() {
         &["update", "--yes"],
         &["info", "--yes", "pdf"],
     ] {
-        let said = host.blocks("skill_marketplace", &json!({"args": words}));
-        assert!(said.contains("agent-skills"), "{said}");
+        host.blocks("skill_marketplace", &json!({"args": words}))
+            .has("agent-skills");
     }
 }
 
@@ -217,11 +206,8 @@ fn a_models_name_stays_in_the_plugins_layer() {
     let personal = host.home().join(".chibi/skills/mine");
     write_at(personal.join("SKILL.md"), skill("mine"));
     host.starts();
-    let answer = host.tool(
-        "skill_marketplace",
-        &json!({"action": "remove", "skill_ref": "mine"}),
-    );
-    assert!(answer.starts_with("Error: "), "{answer}");
+    let remove = json!({"action": "remove", "skill_ref": "mine"});
+    host.tool("skill_marketplace", &remove).begins("Error: ");
     assert!(personal.exists());
     host.succeeds(&["remove", "mine", "--yes"]);
     assert!(!personal.exists());

@@ -6,7 +6,7 @@ use agent_skills::catalog::Entry;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, fifo};
 use crate::parsing::{codes, with_file};
 
 #[test]
@@ -68,12 +68,7 @@ fn one_bad_skill_never_hides_the_others() {
     link("gone", "gone");
     link("a-good/SKILL.md", "file");
     fs::create_dir(dir.join("fifo")).unwrap();
-    let fifo = dir.join("fifo/SKILL.md");
-    let made = std::process::Command::new("mkfifo")
-        .arg(fifo)
-        .status()
-        .unwrap();
-    assert!(made.success());
+    fifo(&dir.join("fifo/SKILL.md"));
     assert_eq!(host.skill_tools(), ["skill_a-good", "skill_z-good"]);
     assert_eq!(host.prompt().matches("\n- ").count(), 2);
     host.activates("z-good");

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Has, finish, write_at};
+use crate::host::{Has, fifo, finish, write_at};
 use crate::layers::{codes, installed, is_offered, put, with_layers};
 
 pub fn policy_file(host: &Host) -> PathBuf {
@@ -61,17 +61,15 @@ fn a_policy_refuses_installs() {
     put(&source, "evil", "", "x");
     let source = source.join("evil");
     let host = under(host, "[skills]\nblock = [\"evil\"]");
-    let told = host.fails(&["install", source.to_str().unwrap()]);
-    assert!(told.contains("blocks skills named `evil`"), "{told}");
+    let install = ["install", source.to_str().unwrap()];
+    host.fails(&install).has("blocks skills named `evil`");
     fs::write(policy_file(&host), "[sources]\nblock = [\"/*\"]").unwrap();
-    let told = host.fails(&["install", source.to_str().unwrap()]);
-    assert!(told.contains("blocks the source"), "{told}");
+    host.fails(&install).has("blocks the source");
     fs::write(policy_file(&host), "[sources\n").unwrap();
-    host.fails(&["install", source.to_str().unwrap()])
-        .has("line 1");
+    host.fails(&install).has("line 1");
     assert!(!host.skills_dir().join("evil").exists());
     fs::write(policy_file(&host), "").unwrap();
-    host.succeeds(&["install", source.to_str().unwrap()]);
+    host.succeeds(&install);
 }
 
 #[test]
@@ -139,51 +137,36 @@ fn floors_hold_whatever_is_configured() {
 
 #[test]
 fn an_unreadable_policy_closes_everything_but_reading() {
-    type Break = (&'static str, fn(&mut Host));
-    let ways: [Break; 10] = [
-        ("not TOML", |host| {
-            fs::write(policy_file(host), "\n[skills\n").unwrap();
-        }),
-        ("an unknown table", |host| {
-            fs::write(policy_file(host), "[skill]\nblock = []").unwrap();
-        }),
-        ("an unknown key", |host| {
-            fs::write(policy_file(host), "[skills]\nblocked = []").unwrap();
-        }),
-        ("a wrong type", |host| {
-            fs::write(policy_file(host), "[skills]\nblock = \"x\"").unwrap();
-        }),
-        ("a denial of nothing", |host| {
-            fs::write(policy_file(host), "[tools]\ndeny = [\"\"]").unwrap();
-        }),
-        ("garbage", |host| {
-            fs::write(policy_file(host), [0xff, 0, 0xfe]).unwrap();
-        }),
-        ("a directory", |host| {
-            fs::create_dir(policy_file(host)).unwrap();
-        }),
-        ("a FIFO", |host| {
-            assert!(
-                Command::new("mkfifo")
-                    .arg(policy_file(host))
-                    .status()
-                    .unwrap()
-                    .success()
-            );
-        }),
-        ("a link in a circle", |host| {
-            symlink("policy.toml", policy_file(host)).unwrap();
-        }),
-        ("a named one that is missing", |host| {
-            with_var(host, "AGENT_SKILLS_POLICY", "/no/such/policy.toml");
-        }),
+    type Break = fn(&mut Host);
+    let texts: [&[u8]; 6] = [
+        b"\n[skills\n",
+        b"[skill]\nblock = []",
+        b"[skills]\nblocked = []",
+        b"[skills]\nblock = \"x\"",
+        b"[tools]\ndeny = [\"\"]",
+        &[0xff, 0, 0xfe],
     ];
-    for (way, spoil) in ways {
-        let host = Host::stdin();
-        let mut host = with_layers(host).skill("free", "", "");
+    let others: [Break; 4] = [
+        |host| fs::create_dir(policy_file(host)).unwrap(),
+        |host| fifo(&policy_file(host)),
+        |host| symlink("policy.toml", policy_file(host)).unwrap(),
+        |host| with_var(host, "AGENT_SKILLS_POLICY", "/no/such/policy.toml"),
+    ];
+    let mut hosts = Vec::new();
+    for text in texts {
+        let host = with_layers(Host::stdin());
+        fs::write(policy_file(&host), text).unwrap();
+        hosts.push(host);
+    }
+    for spoil in others {
+        let mut host = with_layers(Host::stdin());
         spoil(&mut host);
-        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(message.contains("cannot be read"), "{way}: {message}");
+        hosts.push(host);
+    }
+    for (way, host) in hosts.into_iter().enumerate() {
+        let host = host.skill("free", "", "");
+        host.blocks("shell_exec", &json!({"command": "ls"}))
+            .has("cannot be read");
         host.blocks("write_file", &json!({"path": "x", "content": ""}));
         host.blocks("some_plugin_tool", &json!({}));
         host.blocks("run_skill_script", &json!({"skill": "free", "script": "x"}));
@@ -195,11 +178,9 @@ fn an_unreadable_policy_closes_everything_but_reading() {
         host.allows("skill_marketplace", &json!({"action": "list_installed"}));
         assert!(!is_offered(&host, "free"), "{way}");
         let (_, told) = host.hook_with_stderr("post_system_prompt", &json!({}));
-        assert!(told.contains("no skill is offered"), "{way}: {told}");
-        assert!(
-            codes(&host, "free").contains(&"hidden-policy".to_owned()),
-            "{way}"
-        );
+        told.has("no skill is offered");
+        let codes = codes(&host, "free");
+        assert!(codes.contains(&"hidden-policy".to_owned()), "{way}");
     }
 }
 
@@ -241,21 +222,10 @@ fn what_root_has_set_up_no_variable_takes_away() {
         chmod -R go-w /etc/chibi && "$EXE" list --json && "$EXE" approve --yes waits >&2 &&
         "$EXE" list --json && cat /etc/chibi/agent-skills/approvals.json >&2 &&
         chmod 666 /etc/chibi/agent-skills/approvals.json && "$EXE" list --json"#;
-    let mut command = host.command();
-    let exe = command.get_program().to_owned();
     let mut shell = Command::new("unshare");
-    shell.args(["-rm", "sh", "-c", script]).env("EXE", exe);
-    shell.envs(
-        command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name, value?))),
-    );
-    shell
-        .current_dir(host.project())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    command.stdin(std::process::Stdio::null());
-    let ran = finish(&mut shell, b"");
+    shell.args(["-rm", "sh", "-c", script]);
+    shell.env("EXE", env!("CARGO_BIN_EXE_agent-skills"));
+    let ran = finish(&mut host.surround(shell), b"");
     assert_eq!(ran.status, 0, "{ran:?}");
     let answers: Vec<serde_json::Value> = serde_json::Deserializer::from_str(&ran.stdout)
         .into_iter()
@@ -265,23 +235,14 @@ fn what_root_has_set_up_no_variable_takes_away() {
         let skills = answers[answer]["skills"].as_array().unwrap().iter();
         let names = skills.filter(|skill| skill["offered"] == true);
         names
-            .map(|skill| {
-                format!(
-                    "{} {}",
-                    skill["name"].as_str().unwrap(),
-                    skill["description"].as_str().unwrap()
-                )
-            })
+            .map(|skill| skill["description"].as_str().unwrap().to_owned())
             .collect()
     };
     // The user's own approval does not count, nor the user's enterprise layer.
-    assert_eq!(offered(0), ["corp From root."]);
-    assert_eq!(offered(1), ["corp From root.", "waits From x."]);
-    assert_eq!(
-        offered(2),
-        ["corp From root."],
-        "others could have written it"
-    );
+    assert_eq!(offered(0), ["From root."]);
+    assert_eq!(offered(1), ["From root.", "From x."]);
+    // Others could have written the last one.
+    assert_eq!(offered(2), ["From root."]);
     ran.stderr
         .has("`waits` is approved")
         .has("\"digest\":\"sha256:");

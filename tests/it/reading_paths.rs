@@ -3,12 +3,11 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
 use serde_json::json;
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, fifo};
 use crate::reading::{read, with_skill};
 
 #[test]
@@ -84,14 +83,7 @@ fn a_skill_that_is_itself_linked_is_read_where_it_is() {
 #[test]
 fn what_is_no_regular_file_is_refused_and_not_waited_for() {
     let host = with_skill(Host::stdin()).file("x/sub/a.md", "");
-    let fifo = host.skills_dir().join("x/fifo");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&fifo)
-            .status()
-            .unwrap()
-            .success()
-    );
+    fifo(&host.skills_dir().join("x/fifo"));
     let socket = host.skills_dir().join("x/sock");
     let _listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
     for (path, why) in [

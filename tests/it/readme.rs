@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::Host;
 use crate::host::finish;
@@ -49,20 +49,9 @@ fn every_shell_block_of_the_readme_works_in_a_new_home() {
         if block.contains("cargo") || block.contains("install.sh") {
             continue;
         }
-        let command = host.command();
         let mut shell = Command::new("sh");
         shell.args(["-euc", &block]).env("PATH", &path);
-        shell.envs(
-            command
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-        shell.env("PATH", &path).current_dir(host.project());
-        shell
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let ran = finish(&mut shell, b"");
+        let ran = finish(&mut host.surround(shell), b"");
         assert_eq!(ran.status, 0, "{block}\n{ran:?}");
         ran_some += 1;
     }

@@ -2,8 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -140,13 +139,11 @@ fn a_policy_that_came_later_refuses_the_list() {
     let (registry, host) = (Registry::new(), machine());
     let all = list(&registry, &["pdf"]);
     runs(&host, &["sync", "--yes", &all], 3);
-    let policy = host.home().join("policy.toml");
     let lock = host.home().join(".chibi/skills.lock.json");
     let copy = host.home().join("list.json");
     fs::copy(lock, &copy).unwrap();
     let block = format!("[sources]\nblock = [\"{}\"]\n", registry.reference("all"));
-    fs::write(&policy, block).unwrap();
-    let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
+    let host = host.policy(&block);
     registry.take_seen();
     let told = runs(&host, &["sync", "--yes", copy.to_str().unwrap()], 1);
     assert!(
@@ -154,7 +151,7 @@ fn a_policy_that_came_later_refuses_the_list() {
         "{told}"
     );
     // A policy that cannot be read is named, to a program as well.
-    fs::write(&policy, "[").unwrap();
+    let host = host.policy("[");
     let ran = host.unattended(&["sync", "--yes", "--json", copy.to_str().unwrap()]);
     let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((ran.status, &answer["result"]), (1, &json!("refused")));
@@ -193,17 +190,12 @@ fn what_root_installs_for_all_everybody_can_read() {
     let of_all = host.home().join("all");
     fs::create_dir(&of_all).unwrap();
     let host = host.var("AGENT_SKILLS_ENTERPRISE_DIR", of_all.to_str().unwrap());
-    let inner = host.command();
     let mut command = Command::new("sh");
     command.args(["-c", "umask 077; exec \"$@\"", "sh"]);
-    command.arg(inner.get_program()).args(inner.get_args());
+    command.arg(env!("CARGO_BIN_EXE_agent-skills"));
     command.args(["sync", "--yes", "--layer", "enterprise"]);
     command.arg(registry.reference("all"));
-    for (key, value) in inner.get_envs() {
-        value.map(|value| command.env(key, value));
-    }
-    command.current_dir(inner.get_current_dir().unwrap_or(Path::new("/")));
-    let ran = command.stdin(Stdio::null()).output().unwrap();
+    let ran = host.surround(command).output().unwrap();
     assert_eq!(ran.status.code(), Some(3), "{ran:?}");
     for (path, mode) in [
         ("", 0o755),

@@ -9,11 +9,6 @@ use serde_json::json;
 use crate::Host;
 use crate::host::Has;
 
-fn configured(host: Host, config: &str) -> Host {
-    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
-    host
-}
-
 #[test]
 fn final_arguments_are_checked_again() {
     let host = Host::stdin().skill("careful", "allowed-tools: Bash(git status) WebFetch", "");
@@ -104,7 +99,7 @@ fn a_script_is_run_and_not_read() {
         json!({})
     );
 
-    let host = configured(host, "script_reads = \"block\"");
+    let host = host.configured("script_reads = \"block\"");
     assert!(host.blocks("read_skill_file", &ours).contains(advice));
     assert!(host.blocks("file_head", &theirs).contains(advice));
     host.allows(
@@ -117,7 +112,9 @@ fn a_script_is_run_and_not_read() {
 #[test]
 fn enforcement_can_be_a_warning_or_nothing() {
     let host =
-        configured(Host::stdin(), "enforce = \"warn\"").skill("careful", "allowed-tools: Read", "");
+        Host::stdin()
+            .configured("enforce = \"warn\"")
+            .skill("careful", "allowed-tools: Read", "");
     host.activates("careful")
         .allows("shell_exec", &json!({"command": "ls"}));
     let data = json!({"tool_name": "shell_exec", "arguments": {"command": "ls"}, "output": "a"});
@@ -126,18 +123,16 @@ fn enforcement_can_be_a_warning_or_nothing() {
         noted["output"].as_str().unwrap().contains("not allowed"),
         "{noted}"
     );
-    let host = configured(host, "enforce = \"off\"");
+    let host = host.configured("enforce = \"off\"");
     host.allows("shell_exec", &json!({"command": "ls"}));
     assert_eq!(host.hook("pre_tool_output", &data), json!({}));
 }
 
 #[test]
 fn always_allowed_tools_are_allowed_and_a_mistake_closes() {
-    let host = configured(Host::stdin(), "always_allowed = [\"my_notes\"]").skill(
-        "careful",
-        "allowed-tools: Read",
-        "",
-    );
+    let host = Host::stdin()
+        .configured("always_allowed = [\"my_notes\"]")
+        .skill("careful", "allowed-tools: Read", "");
     host.activates("careful").allows("my_notes", &json!({}));
     for mistake in ["enforce = \"maybe\"", "enforcement = \"off\"", "enforce ="] {
         let host = &host;
@@ -183,13 +178,14 @@ fn a_model_installs_from_configured_sources_only() {
         .has("install stranger/skill")
         .has("chibi -");
     host.allows("skill_marketplace", &json!({"action": "list_installed"}));
-    let host = configured(host, "model_installs = \"any\"");
+    let host = host.configured("model_installs = \"any\"");
     host.allows("skill_marketplace", &install("stranger/skill"));
-    let host = configured(host, "model_installs = \"off\"");
+    let host = host.configured("model_installs = \"off\"");
     host.blocks("skill_marketplace", &install("anthropics/skills@pdf"));
     // While a skill restricts, installing needs an entry of its own.
     let host =
-        configured(host, "model_installs = \"any\"").skill("careful", "allowed-tools: Read", "");
+        host.configured("model_installs = \"any\"")
+            .skill("careful", "allowed-tools: Read", "");
     host.activates("careful")
         .blocks("skill_marketplace", &install("stranger/skill"));
 }

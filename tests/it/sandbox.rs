@@ -12,8 +12,8 @@ use crate::Host;
 use crate::host::{Has, write_at};
 use crate::scripts::started;
 
-/// Whether this kernel can do all that is tested here (Landlock since Linux 6.7).
-fn can_confine() -> bool {
+/// A host, where this kernel can do all that is tested here (Landlock since Linux 6.7).
+fn confining() -> Option<Host> {
     let host = Host::stdin()
         .skill("s", ALL, "")
         .file("s/run.sh", "echo confined");
@@ -22,7 +22,7 @@ fn can_confine() -> bool {
     if !can {
         println!("passed over: this kernel cannot confine: {text}");
     }
-    can
+    can.then(Host::stdin)
 }
 
 const ALL: &str = "execution: {sandbox: true, network: restricted}";
@@ -58,10 +58,7 @@ fn assert_answers(lines: &[String], what: &str, answer: &str) {
 
 #[test]
 fn a_confined_script_reads_and_writes_only_where_it_may() {
-    if !can_confine() {
-        return;
-    }
-    let host = Host::stdin();
+    let Some(host) = confining() else { return };
     let (host, lines) = attempts(
         host,
         ALL,
@@ -100,10 +97,7 @@ fn a_confined_script_reads_and_writes_only_where_it_may() {
 
 #[test]
 fn a_confined_script_connects_to_nobody_and_serves_nobody() {
-    if !can_confine() {
-        return;
-    }
-    let host = Host::stdin();
+    let Some(host) = confining() else { return };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let attempt = format!(
@@ -123,10 +117,7 @@ fn a_confined_script_connects_to_nobody_and_serves_nobody() {
 
 #[test]
 fn a_skill_that_asks_for_the_sandbox_opens_its_paths() {
-    if !can_confine() {
-        return;
-    }
-    let host = Host::stdin();
+    let Some(host) = confining() else { return };
     std::fs::create_dir(host.home().join("out")).unwrap();
     let (_host, lines) = attempts(
         host,
@@ -139,10 +130,7 @@ fn a_skill_that_asks_for_the_sandbox_opens_its_paths() {
 
 #[test]
 fn a_link_of_the_repository_opens_no_allowed_path() {
-    if !can_confine() {
-        return;
-    }
-    let host = Host::stdin();
+    let Some(host) = confining() else { return };
     std::fs::create_dir(host.home().join("config")).unwrap();
     let out = host.project().join("out");
     std::os::unix::fs::symlink(host.home().join("config"), out).unwrap();
@@ -158,10 +146,7 @@ fn a_link_of_the_repository_opens_no_allowed_path() {
 
 #[test]
 fn a_script_does_not_open_more_to_the_next_one() {
-    if !can_confine() {
-        return;
-    }
-    let host = Host::stdin();
+    let Some(host) = confining() else { return };
     for dir in ["out", "i", ".venv/bin"] {
         std::fs::create_dir_all(host.project().join(dir)).unwrap();
     }
@@ -189,10 +174,7 @@ fn a_script_does_not_open_more_to_the_next_one() {
 
 #[test]
 fn a_job_stays_confined() {
-    if !can_confine() {
-        return;
-    }
-    let host = Host::stdin();
+    let Some(host) = confining() else { return };
     let script = "while [ ! -e \"$PROJECT_DIR/go\" ]; do sleep 0.01; done
         cat \"$HOME/.ssh/id\" 2>/dev/null || echo refused; echo x > \"$TMPDIR/x\" && echo wrote";
     let host = host.skill("s", ALL, "").file("s/run.sh", script);
@@ -212,10 +194,8 @@ fn without_being_asked_for_nothing_is_confined() {
 
 #[test]
 fn interpreters_work_in_the_sandbox() {
-    if !can_confine() {
-        return;
-    }
-    let host = Host::stdin()
+    let Some(host) = confining() else { return };
+    let host = host
         .skill("s", ALL, "")
         .file("s/a.py", "import json, ssl, tempfile\ntempfile.mkstemp()\nprint('python')")
         .file("s/a.js", "require('fs').writeFileSync(process.env.TMPDIR + '/x', ''); console.log('node')")
@@ -243,10 +223,7 @@ fn interpreters_work_in_the_sandbox() {
 
 #[test]
 fn a_home_among_or_around_the_programs_stays_closed() {
-    if !can_confine() {
-        return;
-    }
-    let host = Host::stdin();
+    let Some(host) = confining() else { return };
     let path = format!("{}:/:/usr/bin:/bin", host.home().display());
     let (_host, lines) = attempts(
         host.var("PATH", &path),
@@ -338,10 +315,8 @@ const NETWORK: [&str; 11] = [
 
 #[test]
 fn a_confined_script_does_not_escape_beside_landlock() {
-    if !can_confine() {
-        return;
-    }
-    let Some(reached) = reached(Host::stdin(), ALL) else {
+    let Some(host) = confining() else { return };
+    let Some(reached) = reached(host, ALL) else {
         return;
     };
     let could: Vec<_> = reached
@@ -357,10 +332,8 @@ fn a_confined_script_does_not_escape_beside_landlock() {
 
 #[test]
 fn an_open_network_stays_open_in_the_sandbox() {
-    if !can_confine() {
-        return;
-    }
-    let Some(reached) = reached(Host::stdin(), "execution: {sandbox: true}") else {
+    let Some(host) = confining() else { return };
+    let Some(reached) = reached(host, "execution: {sandbox: true}") else {
         return;
     };
     for open in ["udp", "listen_unbound"].iter().chain(&OWN) {

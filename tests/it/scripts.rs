@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, fifo};
 
 pub const RUN: &str = "run_skill_script";
 
@@ -192,10 +192,7 @@ fn bad_input_is_explained_and_starts_nothing() {
     let skill = host.skills_dir().join("s");
     std::os::unix::fs::symlink("/bin/true", skill.join("out.sh")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", skill.join("zero.sh")).unwrap();
-    let fifo = std::process::Command::new("mkfifo")
-        .arg(skill.join("fifo.sh"))
-        .status();
-    assert!(fifo.unwrap().success());
+    fifo(&skill.join("fifo.sh"));
     for (arguments, part) in [
         (json!({}), "missing field `script`"),
         (json!({"script": "run.sh"}), "no skill is active"),

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::host::Has;
-use crate::sessions::{configured, load, session, unload, with_skills};
+use crate::sessions::{load, session, unload, with_skills};
 
 #[test]
 fn loading_again_answers_a_note_unless_something_changed() {
@@ -124,13 +124,13 @@ fn without_a_name_the_most_recently_loaded_skill_is_meant() {
     );
     let script = json!({"path": "scripts/x.sh"});
     host.allows("read_skill_file", &script);
-    let host = configured(host, "script_reads = \"block\"");
+    let host = host.configured("script_reads = \"block\"");
     host.blocks("read_skill_file", &script);
 }
 
 #[test]
 fn a_mistake_in_the_configuration_is_given_as_the_reason() {
-    let host = configured(with_skills(Host::stdin()), "max_active = 0\n");
+    let host = with_skills(Host::stdin()).configured("max_active = 0\n");
     let answer = host.tool("skill_free", &json!({}));
     answer.begins("Error: no skill is offered: ");
     answer.has("config.toml`, line 1");
@@ -163,7 +163,7 @@ fn no_more_than_twenty_requirements_are_named() {
 #[test]
 fn an_unrecorded_activation_is_refused() {
     for (restriction, host) in [Some("reads"), None].into_iter().zip(Host::both()) {
-        let host = configured(with_skills(host), "deny = [\"Bash(rm:*)\"]");
+        let host = with_skills(host).configured("deny = [\"Bash(rm:*)\"]");
         host.prompt();
         if let Some(skill) = restriction {
             host.activates(skill);

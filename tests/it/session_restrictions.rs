@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::{Has, write_at};
-use crate::sessions::{
-    SHELL, active, configured, load, ls, read, refused, session, unload, with_skills,
-};
+use crate::sessions::{SHELL, active, load, ls, read, refused, session, unload, with_skills};
 
 #[test]
 fn a_skills_own_tool_loads_as_the_stacking_has_it() {
@@ -17,10 +15,7 @@ fn a_skills_own_tool_loads_as_the_stacking_has_it() {
         ("replace", &["free"][..]),
         ("intersect", &["reads", "free"]),
     ] {
-        let host = configured(
-            with_skills(Host::stdin()),
-            &format!("stacking = \"{stacking}\""),
-        );
+        let host = with_skills(Host::stdin()).configured(&format!("stacking = \"{stacking}\""));
         host.activates("reads").activates("free");
         assert_eq!(active(&host), after, "{stacking}");
     }
@@ -29,10 +24,7 @@ fn a_skills_own_tool_loads_as_the_stacking_has_it() {
 #[test]
 fn restrictions_combine_by_the_stacking() {
     for (stacking, shell_with_both) in [("replace", true), ("intersect", false)] {
-        let host = configured(
-            with_skills(Host::stdin()),
-            &format!("stacking = \"{stacking}\""),
-        );
+        let host = with_skills(Host::stdin()).configured(&format!("stacking = \"{stacking}\""));
         session(&host, &load(&["reads", "free"], "replace"));
         let decided = host.pre_tool(SHELL, &ls()) == json!({});
         assert_eq!(decided, shell_with_both, "{stacking}");
@@ -76,11 +68,9 @@ fn a_model_unloads_what_does_not_restrict_and_nothing_else() {
 
 #[test]
 fn the_user_can_let_the_model_end_restrictions() {
-    let host = configured(with_skills(Host::stdin()), "deactivate = \"model\"\n").skill(
-        "narrow",
-        "allowed-tools: Read Skill(plain)",
-        "",
-    );
+    let host = with_skills(Host::stdin())
+        .configured("deactivate = \"model\"\n")
+        .skill("narrow", "allowed-tools: Read Skill(plain)", "");
     let fetch = json!({"url": "https://example.com/"});
     session(&host, &load(&["reads", "denies"], "add"));
     host.blocks("fetch_url", &fetch);
@@ -102,7 +92,7 @@ fn an_unloaded_skill_does_not_loosen_what_the_others_restrict() {
     for stacking in ["replace", "intersect"] {
         let host = Host::stdin();
         let config = format!("stacking = \"{stacking}\"\ndeactivate = \"model\"\n");
-        let host = configured(with_skills(host), &config);
+        let host = with_skills(host).configured(&config);
         session(&host, &load(&["reads", "denies"], "add"));
         session(&host, &unload(&["denies"]));
         host.blocks(SHELL, &ls());
@@ -147,10 +137,8 @@ fn fetch() -> Value {
 fn a_namesake_from_another_layer_combines_by_the_stacking() {
     for (stacking, shell) in [("replace", true), ("intersect", false)] {
         for own_tool in [true, false] {
-            let host = configured(
-                with_two_layers(Host::stdin()),
-                &format!("stacking = \"{stacking}\""),
-            );
+            let host =
+                with_two_layers(Host::stdin()).configured(&format!("stacking = \"{stacking}\""));
             host.allows("skill_marketplace", &use_skill("plugin/x"));
             host.blocks(SHELL, &ls());
             host.blocks("fetch_url", &fetch());
@@ -168,7 +156,7 @@ fn a_namesake_from_another_layer_combines_by_the_stacking() {
 
 #[test]
 fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
-    let host = configured(with_two_layers(Host::stdin()), "stacking = \"intersect\"");
+    let host = with_two_layers(Host::stdin()).configured("stacking = \"intersect\"");
     host.allows("skill_marketplace", &use_skill("plugin/x"));
     let message = refused(&host, &load(&["x"], "replace"));
     assert!(message.contains("only the user can end it"), "{message}");
@@ -182,7 +170,7 @@ fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
     session(&host, &unload(&["x"]));
     assert_eq!(active(&host), ["x"]);
     host.blocks(SHELL, &ls());
-    let host = configured(host, "deactivate = \"model\"\n");
+    let host = host.configured("deactivate = \"model\"\n");
     session(&host, &load(&["x"], "replace"));
     host.allows(SHELL, &ls());
     host.blocks("fetch_url", &fetch());
@@ -191,7 +179,8 @@ fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
 #[test]
 fn a_namesake_is_activated_only_by_an_entry_of_its_own() {
     for stacking in ["replace", "intersect"] {
-        let host = configured(Host::stdin(), &format!("stacking = \"{stacking}\""))
+        let host = Host::stdin()
+            .configured(&format!("stacking = \"{stacking}\""))
             .skill("deploy", "", "")
             .skill("pdf", "", "");
         let own = host.home().join(".agents/skills/deploy/SKILL.md");
@@ -218,7 +207,7 @@ fn every_active_skills_own_scripts_run() {
             .fold(with_skills(host), |host, name| {
                 host.file(&format!("{name}/x.sh"), "echo ran\n")
             });
-        let host = configured(host, &format!("stacking = \"{stacking}\""));
+        let host = host.configured(&format!("stacking = \"{stacking}\""));
         if mode == "add" {
             session(&host, &load(&["free"], mode));
             session(&host, &load(&["reads"], mode));
@@ -245,7 +234,7 @@ fn a_replaced_skills_scripts_do_not_run() {
 
 #[test]
 fn a_script_is_judged_under_every_spelling_of_its_skill() {
-    let host = configured(Host::stdin(), "script_reads = \"block\"");
+    let host = Host::stdin().configured("script_reads = \"block\"");
     let host = host.skill("pdf", "", "").file("pdf/x.sh", "");
     host.activates("pdf");
     for skill in ["pdf", "skill_pdf", "PDF", "plugin/pdf"] {
@@ -257,10 +246,7 @@ fn a_script_is_judged_under_every_spelling_of_its_skill() {
 #[test]
 fn a_denial_stays_when_the_skills_file_changes() {
     for scope in ["prompt", "context"] {
-        let host = configured(
-            with_skills(Host::stdin()),
-            &format!("scope = \"{scope}\"\n"),
-        );
+        let host = with_skills(Host::stdin()).configured(&format!("scope = \"{scope}\"\n"));
         host.prompt();
         host.activates("denies").blocks("fetch_url", &fetch());
         for line in ["disallowed-tools: Write\n", "", "disallowed-tools: Grep\n"] {

@@ -7,11 +7,6 @@ use serde_json::{Value, json};
 use crate::Host;
 use crate::host::Has;
 
-pub fn configured(host: Host, config: &str) -> Host {
-    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
-    host
-}
-
 pub fn with_skills(host: Host) -> Host {
     host.skill("reads", "allowed-tools: Read", "Body of reads.")
         .skill("runs", "allowed-tools: Bash", "Body of runs.")
@@ -191,10 +186,7 @@ fn what_may_not_be_activated_is_not_loaded_either() {
 
 #[test]
 fn a_policy_that_denies_a_skills_tool_denies_loading_it() {
-    let host = Host::stdin();
-    let policy = host.home().join("policy.toml");
-    fs::write(&policy, "[tools]\ndeny = [\"skill_free\"]\n").unwrap();
-    let host = with_skills(host).var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
+    let host = with_skills(Host::stdin()).policy("[tools]\ndeny = [\"skill_free\"]\n");
     host.blocks("skill_free", &json!({}));
     host.blocks("skill_session", &load(&["free"], "replace"));
     session(&host, &load(&["plain"], "replace"));
@@ -214,10 +206,10 @@ fn more_than_the_cap_is_an_error_that_asks_for_fewer() {
     session(&host, &load(&all, "add"));
     refused(&host, &load(&["sixth"], "add"));
     // A skill's own tool takes the place of the others by default, and adds otherwise.
-    let host = configured(host, "stacking = \"intersect\"\nmax_active = 6\n");
+    let host = host.configured("stacking = \"intersect\"\nmax_active = 6\n");
     host.activates("sixth");
     assert_eq!(active(&host).len(), 6);
-    let host = configured(host, "stacking = \"intersect\"\nmax_active = 2\n");
+    let host = host.configured("stacking = \"intersect\"\nmax_active = 2\n");
     host.starts().activates("plain").activates("free");
     let message = host.blocks("skill_sixth", &json!({}));
     assert!(message.contains("at most 2"), "{message}");

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::{Has, each};
+use crate::layers;
 use crate::repository::{Hub, commit};
 use crate::signatures::{author, ssh_key};
 use crate::signed_required::{list, listing};
@@ -17,7 +18,7 @@ const SIGNERS: &str = "[signing]\nsigners = \"signers\"\nrevoked = \"revoked\"\n
 /// A host on which nothing is required, with a signed `pdf` and `csv` of `acme/skills`.
 fn installed() -> Option<(Host, Hub)> {
     let (host, hub) = crate::signed_required::installed()?;
-    fs::write(host.home().join("enterprise/policy.toml"), SIGNERS).unwrap();
+    layers::policy(&host, SIGNERS);
     // From here on nothing is asked of the source.
     fs::rename(hub.dir().join("acme"), hub.dir().join("gone")).unwrap();
     Some((host, hub))
@@ -89,7 +90,7 @@ fn what_is_not_signed_as_required_is_said_by_verify() {
     host.succeeds(&["info", "pdf"]).has("unsigned; `/");
     let doctor = host.person(&["doctor", "--json"]).stdout;
     doctor.has("\"skill-unsigned\"");
-    fs::write(host.home().join("enterprise/policy.toml"), SIGNERS).unwrap();
+    layers::policy(&host, SIGNERS);
     assert_eq!(faults(&host), []);
     host.succeeds(&["info", "pdf"]).has("unsigned\n");
 }
@@ -135,7 +136,7 @@ fn a_model_neither_installs_unsigned_nor_accepts_a_signer() {
     assert_eq!(before, after);
 
     let required = SIGNERS.replacen('\n', "\nrequire = \"listed\"\n", 1);
-    fs::write(host.home().join("enterprise/policy.toml"), required).unwrap();
+    layers::policy(&host, required);
     host.succeeds(&["remove", "csv", "--yes"]);
     let install = json!({"action": "install", "skill_ref": "acme/csv"});
     let answer = host.tool("skill_marketplace", &install);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::Has;
-use crate::layers::{LAYERS, agree, is_offered, layer_dir, put};
+use crate::layers::{self, LAYERS, agree, is_offered, layer_dir, put};
 use crate::policy::under;
 use crate::repository::Hub;
 use crate::signatures::{author, ssh_key};
@@ -159,7 +159,7 @@ fn a_program_that_is_missing_withholds_only_what_needs_it() {
     }]});
     let lock = host.plugin_dir().join("skills.lock.json");
     fs::write(lock, entry.to_string()).unwrap();
-    fs::write(host.home().join("enterprise/policy.toml"), exempt).unwrap();
+    layers::policy(&host, exempt);
     let host = host.var("PATH", "/nowhere");
     assert!(is_offered(&host, "pdf") && is_offered(&host, "other"));
     assert!(!is_offered(&host, "csv"));
@@ -225,7 +225,7 @@ fn a_project_cannot_exempt_itself_by_its_lockfile() {
     let Some(host) = listing("") else { return };
     let exempt = "[signing.sources.\"github.com/acme/*\"]\nrequire = \"none\"\n";
     let policy = format!("{POLICY}{exempt}");
-    fs::write(host.home().join("enterprise/policy.toml"), policy).unwrap();
+    layers::policy(&host, policy);
     for layer in ["project", "plugin"] {
         put(&layer_dir(&host, layer), "pdf", "", layer);
         let lockfile = layer_dir(&host, layer).with_file_name("skills.lock.json");

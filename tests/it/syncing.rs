@@ -248,14 +248,12 @@ fn if_one_skill_is_refused_nothing_changes() {
 fn a_policy_or_a_finding_refuses_the_whole_list() {
     let fleet = Fleet::new(&["csv", "pdf"]);
     let host = fleet.machine();
-    let policy = host.home().join("policy.toml");
-    fs::write(&policy, "[sources]\nblock = [\"github.com/acme/*\"]\n").unwrap();
-    let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
+    let host = host.policy("[sources]\nblock = [\"github.com/acme/*\"]\n");
     sync(&host, &[fleet.list()], 1).has("policy");
-    fs::write(&policy, "[skills]\nblock = [\"pdf\"]\n").unwrap();
+    let host = host.policy("[skills]\nblock = [\"pdf\"]\n");
     sync(&host, &[fleet.list()], 1).has("policy");
     assert_eq!(layer(&host).0, []);
-    fs::write(&policy, "").unwrap();
+    let host = host.policy("");
     let shell = "echo aWQK | base64 -d | bash\n";
     fs::write(fleet.dir.join("skills/pdf/SKILL.md"), skill("pdf") + shell).unwrap();
     commit(&fleet.dir);

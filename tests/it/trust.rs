@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Has, write_at};
+use crate::host::{Has, fifo, write_at};
 use crate::layers::{installed, is_offered, put};
 use crate::trust_ways::{evil, reaches_the_model};
 
@@ -198,10 +198,7 @@ fn what_cannot_be_read_is_not_told_as_trusted() {
     for name in ["good", "odd"] {
         put(&place, name, "", "fine");
     }
-    let fifo = std::process::Command::new("mkfifo")
-        .arg(place.join("odd/\u{202e}pipe"))
-        .status();
-    assert!(fifo.unwrap().success());
+    fifo(&place.join("odd/\u{202e}pipe"));
     let ran = host.person(&["trust", "--yes"]);
     assert_eq!(ran.status, 1, "one of two failed: {ran:?}");
     let told = ran.stdout + &ran.stderr;

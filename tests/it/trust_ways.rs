@@ -242,7 +242,7 @@ fn whatever_changes_after_trust_asks_again() {
         let link = host.project().join(".claude/skills/evil/link");
         symlink("../../../outside.txt", link).unwrap();
         host.succeeds(&["trust", "--yes"]);
-        assert!(reaches_the_model(&host), "{way}");
+        assert!(is_offered(&host, "evil"), "{way}");
         // Now and once the digests are taken from those that are kept.
         if waits {
             sleep(SETTLED);

@@ -7,14 +7,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Has, Ran, write_at};
-use crate::layers::{put, with_layers};
+use crate::host::{Has, write_at};
+use crate::layers::{policy, put, with_layers};
 
 type Break = (&'static str, fn(&Host));
-
-fn policy(host: &Host, text: &str) {
-    fs::write(host.home().join("enterprise/policy.toml"), text).unwrap();
-}
 
 /// A directory in a file's place, which nobody can read: not even the user `root`.
 fn unreadable(file: &Path) {
@@ -88,12 +84,11 @@ const BREAKS: [Break; 17] = [
 
 /// Every verb that prints a skill, or a message about one, that was named or found in the catalog.
 /// What takes a path shows what is there: the user looks at it in order to trust it.
-const VERBS: [&[&str]; 47] = [
+const VERBS: [&[&str]; 43] = [
     &[],
     &["list"],
     &["list", "--long"],
     &["list", "--json"],
-    &["list", "--sort", "tokens"],
     &["search_installed", "evil"],
     &["search_installed", "OBEY", "--json"],
     &["info", "evil"],
@@ -117,17 +112,14 @@ const VERBS: [&[&str]; 47] = [
     &["approve", "evil"],
     &["approve", "--list"],
     &["policy"],
-    &["policy", "--json"],
     &["approve", "broken"],
     &["verify"],
     &["verify", "evil", "--layer", "project"],
     &["update", "--check"],
     &["rollback", "evil", "--layer", "project"],
     &["package", "evil", "--output", "evil.zip"],
-    &["proposals", "list"],
     &["audit"],
     &["audit", "--summary"],
-    &["jobs"],
     &["config", "list"],
     &["scan", "evil"],
     &["show", "evil"],
@@ -201,13 +193,9 @@ fn says_nothing(what: &str, host: &Host) {
         assert!(!told.contains("OBEY"), "{what}: {by}: {told}");
     };
     for args in VERBS {
-        let Ran {
-            stdout,
-            stderr,
-            status,
-        } = host.person(args);
-        assert!(status < 2, "{what}: {args:?} is no command: {stderr}");
-        check(&format!("{args:?}"), &(stdout + &stderr));
+        let ran = host.person(args);
+        assert!(ran.status < 2, "{what}: {args:?} is no command: {ran:?}");
+        check(&format!("{args:?}"), &(ran.stdout + &ran.stderr));
         if ["nothing", "everything"].contains(&what) {
             let told = host.tool("agent-skills", &json!({"args": args}));
             check(&format!("{args:?}, by the host"), &told);
@@ -257,10 +245,8 @@ fn once_trusted_the_same_words_are_shown() {
         .into_iter()
         .take_while(|args| args != &["remove", "evil", "--layer", "project"]);
     let shown = looks.filter(|args| {
-        host.person(args)
-            .stdout
-            .replace("`OBEY`", "")
-            .contains("OBEY")
+        let told = host.person(args).stdout;
+        told.replace("`OBEY`", "").contains("OBEY")
     });
     assert!(shown.count() >= 15);
     host.prompt().has("OBEY");
