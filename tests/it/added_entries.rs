@@ -28,7 +28,7 @@ fn an_added_entry_grants_and_is_named_as_the_source() {
     let named = "the configuration: Bash(npx:*)".to_owned();
     assert!(log.contains(&named), "{log:?}");
     let info = host.succeeds(&["info", "pdf"]);
-    assert!(info.contains("(from the configuration)"), "{info}");
+    info.has("(from the configuration)");
     let added = host.json(&["info", "pdf", "--json"])["restriction"]["added"].clone();
     assert_eq!(added, json!(["Bash(npx:*)"]));
     let npx = ["check", "pdf", "--tool", "Bash", "--arg", "command=npx x"];
@@ -36,7 +36,7 @@ fn an_added_entry_grants_and_is_named_as_the_source() {
     let part = host.json(&[&npx[..], &["--json"]].concat())["parts"][0].clone();
     assert_eq!(part["source"], "the configuration");
     let policy = host.succeeds(&["policy"]);
-    assert!(policy.contains("allow: the configuration adds"), "{policy}");
+    policy.has("allow: the configuration adds");
 }
 
 #[test]
@@ -86,10 +86,10 @@ fn a_policy_decides_whether_added_entries_count() {
         let info = host.succeeds(&["info", "pdf"]);
         assert!(info.contains("entries-not-added"), "{policy}: {info}");
         let doctor = host.person(&["doctor"]).stdout;
-        assert!(doctor.contains("`skills.pdf.allow` in the"), "{doctor}");
+        doctor.has("`skills.pdf.allow` in the");
         let shown = host.succeeds(&["policy"]);
-        assert!(shown.contains("skills.pdf.allow = []"), "{shown}");
-        assert!(shown.contains("does not count"), "{shown}");
+        shown.has("skills.pdf.allow = []");
+        shown.has("does not count");
     }
 }
 
@@ -126,7 +126,7 @@ fn an_entry_without_meaning_is_a_mistake_of_the_file() {
     let config = "[skills.pdf]\nallow = [\"Bash(git\"]\n";
     let host = Host::stdin().skill("pdf", LIST, "Body.").configured(config);
     let error = host.fails(&["config", "list"]);
-    assert!(error.contains("line 2"), "{error}");
+    error.has("line 2");
     error.has("`Bash(git`: a parenthesis or quote is not closed");
     let refused = host.fails(&["config", "set", "skills.pdf.allow", "Bash()"]);
     assert!(

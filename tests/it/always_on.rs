@@ -34,7 +34,7 @@ fn always_on_instructions_are_there_from_the_start_in_order() {
     host.config("[uses_skills]\n\"*\" = [\"b\", \"a\"]\nops = [\"a\", \"c\"]\n");
     host.starts();
     let (prompt, told) = prompt_in(&host, "ops");
-    assert!(prompt.starts_with("## Available Agent Skills"), "{prompt}");
+    prompt.begins("## Available Agent Skills");
     assert_eq!(told, "");
     let at = |part: &str| {
         prompt
@@ -61,8 +61,8 @@ fn an_always_on_skill_restricts_as_any_other() {
     prompt_in(&host, "default");
     host.allows("shell_exec", &json!({"command": "ls"}));
     prompt_in(&host, "ops");
-    let message = host.blocks("shell_exec", &json!({"command": "ls"}));
-    assert!(message.contains("careful"), "{message}");
+    host.blocks("shell_exec", &json!({"command": "ls"}))
+        .has("careful");
     // A further turn of the same process keeps what was activated on top of it.
     host.activates("free");
     host.allows("shell_exec", &json!({"command": "ls"}));
@@ -86,9 +86,9 @@ fn another_context_ends_what_was_always_on() {
     host.blocks("shell_exec", &json!({"command": "ls"}));
     prompt_in(&host, "default");
     host.allows("shell_exec", &json!({"command": "ls"}));
-    let events = host.succeeds(&["audit", "--event", "end", "--json"]);
-    assert!(events.contains("\"skill\": \"careful\""), "{events}");
-    assert!(events.contains("\"context\": \"ops\""), "{events}");
+    host.succeeds(&["audit", "--event", "end", "--json"])
+        .has("\"skill\": \"careful\"")
+        .has("\"context\": \"ops\"");
 }
 
 #[test]
@@ -109,15 +109,14 @@ fn no_load_and_no_unload_lifts_an_always_on_restriction() {
             "pre_tool",
             &json!({"tool_name": "skill_session", "arguments": call}),
         );
-        let answer = host.tool("skill_session", &call);
-        assert!(answer.starts_with("Error: "), "{answer}");
-        assert!(answer.contains("only the user can end it"), "{answer}");
+        host.tool("skill_session", &call)
+            .begins("Error: ")
+            .has("only the user can end it");
         host.blocks("shell_exec", &json!({"command": "ls"}));
     }
     let add = json!({"action": "load", "names": ["free"], "mode": "add"});
     host.allows("skill_session", &add);
-    let answer = host.tool("skill_session", &add);
-    assert!(answer.contains("\"name\":\"careful\""), "{answer}");
+    host.tool("skill_session", &add).has("\"name\":\"careful\"");
     host.blocks("shell_exec", &json!({"command": "ls"}));
 }
 
@@ -189,13 +188,13 @@ fn only_a_person_takes_away_what_is_always_on() {
     let call = json!({"action": "remove", "skill_ref": "guard"});
     for context in ["quiet", "ops-1"] {
         prompt_in(&host, context);
-        let told = host.tool("skill_marketplace", &call);
-        assert!(told.starts_with("Error: only a person"), "{told}");
+        host.tool("skill_marketplace", &call)
+            .begins("Error: only a person");
     }
     for verb in ["disable", "remove"] {
         let ran = host.unattended(&[verb, "guard"]);
         assert_eq!(ran.status, 1, "{ran:?}");
-        assert!(ran.stderr.contains("only a person"), "{ran:?}");
+        ran.stderr.has("only a person");
         // A shell without a terminal takes nothing away.
         assert_eq!(host.unattended(&[verb, "poem"]).status, 1);
     }
@@ -212,10 +211,9 @@ fn without_a_prompt_what_is_always_on_is_in_force() {
     let answer = host.hook("pre_shell_exec", &call);
     assert_eq!(answer["denied"], json!(true), "{answer}");
     for _ in 0..2 {
-        let message = host
-            .starts()
-            .blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(message.contains("careful"), "{message}");
+        host.starts()
+            .blocks("shell_exec", &json!({"command": "ls"}))
+            .has("careful");
         host.allows("file_head", &json!({"path": "x"}));
     }
     // The prompt knows the context, and in this one nothing else is always on.
@@ -234,8 +232,8 @@ fn what_cannot_be_put_in_force_lets_nothing_pass() {
     host.starts();
     prompt_in(&host, "default");
     for tool in ["shell_exec", "write_file"] {
-        let message = host.blocks(tool, &json!({"path": "x", "command": "ls"}));
-        message.has("what is always on is not in force");
+        host.blocks(tool, &json!({"path": "x", "command": "ls"}))
+            .has("what is always on is not in force");
     }
     host.allows("file_head", &json!({"path": "x"}));
     fs::remove_dir(&lock).unwrap();
@@ -294,7 +292,7 @@ fn what_is_in_force_stays_whatever_becomes_of_it() {
     host.allows("skill_guide", &arguments);
     host.tool("skill_guide", &arguments);
     let (prompt, _) = prompt_in(&host, "default");
-    assert!(prompt.contains("House rules."), "{prompt}");
+    prompt.has("House rules.");
     host.blocks("write_file", &write);
     // Nor do its files, or what is said of them, decide about a conversation that has begun.
     let file = host.skills_dir().join("careful/SKILL.md");

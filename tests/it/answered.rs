@@ -103,9 +103,9 @@ fn an_activation_shows_how_to_go_on() {
     }
     let text = host.tool("skill_x", &json!({}));
     text.has(r#"read_skill_file {"skill":"x","path":"files/00.txt"}"#);
-    assert!(text.contains("Bash = shell_exec"), "{text}");
+    text.has("Bash = shell_exec");
     assert_eq!(text.matches("<file size=").count(), 50);
-    assert!(text.contains("12 more files"), "{text}");
+    text.has("12 more files");
 }
 
 #[test]

@@ -89,8 +89,8 @@ fn commands_at_load_time_are_never_run_and_that_is_said() {
     let host = host.skill("x", "", &format!("State: {command}\n\n{command}"));
     for arguments in [json!({}), json!({"arguments": command})] {
         let text = host.tool("skill_x", &arguments);
-        assert!(text.contains(&format!("State: {command}\n")), "{text}");
-        assert!(text.contains("were not run"), "{text}");
+        text.has(&format!("State: {command}\n"));
+        text.has("were not run");
     }
     assert!(!mark.exists());
     host.succeeds(&["info", "x"]).has("commands-not-run");
@@ -103,7 +103,7 @@ fn activation_and_description_say_what_a_skill_costs() {
         host.skill("small", "", &"word ".repeat(400))
             .skill("large", "", &"word ".repeat(8000));
     let text = host.tool("skill_small", &json!({}));
-    assert!(text.contains("approx. 500 tokens"), "{text}");
+    text.has("approx. 500 tokens");
     let info = host.succeeds(&["info", "large"]);
     info.has("approx. 10,000").has("many-tokens");
     let list = host.succeeds(&["list"]);

@@ -249,6 +249,6 @@ fn each_call_has_one_line_that_says_what_came_of_it() {
     ];
     assert_eq!(told.len(), expected.len(), "{told:?}");
     for (told, expected) in told.iter().zip(expected) {
-        assert!(told.starts_with(expected), "{told}");
+        told.begins(expected);
     }
 }

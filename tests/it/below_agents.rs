@@ -10,7 +10,7 @@ use agent_skills::host::agent::Agent;
 
 use crate::Host;
 use crate::decisions::{IN_A_HOST, shell};
-use crate::host::write_at;
+use crate::host::{Has, write_at};
 use crate::terminal::converse;
 
 /// What people were locked out of, each with what it says once it is let through.
@@ -59,7 +59,7 @@ fn written(host: &Host, path: &str, text: &str) -> PathBuf {
 /// What is shown at a terminal by a shell that runs `script`, with how often it refuses.
 fn refusals(host: &Host, script: &str) -> (String, usize) {
     let (said, _) = converse(&mut shell(host, script), "");
-    assert!(said.contains("done"), "{said}");
+    said.has("done");
     let refusals = said.matches(REFUSED).count();
     (said, refusals)
 }
@@ -76,7 +76,7 @@ fn is_below(host: &Host, script: &str, agent: &str) {
     // The model's tool may remove, and finds nothing.
     assert_eq!(refusals, LOCKED_OUT.len() - 1, "{script}: {said}");
     let why = format!("and this runs below `{agent}` (process ");
-    assert!(said.contains(&why), "{said}");
+    said.has(&why);
 }
 
 fn quoted(path: &Path) -> String {
@@ -203,7 +203,7 @@ fn when_an_agent_has_ended_and_beside_it_a_person_decides() {
         let session = quoted(&session);
         is_below(&host, &format!("{claude} {session}"), "claude");
         let state = fs::read_to_string(host.plugin_dir().join("state.json")).unwrap();
-        assert!(state.contains("careful"), "{state}");
+        state.has("careful");
         // What ran it has ended, in this shell and in another.
         decides(
             &host,

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::finish;
+use crate::host::{Has, finish};
 
 pub fn careful(host: Host) -> Host {
     let host = host
@@ -136,8 +136,8 @@ fn an_old_session_of_a_living_process_is_not_forgotten() {
 fn a_person_ends_what_is_active_and_a_model_cannot() {
     let host = careful(Host::stdin());
     host.hook("post_system_prompt", &json!({"context_name": "work"}));
-    let asked = host.tool("skill_marketplace", &json!({"args": ["deactivate"]}));
-    assert!(asked.starts_with("Error: "), "{asked}");
+    host.tool("skill_marketplace", &json!({"args": ["deactivate"]}))
+        .begins("Error: ");
     assert!(
         host.fails(&["deactivate", "--context", "play"])
             .contains("known are `work`")

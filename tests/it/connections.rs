@@ -112,7 +112,7 @@ fn entries_that_somebody_changed_are_named() {
         host.succeeds(&["hosts", "add", agent, "--yes"]);
         let file = host.home().join(file);
         let whole = fs::read_to_string(&file).unwrap();
-        assert!(whole.contains(from), "{whole}");
+        whole.has(from);
         fs::write(&file, whole.replace(from, to)).unwrap();
         let missing = row(&host, agent)["missing"].to_string();
         missing.has("not as they were written");
@@ -155,11 +155,11 @@ fn where_only_others_are_connected_their_words_are_used() {
     host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
     let from = skill.display().to_string();
     let shown = host.succeeds(&["show", &from]);
-    assert!(shown.contains("Read, Bash(git log:*)"), "{shown}");
+    shown.has("Read, Bash(git log:*)");
     let installed = host.succeeds(&["install", &from]);
     installed.has("next: ask your agent for what it does\n");
     let info = host.succeeds(&["info", "notes"]);
-    assert!(info.contains("Bash(git log:*)"), "{info}");
+    info.has("Bash(git log:*)");
     let all = [shown, installed, info];
     let chibi = |said: &&String| said.contains("chibi \"") || said.contains("shell_exec");
     assert_eq!(all.iter().find(chibi), None);
@@ -172,7 +172,7 @@ fn where_only_others_are_connected_their_words_are_used() {
         "agent-skills",
         &serde_json::json!({"args": ["info", "notes"]}),
     );
-    assert!(info.contains("shell_exec(git log:*)"), "{info}");
+    info.has("shell_exec(git log:*)");
     symlink(EXE, host.plugin_dir().join("agent-skills")).unwrap();
     host.succeeds(&["show", &from]).has("shell_exec(git log:*)");
 }
@@ -183,7 +183,7 @@ fn a_script_disconnects_by_a_yes() {
     host.succeeds(&["hosts", "add", "codex", "--yes"]);
     host.activates("careful");
     let ran = host.unattended(&["hosts", "remove", "codex"]);
-    assert!(ran.stderr.contains("--yes` agrees"), "{ran:?}");
+    ran.stderr.has("--yes` agrees");
     let ran = host.unattended(&["hosts", "remove", "codex", "--yes"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(!host.home().join(".codex").exists());
@@ -205,7 +205,7 @@ fn hosts_add_shows_what_it_writes_and_asks() {
         } else {
             "you said no"
         };
-        assert!(shown.contains(end), "{shown}");
+        shown.has(end);
     }
     let (shown, code) = converse(host.command().args(["hosts", "remove", "gemini"]), "y\n");
     assert!(

@@ -40,7 +40,7 @@ fn trust_shows_what_comes_with_the_project_and_asks() {
             .has("Trust it as it is now? [y/N]")
             .has("was not trusted: you said no");
         // Its author's prose is not shown to who decides about it.
-        assert!(!shown.contains("Body from"), "{shown}");
+        shown.lacks("Body from");
         assert!(!host.plugin_dir().join("trust.json").exists());
     }
     let (shown, status) = converse(host.command().arg("trust"), "y\n");
@@ -48,7 +48,7 @@ fn trust_shows_what_comes_with_the_project_and_asks() {
     assert!(is_offered(&host, "deploy"));
     // There is nothing to ask again, and afterwards only what is new.
     let (shown, _) = converse(host.command().arg("trust"), "");
-    assert!(!shown.contains("[y/N]"), "{shown}");
+    shown.lacks("[y/N]");
     fs::remove_file(host.project().join(".claude/skills/deploy/run.sh")).unwrap();
     put(&host.project().join(".claude/skills"), "other", "", "x");
     let (shown, _) = converse(host.command().arg("trust"), "y\n");
@@ -58,7 +58,7 @@ fn trust_shows_what_comes_with_the_project_and_asks() {
         .has("1 is as before");
     fs::remove_dir_all(host.project().join(".claude/skills/other")).unwrap();
     let told = host.succeeds(&["trust", "--dry-run"]);
-    assert!(told.contains("  .claude/skills/other: gone"), "{told}");
+    told.has("  .claude/skills/other: gone");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_script_says_yes_to_trust_and_a_dry_run_records_nothing() {
     let ran = host.unattended(&["trust", "--yes", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let message = answer["results"][0]["message"].as_str().unwrap();
-    assert!(message.contains("deploy: new"), "{message}");
+    message.has("deploy: new");
     assert!(is_offered(&host, "deploy"));
 }
 
@@ -138,7 +138,7 @@ fn approvals_are_listed_and_taken_back() {
         .has("lab")
         .has("as approved");
     let would = host.succeeds(&["approve", "--revoke", "lab", "--dry-run"]);
-    assert!(would.contains("would no longer approve `lab`"), "{would}");
+    would.has("would no longer approve `lab`");
     // One that is gone is taken back, too.
     host.succeeds(&["approve", "--revoke", "plugin/lab", "old"]);
     let left = host.json(&["approve", "--list", "--json"]);
@@ -200,7 +200,7 @@ fn remove_asks_only_about_what_no_source_can_bring_back() {
     host.succeeds(&["install", "--yes", source.to_str().unwrap()]);
     fs::write(host.skills_dir().join("pdf/more"), "mine").unwrap();
     let (shown, _) = remove("pdf", "y\n");
-    assert!(shown.contains("was changed here (more (new))"), "{shown}");
+    shown.has("was changed here (more (new))");
     host.succeeds(&["rollback", "pdf"]);
     // With its source, and with what was changed.
     let told = host.json(&["verify", "--json"]);
@@ -208,7 +208,7 @@ fn remove_asks_only_about_what_no_source_can_bring_back() {
     fs::remove_file(host.skills_dir().join("pdf/more")).unwrap();
     fs::rename(&source, host.home().join("elsewhere")).unwrap();
     let (shown, _) = remove("pdf", "n\n");
-    assert!(shown.contains("which is gone"), "{shown}");
+    shown.has("which is gone");
 }
 
 #[test]
@@ -271,9 +271,9 @@ fn a_name_forges_no_line_and_what_is_severe_comes_first() {
     let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
     let at = |line: &str| lines.iter().position(|shown| *shown == line);
     assert!(at("    1 file, no scripts").is_none(), "{shown}");
-    assert!(shown.contains("3 files, 1 script: run"), "{shown}");
+    shown.has("3 files, 1 script: run");
     assert!(at("  .chibi/skills/z: new").is_some(), "{shown}");
     let told = "lines, more than the terminal shows at once";
-    assert!(shown.contains(told), "{shown}");
+    shown.has(told);
     ask(terminal_of(80, 500)).lacks(told);
 }

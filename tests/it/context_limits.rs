@@ -19,13 +19,13 @@ fn what_does_not_fit_is_named_to_model_and_user() {
     host.config("uses_skills = {\"*\" = [\"long\", \"short\"]}");
     host.starts();
     let (prompt, told) = prompt_in(&host, "default");
-    assert!(prompt.contains("Body of short."), "{prompt}");
-    assert!(!prompt.contains("long long"), "{prompt}");
-    assert!(prompt.contains("\n- long (tool `skill_long`)"), "{prompt}");
+    prompt.has("Body of short.");
+    prompt.lacks("long long");
+    prompt.has("\n- long (tool `skill_long`)");
     told.has("`long` is not always on: it has 4");
     told.has("of 40000 are left");
     let (prompt, told) = prompt_in(&host, "default");
-    assert!(prompt.contains("\n- long (tool `skill_long`)"), "{prompt}");
+    prompt.has("\n- long (tool `skill_long`)");
     assert_eq!(told, "", "once");
     // What was not handed over is not in force.
     host.allows("shell_exec", &json!({"command": "ls"}));
@@ -49,7 +49,7 @@ fn a_skill_that_may_not_be_used_says_why() {
     );
     host.starts();
     let (prompt, told) = prompt_in(&host, "default");
-    assert!(!prompt.contains("HOSTILE"), "{prompt}");
+    prompt.lacks("HOSTILE");
     assert_eq!(prompt.matches("Body of good.").count(), 1, "{prompt}");
     for part in [
         "`theirs` is not always on: it comes with the project",
@@ -75,8 +75,8 @@ fn what_cannot_be_put_in_force_is_not_handed_over() {
     fs::write(&state, "not a state").unwrap();
     fs::set_permissions(&state, Permissions::from_mode(0o600)).unwrap();
     let (prompt, told) = prompt_in(&host, "default");
-    assert!(!prompt.contains("Body of careful."), "{prompt}");
-    assert!(told.contains("not always on this time: careful"), "{told}");
+    prompt.lacks("Body of careful.");
+    told.has("not always on this time: careful");
     host.blocks("shell_exec", &json!({"command": "ls"}));
 }
 
@@ -103,7 +103,7 @@ fn the_catalog_limits_what_a_context_sees() {
     let listed = marketplace(json!({"action": "list_installed"}));
     listed.has("ops-log").lacks("poem");
     // Nor of what other reasons would hide.
-    assert!(!listed.contains("elsewhere"), "{listed}");
+    listed.lacks("elsewhere");
     let told = marketplace(json!({"action": "info", "skill_ref": "poem"}));
     told.begins("Error: there is no installed skill");
     assert!(host.succeeds(&["list"]).contains("poem"));
@@ -154,7 +154,7 @@ fn mistakes_in_the_tables_are_named_and_close() {
         assert!(error.contains(part), "{config}: {error}");
         let (prompt, told) = prompt_in(&host, "default");
         assert_eq!(prompt, "");
-        assert!(told.contains("no skill is offered"), "{told}");
+        told.has("no skill is offered");
     }
     host.config("uses_skills = {\"v1.2*\" = [\"a\"]}");
     let line = host.succeeds(&["config", "get", "uses_skills"]);

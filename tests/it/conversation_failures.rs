@@ -101,7 +101,7 @@ fn a_vanished_skill_is_not_followed_by_reading_it() {
     next_prompt(&host, "work");
     host.activates("reads");
     fs::remove_dir_all(host.skills_dir().join("reads")).unwrap();
-    let prompt = next_prompt(&host, "work");
-    prompt.has("`reads` (restricts which tools may be used) (its files are gone");
-    assert!(!prompt.contains("read_skill_file {"), "{prompt}");
+    next_prompt(&host, "work")
+        .has("`reads` (restricts which tools may be used) (its files are gone")
+        .lacks("read_skill_file {");
 }

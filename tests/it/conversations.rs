@@ -81,7 +81,7 @@ fn the_older_host_gets_instructions_the_newer_a_reminder() {
             Generation::Environment => assert!(again, "{prompt}"),
             Generation::Stdin => assert!(reminder && !prompt.contains("Body of"), "{prompt}"),
         }
-        assert!(prompt.starts_with("## Available Agent Skills"), "{prompt}");
+        prompt.begins("## Available Agent Skills");
     }
 }
 
@@ -128,7 +128,7 @@ fn what_a_file_says_now_is_told_and_what_it_restricted_stays() {
         let prompt = next_prompt(&host, "work");
         host.blocks("shell_exec", &ls());
         if host.generation() == Generation::Environment {
-            assert!(prompt.contains("gone or no longer offered"), "{prompt}");
+            prompt.has("gone or no longer offered");
         }
     }
 }
@@ -250,10 +250,10 @@ fn arguments_that_the_older_host_forgot_are_in_its_prompt() {
         let prompt = next_prompt(&host, "work");
         let again = call("the task");
         if host.generation() == Generation::Environment {
-            assert!(prompt.contains("Do the task."), "{prompt}");
-            assert!(!prompt.contains("No arguments were given"), "{prompt}");
+            prompt.has("Do the task.");
+            prompt.lacks("No arguments were given");
         }
-        assert!(again.contains("already active"), "{again}");
+        again.has("already active");
         // Called without, it is a call without.
         call("").has("Do $ARGUMENTS.");
         next_prompt(&host, "work").lacks("the task");

@@ -91,8 +91,8 @@ fn a_configuration_that_is_there_and_unreadable_closes() {
         let (_, told) = host.hook_with_stderr("post_system_prompt", &context);
         told.has("only reading is allowed");
         told.has("config.toml.damaged`: then the defaults count");
-        let told = host.blocks("shell_exec", &json!({"command": "ls"}));
-        told.has("config.toml");
+        host.blocks("shell_exec", &json!({"command": "ls"}))
+            .has("config.toml");
         host.person(&["doctor"]).stdout.has("config.toml");
     }
 }

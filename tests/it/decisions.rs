@@ -99,8 +99,8 @@ fn a_model_decides_nothing_through_the_host() {
         &["config", "set", "enforce", "off"],
     ] {
         let arguments = json!({"args": words});
-        let why = host.blocks("skill_marketplace", &arguments);
-        why.has(&format!("in a terminal: agent-skills {}", words.join(" ")));
+        host.blocks("skill_marketplace", &arguments)
+            .has(&format!("in a terminal: agent-skills {}", words.join(" ")));
         for tool in ["skill_marketplace", "agent-skills"] {
             host.tool(tool, &arguments).begins("Error: only a person");
         }
@@ -167,7 +167,7 @@ fn a_process_that_has_left_the_shell_of_a_host_decides_nothing() {
     );
     // `cat` holds the host until standard input ends; the orphan's pipe ends with the orphan.
     let ran: Ran = finish(&mut shell(&host, &script), b"");
-    assert!(ran.stdout.contains("ended 1"), "{ran:?}");
+    ran.stdout.has("ended 1");
     assert!(text(&host, "pdf/SKILL.md").contains("One."));
 }
 

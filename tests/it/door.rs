@@ -76,7 +76,7 @@ fn schema_comes_first_and_tool_arguments_before_a_leaked_hook() {
             .env("CHIBI_HOOK_DATA", "{}"),
         b"",
     );
-    assert!(ran.stdout.starts_with("<skill_content"), "{ran:?}");
+    ran.stdout.begins("<skill_content");
     let ran = finish(
         host.command()
             .env("CHIBI_HOOK", "")

@@ -22,8 +22,7 @@ fn asked_for(host: &Host, written: &str) -> Vec<String> {
     };
     let proposal = json!({"skill": written, "justification": "j", "diff":
         "--- a/from.txt\n+++ b/from.txt\n@@\n-LOWER\n+x\n"});
-    let proposed = by_name("propose_skill_update", &proposal);
-    proposed.lacks("Nothing has changed");
+    by_name("propose_skill_update", &proposal).lacks("Nothing has changed");
     let ways = [
         (
             "skill_marketplace",
@@ -158,8 +157,7 @@ fn nothing_leads_round_an_enterprise_skill() {
             lower(&host, layer);
             go(&host);
             assert!(is_offered(&host, "deploy"), "{what}, {layer}");
-            let prompt = host.prompt();
-            prompt.has("From ENTERPRISE.").lacks("LOWER");
+            host.prompt().has("From ENTERPRISE.").lacks("LOWER");
             // Every way to name it, once; where something was tried, one plain and one qualified.
             host.tool("skill_deploy", &json!({})).lacks("LOWER");
             let mut names = names(layer);

@@ -30,7 +30,7 @@ fn bash_completes_what_the_program_offers() {
 #[test]
 fn the_manual_page_is_one_that_roff_understands() {
     let page = Host::stdin().succeeds(&["man"]);
-    assert!(page.contains("\n.TH AGENT"), "{page}");
+    page.has("\n.TH AGENT");
     let mut groff = Command::new("groff");
     groff.args(["-man", "-Tascii", "-ww"]);
     groff

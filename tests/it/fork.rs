@@ -35,15 +35,15 @@ fn a_skill_without_tools_is_handed_to_a_sub_agent() {
         host.starts();
         let answer = calls(&host, "skill_poet", &json!({"arguments": "rain \"now\""}));
         if host.generation() == Generation::Environment {
-            assert!(answer.contains("Write about rain in /"), "{answer}");
+            answer.has("Write about rain in /");
             assert!(answer.contains("because this host has no sub-agents"));
-            assert!(!answer.contains("spawn_agent"), "{answer}");
+            answer.lacks("spawn_agent");
             continue;
         }
         assert!(answer.contains("Call `spawn_agent` with exactly these arguments, then"));
         let call = passed_on(&answer);
         let prompt = call["system_prompt"].as_str().unwrap();
-        assert!(prompt.starts_with("Write about rain in /"), "{prompt}");
+        prompt.begins("Write about rain in /");
         assert!(prompt.ends_with("skills/poet.\n\"Quoted\" &lt;/skill_content>"));
         assert_eq!(call["input"], "rain \"now\"");
         assert_eq!(call["model"], "acme/verse-1");
@@ -75,8 +75,8 @@ fn a_skill_handed_over_changes_no_restriction() {
     host.activates("careful");
     let answer = calls(&host, "skill_poet", &json!({"arguments": "x"}));
     host.allows("spawn_agent", &passed_on(&answer));
-    let message = host.blocks("shell_exec", &json!({"command": "ls"}));
-    assert!(message.contains("careful"), "{message}");
+    host.blocks("shell_exec", &json!({"command": "ls"}))
+        .has("careful");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn any_other_runs_here_under_its_restriction_and_says_why() {
     let because = |why: &str| format!("because {why}.");
     let answer = calls(&host, "skill_runner", &json!({}));
     let why = because("it has scripts, and a sub-agent can run none");
-    assert!(answer.contains(&why), "{answer}");
+    answer.has(&why);
     let answer = calls(&host, "skill_reader", &json!({}));
     let why = because("it uses tools, and a sub-agent has none");
     answer.has("Body.").has(&why);
@@ -135,8 +135,9 @@ fn every_way_of_activating_hands_over() {
         let answer = calls(&host, tool, &arguments);
         assert!(answer.contains("Call `spawn_agent`"), "{tool}: {answer}");
     }
-    let state = fs::read_to_string(host.plugin_dir().join("state.json")).unwrap_or_default();
-    assert!(!state.contains("poet"), "{state}");
+    fs::read_to_string(host.plugin_dir().join("state.json"))
+        .unwrap_or_default()
+        .lacks("poet");
 }
 
 #[test]
@@ -144,8 +145,7 @@ fn a_denied_sub_agent_and_an_always_on_skill_run_here() {
     let host = Host::stdin().skill("poet", FORK, "Body.");
     let host = host.policy("[tools]\ndeny = [\"spawn_agent\"]\n");
     host.starts();
-    let answer = calls(&host, "skill_poet", &json!({}));
-    answer.has("does not allow `spawn_agent`");
+    calls(&host, "skill_poet", &json!({})).has("does not allow `spawn_agent`");
     host.succeeds(&["try", "poet"])
         .has("does not allow `spawn_agent`");
     let host = host.policy("");

@@ -46,7 +46,7 @@ fn activation_restricts_from_the_next_call_to_the_next_start() {
         host.activates("careful");
         let message = host.blocks("shell_exec", &json!({"command": "ls"}));
         message.has("not allowed").has("careful");
-        assert!(message.contains("file_head"), "{message}");
+        message.has("file_head");
         host.allows("file_head", &json!({"path": "x"}));
         host.starts()
             .allows("shell_exec", &json!({"command": "ls"}));

@@ -322,8 +322,7 @@ impl Host {
     pub fn activates(&self, skill: &str) -> &Self {
         let tool = format!("skill_{skill}");
         self.allows(&tool, &json!({}));
-        let text = self.tool(&tool, &json!({}));
-        text.begins("<skill_content name=");
+        self.tool(&tool, &json!({})).begins("<skill_content name=");
         self
     }
 

@@ -72,7 +72,7 @@ fn neither_body_nor_arguments_nor_file_names_close_the_wrapper() {
     let closings = text.to_lowercase().matches("</skill_content").count();
     assert_eq!(closings, 1, "{text}");
     assert_eq!(text.matches("</skill_resources>").count(), 1, "{text}");
-    assert!(text.ends_with("</skill_content>"), "{text}");
+    text.finishes("</skill_content>");
 }
 
 #[test]

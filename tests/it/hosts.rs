@@ -82,7 +82,7 @@ fn each_agent_is_connected_once_and_leaves_no_trace() {
             let add = ["hosts", "add", agent, "--yes", "--scope", scope];
             host.succeeds(&add).has(file.to_str().unwrap());
             let text = fs::read_to_string(&file).unwrap();
-            assert!(text.contains("agent-skills"), "{text}");
+            text.has("agent-skills");
             host.succeeds(&add).has("already");
             assert_eq!(fs::read_to_string(&file).unwrap(), text);
             let shown = row(&host, agent);
@@ -90,7 +90,7 @@ fn each_agent_is_connected_once_and_leaves_no_trace() {
             assert_eq!(shown["found"], false, "{shown}");
             assert_eq!(shown["scopes"][0]["scope"], scope, "{shown}");
             let said = host.succeeds(&["hosts", "remove", agent, "--yes"]);
-            assert!(said.contains("as it was before"), "{said}");
+            said.has("as it was before");
             assert_eq!(tree(host.home()), before, "{agent} {scope}");
             assert_eq!(row(&host, agent)["connected"], false);
         }
@@ -141,7 +141,7 @@ fn after_other_changes_only_our_entries_go() {
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("dark", "light")).unwrap();
     let said = host.succeeds(&["hosts", "remove", "claude-code", "--yes"]);
-    assert!(said.contains("only what"), "{said}");
+    said.has("only what");
     let rest = fs::read_to_string(&file).unwrap();
     assert_eq!(rest, THEIRS.replace("dark", "light"));
     // A file that was only ours goes as a whole, and one that somebody added to stays.
@@ -188,7 +188,7 @@ fn no_link_of_a_repository_is_followed() {
     symlink(outside.join("hooks.json"), at(".cursor/hooks.json")).unwrap();
     for agent in ["codex", "cursor"] {
         let error = host.fails(&["hosts", "add", agent, "--scope", "project", "--yes"]);
-        assert!(error.contains("symbolic link"), "{error}");
+        error.has("symbolic link");
     }
     assert_eq!(
         fs::read_to_string(outside.join("hooks.json")).unwrap(),
@@ -218,7 +218,7 @@ fn a_file_that_cannot_be_read_stays_as_it_is() {
     let plugin = host.home().join(".config/opencode/plugins/agent-skills.js");
     put(&plugin, "export const Mine = async () => ({});\n");
     let error = host.fails(&["hosts", "add", "opencode", "--yes"]);
-    assert!(error.contains("somebody else"), "{error}");
+    error.has("somebody else");
     let said = host.succeeds(&["hosts", "remove", "opencode", "--yes"]);
     assert!(said.contains("not connected") && plugin.exists(), "{said}");
 }
@@ -257,7 +257,7 @@ fn a_script_may_restrict_and_only_a_person_loosens() {
     for words in loosening {
         let ran = host.unattended(words);
         assert_eq!(ran.status, 1, "{ran:?}");
-        assert!(ran.stderr.contains("only a person"), "{ran:?}");
+        ran.stderr.has("only a person");
     }
     // A model does neither.
     let all = loosening.into_iter().chain([
@@ -277,7 +277,7 @@ fn a_script_may_restrict_and_only_a_person_loosens() {
 fn what_an_agent_lacks_is_said() {
     let host = Host::stdin();
     let said = host.succeeds(&["hosts", "add", "codex", "--mode", "grant", "--yes"]);
-    assert!(said.contains("takes no grant"), "{said}");
+    said.has("takes no grant");
     said.has("/hooks").has("write_stdin");
     let missing = row(&host, "codex")["missing"].to_string();
     missing.has("not yet seen: trust it in codex with /hooks");
@@ -293,7 +293,7 @@ fn what_an_agent_lacks_is_said() {
         host.succeeds(&add).has(said_of_others);
     }
     let error = host.fails(&["hosts", "add", "opencode", "--scope", "managed", "--yes"]);
-    assert!(error.contains("--scope user"), "{error}");
+    error.has("--scope user");
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn an_entry_whose_program_is_gone_is_no_connection() {
     let doctor = host.person(&["doctor"]).stdout;
     doctor.has("there is no `/gone/agent-skills`");
     // Once: that it does not answer follows from that.
-    assert!(!doctor.contains("answer"), "{doctor}");
+    doctor.lacks("answer");
     // The entry is put right in its place, and the undo still knows that there was no file.
     host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);

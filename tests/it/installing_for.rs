@@ -41,18 +41,18 @@ fn runs(host: &Host, words: &[&str]) -> Ran {
 fn without_chibi_there_are_a_program_and_a_data_directory() {
     let host = home();
     let ran = script(&host, &["--for", "claude-code", "--program", EXE]);
-    assert!(ran.stdout.contains("with its data in"), "{ran:?}");
+    ran.stdout.has("with its data in");
     assert!(program(&host).symlink_metadata().unwrap().is_file());
     assert!(data(&host).join("skills").is_dir() && !host.home().join(".chibi").exists());
     // Once more: an upgrade.
     let ran = script(&host, &["--for=codex", "--program", EXE]);
-    assert!(ran.stdout.contains("with its data in"), "{ran:?}");
+    ran.stdout.has("with its data in");
     runs(&host, &["config", "path"])
         .stdout
         .has("/.local/share/agent-skills/config.toml");
     let doctor = runs(&host, &["doctor", "--json"]).stdout;
-    assert!(doctor.contains("for other agents than chibi"), "{doctor}");
-    assert!(!doctor.contains("plugin-"), "{doctor}");
+    doctor.has("for other agents than chibi");
+    doctor.lacks("plugin-");
 }
 
 #[test]
@@ -61,11 +61,11 @@ fn a_chibi_that_has_it_serves_other_agents_too() {
     let plugin = host.plugin_dir().join("agent-skills");
     assert_eq!(script(&host, &["--program", EXE]).status, 0);
     let ran = script(&host, &["--for", "claude-code"]);
-    assert!(ran.stdout.contains("it serves other agents too"), "{ran:?}");
+    ran.stdout.has("it serves other agents too");
     assert_eq!(fs::read_link(program(&host)).unwrap(), plugin);
     assert!(!data(&host).exists());
     let path = runs(&host, &["config", "path"]).stdout;
-    assert!(path.contains("/plugins/agent-skills/config.toml"), "{path}");
+    path.has("/plugins/agent-skills/config.toml");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn agents_are_connected_and_disconnected() {
         let mut below = host.surround(Command::new(claude));
         let install = concat!(env!("CARGO_MANIFEST_DIR"), "/install.sh");
         let ran = finish(below.args([install, "--uninstall"]), b"");
-        assert!(ran.stderr.contains("below `claude`"), "{ran:?}");
+        ran.stderr.has("below `claude`");
         assert!(ran.status == 1 && settings.exists() && hooks.exists());
     }
     let ran = script(&host, &["--uninstall"]);
@@ -108,9 +108,9 @@ fn two_installations_are_named_by_doctor() {
     let host = home();
     script(&host, &["--for", "claude-code", "--program", EXE]);
     let ran = script(&host, &["--program", EXE]);
-    assert!(ran.stdout.contains("is another installation"), "{ran:?}");
+    ran.stdout.has("is another installation");
     let doctor = runs(&host, &["doctor", "--json"]).stdout;
-    assert!(doctor.contains("plugin-elsewhere"), "{doctor}");
+    doctor.has("plugin-elsewhere");
 }
 
 #[test]

@@ -76,12 +76,12 @@ fn stopping_a_job_ends_all_that_it_started() {
     eventually("started", || {
         host.at("own").exists() && runs(&host.at("own"))
     });
-    let text = host.tool(RUN, &json!({"job": id, "stop": true}));
-    assert!(text.contains("[the job stopped after "), "{text}");
+    host.tool(RUN, &json!({"job": id, "stop": true}))
+        .has("[the job stopped after ");
     assert_all_gone(&host);
     // Stopping what is over says how it ended.
-    let again = host.tool(RUN, &json!({"job": id, "stop": true}));
-    assert!(again.contains("[the job stopped after "), "{again}");
+    host.tool(RUN, &json!({"job": id, "stop": true}))
+        .has("[the job stopped after ");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_job_belongs_to_its_conversation_and_to_nobody_else() {
     let unknown = host
         .polls("abcdefgh23456789")
         .replace("abcdefgh23456789", &id);
-    assert!(unknown.starts_with("Error: there is no job `"), "{unknown}");
+    unknown.begins("Error: there is no job `");
     assert_eq!(
         host.polls(&id),
         unknown,

@@ -108,8 +108,8 @@ fn of_every_two_layers_the_higher_replaces_the_lower_whole() {
             put(&layer_dir(&host, high), "deploy", "", high);
             agree(&host, high);
             host.starts();
-            let body = host.tool("skill_deploy", &json!({}));
-            body.has(&format!("Body from {high}."));
+            host.tool("skill_deploy", &json!({}))
+                .has(&format!("Body from {high}."));
             host.prompt()
                 .has(&format!("From {high}."))
                 .lacks(&format!("From {low}."));
@@ -299,8 +299,8 @@ fn a_skill_is_reached_by_its_owner() {
     host.config("uses_skills = {\"*\" = [\"acme/deploy\"]}");
     assert!(!host.starts().prompt().contains("Body from hostile"));
     assert!(read(&host, "acme/deploy").starts_with("Error: "));
-    let told = host.succeeds(&["info", "project/deploy"]);
-    told.has("says it is from https://github.com/acme/skills");
+    host.succeeds(&["info", "project/deploy"])
+        .has("says it is from https://github.com/acme/skills");
     let reports = installed(&host);
     let claimed = |report: &&Value| report["claimed"] == true;
     let layers = reports

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::Host;
+use crate::host::Has;
 use crate::terminal::at_width;
 
 /// A good skill, a restricted one with a long name, a broken one.
@@ -133,7 +134,7 @@ fn text_of_untrusted_project_skills_is_in_no_listing() {
         assert!(!shown.contains("OBEY"), "{args:?}: {shown}");
     }
     let told = host.tool("skill_marketplace", &json!({"action": "list_installed"}));
-    assert!(told.contains("1 more comes with the project"), "{told}");
+    told.has("1 more comes with the project");
     assert!(!told.contains("evil") && !told.contains("OBEY"), "{told}");
     host.succeeds(&["trust", "--yes"]);
     assert!(host.succeeds(&["list"]).contains("OBEY"));

@@ -91,7 +91,7 @@ fn when_to_use_and_tags_are_told_and_counted() {
     );
     let host = (0..20).fold(host, |host, n| host.skill(&format!("s{n}"), &more, ""));
     let prompt = host.prompt();
-    assert!(prompt.contains("Does s0. Whenever. "), "{prompt}");
+    prompt.has("Does s0. Whenever. ");
     assert!(
         chars(&prompt) <= BUDGET && chars(&prompt) > BUDGET - 100,
         "{}",
@@ -122,8 +122,7 @@ fn the_user_is_told_of_each_change_in_what_was_cut() {
     // One line of `doctor` is for all of them, and the table is for problems of a skill.
     let list = host.succeeds(&["list", "--long"]);
     assert!(list.contains("(description-shortened)") && list.contains(&name));
-    let list = host.succeeds(&["list"]);
-    assert!(!list.contains("description-shortened"), "{list}");
+    host.succeeds(&["list"]).lacks("description-shortened");
     let doctor = host.person(&["doctor"]).stdout;
     assert_eq!(doctor.matches("no room for every description").count(), 1);
 }
@@ -141,13 +140,12 @@ fn installed_skills_are_found_by_name_tag_and_description() {
         host.tool("skill_marketplace", &call)
     };
     for query in ["pdf", "PAPER", "pdf-forms", "does pdf", "pfd-forms"] {
-        let answer = search(query);
-        answer.begins("- pdf-forms: Does pdf-forms. [paper]\n");
-        answer.has(r#"{"action": "use", "skill_ref": NAME"#);
-        assert!(!answer.contains("- off"), "{answer}");
+        search(query)
+            .begins("- pdf-forms: Does pdf-forms. [paper]\n")
+            .has(r#"{"action": "use", "skill_ref": NAME"#)
+            .lacks("- off");
     }
-    let answer = search("whales");
-    answer.begins("No installed skill matches `whales`. `list_installed` shows all");
+    search("whales").begins("No installed skill matches `whales`. `list_installed` shows all");
     let shown = host.succeeds(&["search_installed", "whales"]);
     assert!(shown.contains("`agent-skills list` shows all"));
     // A search for nothing is the list.
@@ -190,13 +188,13 @@ fn a_thousand_skills_and_all_real_ones_stay_within_the_budgets() {
     if named < offered {
         let counted = format!("… and {} more skills", offered - named);
         assert!(prompt.contains(&counted), "{counted}");
-        assert!(told.contains("; not named: "), "{told}");
+        told.has("; not named: ");
     }
     // The last one by name is found all the same.
     let last = (0..1000).map(|number| generated(number).0).max().unwrap();
     let call = json!({"action": "search_installed", "query": last});
-    let found = host.tool("skill_marketplace", &call);
-    assert!(found.starts_with(&format!("- {last}: ")), "{found}");
+    host.tool("skill_marketplace", &call)
+        .begins(&format!("- {last}: "));
     let call = json!({"skill_name": last});
     host.allows("skill", &call);
     assert!(host.tool("skill", &call).contains("\nDo it.\n"));

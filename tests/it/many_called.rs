@@ -41,8 +41,8 @@ fn activation_takes_effect_before_the_tool_has_run() {
             host.allows("shell_exec", &json!({"command": "ls"}));
             host.allows(tool, &arguments);
             host.blocks("shell_exec", &json!({"command": "ls"}));
-            let text = host.tool(tool, &arguments);
-            assert!(text.starts_with("<skill_content name=\"reads\">"), "{text}");
+            host.tool(tool, &arguments)
+                .begins("<skill_content name=\"reads\">");
             host.allows("file_head", &json!({"path": "x"}));
             host.allows("skill_free", &json!({}));
             host.allows("shell_exec", &json!({"command": "ls"}));
@@ -66,8 +66,7 @@ fn entries_that_narrow_skills_hold_for_every_way() {
     for (at, (tool, arguments)) in ways("free").into_iter().enumerate() {
         host.session(&format!("s{at}"));
         host.activates("narrow");
-        let message = host.blocks(tool, &arguments);
-        assert!(message.contains("skill_free"), "{message}");
+        host.blocks(tool, &arguments).has("skill_free");
         host.blocks("skill_free", &json!({}));
         host.blocks("shell_exec", &json!({"command": "ls"}));
         let (tool, arguments) = ways("reads")[at].clone();
@@ -126,8 +125,7 @@ fn a_failed_activation_opens_nothing() {
     ] {
         let message = host.blocks(tool, &arguments);
         assert!(message.contains(part), "{arguments}: {message}");
-        let answer = host.tool(tool, &arguments);
-        answer.begins("Error: ").has(part);
+        host.tool(tool, &arguments).begins("Error: ").has(part);
     }
     host.blocks("skill_marketplace", &json!({"action": "use"}));
     host.blocks("skill_marketplace", &json!({"args": ["use", "free"]}));
@@ -145,9 +143,9 @@ fn with_few_skills_a_tool_called_skill_may_be_another_plugins() {
     assert!(host.tool("skill", &call).starts_with("<skill_content"));
     host.activates("reads");
     host.blocks("skill", &call);
-    let answer = host.tool("skill", &call);
-    answer.begins("Error: `skill` is no longer a tool here");
-    answer.has(r#"{"action":"use","skill_ref":"free"}"#);
+    host.tool("skill", &call)
+        .begins("Error: `skill` is no longer a tool here")
+        .has(r#"{"action":"use","skill_ref":"free"}"#);
     host.blocks("shell_exec", &json!({"command": "ls"}));
 }
 
@@ -159,8 +157,9 @@ fn a_skill_changed_in_the_conversation_is_used_as_it_is() {
     let call = json!({"action": "use", "skill_ref": "new", "query": "now"});
     host.allows("skill_marketplace", &call);
     host.blocks("shell_exec", &json!({"command": "ls"}));
-    let text = host.tool("skill_marketplace", &call);
-    text.has("\nfresh\n").has("## Arguments\n\nnow\n");
+    host.tool("skill_marketplace", &call)
+        .has("\nfresh\n")
+        .has("## Arguments\n\nnow\n");
     let host = host.skill("new", "", "edited");
     host.allows("skill_marketplace", &call);
     host.allows("shell_exec", &json!({"command": "ls"}));
@@ -178,7 +177,7 @@ fn a_shadowed_skill_is_used_by_its_qualified_name() {
         let call = json!({"action": "use", "skill_ref": name});
         host.allows("skill_marketplace", &call);
         let text = host.tool("skill_marketplace", &call);
-        assert!(text.contains(&format!("\n{body}\n")), "{text}");
+        text.has(&format!("\n{body}\n"));
         if body == "installed" {
             text.has(r#"{"skill":"plugin/pdf","path":"a.md"}"#);
         }

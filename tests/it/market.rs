@@ -33,8 +33,8 @@ pub fn acme(host: Host) -> (Host, Hub) {
 fn a_skill_is_installed_used_updated_and_removed() {
     for host in Host::both() {
         let (host, hub) = acme(host);
-        let answer = host.tool("agent-skills", &json!({"args": ["install", "acme/pdf"]}));
-        assert!(answer.contains("\ninstalled `pdf` from "), "{answer}");
+        host.tool("agent-skills", &json!({"args": ["install", "acme/pdf"]}))
+            .has("\ninstalled `pdf` from ");
         host.tool(
             "skill_marketplace",
             &json!({"action": "install", "skill_ref": "acme/pdf"}),
@@ -53,8 +53,8 @@ fn a_skill_is_installed_used_updated_and_removed() {
         let file = Path::new(&repository).join("skills/pdf/SKILL.md");
         fs::write(file, skill("pdf").replace("Body", "New body")).unwrap();
         commit(Path::new(&repository));
-        let updated = host.tool("skill_marketplace", &json!({"action": "update"}));
-        assert!(updated.contains("`pdf` was updated from "), "{updated}");
+        host.tool("skill_marketplace", &json!({"action": "update"}))
+            .has("`pdf` was updated from ");
         host.tool("skill_pdf", &json!({})).has("New body of pdf.");
         host.succeeds(&["update", "pdf"]).has("up to date");
 
@@ -74,7 +74,7 @@ fn a_namesake_that_is_left_out_is_named() {
     let source = host.home().join("source");
     let told = host.succeeds(&["install", "--yes", source.to_str().unwrap(), "--all"]);
     let note = "note: `skills/two` was left out, since it is called `deploy` too";
-    assert!(told.contains(note), "{told}");
+    told.has(note);
     assert_eq!(told.matches("was left out").count(), 1, "{told}");
     let words = ["--skill", "skills/two", "--name", "other"];
     host.succeeds(&[&["install", "--yes", source.to_str().unwrap()], &words[..]].concat());

@@ -83,5 +83,5 @@ fn a_refused_new_name_is_a_failure() {
     write(&dir, "skills/pdf/SKILL.md", &skill("deploy"));
     let ran = host.person(&["update"]);
     assert!((ran.status, ran.stdout.as_str()) == (1, ""), "{ran:?}");
-    assert!(ran.stderr.contains("`pdf` was left as it is"), "{ran:?}");
+    ran.stderr.has("`pdf` was left as it is");
 }

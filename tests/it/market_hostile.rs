@@ -168,8 +168,8 @@ fn names_and_paths_of_manifests_go_nowhere() {
     let before = outside(&host);
     host.succeeds(&["source", "add", "evil/skills", "--name", "../../sources"]);
     assert!(host.succeeds(&["source", "list"]).contains("\nsources  "));
-    let told = host.succeeds(&["install", "evil/skills", "--reading", "repo", "--all"]);
-    assert!(told.contains("letters' case"), "{told}");
+    host.succeeds(&["install", "evil/skills", "--reading", "repo", "--all"])
+        .has("letters' case");
     assert_eq!(
         host.skill_tools(),
         ["skill_case", "skill_help", "skill_ssh-authorized-keys"]
@@ -266,26 +266,24 @@ fn what_the_scan_blocks_is_refused_unless_it_is_accepted() {
         ],
     );
     let host = hub.host();
-    let error = host.fails(&["install", "evil/bird", "--yes"]);
-    error.has("encoded-command").has("--accept-findings");
+    host.fails(&["install", "evil/bird", "--yes"])
+        .has("encoded-command")
+        .has("--accept-findings");
     let answer = host.tool("agent-skills", &json!({"args": ["install", "evil/bird"]}));
     answer.begins("Error: ").has("decoded-to-shell");
     // No context is recorded yet, and it may be a model that reads this: it has no flag.
-    assert!(
-        answer.contains("in a terminal: agent-skills install evil/bird ("),
-        "{answer}"
-    );
-    assert!(!answer.contains("--"), "{answer}");
+    answer.has("in a terminal: agent-skills install evil/bird (");
+    answer.lacks("--");
     assert!(host.skill_tools().is_empty());
     for target in ["evil/bird", "github:evil/skills"] {
         let ran = host.person(&["scan", target, "--fail-on", "high"]);
         assert_eq!(ran.status, 1, "{ran:?}");
-        assert!(ran.stdout.contains("block SKILL.md:5"), "{ran:?}");
+        ran.stdout.has("block SKILL.md:5");
     }
     host.succeeds(&["scan", "evil/skills@good", "--fail-on", "note"]);
     host.succeeds(&["install", "evil/bird", "--accept-findings"]);
-    let json = host.succeeds(&["scan", "bird", "--json"]);
-    assert!(json.contains("\"severity\": \"block\""), "{json}");
+    host.succeeds(&["scan", "bird", "--json"])
+        .has("\"severity\": \"block\"");
     let dir = host.skills_dir().join("bird");
     assert_eq!(
         host.person(&["scan", dir.to_str().unwrap(), "--fail-on", "block"])
@@ -308,6 +306,6 @@ fn a_file_is_printed_without_what_steers_a_terminal() {
         printed.contains("<U+001B>[2Jcleared<U+0007>\n  indented\n") && !printed.contains('\u{1b}'),
         "{printed:?}"
     );
-    let binary = host.fails(&["show", "evil/s", "--file", "bin"]);
-    assert!(binary.contains("is not text"), "{binary}");
+    host.fails(&["show", "evil/s", "--file", "bin"])
+        .has("is not text");
 }

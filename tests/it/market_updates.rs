@@ -111,13 +111,13 @@ fn new_scripts_and_wider_tools_need_consent() {
     let ran = host.person(&["update"]);
     assert_eq!((ran.stdout.as_str(), ran.status), ("", 1), "{ran:?}");
     ran.stderr.has("was left as it is").has("--yes");
-    assert!(ran.stderr.contains("new scripts   scripts/x.sh"), "{ran:?}");
-    let answer = host.tool(
+    ran.stderr.has("new scripts   scripts/x.sh");
+    host.tool(
         "skill_marketplace",
         &json!({"action": "update", "skill_ref": ""}),
-    );
-    answer.begins("Error: `pdf` was left as it is");
-    assert!(!answer.contains("[stderr]"), "{answer}");
+    )
+    .begins("Error: `pdf` was left as it is")
+    .lacks("[stderr]");
     host.succeeds(&["update", "--yes"]);
     assert!(host.skills_dir().join("pdf/scripts/x.sh").exists());
     let with = |tools: &str| {
@@ -131,14 +131,14 @@ fn new_scripts_and_wider_tools_need_consent() {
     write(&dir, "skills/pdf/SKILL.md", &with("Read"));
     let ran = host.person(&["update"]);
     for dropped in ["`execution` is gone", "`disable-model-invocation` is gone"] {
-        assert!(ran.stderr.contains(dropped), "{ran:?}");
+        ran.stderr.has(dropped);
     }
     assert_eq!(body(&host), limited);
     host.succeeds(&["update", "--yes"]);
     write(&dir, "skills/pdf/SKILL.md", &with("Read Write"));
     let ran = host.person(&["update"]);
-    assert!(ran.stderr.contains("may also use  write_file"), "{ran:?}");
-    assert!(ran.stderr.contains("was left as it is"), "{ran:?}");
+    ran.stderr.has("may also use  write_file");
+    ran.stderr.has("was left as it is");
     write(
         &dir,
         "skills/pdf/SKILL.md",
@@ -177,8 +177,7 @@ fn a_person_on_a_terminal_decides_in_spite_of_findings() {
         let mut command = host.command();
         converse(command.args(["install", "acme/odd"]), answer).0
     };
-    let shown = answers("n\n");
-    assert!(shown.contains("you said no"), "{shown}");
+    answers("n\n").has("you said no");
     assert_eq!(host.skill_tools(), ["skill_csv"]);
     answers("y\n");
     assert_eq!(host.skill_tools(), ["skill_csv", "skill_odd"]);
@@ -211,11 +210,11 @@ fn only_the_commit_that_was_looked_at_is_applied() {
     let seen = add("one");
     let hint = format!("`update pdf --to {seen} --yes` agrees to that");
     let ran = host.person(&["update"]);
-    assert!(ran.stderr.contains(&hint), "{ran:?}");
+    ran.stderr.has(&hint);
     let later = add("two");
     let ran = host.person(&["update", "pdf", "--to", &seen, "--yes"]);
     let told = format!("its source is now at {later}, not at {seen}");
-    assert!(ran.stderr.contains(&told), "{ran:?}");
+    ran.stderr.has(&told);
     assert!(!host.skills_dir().join("pdf/scripts").exists());
     for misused in [
         &["update", "--to", &later][..],
@@ -231,8 +230,8 @@ fn only_the_commit_that_was_looked_at_is_applied() {
     host.succeeds(&["update", "pdf", "--to", &later[..12], "--yes"]);
     assert!(host.skills_dir().join("pdf/scripts/x.sh").exists());
     host.succeeds(&["update", "pdf", "--to", &later]);
-    let told = host.fails(&["update", "pdf", "--to", &seen]);
-    assert!(told.contains(&format!("now at {later}, not")), "{told}");
+    host.fails(&["update", "pdf", "--to", &seen])
+        .has(&format!("now at {later}, not"));
     // Another commit with the same files.
     write(&dir, "other", "x");
     host.fails(&["update", "pdf", "--to", &other]);

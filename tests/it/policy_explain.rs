@@ -129,7 +129,7 @@ fn a_policy_keeps_keys_of_the_configuration_strict() {
     let got = host.succeeds(&["config", "get", "model_installs"]);
     assert!(got.contains("off") && got.contains("policy"), "{got}");
     let ran = host.unattended(&["disable", "x"]);
-    assert!(ran.stderr.contains("terminal"), "{ran:?}");
+    ran.stderr.has("terminal");
     fs::write(policy_file(&host), "[enforce]\nmax_active = 1\n").unwrap();
     assert!(host.fails(&["config", "list"]).contains("max_active"));
 }

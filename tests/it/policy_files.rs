@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::write_at;
+use crate::host::{Has, write_at};
 use crate::layers::{codes, is_offered, with_layers};
 
 fn policy(host: &Host) -> PathBuf {
@@ -245,7 +245,7 @@ fn an_unreadable_enterprise_layer_keeps_every_name() {
     symlink("/no/such/skills", host.home().join("enterprise/skills")).unwrap();
     assert!(!is_offered(&host, "free"));
     let (_, told) = host.hook_with_stderr("post_system_prompt", &json!({}));
-    assert!(told.contains("enterprise skills"), "{told}");
+    told.has("enterprise skills");
     host.blocks("shell_exec", &json!({"command": "ls"}));
 }
 

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::archives::zip;
+use crate::host::Has;
 use crate::layers::codes;
 use crate::market_sources::skill;
 use crate::policy::{lockfile, under};
@@ -137,7 +138,7 @@ fn an_update_contacts_no_source_that_is_blocked() {
     ] {
         let ran = host.person(words);
         assert_eq!(ran.status, 1, "{ran:?}");
-        assert!(ran.stderr.contains("blocks the source"), "{ran:?}");
+        ran.stderr.has("blocks the source");
     }
     assert!(!asked.exists());
 }
@@ -199,7 +200,7 @@ fn a_redirect_leads_to_no_source_that_is_refused() {
     }
     // What this cached could be installed with `--offline`.
     let told = host.fails(&["show", &ours.url("ours/skills.git")]);
-    assert!(told.contains("302"), "{told}");
+    told.has("302");
     assert_eq!(theirs.take_seen(), [""; 0]);
 }
 
@@ -208,7 +209,7 @@ fn a_sites_root_is_a_source_of_its_own() {
     let hub = Hub::new();
     let (ours, _theirs, host) = two_servers(&hub);
     let told = host.fails(&["install", "--yes", &ours.url("ours")]);
-    assert!(told.contains("does not allow the source"), "{told}");
+    told.has("does not allow the source");
     assert!(!host.skills_dir().join("pdf").exists());
 }
 
@@ -219,9 +220,9 @@ fn where_a_redirect_led_to_is_shown_and_recorded() {
     let host = Host::stdin();
     let told = host.succeeds(&["show", &ours.url("ours/x.zip")]);
     let led = format!("ours/x.zip led to {}", theirs.url("x.zip"));
-    assert!(told.contains(&led), "{told}");
+    told.has(&led);
     host.succeeds(&["install", "--yes", &ours.url("ours/x.zip")]);
     let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
     let recorded = format!(r#""address": "{}""#, theirs.url("x.zip"));
-    assert!(lock.contains(&recorded), "{lock}");
+    lock.has(&recorded);
 }

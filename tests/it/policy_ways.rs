@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use serde_json::json;
 
 use crate::Host;
-use crate::host::write_at;
+use crate::host::{Has, write_at};
 use crate::layers::{codes, is_offered, put};
 use crate::policy::{lockfile, under, with_var};
 
@@ -153,7 +153,7 @@ fn namesakes_are_approved_each_for_itself() {
     for layer in ["plugin", "personal"] {
         let told = host.succeeds(&["info", &format!("{layer}/d")]);
         let hint = format!("agent-skills approve {layer}/d");
-        assert!(told.contains(&hint), "{told}");
+        told.has(&hint);
         host.succeeds(&["approve", "--yes", &format!("{layer}/d")]);
     }
     for layer in ["plugin", "personal"] {

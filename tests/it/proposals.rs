@@ -28,7 +28,7 @@ pub fn call(skill: &str, diff: &str) -> Value {
 pub fn propose(host: &Host, skill: &str, diff: &str) -> String {
     host.allows(TOOL, &call(skill, diff));
     let answer = host.tool(TOOL, &call(skill, diff));
-    assert!(answer.contains("Nothing has changed"), "{answer}");
+    answer.has("Nothing has changed");
     let words: Vec<&str> = answer.split_whitespace().collect();
     words[2].to_owned()
 }
@@ -81,8 +81,8 @@ fn a_proposal_changes_nothing_until_a_person_approves() {
     host.succeeds(&["proposals", "approve", &id, "--yes"]);
     text(&host, "pdf/SKILL.md").finishes("One.\n2.\n3.\n");
     assert_eq!(list(&host), json!([]));
-    let history = host.succeeds(&["info", "--history", "pdf"]);
-    assert!(history.contains("since then changed SKILL.md"), "{history}");
+    host.succeeds(&["info", "--history", "pdf"])
+        .has("since then changed SKILL.md");
     host.succeeds(&["rollback", "pdf"]);
     assert_eq!(files(&host.skills_dir()), before);
     host.succeeds(&["rollback", "pdf"]);
@@ -138,11 +138,9 @@ fn hostile_and_useless_diffs_are_refused_with_the_next_step() {
         assert!(answer.contains(why), "{why}: {answer}");
     }
     if host.generation() == Generation::Stdin {
-        let answer = refusal(&host, "pdf", &diff("Two.", &"x\n".repeat(500_000)));
-        assert!(answer.contains("65536"), "{answer}");
+        refusal(&host, "pdf", &diff("Two.", &"x\n".repeat(500_000))).has("65536");
     }
-    let answer = refusal(&host, "none", &diff("One.", "1."));
-    assert!(answer.contains("no skill `none`"), "{answer}");
+    refusal(&host, "none", &diff("One.", "1.")).has("no skill `none`");
     let silent = json!({"skill": "pdf", "diff": diff("Two.", "2."), "justification": " \u{200b}"});
     host.tool(TOOL, &silent).has("justification");
     host.tool(TOOL, &json!({"skill": "pdf"})).has("for example");
@@ -180,7 +178,7 @@ fn what_the_result_could_do_is_scanned_and_shown_loudly() {
         host.succeeds(&["proposals", "show", &hidden]),
         host.fails(&["proposals", "approve", &hidden, "--yes"]),
     ] {
-        assert!(told.contains("+<U+001B>[2J<U+202E>owT<U+009B>"), "{told}");
+        told.has("+<U+001B>[2J<U+202E>owT<U+009B>");
         assert!(!told.contains(['\u{1b}', '\u{202e}', '\u{9b}']), "{told:?}");
     }
     host.succeeds(&["proposals", "approve", &evil, "--yes", "--accept-findings"]);
@@ -247,7 +245,7 @@ fn a_new_skill_is_a_proposal_which_can_be_switched_off() {
     fs::remove_file(config).unwrap();
     assert!(host.tool_names().contains(&"create_skill".to_owned()));
     let answer = host.tool("create_skill", &arguments);
-    assert!(answer.contains("Nothing has changed"), "{answer}");
+    answer.has("Nothing has changed");
     assert!(host.skill_tools().is_empty());
     let id = answer.split_whitespace().nth(2).unwrap();
     assert_eq!(list(&host)[0]["kind"], json!("create"));

@@ -81,8 +81,9 @@ fn notices_follow_the_text_on_lines_of_their_own() {
         json!([1]),
         json!(true),
     ] {
-        let text = read_lines(&host, "five.txt", odd.clone(), Value::Null);
-        text.begins("Error: ").has("whole number");
+        read_lines(&host, "five.txt", odd.clone(), Value::Null)
+            .begins("Error: ")
+            .has("whole number");
     }
     for huge in [json!(u64::MAX), json!("18446744073709551615")] {
         let text = read_lines(&host, "five.txt", huge.clone(), huge);
@@ -139,8 +140,7 @@ fn bytes_with_nuls_are_base64_with_a_media_type() {
             "data:application/octet-stream;base64,//5oAGkA\n[",
         ),
     ] {
-        let text = read(&host, path);
-        text.begins(begin);
+        read(&host, path).begins(begin);
     }
     let text = read(&host, "huge.bin");
     let path = host.skills_dir().join("x/huge.bin").display().to_string();
@@ -164,9 +164,9 @@ fn a_missing_file_is_answered_with_what_is_there() {
         .file("x/scripts/fill.py", "")
         .file("x/.git/config", "");
     for path in ["none.md", "references", "references/forms.md/x"] {
-        let text = read(&host, path);
-        text.begins("Error: ");
-        text.finishes("the skill has references/forms.md, scripts/fill.py");
+        read(&host, path)
+            .begins("Error: ")
+            .finishes("the skill has references/forms.md, scripts/fill.py");
     }
 }
 

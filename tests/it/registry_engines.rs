@@ -215,8 +215,7 @@ fn a_password_is_taken_from_dockers_file() {
     let (host, dir) = author();
     let pdf = dir.join("pdf");
     let (pdf, to) = (pdf.to_str().unwrap(), engine.reference("acme/pdf:1"));
-    let told = runs(&host, &["publish", pdf, &to, "--yes"], 1);
-    assert!(told.contains("log in with `docker login"), "{told}");
+    runs(&host, &["publish", pdf, &to, "--yes"], 1).has("log in with `docker login");
     let docker = host.home().join(".docker");
     fs::create_dir_all(&docker).unwrap();
     let login = |secret: &str| {

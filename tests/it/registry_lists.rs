@@ -126,7 +126,7 @@ fn a_push_needs_no_right_to_read_and_any_place_to_upload() {
             &[&publish[..], more].concat(),
             if why.is_empty() { 2 } else { 1 },
         );
-        assert!(told.contains(why), "{told}");
+        told.has(why);
     }
     let twice = ["publish", all, all, &to, "--yes", "--collection", "all"];
     runs(&host, &twice, 1).has("would have `csv` twice");
@@ -171,12 +171,12 @@ fn a_link_in_the_place_of_a_skill_is_not_pruned() {
     symlink(&mine, &csv).unwrap();
     list(&registry, &["pdf"]);
     for more in [&["--dry-run"][..], &[]] {
-        let told = runs(
+        runs(
             &host,
             &[&["sync", "--yes", "--prune", &all], more].concat(),
             3,
-        );
-        assert!(!told.contains("`csv`"), "{told}");
+        )
+        .lacks("`csv`");
         assert!(csv.is_symlink() && mine.join("SKILL.md").exists());
     }
 }

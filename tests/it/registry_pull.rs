@@ -92,8 +92,8 @@ fn a_skill_is_pulled_pinned_and_updated_when_its_tag_moves() {
     assert_eq!(registry.take_seen(), ["HEAD /v2/acme/pdf/manifests/1.0"]);
     let second = registry.publish("acme/pdf", "1.0", &versioned(&registry, "pdf", "two"));
     host.succeeds(&["update", "--check"]).has("pdf");
-    let refused = host.fails(&["update", "pdf", "--to", &first]);
-    assert!(refused.contains("its source is now at"), "{refused}");
+    host.fails(&["update", "pdf", "--to", &first])
+        .has("its source is now at");
     host.succeeds(&["update", "pdf", "--to", &second[..20]]);
     assert_eq!(
         (text("a/b.txt"), &locked(&host, "pdf")["commit"]),
@@ -119,7 +119,7 @@ fn a_skill_is_pulled_pinned_and_updated_when_its_tag_moves() {
         &first[7..],
         registry.host()
     );
-    assert!(bill.contains(&purl), "{bill}");
+    bill.has(&purl);
     host.succeeds(&["info", "pdf"]).has("oci://");
 }
 
@@ -149,8 +149,8 @@ fn of_a_collection_only_what_is_meant_is_fetched() {
         .collect();
     registry.publish("acme/tools", "latest", &collection(&registry, &listed));
     let reference = registry.reference("acme/tools");
-    let error = host.fails(&["install", &reference]);
-    assert!(error.contains("there are 3 skills"), "{error}");
+    host.fails(&["install", &reference])
+        .has("there are 3 skills");
     registry.take_seen();
     host.succeeds(&["install", &format!("{reference}@pdf")]);
     let blobs = registry

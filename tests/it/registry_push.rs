@@ -40,7 +40,7 @@ fn what_is_published_is_installed_and_updated() {
     let pdf = dir.join("pdf");
     let (pdf, to) = (pdf.to_str().unwrap(), registry.reference("acme/pdf:1"));
     let would = runs(&host, &["publish", pdf, &to, "--dry-run"], 0);
-    assert!(would.contains("would publish `pdf` to oci://"), "{would}");
+    would.has("would publish `pdf` to oci://");
     let wrote = |seen: &[String]| {
         seen.iter()
             .filter(|one| !one.starts_with(['H', 'G']))
@@ -48,13 +48,13 @@ fn what_is_published_is_installed_and_updated() {
     };
     assert_eq!(wrote(&registry.take_seen()), 0);
     let told = runs(&host, &["publish", pdf, &to, "--yes"], 0);
-    assert!(told.contains("published `pdf` to oci://"), "{told}");
+    told.has("published `pdf` to oci://");
     let digest = told
         .lines()
         .find(|line| line.starts_with("  sha256:"))
         .unwrap()
         .trim();
-    assert!(would.contains(digest), "{would}");
+    would.has(digest);
     runs(&host, &["publish", pdf, &to, "--yes"], 0).has(" is `pdf` already");
     runs(&host, &["install", &to, "--yes"], 0);
     let text = fs::read_to_string(host.skills_dir().join("pdf/SKILL.md")).unwrap();
@@ -116,19 +116,17 @@ fn what_cannot_be_published_is_told() {
     let registry = Registry::new();
     let (host, dir) = author();
     let (all, to) = (dir.to_str().unwrap(), registry.reference("acme/all"));
-    let told = runs(&host, &["publish", all, &to, "--yes"], 1);
-    assert!(told.contains("`--collection NAME`"), "{told}");
+    runs(&host, &["publish", all, &to, "--yes"], 1).has("`--collection NAME`");
     runs(&host, &["publish", all, &to, "--collection", "x"], 1).has("--yes` agrees");
     fs::write(dir.join("pdf/SKILL.md"), "no frontmatter").unwrap();
     let pdf = dir.join("pdf");
-    let told = runs(&host, &["publish", pdf.to_str().unwrap(), &to, "--yes"], 1);
-    assert!(told.contains("agent-skills validate "), "{told}");
+    runs(&host, &["publish", pdf.to_str().unwrap(), &to, "--yes"], 1).has("agent-skills validate ");
     registry.instead("/v2/acme/csv/manifests/latest", 404, &[], b"{}");
     registry.instead("/v2/acme/csv/blobs/uploads/", 403, &[], b"{}");
     let csv = dir.join("csv");
     let to = registry.reference("acme/csv");
-    let told = runs(&host, &["publish", csv.to_str().unwrap(), &to, "--yes"], 1);
-    assert!(told.contains("log in with `docker login"), "{told}");
+    runs(&host, &["publish", csv.to_str().unwrap(), &to, "--yes"], 1)
+        .has("log in with `docker login");
     let digest = format!("{to}@sha256:{}", "0".repeat(64));
     runs(
         &host,
@@ -204,6 +202,5 @@ fn a_layer_becomes_what_a_collection_lists() {
         ],
         0,
     );
-    let told = runs(&machine, &["sync", "--yes", &skill], 1);
-    assert!(told.contains("is one skill, and no collection"), "{told}");
+    runs(&machine, &["sync", "--yes", &skill], 1).has("is one skill, and no collection");
 }

@@ -34,13 +34,13 @@ fn verify_names_the_way_out_and_takes_it() {
         let way = "`agent-skills verify --fix csv pdf` restores what was installed";
         assert!(told.stdout.contains(way), "{}", told.stdout);
         let some = host.person(&["verify", "nothing", "csv", "pdf"]);
-        assert!(some.stderr.contains("no skill `nothing`"), "{some:?}");
-        assert!(some.stdout.contains(way), "{some:?}");
+        some.stderr.has("no skill `nothing`");
+        some.stdout.has(way);
         let doctor = host.person(&["doctor"]).stdout;
-        assert!(doctor.contains("agent-skills verify --fix pdf"), "{doctor}");
-        assert!(doctor.contains("agent-skills verify --fix csv"), "{doctor}");
+        doctor.has("agent-skills verify --fix pdf");
+        doctor.has("agent-skills verify --fix csv");
         let fixed = host.succeeds(&["verify", "--fix"]);
-        assert!(fixed.contains("`csv` was restored\n"), "{fixed}");
+        fixed.has("`csv` was restored\n");
         fixed.has("`pdf` was restored; your changes are kept in ");
         let kept = fixed
             .split("kept in ")
@@ -66,10 +66,10 @@ fn update_force_restores_what_has_nothing_newer() {
     let (host, _hub) = damaged(false);
     let told = host.succeeds(&["update", "--force"]);
     told.has("`pdf` was restored").has("`csv` was restored");
-    assert!(!told.contains("up to date"), "{told}");
+    told.lacks("up to date");
     host.succeeds(&["verify"]).has("2 skills are intact");
     let told = host.succeeds(&["update", "--force"]);
-    assert!(told.contains("2 skills are up to date"), "{told}");
+    told.has("2 skills are up to date");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::always_on::prompt_in;
+use crate::host::Has;
 use crate::layers::{is_offered, layer_dir, put};
 use crate::policy::under;
 use crate::required_skills::{ANYWHERE, lock_must, with_must};
@@ -88,8 +89,8 @@ fn a_changed_skill_is_not_the_one_that_is_required() {
     assert_eq!(policy.status, 1, "{policy:?}");
     let said = policy.stdout.split_whitespace().collect::<Vec<_>>();
     let said = said.join(" ");
-    assert!(said.contains("changed since it was installed"), "{said}");
+    said.has("changed since it was installed");
     // It is still the one that may not be lost.
     let told = host.fails(&["remove", "--layer", "plugin", "--yes", "must"]);
-    assert!(told.contains("requires the skill `must`"), "{told}");
+    told.has("requires the skill `must`");
 }

@@ -65,8 +65,7 @@ fn no_configuration_hides_a_required_skill() {
             );
         }
         host.config("");
-        let told = host.fails(&["disable", "must"]);
-        assert!(told.contains("requires `must`"), "{told}");
+        host.fails(&["disable", "must"]).has("requires `must`");
         let project = host.project().join(".chibi/agent-skills.toml");
         fs::create_dir_all(project.parent().unwrap()).unwrap();
         fs::write(project, "[visibility]\nmust = \"off\"\n").unwrap();
@@ -126,8 +125,9 @@ fn no_other_skill_takes_the_place_of_a_required_one() {
 fn a_name_alone_requires_the_administrators_skill() {
     let host = with_must(Host::stdin(), "[skills]\nrequire = ['Must']\n");
     assert!(!is_offered(&host, "must"));
-    let told = host.person(&["doctor"]).stdout;
-    told.has("only one in the administrator's directory");
+    host.person(&["doctor"])
+        .stdout
+        .has("only one in the administrator's directory");
     put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
     assert!(is_offered(&host, "must"));
     assert_eq!(read(&host, "must"), "enterprise");
@@ -135,12 +135,11 @@ fn a_name_alone_requires_the_administrators_skill() {
         assert!(read(&host, gone).starts_with("Error: "), "{gone}");
     }
     let remove = ["remove", "--layer", "enterprise", "--yes", "must"];
-    let told = host.fails(&remove);
-    assert!(told.contains("requires the skill `must`"), "{told}");
+    host.fails(&remove).has("requires the skill `must`");
     host.succeeds(&["remove", "--layer", "plugin", "--yes", "must"]);
     let rollback = ["rollback", "--layer", "enterprise", "must"];
     let told = host.fails(&rollback);
-    assert!(told.contains("requires the skill `must`"), "{told}");
+    told.has("requires the skill `must`");
 }
 
 #[test]
@@ -178,8 +177,11 @@ fn a_missing_skill_is_told_and_lets_the_conversation_go_on() {
     host.starts();
     let data = json!({"context_name": "ops"});
     let (answer, told) = host.hook_with_stderr("post_system_prompt", &data);
-    let prompt = answer["inject"].as_str().unwrap();
-    prompt.has("skill_free").lacks("must");
+    answer["inject"]
+        .as_str()
+        .unwrap()
+        .has("skill_free")
+        .lacks("must");
     told.has("requires the skill `must`: there is no");
     host.hook_with_stderr("post_system_prompt", &data);
     host.allows("shell_exec", &json!({"command": "ls"}));
@@ -199,8 +201,7 @@ fn a_missing_skill_can_stop_everything_but_reading() {
     assert!(!is_offered(&host, "free"));
     assert!(read(&host, "free").contains("requires the skill `must`"));
     let list = json!({"command": "ls"});
-    let why = host.blocks("shell_exec", &list);
-    assert!(why.contains("policy explain must"), "{why}");
+    host.blocks("shell_exec", &list).has("policy explain must");
     put(&layer_dir(&host, "enterprise"), "must", "", "enterprise");
     host.starts();
     host.prompt();
@@ -230,8 +231,7 @@ fn older_versions_are_neither_offered_nor_installed() {
             host.succeeds(&install);
             host.succeeds(&["remove", "--yes", "pdf"]);
         } else {
-            let told = host.fails(&install);
-            assert!(told.contains("at least 1.10 is required"), "{told}");
+            host.fails(&install).has("at least 1.10 is required");
         }
     }
 }
@@ -245,8 +245,8 @@ fn an_update_to_an_older_version_is_refused() {
     host.succeeds(&["install", "--yes", from.to_str().unwrap()]);
     fs::write(policy_file(&host), "[skills.versions]\npdf = '1.1'\n").unwrap();
     put(&source, "pdf", "version: 1.0", "y");
-    let told = host.fails(&["update", "--yes", "pdf"]);
-    assert!(told.contains("its version is 1.0"), "{told}");
+    host.fails(&["update", "--yes", "pdf"])
+        .has("its version is 1.0");
     assert_eq!(read(&host, "pdf"), "x");
 }
 
@@ -256,8 +256,8 @@ fn a_required_skill_from_elsewhere_is_not_installed() {
     let source = host.home().join("source");
     put(&source, "must", "", "x");
     let from = source.join("must");
-    let told = host.fails(&["install", "--yes", from.to_str().unwrap()]);
-    told.has("it has to be from `github.com/acme/*`");
+    host.fails(&["install", "--yes", from.to_str().unwrap()])
+        .has("it has to be from `github.com/acme/*`");
     let info: Value = host.json(&["list", "--json"]);
     assert_eq!(info["skills"].as_array().unwrap().len(), 0);
 }
@@ -281,8 +281,7 @@ fn no_list_prunes_a_required_skill() {
     fs::write(policy_file(&host), policy).unwrap();
     let list = list.to_str().unwrap();
     let sync = ["sync", "--yes", "--prune", "--layer", "plugin", list];
-    let told = host.fails(&sync);
-    assert!(told.contains("requires the skill `must`"), "{told}");
+    host.fails(&sync).has("requires the skill `must`");
     assert!(is_offered(&host, "must"));
     fs::write(policy_file(&host), "").unwrap();
     assert_eq!(host.person(&sync).status, 3);

@@ -51,7 +51,7 @@ fn what_is_missing_is_told_at_install_and_wherever_people_look() {
         write_at(dir.join(name).join("SKILL.md"), text);
     }
     let told = host.person(&["validate", "mine"]).stdout;
-    assert!(!told.contains("requires-missing"), "{told}");
+    told.lacks("requires-missing");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
         let read = json!({"skill": form, "path": "SKILL.md"});
         host.tool("read_skill_file", &read).has("by beta");
         let loaded = host.tool("skill_session", &json!({"action": "load", "names": [form]}));
-        assert!(!loaded.contains("Error"), "{loaded}");
+        loaded.lacks("Error");
         host.succeeds(&["remove", form]);
         assert_eq!(host.skill_tools(), ["skill_pdf"]);
         assert!(host.skills_dir().join("pdf").exists());
@@ -146,7 +146,7 @@ fn what_a_skill_requires_of_one_author_is_that_authors() {
         assert_eq!(told.contains("pdf@gamma"), missing, "{told}");
         let answer = host.tool(&format!("skill_{asking}"), &json!({}));
         for name in required {
-            assert!(answer.contains(name), "{answer}");
+            answer.has(name);
         }
         assert_eq!(answer.contains("not installed"), missing, "{answer}");
     }
@@ -158,11 +158,11 @@ fn what_a_skill_requires_of_one_author_is_that_authors() {
 fn a_name_that_several_skills_have_is_told_at_the_start() {
     let host = Host::stdin().skill("pdf", "", "Body");
     let (_, told) = host.hook_with_stderr("on_start", &json!({}));
-    assert!(!told.contains("several"), "{told}");
+    told.lacks("several");
     let other = host.home().join(".chibi/skills/pdf");
     write_at(other.join("SKILL.md"), skill("pdf"));
     let (_, told) = host.hook_with_stderr("on_start", &json!({}));
-    assert!(told.contains("several skills are called `pdf`"), "{told}");
+    told.has("several skills are called `pdf`");
 }
 
 #[test]
@@ -192,5 +192,5 @@ fn a_marketplace_call_without_arguments_says_what_to_pass() {
         }
     }
     let installed = host.tool("skill_marketplace", &json!({"action": "search_installed"}));
-    assert!(installed.contains("pdf"), "{installed}");
+    installed.has("pdf");
 }

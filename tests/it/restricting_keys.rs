@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::corpus::corpus;
-use crate::host::write_at;
+use crate::host::{Has, write_at};
 use crate::layers::{codes, is_offered};
 use crate::parsing::with_file;
 use crate::terminal::converse;
@@ -366,13 +366,13 @@ fn a_near_miss_is_offered_once_a_person_agrees() {
         let host = Host::stdin().skill("x", key, "b");
         assert!(!is_offered(&host, "x"), "{key}");
         assert!(codes(&host, "x").contains(&"near-miss".to_owned()), "{key}");
-        let info = host.succeeds(&["info", "x"]);
-        assert!(info.contains("did you mean `"), "{info}");
+        host.succeeds(&["info", "x"]).has("did you mean `");
         assert!(host.succeeds(&["list"]).contains("near-miss"));
         let dir = host.skills_dir().join("x");
-        let validated = host.person(&["validate", dir.to_str().unwrap()]).stdout;
-        assert!(validated.contains("did you mean `"), "{validated}");
-        assert!(!validated.contains("unknown-field"), "{validated}");
+        host.person(&["validate", dir.to_str().unwrap()])
+            .stdout
+            .has("did you mean `")
+            .lacks("unknown-field");
         host.succeeds(&["enable", "x"]);
         assert!(is_offered(&host, "x"), "{key}");
     }
@@ -393,7 +393,7 @@ fn who_agrees_to_a_near_miss_at_install_is_offered_it() {
         }
         let (shown, status) = converse(&mut command, "y\n");
         assert_eq!(status, 0, "{shown}");
-        assert!(shown.contains("did you mean `allowed-tools`?"), "{shown}");
+        shown.has("did you mean `allowed-tools`?");
         assert_eq!(is_offered(&host, "x"), asks, "{shown}");
     }
 }
@@ -408,8 +408,8 @@ fn what_is_shown_of_a_restriction_is_what_counts() {
         )
         .skill("star", "allowed-tools: '*'", "b");
     let info = host.succeeds(&["info", "denies"]);
-    assert!(info.contains("never Bash(rm -rf:*)"), "{info}");
-    assert!(info.contains("`Bash(rm:*)` denies every `rm`"), "{info}");
+    info.has("never Bash(rm -rf:*)");
+    info.has("`Bash(rm:*)` denies every `rm`");
     let denies = &host.json(&["info", "denies", "--json"])["restriction"];
     assert_eq!(denies["rules"].as_array().unwrap().len(), 2, "{denies}");
     let first = denies["denials"][0].as_str().unwrap();

@@ -140,7 +140,7 @@ fn a_script_gets_the_documented_environment_and_no_secret() {
         assert!(has(line), "{line}: {text}");
     }
     assert!(text.contains("PATH="));
-    assert!(!text.contains("secret"), "{text}");
+    text.lacks("secret");
     for name in [
         "CHIBI_HOOK",
         "CHIBI_HOOK_DATA",
@@ -161,8 +161,8 @@ fn a_scripts_parent_shows_it_nothing_that_it_was_given() {
         .var("HARMLESS", "value");
     let text = host.runs(&json!({}));
     // Root may look at it all the same, and sees names.
-    assert!(!text.contains("=value"), "{text}");
-    assert!(!text.contains("host-secret"), "{text}");
+    text.lacks("=value");
+    text.lacks("host-secret");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn what_a_skill_needs_and_does_not_get_is_named_in_the_result() {
         .file("s/run.sh", "echo ran")
         .var("MY_TOKEN", "x");
     let text = host.runs(&json!({}));
-    assert!(text.starts_with("ran\n["), "{text}");
+    text.begins("ran\n[");
     text.has("`no-such-program`").has("brew install");
     text.has("`MY_TOKEN`").has("pass_env = [\"MY_TOKEN\"]");
     let data: Value = serde_json::from_str(&host.runs(&json!({"format": "json"}))).unwrap();

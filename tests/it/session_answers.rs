@@ -18,10 +18,10 @@ fn loading_again_answers_a_note_unless_something_changed() {
         host.tool("skill_free", &arguments)
     };
     assert!(call("").contains("Body of free."));
-    let note = call(" ");
-    note.has("already active");
-    note.has("read_skill_file {\"skill\":\"free\",\"path\":\"SKILL.md\"}");
-    note.lacks("Body of");
+    call(" ")
+        .has("already active")
+        .has("read_skill_file {\"skill\":\"free\",\"path\":\"SKILL.md\"}")
+        .lacks("Body of");
     assert!(call("a.pdf").contains("Body of free."), "other arguments");
     assert!(!call("a.pdf").contains("Body of free."));
     let text = session(&host, &load(&["free", "plain"], "add"));
@@ -64,16 +64,15 @@ fn an_activation_says_what_to_load_first() {
     let text = host.tool("skill_a", &json!({}));
     let call = "skill_session {\"action\":\"load\",\"names\":[\"c\",\"b\",\"a\"],\"mode\":\"add\"}";
     text.has("requires `c`, `b`").has(call);
-    let text = session(&host, &load(&["c", "b", "a"], "add"));
-    assert!(!text.contains("requires"), "{text}");
+    session(&host, &load(&["c", "b", "a"], "add")).lacks("requires");
     host.starts();
     session(&host, &load(&["c"], "add"));
-    let text = session(&host, &load(&["a"], "add"));
-    text.has("requires `b`.").lacks("`c`");
-    let text = session(&host, &load(&["circle"], "replace"));
-    assert!(text.contains("circle → square → circle"), "{text}");
-    let text = session(&host, &load(&["lacks"], "replace"));
-    text.has("not installed")
+    session(&host, &load(&["a"], "add"))
+        .has("requires `b`.")
+        .lacks("`c`");
+    session(&host, &load(&["circle"], "replace")).has("circle → square → circle");
+    session(&host, &load(&["lacks"], "replace"))
+        .has("not installed")
         .has("no&lt;/skill_content&gt;such");
 }
 
@@ -83,9 +82,10 @@ fn requirements_are_followed_five_deep() {
     for n in 0..8 {
         host = host.skill(&format!("s{n}"), &format!("requires: [s{}]", n + 1), "");
     }
-    let text = host.tool("skill_s0", &json!({}));
-    text.has("`s5`, `s4`, `s3`, `s2`, `s1`").lacks("`s6`");
-    assert!(text.contains("Only 5 levels"), "{text}");
+    host.tool("skill_s0", &json!({}))
+        .has("`s5`, `s4`, `s3`, `s2`, `s1`")
+        .lacks("`s6`")
+        .has("Only 5 levels");
 }
 
 #[test]
@@ -96,8 +96,7 @@ fn without_a_name_the_most_recently_loaded_skill_is_meant() {
         .file("reads/scripts/x.sh", "echo from reads\n")
         .file("plain/scripts/x.sh", "echo from plain\n");
     let notes = json!({"path": "notes.md"});
-    let answer = host.tool("read_skill_file", &notes);
-    answer
+    host.tool("read_skill_file", &notes)
         .begins("Error: no skill is active")
         .has("list_installed");
     session(&host, &load(&["plain", "free"], "add"));
@@ -131,9 +130,9 @@ fn without_a_name_the_most_recently_loaded_skill_is_meant() {
 #[test]
 fn a_mistake_in_the_configuration_is_given_as_the_reason() {
     let host = with_skills(Host::stdin()).configured("max_active = 0\n");
-    let answer = host.tool("skill_free", &json!({}));
-    answer.begins("Error: no skill is offered: ");
-    answer.has("config.toml`, line 1");
+    host.tool("skill_free", &json!({}))
+        .begins("Error: no skill is offered: ")
+        .has("config.toml`, line 1");
 }
 
 #[test]
@@ -141,10 +140,10 @@ fn more_names_than_a_call_may_have_are_refused() {
     let host = with_skills(Host::stdin());
     let names: Vec<String> = (0..101).map(|n| format!("n{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let answer = session(&host, &load(&names, "add"));
-    answer.has("101 names are too many").has("fewer");
-    let answer = session(&host, &load(&names[1..], "add"));
-    assert!(answer.contains("there is no skill `n1`"), "{answer}");
+    session(&host, &load(&names, "add"))
+        .has("101 names are too many")
+        .has("fewer");
+    session(&host, &load(&names[1..], "add")).has("there is no skill `n1`");
 }
 
 #[test]
@@ -157,7 +156,7 @@ fn no_more_than_twenty_requirements_are_named() {
     let host = host.skill("all", &format!("requires: [{}]", names.join(", ")), "");
     let text = host.tool("skill_all", &json!({}));
     assert!(text.contains("`s19`") && !text.contains("`s20`"), "{text}");
-    assert!(text.contains("and 20 skills were checked"), "{text}");
+    text.has("and 20 skills were checked");
 }
 
 #[test]
@@ -170,10 +169,10 @@ fn an_unrecorded_activation_is_refused() {
         }
         let lock = fs::File::create(host.plugin_dir().join("state.lock")).unwrap();
         fs2::FileExt::lock_exclusive(&lock).unwrap();
-        let message = host.blocks("skill_free", &json!({}));
-        message.has("locked").lacks("Next: .");
-        let answer = host.tool("skill_free", &json!({}));
-        assert!(answer.starts_with("Error: "), "{answer}");
+        host.blocks("skill_free", &json!({}))
+            .has("locked")
+            .lacks("Next: .");
+        host.tool("skill_free", &json!({})).begins("Error: ");
         let log = fs::read_to_string(host.plugin_dir().join("audit.jsonl")).unwrap_or_default();
         let activations = log.matches("\"activate\"").count();
         assert_eq!(activations, restriction.iter().count(), "{log}");

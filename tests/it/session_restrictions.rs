@@ -44,20 +44,21 @@ fn a_model_unloads_what_does_not_restrict_and_nothing_else() {
         unload(&["plain", "reads"]),
         json!({"action": "unload", "all": true}),
     ] {
-        let answer = session(&host, &call);
-        answer.has("only the user can end it").has("deactivate");
+        session(&host, &call)
+            .has("only the user can end it")
+            .has("deactivate");
         assert_eq!(active(&host), ["free", "reads", "plain"]);
     }
     // A load that replaces unloads, and so is under the same rule.
-    let message = refused(&host, &load(&["runs"], "replace"));
-    assert!(message.contains("only the user"), "{message}");
+    refused(&host, &load(&["runs"], "replace")).has("only the user");
     assert_eq!(active(&host), ["free", "reads", "plain"]);
     // One that keeps the restricted skill does not.
     session(&host, &load(&["reads"], "replace"));
     assert_eq!(active(&host), ["reads"]);
     host.blocks(SHELL, &ls());
-    let answer = session(&host, &unload(&["nosuch"]));
-    answer.begins("Error: nothing was unloaded").has("`reads`");
+    session(&host, &unload(&["nosuch"]))
+        .begins("Error: nothing was unloaded")
+        .has("`reads`");
     session(&host, &unload(&["free"]));
     assert_eq!(
         active(&host),
@@ -77,8 +78,7 @@ fn the_user_can_let_the_model_end_restrictions() {
     let answer = session(&host, &json!({"action": "unload", "all": true}));
     assert_eq!(answer, "{\"active_skills\":[]}");
     host.allows(SHELL, &ls());
-    let message = host.blocks("fetch_url", &fetch);
-    assert!(message.contains("`denies`"), "{message}");
+    host.blocks("fetch_url", &fetch).has("`denies`");
     session(&host, &load(&["narrow"], "replace"));
     host.blocks(SHELL, &ls());
     session(&host, &load(&["free"], "replace"));
@@ -158,14 +158,12 @@ fn a_namesake_from_another_layer_combines_by_the_stacking() {
 fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
     let host = with_two_layers(Host::stdin()).configured("stacking = \"intersect\"");
     host.allows("skill_marketplace", &use_skill("plugin/x"));
-    let message = refused(&host, &load(&["x"], "replace"));
-    assert!(message.contains("only the user can end it"), "{message}");
+    refused(&host, &load(&["x"], "replace")).has("only the user can end it");
     session(&host, &load(&["x"], "add"));
     assert_eq!(active(&host), ["x", "x"]);
     host.blocks(SHELL, &ls());
     host.blocks("fetch_url", &fetch());
-    let text = session(&host, &unload(&["plugin/x"]));
-    assert!(text.contains("only the user can end it"), "{text}");
+    session(&host, &unload(&["plugin/x"])).has("only the user can end it");
     // By its plain name, the one that is offered is meant.
     session(&host, &unload(&["x"]));
     assert_eq!(active(&host), ["x"]);
@@ -279,7 +277,6 @@ fn a_script_is_judged_as_the_one_that_runs() {
     host.blocks("run_skill_script", &run("nosuch"));
     for call in [run("plugin/x"), json!({"script": "scripts/x.sh"})] {
         host.allows("run_skill_script", &call);
-        let answer = host.tool("run_skill_script", &call);
-        assert!(answer.starts_with("from plugin x"), "{answer}");
+        host.tool("run_skill_script", &call).begins("from plugin x");
     }
 }

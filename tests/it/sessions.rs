@@ -34,8 +34,7 @@ pub fn session(host: &Host, call: &Value) -> String {
 #[track_caller]
 pub fn refused(host: &Host, call: &Value) -> String {
     let message = host.blocks("skill_session", call);
-    let told = host.tool("skill_session", call);
-    assert!(told.starts_with("Error: "), "{told}");
+    host.tool("skill_session", call).begins("Error: ");
     message
 }
 
@@ -104,7 +103,7 @@ fn no_body_can_close_what_it_stands_in() {
         1,
         "{text}"
     );
-    assert!(text.contains("<skills></skills>"), "{text}");
+    text.has("<skills></skills>");
 }
 
 #[test]
@@ -139,17 +138,18 @@ fn names_are_understood_in_every_form() {
 fn one_wrong_name_changes_nothing() {
     let host = with_skills(Host::stdin());
     session(&host, &load(&["plain"], "add"));
-    let answer = session(&host, &load(&["free", "raeds"], "replace"));
-    answer.begins("Error: nothing was loaded: there is no skill `raeds`");
-    answer.has("did you mean `reads`");
+    session(&host, &load(&["free", "raeds"], "replace"))
+        .begins("Error: nothing was loaded: there is no skill `raeds`")
+        .has("did you mean `reads`");
     assert_eq!(active(&host), ["plain"]);
     for call in [
         json!({"action": "load"}),
         json!({"action": "explode"}),
         json!([1]),
     ] {
-        let answer = session(&host, &call);
-        answer.begins("Error: ").has("\"action\": \"load\"");
+        session(&host, &call)
+            .begins("Error: ")
+            .has("\"action\": \"load\"");
     }
     assert_eq!(active(&host), ["plain"]);
 }
@@ -170,8 +170,8 @@ fn what_may_not_be_activated_is_not_loaded_either() {
         .skill("narrow", "allowed-tools: Read Skill(plain)", "")
         .skill("against", "disallowed-tools: skill_free", "");
     host.activates("narrow");
-    let message = host.blocks("skill_session", &load(&["free", "plain"], "add"));
-    assert!(message.contains("skill_free"), "{message}");
+    host.blocks("skill_session", &load(&["free", "plain"], "add"))
+        .has("skill_free");
     assert_eq!(active(&host), ["narrow"]);
     session(&host, &load(&["plain"], "add"));
     // Nor in one call with the skill that forbids it.
@@ -199,9 +199,9 @@ fn more_than_the_cap_is_an_error_that_asks_for_fewer() {
     let all = ["reads", "runs", "free", "plain", "denies"];
     let mut six = all.to_vec();
     six.push("sixth");
-    let message = refused(&host, &load(&six, "add"));
-    message.has("6 skills would be active, and at most 5");
-    message.has("fewer");
+    refused(&host, &load(&six, "add"))
+        .has("6 skills would be active, and at most 5")
+        .has("fewer");
     assert_eq!(active(&host), [""; 0]);
     session(&host, &load(&all, "add"));
     refused(&host, &load(&["sixth"], "add"));
@@ -211,8 +211,7 @@ fn more_than_the_cap_is_an_error_that_asks_for_fewer() {
     assert_eq!(active(&host).len(), 6);
     let host = host.configured("stacking = \"intersect\"\nmax_active = 2\n");
     host.starts().activates("plain").activates("free");
-    let message = host.blocks("skill_sixth", &json!({}));
-    assert!(message.contains("at most 2"), "{message}");
+    host.blocks("skill_sixth", &json!({})).has("at most 2");
     assert_eq!(active(&host), ["plain", "free"]);
 }
 

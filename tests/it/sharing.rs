@@ -45,15 +45,14 @@ fn doctor(host: &Host, words: &[&str]) -> String {
 #[test]
 fn agents_find_an_installed_skill_by_links() {
     let host = host();
-    let told = installs(&host, &["--for", "claude-code,codex,gemini"]);
-    assert!(told.contains("found by claude-code: "), "{told}");
-    assert!(told.contains("found by codex, gemini: "), "{told}");
+    installs(&host, &["--for", "claude-code,codex,gemini"])
+        .has("found by claude-code: ")
+        .has("found by codex, gemini: ");
     for agent in [".claude", ".agents"] {
         assert_eq!(fs::read_link(link(&host, agent)).unwrap(), installed(&host));
     }
     // Once more, nothing changes.
-    let again = installs(&host, &["--for", "claude-code,codex"]);
-    assert!(!again.contains("found by"), "{again}");
+    installs(&host, &["--for", "claude-code,codex"]).lacks("found by");
     // chibi has it once, where it is installed.
     let list = json(&host, &["list", "--json"]);
     let skills = list["skills"].as_array().unwrap();
@@ -102,8 +101,9 @@ fn removing_a_skill_removes_its_links_and_an_update_keeps_them() {
     host.person(&["remove", "--dry-run", "pdf"])
         .stdout
         .has("would be no longer found by claude-code");
-    let told = host.person(&["remove", "--yes", "pdf"]).stdout;
-    assert!(told.contains("no longer found by claude-code"), "{told}");
+    host.person(&["remove", "--yes", "pdf"])
+        .stdout
+        .has("no longer found by claude-code");
     assert!(link(&host, ".claude").symlink_metadata().is_err());
     doctor(&host, &[]).lacks("found `pdf`");
 }
@@ -217,8 +217,7 @@ fn a_projects_links_are_relative_and_none_is_followed() {
     fs::create_dir(&outside).unwrap();
     fs::remove_dir_all(project.join(".claude")).unwrap();
     symlink(&outside, project.join(".claude")).unwrap();
-    let told = installs(&host, &["--project", "--for", "claude-code"]);
-    assert!(told.contains("note: could not link"), "{told}");
+    installs(&host, &["--project", "--for", "claude-code"]).has("note: could not link");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
 }
 
@@ -244,7 +243,7 @@ fn a_new_connection_has_its_agent_find_what_is_installed() {
     let hosts = |words: &[&str]| host.succeeds(&[&["hosts"], words].concat());
     let dry = hosts(&["add", "gemini", "--dry-run"]);
     let found = format!("found by gemini: {}\n", common.display());
-    assert!(dry.contains(&format!("would be {found}")), "{dry}");
+    dry.has(&format!("would be {found}"));
     assert!(!host.home().join(".agents").exists());
     hosts(&["add", "gemini", "--yes"]).has(&found);
     assert_eq!(fs::read_link(&common).unwrap(), installed(&host));
@@ -258,7 +257,7 @@ fn a_new_connection_has_its_agent_find_what_is_installed() {
         "no longer found by codex, copilot, gemini, qwen-code, opencode, cursor: {}\n",
         common.display()
     );
-    assert!(dry.contains(&format!("would be {lost}")), "{dry}");
+    dry.has(&format!("would be {lost}"));
     hosts(&["remove", "codex", "--yes"])
         .has(&lost)
         .lacks("still finds");
@@ -280,7 +279,7 @@ fn a_link_that_was_asked_for_outlives_the_connection() {
     installs(&host, &["--project"]);
     let told = hosts(&["add", "codex", "--scope=project", "--yes"]);
     let next = "install --layer project --for codex";
-    assert!(told.contains(next), "{told}");
+    told.has(next);
     let words: Vec<&str> = next.split(' ').collect();
     host.succeeds(&words).has("found by codex");
     hosts(&[

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::write_at;
+use crate::host::{Has, write_at};
 use crate::repository::{Hub, commit, git};
 use crate::terminal::converse;
 
@@ -247,7 +247,7 @@ fn verbose_shows_the_causes_of_an_error() {
         [plain[0], plain[1], "--verbose"],
     ] {
         let ran = host.unattended(&args);
-        assert!(ran.stderr.contains(cause), "{ran:?}");
+        ran.stderr.has(cause);
         assert_eq!(ran.status, 1);
     }
 }

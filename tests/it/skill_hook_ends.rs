@@ -31,7 +31,7 @@ fn a_skill_that_changed_meanwhile_runs_nothing_at_the_end() {
     calls(&host);
     let host = host.file("lab/scripts/post.sh", "echo evil >> \"$PROJECT_DIR/log\"");
     let (_, told) = host.hook_with_stderr("on_end", &json!({}));
-    assert!(told.contains("changed or is no longer approved"), "{told}");
+    told.has("changed or is no longer approved");
     assert_eq!(log(&host), "pre lab lab none none\n");
     calls(&host);
     fs::remove_dir_all(host.skills_dir().join("lab")).unwrap();

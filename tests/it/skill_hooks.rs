@@ -43,9 +43,9 @@ fn without_approval_nothing_runs_and_the_model_is_told() {
     let host = with_skill(Host::stdin(), "", PRE, POST);
     assert!(!declares_on_end(&host));
     host.starts();
-    let answer = calls(&host);
-    assert!(answer.contains("Body of lab."), "{answer}");
-    answer.has("run `agent-skills approve plugin/lab`");
+    calls(&host)
+        .has("Body of lab.")
+        .has("run `agent-skills approve plugin/lab`");
     host.hook("on_end", &json!({}));
     host.starts();
     assert_eq!(log(&host), "");
@@ -78,7 +78,7 @@ fn approval_promises_no_hook_that_cannot_run() {
         let line = told.lines().find(|line| line.contains(when)).unwrap();
         line.begins("  cannot run when").has(why);
     }
-    assert!(!told.contains("  runs"), "{told}");
+    told.lacks("  runs");
 }
 
 #[test]
@@ -89,9 +89,9 @@ fn pre_runs_once_at_activation_and_post_at_the_end() {
     host.starts();
     host.allows("skill_lab", &json!({}));
     assert_eq!(log(&host), "", "not in pre_tool");
-    let answer = host.tool("skill_lab", &json!({}));
-    answer.has("Output of its `pre` hook:\nready\n");
-    assert!(answer.ends_with("</skill_content>"), "{answer}");
+    host.tool("skill_lab", &json!({}))
+        .has("Output of its `pre` hook:\nready\n")
+        .finishes("</skill_content>");
     calls(&host).lacks("hook");
     let mut elsewhere = host.command();
     elsewhere

@@ -60,9 +60,9 @@ fn each_refused_part_leads_to_an_entry() {
         answer["recorded"],
         json!({"calls": 6, "pass": 0, "pass_with": 6})
     );
-    let text = host.succeeds(&["suggest", "pdf"]);
-    text.has("any branch of any remote");
-    text.has("`agent-skills suggest pdf --local`");
+    host.succeeds(&["suggest", "pdf"])
+        .has("any branch of any remote")
+        .has("`agent-skills suggest pdf --local`");
     assert_eq!(config(&host), "");
 }
 
@@ -141,16 +141,16 @@ fn the_configuration_gets_them_from_a_person() {
         &file,
         "# mine\n[skills.pdf]\nallow = [\"Bash(jq:*)\"] # why\n",
     );
-    let would = host.succeeds(&["suggest", "pdf", "--local", "--dry-run"]);
-    would.has("would add 1 entry");
+    host.succeeds(&["suggest", "pdf", "--local", "--dry-run"])
+        .has("would add 1 entry");
     config(&host).lacks("npx");
     let refused = host.unattended(&["suggest", "pdf", "--local", "--yes"]);
     assert_eq!(refused.status, 1, "{refused:?}");
     host.succeeds(&["suggest", "pdf", "--local", "--yes"])
         .has("config unset skills.pdf.allow");
-    let text = config(&host);
-    text.has("allow = [\"Bash(jq:*)\", \"Bash(npx prettier:*)\"] # why");
-    text.begins("# mine");
+    config(&host)
+        .has("allow = [\"Bash(jq:*)\", \"Bash(npx prettier:*)\"] # why")
+        .begins("# mine");
     host.allows("shell_exec", &shell("npx prettier ."));
     let again = host.json(&["suggest", "pdf", "--json"]);
     assert_eq!(again["entries"], json!([]), "{again}");
@@ -172,10 +172,10 @@ fn where_additions_do_not_count_none_is_made() {
 #[test]
 fn a_proposal_changes_the_list_once_it_is_approved() {
     let host = after(Host::stdin(), &["npx prettier ."]);
-    let would = host.succeeds(&["suggest", "pdf", "--apply", "--dry-run"]);
-    would.has("would propose 1 entry");
-    let text = host.succeeds(&["suggest", "pdf", "--apply", "--yes"]);
-    text.has("agent-skills proposals show");
+    host.succeeds(&["suggest", "pdf", "--apply", "--dry-run"])
+        .has("would propose 1 entry");
+    host.succeeds(&["suggest", "pdf", "--apply", "--yes"])
+        .has("agent-skills proposals show");
     let listed: Value =
         serde_json::from_str(&host.succeeds(&["proposals", "list", "--json"])).unwrap();
     let id = listed[0]["id"].as_str().unwrap();

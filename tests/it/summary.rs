@@ -63,8 +63,8 @@ fn summarized<'a>(logs: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
 /// The page of two machines.
 fn written() -> (Host, String) {
     let (host, logs) = two_machines();
-    let said = host.succeeds(&summarized(&logs, &["--html", "page.html"]));
-    assert!(said.starts_with("Wrote page.html: "), "{said}");
+    host.succeeds(&summarized(&logs, &["--html", "page.html"]))
+        .begins("Wrote page.html: ");
     let page = fs::read_to_string(host.project().join("page.html")).unwrap();
     (host, page)
 }
@@ -101,8 +101,8 @@ fn several_machines_are_counted_together_and_each() {
         assert!(table.starts_with(&key.to_uppercase()), "{table}");
         assert_eq!(table.lines().count(), rows.len() + 1, "{table}");
     }
-    let missing = host.fails(&["audit", "--summary", "--log", "none.jsonl"]);
-    assert!(missing.contains("none.jsonl"), "{missing}");
+    host.fails(&["audit", "--summary", "--log", "none.jsonl"])
+        .has("none.jsonl");
 }
 
 #[test]
@@ -127,8 +127,8 @@ fn the_page_keeps_strangers_names_as_text() {
     let empty = fs::read_to_string(host.project().join("page.html")).unwrap();
     assert!(empty.ends_with("</html>\n") && empty.len() < page.len());
     fs::create_dir(host.project().join("dir")).unwrap();
-    let refused = host.fails(&["audit", "--summary", "--html", "dir"]);
-    assert!(refused.contains("not a regular file"), "{refused}");
+    host.fails(&["audit", "--summary", "--html", "dir"])
+        .has("not a regular file");
     host.succeeds(&["audit", "--summary", "--html", "dry.html", "--dry-run"]);
     assert!(!host.project().join("dry.html").exists());
     assert_eq!(host.person(&["audit", "--html", "x.html"]).status, 2);
@@ -158,6 +158,6 @@ fn hostile_numbers_and_second_deliveries_are_counted() {
         (&3.into(), &1.into()),
         "{told}"
     );
-    let told = host.fails(&["audit", "--summary", "--log", log, "--html", log]);
-    assert!(told.contains("is a log"), "{told}");
+    host.fails(&["audit", "--summary", "--log", log, "--html", log])
+        .has("is a log");
 }

@@ -20,9 +20,9 @@ fn an_install_at_another_ref_switches_to_it_if_agreed() {
     let old = body(&host);
     let other = "acme/skills@pdf#v2";
     let told = host.fails(&["install", other]);
-    assert!(told.contains("it is installed at v1, not v2"), "{told}");
+    told.has("it is installed at v1, not v2");
     let way_out = format!("`agent-skills install {other} --yes` switches it");
-    assert!(told.contains(&way_out), "{told}");
+    told.has(&way_out);
     for same in ["acme/skills@pdf#v1", "acme/skills@pdf"] {
         host.succeeds(&["install", same]);
     }
@@ -37,8 +37,8 @@ fn an_install_at_another_ref_switches_to_it_if_agreed() {
     // Back, over a change made by hand, which is kept.
     let file = host.plugin_dir().join("skills/pdf/SKILL.md");
     fs::write(&file, new + "Mine.\n").unwrap();
-    let told = host.succeeds(&["install", "acme/skills@pdf#v1", "--yes"]);
-    assert!(told.contains("your changes are kept in"), "{told}");
+    host.succeeds(&["install", "acme/skills@pdf#v1", "--yes"])
+        .has("your changes are kept in");
     assert_eq!(
         (body(&host), &entry(&host)["ref"]),
         (old, &json!("refs/tags/v1"))
@@ -60,7 +60,7 @@ fn a_policy_and_a_forks_commit_forbid_a_switch() {
     let to_fork = ["install", &reference, "--yes"];
     for ran in [host.unattended(&to_fork), host.person(&to_fork[..2])] {
         assert_eq!(ran.status, 1, "{ran:?}");
-        assert!(ran.stderr.contains("not in any branch"), "{ran:?}");
+        ran.stderr.has("not in any branch");
         assert_eq!(body(&host), old);
     }
     host.succeeds(&to_fork);

@@ -110,8 +110,7 @@ fn changes(answer: &Value) -> Vec<(&str, &str)> {
 fn a_layer_becomes_what_a_lockfile_says() {
     let fleet = Fleet::new(&["csv", "pdf"]);
     let host = fleet.machine();
-    let would = sync(&host, &[fleet.list(), "--dry-run"], 3);
-    assert!(would.contains("would install `csv` from "), "{would}");
+    sync(&host, &[fleet.list(), "--dry-run"], 3).has("would install `csv` from ");
     assert_eq!(layer(&host).0, []);
     sync(&host, &[fleet.list()], 3).has("installed `pdf` from ");
     let (there, lock) = layer(&host);
@@ -122,8 +121,7 @@ fn a_layer_becomes_what_a_lockfile_says() {
     // Again, there is nothing to do, and nothing is written.
     let before = stamps(&host.home().join(".chibi"));
     for words in [&[fleet.list()][..], &[fleet.list(), "--dry-run"]] {
-        let told = sync(&host, words, 0);
-        assert!(told.contains("2 skills are as the list has them"), "{told}");
+        sync(&host, words, 0).has("2 skills are as the list has them");
     }
     assert_eq!(stamps(&host.home().join(".chibi")), before);
     assert_eq!(sync(&host, &[fleet.list(), "--quiet"], 0), "");
@@ -198,8 +196,7 @@ fn prune_removes_only_what_a_source_brought() {
     sync(&host, &[less.to_str().unwrap(), "--prune"], 0);
     // What was changed here comes back as the list has it.
     fs::write(skills.join("pdf/SKILL.md"), skill("pdf") + "My line.\n").unwrap();
-    let told = sync(&host, &[less.to_str().unwrap()], 3);
-    assert!(told.contains("your changes are kept in "), "{told}");
+    sync(&host, &[less.to_str().unwrap()], 3).has("your changes are kept in ");
     assert_eq!(
         fs::read_to_string(skills.join("pdf/SKILL.md")).unwrap(),
         skill("pdf")
@@ -239,8 +236,7 @@ fn if_one_skill_is_refused_nothing_changes() {
     let zip = host.home().join(".chibi/skills/zip");
     write_at(zip.join("SKILL.md"), skill("zip"));
     let before = layer(&host);
-    let told = sync(&host, &[fleet.list()], 1);
-    assert!(told.contains("`zip` was put there by hand"), "{told}");
+    sync(&host, &[fleet.list()], 1).has("`zip` was put there by hand");
     assert_eq!(layer(&host), before);
 }
 
@@ -271,8 +267,8 @@ fn only_a_person_or_an_unattended_machine_synchronises() {
     let host = fleet.hub.host();
     sync(&host, &[fleet.list()], 1).has("`unattended = true`");
     sync(&host, &[fleet.list(), "--dry-run"], 3);
-    let answer = host.tool("agent-skills", &json!({"args": ["sync", fleet.list()]}));
-    assert!(answer.starts_with("Error: "), "{answer}");
+    host.tool("agent-skills", &json!({"args": ["sync", fleet.list()]}))
+        .begins("Error: ");
     assert_eq!(layer(&host).0, []);
     host.succeeds(&["config", "set", "unattended", "true"]);
     host.unattended(&["sync", fleet.list()])

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::host::Has;
 use crate::policy::under;
 
 fn with_skills(host: Host) -> Host {
@@ -319,8 +320,7 @@ fn a_denial_that_names_no_tool_is_a_mistake() {
         );
 
         let host = with_skills(Host::stdin()).skill("broken", "disallowed-tools: Bash;", "");
-        let told = host.succeeds(&["info", "broken"]);
-        assert!(told.contains("denies every tool"), "{told}");
+        host.succeeds(&["info", "broken"]).has("denies every tool");
         host.activates("broken")
             .blocks("shell_exec", &json!({"command": "ls"}));
         host.blocks("call_user", &json!({}));

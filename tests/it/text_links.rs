@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::archives::zip;
-use crate::host::write_at;
+use crate::host::{Has, write_at};
 use crate::market_updates::write;
 use crate::policy::under;
 use crate::repository::{Hub, commit};
@@ -33,8 +33,8 @@ fn what_it_names_is_installed_compared_and_scanned() {
     fs::write(dir.join("skills/-a/SKILL.md"), text("", LURE)).unwrap();
     commit(&dir);
     let host = hub.host();
-    let shown = host.succeeds(&["show", "acme/skills@z"]);
-    assert!(shown.contains("may use  file_head, file_lines,"), "{shown}");
+    host.succeeds(&["show", "acme/skills@z"])
+        .has("may use  file_head, file_lines,");
     host.succeeds(&["install", "acme/skills@z"]);
     let installed = host.skills_dir().join("z/SKILL.md");
     assert_eq!(fs::read_to_string(&installed).unwrap(), text(READS, "b"));
@@ -45,11 +45,11 @@ fn what_it_names_is_installed_compared_and_scanned() {
         &text("allowed-tools: Read Bash", LURE),
     );
     let ran = host.person(&["update"]);
-    assert!(ran.stderr.contains("may also use  shell_exec\n"), "{ran:?}");
-    assert!(ran.stderr.contains("decoded-to-shell"), "{ran:?}");
+    ran.stderr.has("may also use  shell_exec\n");
+    ran.stderr.has("decoded-to-shell");
     assert_eq!(fs::read_to_string(&installed).unwrap(), text(READS, "b"));
-    let scanned = host.succeeds(&["scan", "acme/skills@z"]);
-    assert!(scanned.contains("decoded-to-shell"), "{scanned}");
+    host.succeeds(&["scan", "acme/skills@z"])
+        .has("decoded-to-shell");
     // An archive and a directory are no other sources.
     let files = [
         ("r/0/SKILL.md", &*text(READS, "b")),
@@ -101,9 +101,8 @@ fn an_installed_one_is_scanned_and_was_allowed_nothing() {
     let at = |path: &str| host.skills_dir().join(path);
     fs::write(at("z/SKILL.md"), "../x/SKILL.md").unwrap();
     fs::write(at("x/SKILL.md"), text("allowed-tools: Bash", LURE)).unwrap();
-    let scanned = host.succeeds(&["scan", "z"]);
-    assert!(scanned.contains("decoded-to-shell"), "{scanned}");
+    host.succeeds(&["scan", "z"]).has("decoded-to-shell");
     write(&dir, "skills/x/SKILL.md", &text("allowed-tools: Bash", "b"));
     let ran = host.person(&["update", "z", "--force"]);
-    assert!(ran.stderr.contains("may also use  shell_exec\n"), "{ran:?}");
+    ran.stderr.has("may also use  shell_exec\n");
 }

@@ -129,7 +129,7 @@ fn trust_is_given_to_each_skill_for_itself() {
         fs::write(place.join(name).join("run.sh"), "echo").unwrap();
     }
     let told = host.succeeds(&["trust", "--yes"]);
-    assert!(told.contains(".claude/skills/evil: new"), "{told}");
+    told.has(".claude/skills/evil: new");
     write_at(
         place.join("evil/SKILL.md"),
         "---\nname: evil\ndescription: EVIL\n---\nEVIL",
@@ -151,9 +151,9 @@ fn trust_is_given_to_each_skill_for_itself() {
         host.succeeds(&["trust", "--list"]),
         host.succeeds(&["info", "evil"]).replace('\n', " "),
     ] {
-        assert!(told.contains(changed), "{told}");
+        told.has(changed);
         // What it may use is not told either, so it is not said to be everything.
-        assert!(!told.contains("every tool"), "{told}");
+        told.lacks("every tool");
     }
     host.person(&["doctor"]).stdout.has("has more than it had");
     // One is trusted, and the others stay what they are.
@@ -163,12 +163,12 @@ fn trust_is_given_to_each_skill_for_itself() {
     host.succeeds(&["trust", "--revoke", "--skill", "good"]);
     assert!(!is_offered(&host, "good") && is_offered(&host, "fine") && is_offered(&host, "late"));
     let told = host.fails(&["trust", "--yes", "--skill", "none"]);
-    assert!(told.contains("has no skill in a directory"), "{told}");
+    told.has("has no skill in a directory");
     host.fails(&["trust", "--revoke", "--skill", "good"])
         .has("was not trusted");
     let told = host.succeeds(&["trust", "--yes"]);
     told.has(&format!("evil: changed since: {changed}"));
-    assert!(told.contains("  2 are as before"), "{told}");
+    told.has("  2 are as before");
     assert!(is_offered(&host, "evil") && is_offered(&host, "good"));
 }
 
@@ -215,8 +215,8 @@ fn what_cannot_be_read_is_not_told_as_trusted() {
     put(&nearer.join(".claude/skills"), "near", "", "fine");
     let ran = host.person(&["trust", "--yes", nearer.to_str().unwrap()]);
     assert_eq!(ran.status, 1, "one of two failed: {ran:?}");
-    assert!(ran.stdout.contains("skills/near: new"), "{ran:?}");
-    assert!(ran.stderr.contains("nothing in"), "{ran:?}");
+    ran.stdout.has("skills/near: new");
+    ran.stderr.has("nothing in");
 }
 
 #[test]

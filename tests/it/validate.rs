@@ -178,7 +178,7 @@ fn paths_mean_a_skill_its_file_or_a_directory_of_skills() {
     let host = host.skill("installed", "", "b");
     let told = host.person(&["validate", "installed"]).stdout;
     let dir = host.skills_dir().join("installed").display().to_string();
-    assert!(told.contains(&dir), "{told}");
+    told.has(&dir);
     assert_eq!(host.person(&["validate"]).status, 2);
     assert_eq!(host.person(&["validate", "x", "--format", "odd"]).status, 2);
 }
@@ -192,9 +192,9 @@ fn reports_for_programs_hold_what_the_text_says() {
         assert_eq!(ran.status, 1);
         ran.stdout
     };
-    let text = report("text");
-    text.has("a b/SKILL.md:1:1: error: the skill has no description");
-    text.finishes("1 skill: 1 error, 0 warnings, 0 notes\n");
+    report("text")
+        .has("a b/SKILL.md:1:1: error: the skill has no description")
+        .finishes("1 skill: 1 error, 0 warnings, 0 notes\n");
     let sarif: Value = serde_json::from_str(&report("sarif")).unwrap();
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!(
@@ -205,8 +205,7 @@ fn reports_for_programs_hold_what_the_text_says() {
         result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
         "a%20b/SKILL.md"
     );
-    let github = report("github");
-    github.begins("::error file=a b/SKILL.md,line=1,col=1,title=description-missing::");
+    report("github").begins("::error file=a b/SKILL.md,line=1,col=1,title=description-missing::");
 }
 
 #[test]

@@ -29,13 +29,13 @@ fn visibility_is_the_users_choice_before_the_authors() {
             !is_offered(&host, name) && codes(&host, name).contains(&code.to_owned()),
             "{name} {code}"
         );
-        let read = host.tool(
+        host.tool(
             "read_skill_file",
             &json!({"skill": name, "path": "SKILL.md"}),
-        );
-        assert!(read.starts_with("Error: "), "{read}");
-        let answer = host.tool(&format!("skill_{name}"), &json!({}));
-        assert!(answer.starts_with("Error: there is no tool"), "{answer}");
+        )
+        .begins("Error: ");
+        host.tool(&format!("skill_{name}"), &json!({}))
+            .begins("Error: there is no tool");
     };
     hidden("shy", "hidden-from-model");
     host.succeeds(&["enable", "shy"]);

@@ -58,7 +58,7 @@ fn a_damaged_file_is_moved_away_or_opened() {
             damage(&path, how);
             let told = host.fails(words);
             let named = format!("`{}`", path.display());
-            assert!(told.contains(&named), "{told}");
+            told.has(&named);
             let checks = host.person(&["doctor"]).stdout;
             let step = told.split("hint: ").nth(1).unwrap().trim_end();
             assert!(checks.contains(step), "{file} {how}: {step}: {checks}");
@@ -109,7 +109,7 @@ fn a_damaged_skill_has_one_way_out_in_doctor() {
     fs::remove_file(host.skills_dir().join("pdf/SKILL.md")).unwrap();
     let checks = host.person(&["doctor"]).stdout;
     assert_eq!(checks.matches("`pdf`").count(), 1, "{checks}");
-    assert!(checks.contains("agent-skills verify --fix pdf"), "{checks}");
+    checks.has("agent-skills verify --fix pdf");
     host.succeeds(&["verify", "--fix", "pdf"]);
     host.person(&["doctor"]).stdout.lacks("`pdf`");
 }
@@ -163,14 +163,14 @@ fn what_is_misspelt_has_one_suggestion() {
     ] {
         let told = host.fails(words);
         let once = |what: &str| told.matches(what).count() < 2;
-        assert!(told.contains(meant), "{told}");
+        told.has(meant);
         assert!(once("did you mean") && once("was left out"), "{told}");
     }
     host.succeeds(&["config", "unset", "scop"]);
     let told = host.person(&["check", "pdf", "--tool", "Raed"]).stderr;
-    assert!(told.contains("did you mean `Read`?"), "{told}");
+    told.has("did you mean `Read`?");
     let dir = host.project().join(".chibi/skills/mine");
     write_at(dir.join("SKILL.md"), skill("mine", "", "b"));
     let told = host.fails(&["trust", "--skill", "mne"]);
-    assert!(told.contains("did you mean `mine`?"), "{told}");
+    told.has("did you mean `mine`?");
 }

@@ -41,11 +41,11 @@ fn list_has_a_meaning_for_people_and_one_for_hosts() {
         ("agent-skills", json!({"args": ["list"]})),
         ("skill_marketplace", json!({"action": "list"})),
     ] {
-        let answer = host.tool(tool, &arguments);
-        answer.has("csv");
+        host.tool(tool, &arguments).has("csv");
     }
-    let answer = host.tool("agent-skills", &json!({"args": ["list_installed"]}));
-    answer.has("pdf").lacks("csv");
+    host.tool("agent-skills", &json!({"args": ["list_installed"]}))
+        .has("pdf")
+        .lacks("csv");
     // What is installed from there is marked.
     let found: Value = host.json(&["search", "does", "--json"]);
     let of = |name: &str| {
