@@ -92,7 +92,7 @@ fn below(program: &Path) -> String {
 #[test]
 fn below_every_agents_program_nothing_is_decided() {
     let host = host();
-    fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    host.config("unattended = true\n");
     for agent in Agent::ALL {
         for name in agent.settings().programs {
             let program = program(&host, &format!("agents/{name}"));
@@ -241,6 +241,6 @@ fn without_a_terminal_a_yes_changes_and_a_file_decides() {
         ran.status == 1 && ran.stderr.contains("`unattended = true`"),
         "{ran:?}"
     );
-    fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    host.config("unattended = true\n");
     assert_eq!(host.unattended(&["deactivate"]).status, 0);
 }

@@ -58,7 +58,7 @@ fn a_doubtful_frontmatter_keeps_its_restriction() {
 #[test]
 fn a_mistake_in_the_configuration_opens_nothing_of_ours() {
     let host = careful(Host::stdin());
-    fs::write(host.plugin_dir().join("config.toml"), "garbage = =").unwrap();
+    host.config("garbage = =");
     host.blocks(
         "run_skill_script",
         &json!({"skill": "other", "script": "x.sh"}),

@@ -89,11 +89,7 @@ fn a_dry_run_says_what_would_be_set() {
 #[test]
 fn a_mistake_is_named_by_line_to_people_and_closes_for_hooks() {
     let host = Host::stdin().skill("pdf", "", "");
-    fs::write(
-        host.plugin_dir().join("config.toml"),
-        "\n\nenforcement = \"off\"\n",
-    )
-    .unwrap();
+    host.config("\n\nenforcement = \"off\"\n");
     for args in [&["config", "list"][..], &["config", "get", "enforce"]] {
         let told = host.fails(args);
         told.has("line 3").has("enforcement");
@@ -185,7 +181,7 @@ fn every_variable_that_the_program_reads_is_documented() {
 fn spelt(config: &str) -> Host {
     let text = "---\nname: My Skill\ndescription: d\nallowed-tools: Read\n---\nBody.\n";
     let host = Host::stdin().file("my-skill/SKILL.md", text);
-    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+    host.config(config);
     host
 }
 

@@ -91,7 +91,7 @@ fn by_way_of_a_host_nothing_is_decided() {
     let played = Host::stdin();
     let host = host(played);
     // What takes long is done by a process of its own, which the host's caller is not.
-    std::fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    host.config("unattended = true\n");
     for Row {
         words,
         class,
@@ -138,7 +138,7 @@ fn a_refusal_names_the_command_as_it_was_given() {
 fn below_a_host_nothing_is_decided_whatever_terminal_there_is() {
     let played = Host::stdin();
     let host = host(played);
-    std::fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    host.config("unattended = true\n");
     let rows = rows();
     let calls = rows.iter().map(|row| {
         let words = row.words.join(" ");

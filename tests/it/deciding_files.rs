@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, write_at};
 
 #[test]
 fn what_a_deciding_link_leads_to_is_protected() {
@@ -26,8 +26,7 @@ fn what_a_deciding_link_leads_to_is_protected() {
         let top = name.split('/').next().unwrap();
         let host = Host::stdin().skill("free", "allowed-tools: Write Bash", "");
         let target = host.home().join("dotfiles").join(name);
-        fs::create_dir_all(target.parent().unwrap()).unwrap();
-        fs::write(target, "").unwrap();
+        write_at(target, "");
         let link = host.home().join(dir).join(top);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(host.home().join("dotfiles").join(top), &link).unwrap();
@@ -58,7 +57,7 @@ fn a_configuration_that_may_have_always_on_skills_closes() {
         ("# uses_skills\nnonsense = 3\n".to_owned(), false),
     ] {
         let host = Host::stdin().skill("reads", "allowed-tools: Read", "");
-        fs::write(host.plugin_dir().join("config.toml"), &text).unwrap();
+        host.config(&text);
         host.starts();
         let context = json!({"context_name": "default"});
         let (_, told) = host.hook_with_stderr("post_system_prompt", &context);
@@ -71,7 +70,7 @@ fn a_configuration_that_may_have_always_on_skills_closes() {
         told.has("config.toml").has("line");
         assert!(host.blocks("shell_exec", &call).contains("config.toml"));
         host.allows("file_head", &json!({"path": "x"}));
-        fs::write(host.plugin_dir().join("config.toml"), "").unwrap();
+        host.config("");
         host.prompt();
         host.allows("shell_exec", &call);
     }

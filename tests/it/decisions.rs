@@ -90,7 +90,7 @@ fn a_model_decides_nothing_through_the_host() {
     let id = propose(&host, "pdf", &diff("One.", "1."));
     host.succeeds(&["proposals", "approve", &id, "--yes"]);
     host.succeeds(&["rollback", "pdf"]);
-    fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    host.config("unattended = true\n");
     for words in [
         &["rollback", "pdf"][..],
         &["deactivate"],
@@ -115,7 +115,7 @@ fn nothing_is_decided_below_a_host() {
     let host = Host::stdin();
     let host = strict(host);
     let id = propose(&host, "pdf", &diff("One.", "1."));
-    fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+    host.config("unattended = true\n");
     for words in [
         "deactivate",
         &format!("proposals approve {id} --yes"),

@@ -8,46 +8,28 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::archives::zip;
-use crate::host::Has;
+use crate::host::{Has, write_at};
 use crate::market_sources::skill;
 use crate::repository::{Hub, commit};
 
 fn acme() -> (Host, Hub) {
     let hub = Hub::new();
-    hub.repository(
-        "acme/skills",
-        &[
-            ("skills/pdf/SKILL.md", &skill("pdf")),
-            ("skills/csv/SKILL.md", &skill("csv")),
-        ],
-    );
-    let host = hub.host();
-    (host, hub)
+    hub.skills(&["pdf", "csv"]);
+    (hub.host(), hub)
 }
 
 #[test]
 fn a_projects_skills_are_restored_from_its_lockfile() {
     let (host, hub) = acme();
     let chibi = host.project().join(".chibi");
-    host.succeeds(&[
-        "install",
-        "acme/skills",
-        "--reading",
-        "repo",
-        "--all",
-        "--project",
-    ]);
+    host.succeeds(&["install", "github:acme/skills", "--all", "--project"]);
     assert!(chibi.join("skills/pdf/SKILL.md").exists());
     assert_eq!(fs::read_dir(host.skills_dir()).unwrap().count(), 0);
     let lock = fs::read_to_string(chibi.join("skills.lock.json")).unwrap();
     let json: Value = serde_json::from_str(&lock).unwrap();
     for entry in json["skills"].as_array().unwrap() {
-        assert!(
-            ["commit", "tree", "sha256"]
-                .iter()
-                .all(|key| entry[key].is_string()),
-            "{entry}"
-        );
+        let keys = ["commit", "tree", "sha256"];
+        assert!(keys.iter().all(|key| entry[key].is_string()), "{entry}");
     }
     // Upstream goes on; what the lockfile says comes back.
     let file = hub.dir().join("acme/skills/skills/pdf/SKILL.md");
@@ -79,15 +61,12 @@ fn frozen_refuses_drift_and_then_nothing_lands() {
     assert!(host.skills_dir().join("csv").exists() && host.skills_dir().join("pdf/extra").exists());
     // A source that has changed under its name is drift, too.
     let archive = host.home().join("x.zip");
-    fs::write(&archive, zip(&[("SKILL.md", &skill("zipped"))])).unwrap();
+    let write = |text: String| fs::write(&archive, zip(&[("SKILL.md", &text)])).unwrap();
+    write(skill("zipped"));
     host.succeeds(&["install", archive.to_str().unwrap()]);
     host.succeeds(&["remove", "--yes", "pdf"]);
     fs::remove_dir_all(host.skills_dir().join("zipped")).unwrap();
-    fs::write(
-        &archive,
-        zip(&[("SKILL.md", &skill("zipped").replace("Body", "Other"))]),
-    )
-    .unwrap();
+    write(skill("zipped").replace("Body", "Other"));
     host.fails(&["install", "--frozen"]);
     assert!(!host.skills_dir().join("zipped").exists());
 }
@@ -96,11 +75,10 @@ fn frozen_refuses_drift_and_then_nothing_lands() {
 fn a_lockfile_that_was_tampered_with_restores_nothing_else() {
     let (host, _hub) = acme();
     host.succeeds(&["install", "acme/pdf"]);
-    let path = host.plugin_dir().join("skills.lock.json");
-    let lock: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let lock = host.lockfile();
     let digest = lock["skills"][0]["sha256"].as_str().unwrap();
     let text = lock.to_string().replace(digest, &"0".repeat(64));
-    fs::write(&path, text).unwrap();
+    fs::write(host.plugin_dir().join("skills.lock.json"), text).unwrap();
     fs::remove_dir_all(host.skills_dir().join("pdf")).unwrap();
     host.fails(&["install"]);
     assert!(!host.skills_dir().join("pdf").exists());
@@ -115,10 +93,8 @@ fn lock_files_of_other_programs_are_imported() {
     fs::write(host.project().join("skills-lock.json"), vercel).unwrap();
     let ran = host.person(&["sync", "--layer", "plugin", "."]);
     assert_eq!(ran.status, 1, "one of two failed: {ran:?}");
-    assert!(
-        ran.stdout.contains("installed `pdf`") && ran.stderr.contains("`bad` was left out"),
-        "{ran:?}"
-    );
+    ran.stdout.has("installed `pdf`");
+    ran.stderr.has("`bad` was left out");
     let openskills = host.home().join("skills");
     fs::create_dir_all(openskills.join("csv")).unwrap();
     let entry = r#"{"source":"acme/skills","sourceType":"git","repoUrl":"https://github.com/acme/skills","subpath":"skills/csv","installedAt":"x"}"#;
@@ -157,9 +133,7 @@ fn skills_that_gh_installed_are_imported() {
     let ran = host.person(&["sync", "--layer", "plugin", ".github/skills"]);
     assert_eq!(ran.status, 3, "{ran:?}");
     assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
-    let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
-    let lock: serde_json::Value = serde_json::from_str(&lock).unwrap();
-    assert_eq!(lock["skills"][0]["ref"], "refs/heads/main", "{lock}");
+    assert_eq!(host.lockfile()["skills"][0]["ref"], "refs/heads/main");
 }
 
 #[test]
@@ -168,8 +142,7 @@ fn a_projects_lockfile_leads_to_nothing_of_its_readers() {
     let at = |path: &str| host.project().join(".chibi").join(path);
     fs::create_dir(at("")).unwrap();
     let own = host.home().join("canary/pdf");
-    fs::create_dir_all(&own).unwrap();
-    fs::write(own.join("SKILL.md"), skill("pdf")).unwrap();
+    write_at(own.join("SKILL.md"), skill("pdf"));
     fs::write(
         own.join("../x.zip"),
         zip(&[("pdf/SKILL.md", &skill("pdf"))]),

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Generation, Has, finish, write_at};
+use crate::host::{Has, each, write_at};
 use crate::market_sources::skill;
 use crate::repository::files;
 
@@ -56,9 +56,8 @@ pub fn text(host: &Host, path: &str) -> String {
 
 pub fn decisions(host: &Host) -> Vec<String> {
     let log = host.json(&["audit", "--event", "proposal", "--json"]);
-    let decision = |event: &Value| event["decision"].as_str().unwrap().to_owned();
-    let events = log["events"].as_array().unwrap();
-    events.iter().map(decision).collect()
+    let decisions = each(&log["events"], "decision");
+    decisions.into_iter().map(str::to_owned).collect()
 }
 
 #[test]
@@ -137,9 +136,7 @@ fn hostile_and_useless_diffs_are_refused_with_the_next_step() {
         let answer = refusal(&host, "pdf", &diff);
         assert!(answer.contains(why), "{why}: {answer}");
     }
-    if host.generation() == Generation::Stdin {
-        refusal(&host, "pdf", &diff("Two.", &"x\n".repeat(500_000))).has("65536");
-    }
+    refusal(&host, "pdf", &diff("Two.", &"x\n".repeat(500_000))).has("65536");
     refusal(&host, "none", &diff("One.", "1.")).has("no skill `none`");
     let silent = json!({"skill": "pdf", "diff": diff("Two.", "2."), "justification": " \u{200b}"});
     host.tool(TOOL, &silent).has("justification");
@@ -159,18 +156,12 @@ fn what_the_result_could_do_is_scanned_and_shown_loudly() {
         .has("decoded-to-shell")
         .has("--accept-findings");
     text(&host, "pdf/SKILL.md").has("One.");
-    let wider = propose(
-        &host,
-        "pdf",
-        &diff("allowed-tools: Read", "allowed-tools: Read Bash"),
-    );
+    let bash = diff("allowed-tools: Read", "allowed-tools: Read Bash");
+    let wider = propose(&host, "pdf", &bash);
     let ran = host.person(&["proposals", "approve", &wider, "--yes"]);
     ran.stderr.has("ATTENTION").has("Bash");
-    let looser = propose(
-        &host,
-        "pdf",
-        &diff("disallowed-tools: WebFetch", "license: MIT"),
-    );
+    let license = diff("disallowed-tools: WebFetch", "license: MIT");
+    let looser = propose(&host, "pdf", &license);
     let ran = host.person(&["proposals", "approve", &looser, "--yes"]);
     ran.stderr.has("ATTENTION").has("WebFetch");
     let hidden = propose(&host, "pdf", &diff("Two.", "\u{1b}[2J\u{202e}owT\u{9b}"));
@@ -187,10 +178,7 @@ fn what_the_result_could_do_is_scanned_and_shown_loudly() {
 #[test]
 fn policies_layers_and_links_that_cannot_be_changed_say_so() {
     let host = Host::stdin().skill("pdf", "", "One.");
-    let write = |path: &str, text: &str| {
-        let path = host.home().join(path);
-        write_at(path, text);
-    };
+    let write = |path: &str, text: &str| write_at(host.home().join(path), text);
     let text = |name: &str| skill(name).replace("Body", "One.\nBody");
     write(".chibi/skills/mine/SKILL.md", &text("mine"));
     write(".agents/skills/theirs/SKILL.md", &text("theirs"));
@@ -205,17 +193,9 @@ fn policies_layers_and_links_that_cannot_be_changed_say_so() {
         .has("agent-skills rollback mine --layer personal");
     host.succeeds(&["rollback", "mine", "--layer", "personal"]);
     let id = propose(&host, "pdf", &one);
-    let policy = host.home().join("policy.toml");
-    fs::write(&policy, "[skills]\nblock = ['pdf']\n").unwrap();
+    let host = host.policy("[skills]\nblock = ['pdf']\n");
     let before = files(&host.skills_dir().join("pdf"));
-    let mut command = host.command();
-    command
-        .args(["proposals", "approve", &id, "--yes"])
-        .env("AGENT_SKILLS_POLICY", &policy);
-    let (_ours, theirs) = crate::terminal::terminal(0);
-    finish(command.stdin(theirs), b"")
-        .ends(1)
-        .stderr
+    host.fails(&["proposals", "approve", &id, "--yes"])
         .has("blocks skills named `pdf`");
     assert_eq!(files(&host.skills_dir().join("pdf")), before);
 }
@@ -238,11 +218,10 @@ fn a_new_skill_is_a_proposal_which_can_be_switched_off() {
         "body": "---\nallowed-tools: Bash\n---\n# Notes\nDo it.",
         "allowed_tools": ["Read", "Bash(git log:*)"],
     });
-    let config = host.plugin_dir().join("config.toml");
-    fs::write(&config, "create_skill = false\n").unwrap();
+    host.config("create_skill = false\n");
     assert!(!host.tool_names().contains(&"create_skill".to_owned()));
     host.tool("create_skill", &arguments).has("switched off");
-    fs::remove_file(config).unwrap();
+    host.config("");
     assert!(host.tool_names().contains(&"create_skill".to_owned()));
     let answer = host.tool("create_skill", &arguments);
     answer.has("Nothing has changed");

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Host;
 use crate::always_on::prompt_in;
-use crate::host::Has;
+use crate::host::{Has, write_at};
 use crate::layers::{codes, is_offered, layer_dir, put, read};
 use crate::policy::{lockfile, policy_file, under};
 
@@ -67,8 +67,7 @@ fn no_configuration_hides_a_required_skill() {
         host.config("");
         host.fails(&["disable", "must"]).has("requires `must`");
         let project = host.project().join(".chibi/agent-skills.toml");
-        fs::create_dir_all(project.parent().unwrap()).unwrap();
-        fs::write(project, "[visibility]\nmust = \"off\"\n").unwrap();
+        write_at(project, "[visibility]\nmust = \"off\"\n");
         host.succeeds(&["trust", "--yes", "--always"]);
         assert!(is_offered(&host, "must"));
         // Without the requirement, each of them does.

@@ -136,11 +136,7 @@ fn always_allowed_tools_are_allowed_and_a_mistake_closes() {
     host.activates("careful").allows("my_notes", &json!({}));
     for mistake in ["enforce = \"maybe\"", "enforcement = \"off\"", "enforce ="] {
         let host = &host;
-        fs::write(
-            host.plugin_dir().join("config.toml"),
-            format!("\n{mistake}"),
-        )
-        .unwrap();
+        host.config(format!("\n{mistake}"));
         host.blocks("shell_exec", &json!({"command": "ls"}))
             .has("not allowed")
             .has("line 2");
@@ -151,7 +147,7 @@ fn always_allowed_tools_are_allowed_and_a_mistake_closes() {
 #[test]
 fn what_only_its_user_decides_is_not_decided_by_a_warning() {
     let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
-    std::fs::write(host.plugin_dir().join("config.toml"), "enforce = \"warn\"").unwrap();
+    host.config("enforce = \"warn\"");
     host.activates("careful")
         .allows("shell_exec", &json!({"command": "ls"}));
     for arguments in [

@@ -323,6 +323,7 @@ fn signals_and_silence_end_in_the_refusal() {
     let hook = || {
         let mut command = world.command();
         command.args(["hook", "claude-code"]).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
     // Nothing is written, and the pipe stays open.
