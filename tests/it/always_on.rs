@@ -12,10 +12,8 @@ use crate::host::{Has, write_at};
 pub fn prompt_in(host: &Host, context: &str) -> (String, String) {
     let data = json!({"context_name": context});
     let (answer, told) = host.hook_with_stderr("post_system_prompt", &data);
-    (
-        answer["inject"].as_str().unwrap_or_default().to_owned(),
-        told,
-    )
+    let prompt = answer["inject"].as_str().unwrap_or_default();
+    (prompt.to_owned(), told)
 }
 
 /// A host with the skill `careful`, which is always on.
@@ -318,10 +316,8 @@ fn a_trusted_projects_namesake_is_not_what_is_always_on() {
         "plugin/skill_careful",
     ] {
         let host = Host::stdin().skill("careful", "allowed-tools: Read", "House rules.");
-        let theirs = host.project().join(".chibi/skills/careful");
-        fs::create_dir_all(&theirs).unwrap();
-        let text = "---\nname: careful\ndescription: d\n---\nTheirs.";
-        fs::write(theirs.join("SKILL.md"), text).unwrap();
+        let theirs = host.project().join(".chibi/skills/careful/SKILL.md");
+        write_at(theirs, "---\nname: careful\ndescription: d\n---\nTheirs.");
         host.config(format!("uses_skills = {{\"*\" = [\"{name}\"]}}"));
         host.succeeds(&["trust", "--yes"]);
         host.starts();

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Has, write_at};
+use crate::host::{Has, each, write_at};
 use crate::layers::{is_offered, put};
 use crate::terminal::{converse, on, terminal_of, while_asked};
 
@@ -117,23 +117,11 @@ fn approvals_are_listed_and_taken_back() {
     fs::write(host.skills_dir().join("pdf/more.sh"), "echo").unwrap();
     fs::remove_dir_all(host.skills_dir().join("old")).unwrap();
     let listed = host.json(&["approve", "--list", "--json"]);
-    let states: Vec<_> = listed["approvals"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| {
-            assert_eq!(one["by"], "ada");
-            one["time"].as_str().unwrap().begins("20");
-            (
-                one["name"].as_str().unwrap(),
-                one["state"].as_str().unwrap(),
-            )
-        })
-        .collect();
-    assert_eq!(
-        states,
-        [("lab", "same"), ("old", "gone"), ("pdf", "changed")]
-    );
+    let all = &listed["approvals"];
+    assert_eq!(each(all, "name"), ["lab", "old", "pdf"]);
+    assert_eq!(each(all, "state"), ["same", "gone", "changed"]);
+    assert_eq!(each(all, "by"), ["ada"; 3]);
+    each(all, "time")[0].begins("20");
     host.succeeds(&["approve", "--list"])
         .has("lab")
         .has("as approved");

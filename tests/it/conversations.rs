@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Generation, Has};
+use crate::host::{Generation, Has, each};
 
 fn with_skills(host: Host) -> Host {
     host.skill("reads", "allowed-tools: Read", "Body of reads.")
@@ -41,10 +41,8 @@ pub fn ls() -> Value {
 pub fn active(host: &Host) -> Vec<String> {
     let text = host.tool("skill_session", &json!({"action": "status"}));
     let receipt: Value = serde_json::from_str(&text).unwrap();
-    let skills = receipt["active_skills"].as_array().unwrap().iter();
-    skills
-        .map(|skill| skill["name"].as_str().unwrap().to_owned())
-        .collect()
+    let names = each(&receipt["active_skills"], "name");
+    names.into_iter().map(str::to_owned).collect()
 }
 
 #[test]

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::Has;
-use crate::market_sources::skill;
 use crate::repository::Hub;
 
 /// A host whose git writes each of its arguments to a file first, a line each.
@@ -22,7 +21,7 @@ struct Noted {
 impl Noted {
     fn new() -> Self {
         let hub = Hub::new();
-        hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+        hub.skills(&["pdf"]);
         let dir = tempfile::tempdir().unwrap();
         let path = std::env::var("PATH").unwrap();
         let real = std::env::split_paths(&path).map(|dir| dir.join("git"));

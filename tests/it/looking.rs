@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, each};
 use crate::terminal::at_width;
 
 /// A good skill, a restricted one with a long name, a broken one.
@@ -145,10 +145,8 @@ fn the_order_can_be_chosen() {
     let host = host();
     let names = |args: &[&str]| -> Vec<String> {
         let all = host.json(&[&["list", "--json"], args].concat());
-        let names = all["skills"].as_array().unwrap().iter();
-        names
-            .map(|one| one["name"].as_str().unwrap().to_owned())
-            .collect()
+        let names = each(&all["skills"], "name");
+        names.into_iter().map(str::to_owned).collect()
     };
     let long = "a-skill-with-quite-a-long-name";
     assert_eq!(names(&["--sort", "name"]), [long, "bad", "pdf", "技能"]);

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::Host;
-use crate::host::{Has, write_at};
+use crate::host::{Has, each, write_at};
 pub use crate::market::skill;
 use crate::repository::{Hub, commit};
 
@@ -22,14 +22,12 @@ fn two_sources() -> (Host, Hub) {
     let manifest = r#"{"name":"acme-shop","metadata":{"pluginRoot":"./plugins"},"plugins":[
         {"name":"documents","source":"./","skills":["./skills/pdf","./skills/docx"],"keywords":["office"]},
         {"name":"elsewhere","description":"Kept elsewhere","source":{"source":"github","repo":"other/one"}}]}"#;
+    let pdf = skill("pdf").replace("Does", "Acme does");
     hub.repository(
         "acme/tools",
         &[
             (".claude-plugin/marketplace.json", manifest),
-            (
-                "skills/pdf/SKILL.md",
-                &skill("pdf").replace("Does", "Acme does"),
-            ),
+            ("skills/pdf/SKILL.md", &pdf),
             ("skills/docx/SKILL.md", &skill("docx")),
             ("skills/lone/SKILL.md", &skill("lone")),
         ],
@@ -106,14 +104,8 @@ fn a_second_source_installs_beside_the_first() {
     assert_eq!(host.skill_tools(), ["skill_acme-pdf", "skill_pdf"]);
     host.tool("skill_acme-pdf", &json!({})).has("Body of pdf.");
     let lock = host.lockfile();
-    let ids: Vec<&str> = lock["skills"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|s| s["id"].as_str().unwrap())
-        .collect();
     assert_eq!(
-        ids,
+        each(&lock["skills"], "id"),
         [
             "https://github.com/acme/tools#skills/pdf",
             "https://github.com/anthropics/skills#skills/pdf"

@@ -14,13 +14,7 @@ use crate::terminal::converse;
 /// A host with `acme/skills@pdf` installed, and the directory of its repository.
 pub fn installed(reference: &str) -> (Host, Hub, PathBuf) {
     let hub = Hub::new();
-    let dir = hub.repository(
-        "acme/skills",
-        &[
-            ("skills/pdf/SKILL.md", &skill("pdf")),
-            ("skills/csv/SKILL.md", &skill("csv")),
-        ],
-    );
+    let dir = hub.skills(&["pdf", "csv"]);
     git(&dir, &["tag", "v1"]);
     let host = hub.host();
     host.succeeds(&["install", reference]);
@@ -28,8 +22,7 @@ pub fn installed(reference: &str) -> (Host, Hub, PathBuf) {
 }
 
 pub fn write(dir: &std::path::Path, path: &str, text: &str) {
-    let path = dir.join(path);
-    write_at(path, text);
+    write_at(dir.join(path), text);
     commit(dir);
 }
 
@@ -242,12 +235,10 @@ fn only_the_commit_that_was_looked_at_is_applied() {
 #[test]
 fn a_repository_with_long_ids_is_updated_and_has_a_history() {
     let hub = Hub::new();
-    let dir = hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    let dir = hub.skills(&["pdf"]);
     fs::remove_dir_all(dir.join(".git")).unwrap();
-    git(
-        &dir,
-        &["init", "-q", "-b", "main", "--object-format=sha256"],
-    );
+    let init = ["init", "-q", "-b", "main", "--object-format=sha256"];
+    git(&dir, &init);
     commit(&dir);
     let host = hub.host();
     host.succeeds(&["install", "acme/pdf"]);

@@ -109,7 +109,7 @@ fn the_user_is_told_once_on_standard_error() {
 #[test]
 fn an_improved_skill_of_a_repository_counts_as_changed_by_hand() {
     let hub = Hub::new();
-    let dir = hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    let dir = hub.skills(&["pdf"]);
     let host = hub.host();
     host.succeeds(&["install", "acme/pdf"]);
     let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, each};
 
 pub fn with_skills(host: Host) -> Host {
     host.skill("reads", "allowed-tools: Read", "Body of reads.")
@@ -46,10 +46,8 @@ pub fn active(host: &Host) -> Vec<String> {
 }
 
 fn names(receipt: &Value) -> Vec<String> {
-    let skills = receipt["active_skills"].as_array().unwrap().iter();
-    skills
-        .map(|skill| skill["name"].as_str().unwrap().to_owned())
-        .collect()
+    let names = each(&receipt["active_skills"], "name");
+    names.into_iter().map(str::to_owned).collect()
 }
 
 pub const SHELL: &str = "shell_exec";

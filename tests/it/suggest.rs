@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Has, write_at};
+use crate::host::{Has, each, write_at};
 
 const LIST: &str = "allowed-tools: Read, Bash(git log:*)";
 const BODY: &str = "Run `git log -1`, then:\n\n```bash\nnpx prettier --check .\ncurl -o <file> https://x.org\ngit log\n```\n";
@@ -15,8 +15,7 @@ fn shell(command: &str) -> Value {
 }
 
 fn entries(answer: &Value) -> Vec<&str> {
-    let entries = answer["entries"].as_array().unwrap().iter();
-    entries.map(|one| one["entry"].as_str().unwrap()).collect()
+    each(&answer["entries"], "entry")
 }
 
 fn config(host: &Host) -> String {
@@ -107,8 +106,7 @@ fn what_is_denied_protected_or_unreadable_is_left_out() {
     );
     let answer = host.json(&["suggest", "pdf", "--json"]);
     assert_eq!(answer["entries"], json!([]), "{answer}");
-    let left = answer["left_out"].as_array().unwrap().iter();
-    let left: Vec<&str> = left.map(|one| one["reason"].as_str().unwrap()).collect();
+    let left = each(&answer["left_out"], "reason");
     for reason in ["denied", "protected", "unreadable", "incomplete"] {
         assert!(left.contains(&reason), "{reason}: {answer}");
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Has, write_at};
+use crate::host::{Has, each, write_at};
 use crate::market::skill;
 use crate::repository::{Hub, commit, files};
 
@@ -95,15 +95,9 @@ fn sync(host: &Host, words: &[&str], status: i32) -> String {
 }
 
 fn changes(answer: &Value) -> Vec<(&str, &str)> {
-    let skills = answer["skills"].as_array().unwrap().iter();
-    skills
-        .map(|skill| {
-            (
-                skill["name"].as_str().unwrap(),
-                skill["change"].as_str().unwrap(),
-            )
-        })
-        .collect()
+    let skills = &answer["skills"];
+    let changes = each(skills, "name").into_iter().zip(each(skills, "change"));
+    changes.collect()
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! A rule about the arguments of our tools holds however the call writes them.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use crate::Host;
@@ -9,15 +7,12 @@ use crate::host::Has;
 use crate::policy::under;
 
 fn with_skills(host: Host) -> Host {
-    let host = host
-        .skill("my-r", "", "")
+    host.skill("my-r", "", "")
         .skill("q", "", "")
-        .skill("other", "", "");
-    fs::create_dir_all(host.skills_dir().join("q/scripts")).unwrap();
-    for script in ["danger.sh", "scripts/deep.sh", "scripts/other.sh"] {
-        fs::write(host.skills_dir().join("q").join(script), "echo ran").unwrap();
-    }
-    host
+        .skill("other", "", "")
+        .file("q/danger.sh", "echo ran")
+        .file("q/scripts/deep.sh", "echo ran")
+        .file("q/scripts/other.sh", "echo ran")
 }
 
 /// A denial, the tool, calls that it covers, and calls that it does not cover.
@@ -203,10 +198,8 @@ fn more_rows() -> Vec<Row> {
 #[test]
 fn a_denial_covers_every_way_to_write_a_call() {
     for (denial, tool, covered, free) in rows().into_iter().chain(more_rows()) {
-        let host = under(
-            with_skills(Host::stdin()),
-            &format!("[tools]\ndeny = [\"{denial}\"]\n"),
-        );
+        let policy = format!("[tools]\ndeny = [\"{denial}\"]\n");
+        let host = under(with_skills(Host::stdin()), &policy);
         for call in covered {
             let answer = host.pre_tool(tool, &call);
             assert_eq!(answer["block"], json!(true), "{denial}: {call}: {answer}");
@@ -243,10 +236,8 @@ fn a_denied_skill_is_denied_under_every_name() {
         let host = under(with_skills(Host::stdin()), &policy);
         host.blocks("skill_my-r", &json!({}));
         for name in ["my-r", "My R", "plugin/my-r"] {
-            host.blocks(
-                "skill_marketplace",
-                &json!({"action": "use", "skill_ref": name}),
-            );
+            let by_use = json!({"action": "use", "skill_ref": name});
+            host.blocks("skill_marketplace", &by_use);
             host.blocks("skill_session", &json!({"action": "load", "names": [name]}));
         }
         host.allows("skill_other", &json!({}));
@@ -296,28 +287,17 @@ fn a_denial_that_names_no_tool_is_a_mistake() {
     ] {
         let deny = format!("deny = [\"{deny}\"]\n");
         let host = under(with_skills(Host::stdin()), &format!("[tools]\n{deny}"));
-        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(
-            message.contains("not the name of a tool"),
-            "{deny}: {message}"
-        );
+        host.blocks("shell_exec", &json!({"command": "ls"}))
+            .has("not the name of a tool");
         host.allows("file_head", &json!({"path": "x"}));
         let doctor = host.person(&["doctor"]);
-        assert_eq!(doctor.status, 1, "{deny}");
-        assert!(
-            doctor.stdout.contains("not the name of a tool"),
-            "{deny}: {}",
-            doctor.stdout
-        );
+        doctor.ends(1).stdout.has("not the name of a tool");
 
         let host = with_skills(Host::stdin());
         host.activates("q");
         host.config(&deny);
-        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
-        assert!(
-            message.contains("not the name of a tool"),
-            "{deny}: {message}"
-        );
+        host.blocks("shell_exec", &json!({"command": "ls"}))
+            .has("not the name of a tool");
 
         let host = with_skills(Host::stdin()).skill("broken", "disallowed-tools: Bash;", "");
         host.succeeds(&["info", "broken"]).has("denies every tool");
@@ -337,10 +317,8 @@ fn a_denied_prefix_covers_what_a_granted_one_may_not() {
         ("run_skill_script", json!({"skill": "q", "script": "x.sh"})),
         ("github_delete_repo", json!({})),
     ];
-    let by_policy = under(
-        with_skills(Host::stdin()),
-        &format!("[tools]\ndeny = {deny}\n"),
-    );
+    let policy = format!("[tools]\ndeny = {deny}\n");
+    let by_policy = under(with_skills(Host::stdin()), &policy);
     let denying = format!("disallowed-tools: {deny}");
     let by_skill = with_skills(Host::stdin()).skill("careful", &denying, "");
     by_skill.activates("careful");

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use crate::Host;
-use crate::host::{Ran, finish};
+use crate::host::finish;
 use crate::one_argument::call;
 use crate::repository::Hub;
 use crate::terminal::{at_width, terminal};
@@ -134,13 +134,9 @@ impl World {
     /// 0, standard output, and standard error with a mark on each line.
     fn answer(&self, line: &str) -> String {
         let (_ours, theirs) = terminal(0);
-        let Ran {
-            stdout,
-            stderr,
-            status,
-        } = finish(self.shell(line).stdin(theirs), b"");
-        let mut told = status_line(status) + &ended(&stdout);
-        told.extend(stderr.lines().map(|line| format!("! {line}\n")));
+        let ran = finish(self.shell(line).stdin(theirs), b"");
+        let mut told = status_line(ran.status) + &ended(&ran.stdout);
+        told.extend(ran.stderr.lines().map(|line| format!("! {line}\n")));
         self.neutral(&told)
     }
 

@@ -74,19 +74,13 @@ fn commands_run_at_activation_need_the_skills_own_list() {
         let world = with_body(list, body);
         let mut by_tool = world.payload("pre-tool-use-skill");
         by_tool["tool_input"] = json!({"skill": "pdf", "args": args});
-        let answer = world.hook(&by_tool);
-        assert_eq!(
-            !answer.is_denied(),
-            allowed,
-            "{list} {body} {args}: {answer:?}"
-        );
+        let by_tool = world.hook(&by_tool);
         let world = with_body(list, body);
-        let answer = world.hook(&typed(&world, "pdf", args));
-        assert_eq!(
-            !answer.is_denied(),
-            allowed,
-            "typed {list} {body} {args}: {answer:?}"
-        );
+        let by_prompt = world.hook(&typed(&world, "pdf", args));
+        for answer in [by_tool, by_prompt] {
+            let row = format!("{list} {body} {args}: {answer:?}");
+            assert_eq!(!answer.is_denied(), allowed, "{row}");
+        }
     }
 }
 
@@ -126,12 +120,8 @@ fn a_hook_in_the_frontmatter_needs_the_skills_own_list() {
             let answer = world.activate("pdf");
             // Copilot runs none.
             let allowed = allowed || form.agent == Agent::Copilot;
-            assert_eq!(
-                !answer.is_denied(),
-                allowed,
-                "{} {list} {hooks}: {answer:?}",
-                form.agent
-            );
+            let row = format!("{} {list} {hooks}: {answer:?}", form.agent);
+            assert_eq!(!answer.is_denied(), allowed, "{row}");
         }
     }
 }
@@ -206,27 +196,18 @@ fn a_grant_begins_when_the_agent_has_activated_the_skill() {
     let world = World::of(&FORM).skill("pdf", list).in_mode("grant");
     let allowed = |command: &str| world.run(command).decision().0;
     assert!(world.activate("pdf").is_silent());
-    assert_eq!(
-        allowed("git log -3"),
-        "silence",
-        "Claude may yet refuse the skill"
-    );
+    // Claude may yet refuse the skill.
+    assert_eq!(allowed("git log -3"), "silence");
     let mut done = world.payload("post-tool-use-skill");
     done["tool_input"] = json!({"skill": "pdf"});
     assert!(world.hook(&done).is_silent());
     assert_eq!(allowed("git log -3"), "allow");
-    assert_eq!(
-        allowed("git log -3 && touch x"),
-        "silence",
-        "a bare entry proves nothing"
-    );
+    // A bare entry proves nothing.
+    assert_eq!(allowed("git log -3 && touch x"), "silence");
     assert_eq!(allowed("git log \"$(touch x)\""), "silence");
-    let docs = world.project().join("docs/x");
-    assert_eq!(world.write(&docs).decision().0, "allow");
-    assert_eq!(
-        world.write(&world.project().join("x")).decision().0,
-        "silence"
-    );
+    let writes = |path: &str| world.write(&world.project().join(path)).decision().0;
+    assert_eq!(writes("docs/x"), "allow");
+    assert_eq!(writes("x"), "silence");
 }
 
 #[test]
@@ -349,12 +330,9 @@ fn a_command_with_a_list_is_not_run_unheld() {
         ("plain", false),
         ("none", false),
     ] {
+        let by_prompt = world.hook(&typed(&world, name, ""));
         assert_eq!(world.activate(name).is_denied(), denied, "{name}");
-        assert_eq!(
-            world.hook(&typed(&world, name, "")).is_denied(),
-            denied,
-            "typed {name}"
-        );
+        assert_eq!(by_prompt.is_denied(), denied, "typed {name}");
     }
 }
 
