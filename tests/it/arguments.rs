@@ -108,6 +108,6 @@ fn activation_and_description_say_what_a_skill_costs() {
     info.has("approx. 10,000").has("many-tokens");
     let list = host.succeeds(&["list"]);
     assert_eq!(list.matches("many-tokens").count(), 1, "{list}");
-    let info: Value = serde_json::from_str(&host.succeeds(&["info", "small", "--json"])).unwrap();
+    let info = host.json(&["info", "small", "--json"]);
     assert_eq!(info["tokens"]["instructions"], 500);
 }

@@ -48,10 +48,8 @@ fn answers(host: &Host) -> Vec<String> {
 
 /// The same without an index, and where none can be written.
 fn without_index(host: &Host) -> Vec<String> {
-    let (index, aside) = (
-        host.plugin_dir().join("index"),
-        host.plugin_dir().join("aside"),
-    );
+    let index = host.plugin_dir().join("index");
+    let aside = host.plugin_dir().join("aside");
     fs::rename(&index, &aside).unwrap();
     fs::write(&index, "in the way").unwrap();
     let answers = answers(host);

@@ -91,7 +91,7 @@ fn list_installed_tells_of_every_directory() {
             "---\nname: Odd_Name\ndescription: |\n  a <b>\n  & c\n---\n",
         );
     for spelling in ["ls", "list", "list_installed"] {
-        let all: Value = serde_json::from_str(&host.succeeds(&[spelling, "--json"])).unwrap();
+        let all = host.json(&[spelling, "--json"]);
         let [bad, good, odd] = all["skills"].as_array().unwrap().as_slice() else {
             panic!("{all}")
         };

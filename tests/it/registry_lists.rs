@@ -163,10 +163,8 @@ fn a_link_in_the_place_of_a_skill_is_not_pruned() {
     let (registry, host) = (Registry::new(), machine());
     let all = list(&registry, &["csv", "pdf"]);
     runs(&host, &["sync", "--yes", &all], 3);
-    let (csv, mine) = (
-        host.home().join(".chibi/skills/csv"),
-        host.home().join("mine"),
-    );
+    let csv = host.home().join(".chibi/skills/csv");
+    let mine = host.home().join("mine");
     fs::rename(&csv, &mine).unwrap();
     symlink(&mine, &csv).unwrap();
     list(&registry, &["pdf"]);

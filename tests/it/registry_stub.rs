@@ -142,10 +142,8 @@ fn answer(mut stream: TcpStream, own: SocketAddr, behaviour: &Behaviour) -> std:
     let mut line = String::new();
     reader.read_line(&mut line)?;
     let mut words = line.split_whitespace().map(str::to_owned);
-    let (method, target) = (
-        words.next().unwrap_or_default(),
-        words.next().unwrap_or_default(),
-    );
+    let method = words.next().unwrap_or_default();
+    let target = words.next().unwrap_or_default();
     let mut headers = HashMap::new();
     loop {
         let mut line = String::new();

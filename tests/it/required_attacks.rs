@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::Host;
 use crate::always_on::prompt_in;
 use crate::host::Has;
-use crate::layers::{is_offered, layer_dir, put};
+use crate::layers::{self, is_offered, layer_dir, put};
 use crate::policy::under;
 use crate::required_skills::{ANYWHERE, lock_must, with_must};
 
@@ -47,7 +47,7 @@ fn only_policies_keep_a_required_skill_from_use() {
     host.activates("free");
     host.allows("skill_must", &json!({}));
     let denied = format!("{policy}[tools]\ndeny = ['Skill(must)']\n");
-    fs::write(crate::policy::policy_file(&host), denied).unwrap();
+    layers::policy(&host, denied);
     host.blocks("skill_must", &json!({}));
 }
 

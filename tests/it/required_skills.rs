@@ -257,7 +257,7 @@ fn a_required_skill_from_elsewhere_is_not_installed() {
     let from = source.join("must");
     host.fails(&["install", "--yes", from.to_str().unwrap()])
         .has("it has to be from `github.com/acme/*`");
-    let info: Value = host.json(&["list", "--json"]);
+    let info = host.json(&["list", "--json"]);
     assert_eq!(info["skills"].as_array().unwrap().len(), 0);
 }
 

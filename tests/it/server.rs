@@ -162,10 +162,8 @@ fn reply(
         .windows(4)
         .position(|w| w == b"\r\n\r\n")
         .unwrap_or(0);
-    let (head, content) = (
-        String::from_utf8_lossy(&output[..split]).into_owned(),
-        &output[split + 4..],
-    );
+    let head = String::from_utf8_lossy(&output[..split]).into_owned();
+    let content = &output[split + 4..];
     let status = head
         .lines()
         .find_map(|line| line.strip_prefix("Status: "))

@@ -2,7 +2,7 @@
 //! other by renaming them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::Host;
 use crate::host::write_at;
@@ -13,16 +13,12 @@ fn skills(host: &Host) -> PathBuf {
     host.project().join(".claude/skills")
 }
 
-fn write(path: &Path, text: &str) {
-    write_at(path, text);
-}
-
 /// A project with these files beside its skill, which its user trusts.
 fn trusted(beside: &[(&str, &str)]) -> Host {
     let host = Host::stdin();
     evil(&skills(&host));
     for (path, text) in beside {
-        write(&skills(&host).join(path), text);
+        write_at(skills(&host).join(path), text);
     }
     host.succeeds(&["trust", "--yes"]);
     assert!(is_offered(&host, "evil"));
@@ -62,15 +58,13 @@ fn renaming_what_is_beside_the_skills_asks_again() {
 fn what_a_skills_file_names_counts_with_its_name() {
     let host = Host::stdin();
     put(&skills(&host), "other", "", "fine");
-    let text = fs::read_to_string(skills(&host).join("other/SKILL.md")).unwrap();
-    write(
-        &skills(&host).join("other/SKILL.md"),
-        &text.replace("other", "evil"),
-    );
-    write(&skills(&host).join("evil/SKILL.md"), "../other/SKILL.md");
+    let other = skills(&host).join("other/SKILL.md");
+    let text = fs::read_to_string(&other).unwrap();
+    write_at(other, text.replace("other", "evil"));
+    write_at(skills(&host).join("evil/SKILL.md"), "../other/SKILL.md");
     host.succeeds(&["trust", "--yes"]);
     assert!(is_offered(&host, "evil"));
     fs::rename(skills(&host).join("other"), skills(&host).join("third")).unwrap();
-    write(&skills(&host).join("evil/SKILL.md"), "../third/SKILL.md");
+    write_at(skills(&host).join("evil/SKILL.md"), "../third/SKILL.md");
     assert!(!is_offered(&host, "evil"));
 }

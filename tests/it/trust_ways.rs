@@ -20,10 +20,8 @@ pub fn reaches_the_model(host: &Host) -> bool {
     let offered = is_offered(host, "evil");
     let mut answers = vec![host.tool("skill_evil", &json!({}))];
     for skill in ["evil", "project/evil", "Evil", "skill_evil"] {
-        let (read, run) = (
-            json!({"skill": skill, "path": "from.txt"}),
-            json!({"skill": skill, "script": "run.sh"}),
-        );
+        let read = json!({"skill": skill, "path": "from.txt"});
+        let run = json!({"skill": skill, "script": "run.sh"});
         answers.push(host.tool("read_skill_file", &read));
         answers.push(host.tool("run_skill_script", &run));
     }

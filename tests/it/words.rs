@@ -1,6 +1,6 @@
 //! The words of the command line, and what they mean through which door.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Host;
 use crate::host::Has;
@@ -47,7 +47,7 @@ fn list_has_a_meaning_for_people_and_one_for_hosts() {
         .has("pdf")
         .lacks("csv");
     // What is installed from there is marked.
-    let found: Value = host.json(&["search", "does", "--json"]);
+    let found = host.json(&["search", "does", "--json"]);
     let of = |name: &str| {
         let all = found["skills"].as_array().unwrap();
         all.iter().find(|one| one["name"] == name).unwrap()["installed"].clone()
