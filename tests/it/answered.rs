@@ -56,11 +56,7 @@ fn a_name_without_end_is_answered_at_once_and_in_short() {
         "read_skill_file",
         &json!({"skill": "y".repeat(3_000_000), "path": "z"}),
     );
-    assert!(
-        answer.starts_with("Error: ") && answer.len() < 1000,
-        "{}",
-        answer.len()
-    );
+    assert!(answer.begins("Error: ").len() < 1000);
 }
 
 #[test]

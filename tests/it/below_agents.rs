@@ -237,10 +237,7 @@ fn without_a_terminal_a_yes_changes_and_a_file_decides() {
     assert_eq!(host.unattended(&["remove", "one"]).status, 1);
     assert_eq!(host.unattended(&["remove", "one", "--yes"]).status, 0);
     let ran = host.unattended(&["deactivate"]);
-    assert!(
-        ran.status == 1 && ran.stderr.contains("`unattended = true`"),
-        "{ran:?}"
-    );
+    ran.ends(1).stderr.has("`unattended = true`");
     host.config("unattended = true\n");
     assert_eq!(host.unattended(&["deactivate"]).status, 0);
 }

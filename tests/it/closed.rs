@@ -138,15 +138,11 @@ fn a_person_ends_what_is_active_and_a_model_cannot() {
     host.hook("post_system_prompt", &json!({"context_name": "work"}));
     host.tool("skill_marketplace", &json!({"args": ["deactivate"]}))
         .begins("Error: ");
-    assert!(
-        host.fails(&["deactivate", "--context", "play"])
-            .contains("known are `work`")
-    );
+    host.fails(&["deactivate", "--context", "play"])
+        .has("known are `work`");
     host.blocks("shell_exec", &json!({"command": "ls"}));
-    assert!(
-        host.succeeds(&["deactivate", "--context", "work"])
-            .contains("careful")
-    );
+    host.succeeds(&["deactivate", "--context", "work"])
+        .has("careful");
     host.allows("shell_exec", &json!({"command": "ls"}));
 }
 

@@ -208,9 +208,7 @@ fn hosts_add_shows_what_it_writes_and_asks() {
         shown.has(end);
     }
     let (shown, code) = converse(host.command().args(["hosts", "remove", "gemini"]), "y\n");
-    assert!(
-        code == 0 && shown.contains("Disconnect gemini for you?"),
-        "{shown}"
-    );
+    shown.has("Disconnect gemini for you?");
+    assert_eq!(code, 0);
     assert!(!file.exists());
 }

@@ -168,16 +168,12 @@ fn remove_asks_only_about_what_no_source_can_bring_back() {
     assert!(status == 0 && !shown.contains("[y/N]"), "{shown}");
     assert!(!host.plugin_dir().join("stash").exists());
     let (shown, status) = remove("mine", "n\n");
-    assert!(
-        status == 1 && shown.contains("was put there by hand"),
-        "{shown}"
-    );
+    shown.has("was put there by hand");
+    assert_eq!(status, 1);
     assert!(host.skills_dir().join("mine/SKILL.md").exists());
     let (shown, status) = remove("mine", "y\n");
-    assert!(
-        status == 0 && shown.contains("`agent-skills rollback mine` brings it back"),
-        "{shown}"
-    );
+    shown.has("`agent-skills rollback mine` brings it back");
+    assert_eq!(status, 0);
     assert!(!host.skills_dir().join("mine").exists());
     host.succeeds(&["rollback", "mine"]);
     // All of it, not only what an install would copy.

@@ -81,11 +81,9 @@ fn agents_are_connected_and_disconnected() {
     let whole = fs::read_to_string(&hooks).unwrap();
     fs::write(&hooks, "{").unwrap();
     let ran = script(&host, &["--uninstall"]);
-    let said = |part| ran.stderr.contains(part);
-    assert!(
-        said("not JSON") && said("still connected: claude-code codex"),
-        "{ran:?}"
-    );
+    ran.stderr
+        .has("not JSON")
+        .has("still connected: claude-code codex");
     assert!(ran.status == 1 && settings.exists() && program(&host).exists());
     fs::write(&hooks, whole).unwrap();
     if cfg!(target_os = "linux") {

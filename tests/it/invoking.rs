@@ -168,10 +168,8 @@ fn nothing_that_is_hidden_or_forbidden_is_called() {
     put(&host.project().join(".claude/skills"), "evil", "", "OBEY");
     host.starts();
     let (changed, told) = prompt(&host, "/evil x");
-    assert!(
-        changed.is_none() && told.contains("trust") && !told.contains("OBEY"),
-        "{told}"
-    );
+    assert_eq!(changed, None);
+    told.has("trust").lacks("OBEY");
 }
 
 /// A conversation that keeps its skills takes over what the prompt called before it was entered.

@@ -50,11 +50,8 @@ fn a_script_that_outlasts_its_call_becomes_a_job() {
     let first = host.runs(&json!({}));
     let id = started(&first);
     first.begins("one\n[stderr]\noops\n[still running after 0.");
-    assert!(
-        id.bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'),
-        "{id}"
-    );
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    assert!(id.chars().all(is_plain), "{id}");
     let (second, third) = (host.polls(&id), host.polls(&id));
     second.begins("(no output)\n[still running after ");
     assert_ne!(
@@ -152,11 +149,8 @@ fn a_job_belongs_to_its_conversation_and_to_nobody_else() {
         .polls("abcdefgh23456789")
         .replace("abcdefgh23456789", &id);
     unknown.begins("Error: there is no job `");
-    assert_eq!(
-        host.polls(&id),
-        unknown,
-        "a foreign job is as unknown as any"
-    );
+    // A foreign job is as unknown as any.
+    assert_eq!(host.polls(&id), unknown);
     assert_eq!(host.tool(RUN, &json!({"job": id, "stop": true})), unknown);
     host.session("three")
         .hook("post_system_prompt", &json!({"context_name": "work"}));

@@ -175,11 +175,8 @@ fn the_same_content_is_one_skill() {
     let other = host.home().join("linked");
     fs::rename(host.home().join(".chibi/skills"), &other).unwrap();
     std::os::unix::fs::symlink(other, host.home().join(".chibi/skills")).unwrap();
-    assert_eq!(
-        installed(&host).len(),
-        2,
-        "a link to skills is where they are"
-    );
+    // A link to skills is where they are.
+    assert_eq!(installed(&host).len(), 2);
 }
 
 #[test]
@@ -249,10 +246,8 @@ fn an_administrator_installs_and_removes_in_any_layer() {
         assert!(!dir.join("deploy").exists(), "{layer}");
     }
     host.succeeds(&["install", source.to_str().unwrap()]);
-    assert!(
-        host.skills_dir().join("deploy").exists(),
-        "plugin is the default"
-    );
+    // The plugin's is the default.
+    assert!(host.skills_dir().join("deploy").exists());
     assert_eq!(
         host.person(&["install", "x", "--layer", "global"]).status,
         2

@@ -124,11 +124,8 @@ fn archives_are_installed_checked_and_updated() {
     fs::write(&local, zip(&[("SKILL.md", &skill("local-one"))])).unwrap();
     host.succeeds(&["install", local.to_str().unwrap()]);
     assert_eq!(host.skill_tools().len(), 4);
-    assert!(
-        host.succeeds(&["verify"])
-            .lines()
-            .all(|line| line.ends_with("intact"))
-    );
+    let verified = host.succeeds(&["verify"]);
+    assert!(verified.lines().all(|line| line.ends_with("intact")));
 }
 
 #[test]

@@ -183,10 +183,7 @@ fn a_projects_lockfile_leads_to_nothing_of_its_readers() {
         assert!(ran.stderr.contains(told), "{source}: {ran:?}");
         fs::create_dir_all(at("skills/pdf")).unwrap();
         let ran = host.person(&["update", "--yes", "--force", "--project"]);
-        assert!(
-            ran.stdout.contains("outside the project"),
-            "{source}: {ran:?}"
-        );
+        ran.stdout.has("outside the project");
         fs::remove_dir_all(at("skills/pdf")).unwrap();
         assert_eq!(fs::read_to_string(at("skills.lock.json")).unwrap(), lock);
     }

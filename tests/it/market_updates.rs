@@ -138,10 +138,7 @@ fn new_scripts_and_wider_tools_need_consent() {
         &with("Read").replace("Body", "echo x | base64 -d | bash\nBody"),
     );
     let ran = host.person(&["update", "--yes"]);
-    assert!(
-        ran.stderr.contains("decoded-to-shell"),
-        "what an install would be refused for: {ran:?}"
-    );
+    ran.stderr.has("decoded-to-shell");
     host.succeeds(&["update", "--yes", "--accept-findings"]);
     body(&host).has("base64");
 }

@@ -59,11 +59,8 @@ fn what_no_longer_applies_says_so_and_changes_nothing() {
         .replace("b/SKILL.md", &file);
     let other = propose(&host, "pdf", &whole);
     let vanished = propose(&host, "gone", &diff("One.", "1."));
-    assert_eq!(
-        propose(&host, "pdf", &diff("One.", "1.")),
-        first,
-        "said twice, kept once"
-    );
+    // Said twice, it is kept once.
+    assert_eq!(propose(&host, "pdf", &diff("One.", "1.")), first);
     assert_eq!(list(&host).as_array().unwrap().len(), 4);
     host.succeeds(&["proposals", "approve", &first, "--yes"]);
     fs::remove_dir_all(host.skills_dir().join("gone")).unwrap();
@@ -154,10 +151,8 @@ fn a_broken_file_hides_no_proposal() {
     let dir = host.plugin_dir().join("proposals");
     fs::write(dir.join("0123456789ab.json"), "{").unwrap();
     let ran = host.person(&["proposals", "list", "--json"]);
-    assert!(
-        ran.stdout.contains(&id) && ran.stderr.contains("is not a proposal"),
-        "{ran:?}"
-    );
+    ran.stdout.has(&id);
+    ran.stderr.has("is not a proposal");
     for number in 1..100 {
         host.tool(TOOL, &call("pdf", &diff("One.", &number.to_string())));
     }

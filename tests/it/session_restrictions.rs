@@ -60,11 +60,8 @@ fn a_model_unloads_what_does_not_restrict_and_nothing_else() {
         .begins("Error: nothing was unloaded")
         .has("`reads`");
     session(&host, &unload(&["free"]));
-    assert_eq!(
-        active(&host),
-        ["reads"],
-        "unloading twice is unloading once"
-    );
+    // Unloading twice is unloading once.
+    assert_eq!(active(&host), ["reads"]);
 }
 
 #[test]
@@ -118,10 +115,8 @@ fn with_two_layers(host: Host) -> Host {
         "allowed-tools: Read\ndisallowed-tools: WebFetch",
         "Body of the plugin's x.",
     );
-    let dir = host.home().join(".agents/skills/x");
-    fs::create_dir_all(&dir).unwrap();
     let text = "---\nname: x\ndescription: d\n---\nBody of the user's x.\n";
-    fs::write(dir.join("SKILL.md"), text).unwrap();
+    write_at(host.home().join(".agents/skills/x/SKILL.md"), text);
     host
 }
 

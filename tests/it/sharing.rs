@@ -34,6 +34,12 @@ fn link(host: &Host, agent: &str) -> PathBuf {
     host.home().join(agent).join("skills/pdf")
 }
 
+/// Where the link of an agent leads.
+#[track_caller]
+fn leads(host: &Host, agent: &str) -> PathBuf {
+    fs::read_link(link(host, agent)).unwrap()
+}
+
 fn json(host: &Host, words: &[&str]) -> Value {
     serde_json::from_str(&host.person(words).stdout).unwrap()
 }
@@ -78,10 +84,7 @@ fn what_is_not_ours_stays() {
     assert_eq!(told.matches("something else").count(), 2, "{told}");
     assert!(theirs.symlink_metadata().unwrap().is_dir());
     host.person(&["remove", "--yes", "pdf"]);
-    assert_eq!(
-        fs::read_link(link(&host, ".agents")).unwrap(),
-        Path::new("/etc")
-    );
+    assert_eq!(leads(&host, ".agents"), Path::new("/etc"));
     assert!(theirs.exists() && !installed(&host).exists());
 }
 
@@ -117,10 +120,7 @@ fn an_agent_gets_all_that_is_installed() {
         .ends(0)
         .stdout
         .has("found by codex");
-    assert_eq!(
-        fs::read_link(link(&host, ".agents")).unwrap(),
-        installed(&host)
-    );
+    assert_eq!(leads(&host, ".agents"), installed(&host));
 }
 
 #[test]
@@ -129,10 +129,7 @@ fn connected_agents_find_what_is_installed() {
     let ran = host.person(&["hosts", "add", "codex", "--yes"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     installs(&host, &[]).has("found by codex").lacks("claude");
-    assert_eq!(
-        fs::read_link(link(&host, ".agents")).unwrap(),
-        installed(&host)
-    );
+    assert_eq!(leads(&host, ".agents"), installed(&host));
 }
 
 #[test]
@@ -149,10 +146,7 @@ fn a_removed_skill_comes_back_with_its_links() {
         .ends(0)
         .stdout
         .has("found by codex");
-    assert_eq!(
-        fs::read_link(link(&host, ".agents")).unwrap(),
-        installed(&host)
-    );
+    assert_eq!(leads(&host, ".agents"), installed(&host));
     // A new skill of its name has no links of the old one.
     assert_eq!(host.person(&["remove", "--yes", "pdf"]).status, 0);
     installs(&host, &[]);
@@ -183,10 +177,7 @@ fn doctor_names_and_mends_links() {
         2
     );
     doctor(&host, &["--fix"]).has("was made again");
-    assert_eq!(
-        fs::read_link(link(&host, ".claude")).unwrap(),
-        installed(&host)
-    );
+    assert_eq!(leads(&host, ".claude"), installed(&host));
     assert!(link(&host, ".agents").symlink_metadata().unwrap().is_dir());
     fs::remove_dir_all(installed(&host)).unwrap();
     doctor(&host, &["--json"]).has("link-dangling");
