@@ -158,10 +158,10 @@ fn nothing_leads_round_an_enterprise_skill() {
             go(&host);
             assert!(is_offered(&host, "deploy"), "{what}, {layer}");
             host.prompt().has("From ENTERPRISE.").lacks("LOWER");
-            // Every way to name it, once; where something was tried, one plain and one qualified.
+            // Every way to name it, once; elsewhere one plain and one qualified.
             host.tool("skill_deploy", &json!({})).lacks("LOWER");
             let mut names = names(layer);
-            if at > 0 {
+            if at + of > 0 {
                 names = vec!["deploy".to_owned(), format!("{layer}/deploy")];
             }
             for written in names {

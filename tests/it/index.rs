@@ -15,20 +15,29 @@ use crate::many::TOOLS;
 /// Longer than the tick of a file system's clock: what was written before is taken from the index.
 pub const SETTLED: Duration = Duration::from_millis(40);
 
-/// What the model and the user are told, by every call that the index has a part in.
-fn answers(host: &Host) -> Vec<String> {
+/// What the model and the user are told of all skills.
+fn looks(host: &Host) -> Vec<String> {
     // A refusal is worded otherwise the second time.
     let _ = fs::remove_file(host.plugin_dir().join("refusals"));
     let mut answers = vec![host.raw("hook", "on_start", "{}")];
-    // As the host does it: `--schema` first, then in two contexts the prompt and calls.
+    // As the host does it: `--schema` first, then the prompt of each context.
     answers.push(json!(host.schema()).to_string());
+    for context in ["default", "work"] {
+        let prompt = json!({"context_name": context});
+        let (answer, stderr) = host.hook_with_stderr("post_system_prompt", &prompt);
+        answers.push(format!("{context}: {answer} {stderr}"));
+    }
+    answers
+}
+
+/// The same, and every call that the index has a part in.
+fn answers(host: &Host) -> Vec<String> {
+    let mut answers = looks(host);
     for (context, tool, arguments) in [
         ("default", "skill_a", json!({})),
         ("work", "skill", json!({"skill_name": "a"})),
     ] {
-        let prompt = json!({"context_name": context});
-        let (answer, stderr) = host.hook_with_stderr("post_system_prompt", &prompt);
-        answers.push(format!("{context}: {answer} {stderr}"));
+        host.hook("post_system_prompt", &json!({"context_name": context}));
         let tools = json!({"context_name": context, "tools": [
             {"name": "skill_a", "type": "plugin"}, {"name": "skill", "type": "plugin"},
         ]});
@@ -155,7 +164,8 @@ fn every_call_answers_the_same_with_and_without_the_index() {
     host.schema();
     for (what, change) in CHANGES {
         change(&host);
-        let at_once = answers(&host);
+        // What reads every skill; a call reads the one that it is about.
+        let at_once = looks(&host);
         sleep(SETTLED);
         // What has settled is written down by the first call that sees it.
         host.schema();

@@ -131,17 +131,11 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
         assert!(codes(&host, "evil").iter().any(hidden), "{way}");
         host.knows_not("evil");
         for skill in ["evil", "plugin/evil", "personal/evil", "acme/evil"] {
-            let read = host.tool(
-                "read_skill_file",
-                &json!({"skill": skill, "path": "SKILL.md"}),
-            );
-            assert!(read.starts_with("Error: "), "{way}: {skill}");
-            let run = host.tool(
-                "run_skill_script",
-                &json!({"skill": skill, "script": "run.sh"}),
-            );
-            assert!(run.starts_with("Error: "), "{way}: {skill}");
+            let read = json!({"skill": skill, "path": "SKILL.md"});
+            host.tool("read_skill_file", &read).begins("Error: ");
         }
+        let run = json!({"skill": "evil", "script": "run.sh"});
+        host.tool("run_skill_script", &run).begins("Error: ");
     }
 }
 
