@@ -174,7 +174,7 @@ fn a_proposal_changes_the_list_once_it_is_approved() {
         .has("would propose 1 entry");
     host.succeeds(&["suggest", "pdf", "--apply", "--yes"])
         .has("agent-skills proposals show");
-    let listed = host.json(&["proposals", "list", "--json"]);
+    let listed = crate::proposals::list(&host);
     let id = listed[0]["id"].as_str().unwrap();
     let file = host.skills_dir().join("pdf/SKILL.md");
     fs::read_to_string(&file).unwrap().lacks("npx");
