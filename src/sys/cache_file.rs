@@ -15,7 +15,7 @@ use super::process::effective_user;
 use super::{Dir, Durable, EntryName, files, hash};
 
 /// The length of all before the table.
-const HEAD: u64 = 32;
+const HEAD: usize = 32;
 
 /// What is behind the table of an open file.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub fn open(path: &Path, magic: &[u8; 16], max: u64) -> Option<(Vec<u8>, Parts)>
     if !is_private || metadata.len() > max {
         return None;
     }
-    let mut head = [0; HEAD as usize];
+    let mut head = [0; HEAD];
     file.read_exact_at(&mut head, 0).ok()?;
     let (length, checksum) = head.strip_prefix(magic)?.split_first_chunk()?;
     let table = Part {
@@ -73,7 +73,7 @@ pub fn open(path: &Path, magic: &[u8; 16], max: u64) -> Option<(Vec<u8>, Parts)>
         length: u64::from_le_bytes(*length),
         checksum: u64::from_le_bytes(checksum.try_into().ok()?),
     };
-    let (start, end) = (HEAD, metadata.len());
+    let (start, end) = (HEAD as u64, metadata.len());
     let mut parts = Parts { file, start, end };
     let bytes = parts.read(table)?;
     parts.start += table.length;

@@ -78,7 +78,7 @@ fn a_disclosure_looks_at_what_it_shows_and_a_use_at_all() {
             !agreed(Asks::ToDisclose),
             "nobody compared it with the record"
         );
-        DigestCache::open(place.to_owned(), Asks::ToUse, Some(record)).agree("test", &dir);
+        DigestCache::open(place.clone(), Asks::ToUse, Some(record)).agree("test", &dir);
         assert!(agreed(Asks::ToDisclose) && agreed(Asks::ToUse));
         fs::write(change, "2").unwrap();
         assert_eq!(agreed(Asks::ToDisclose), !shows);
@@ -94,7 +94,7 @@ fn an_agreement_ends_with_any_change_of_the_record() {
     fs::write(dir.join("SKILL.md"), "1").unwrap();
     sleep(SETTLED);
     call(&place, &dir);
-    let open = |record| DigestCache::open(place.to_owned(), Asks::ToUse, record);
+    let open = |record| DigestCache::open(place.clone(), Asks::ToUse, record);
     let record = Stamp([1; 7]);
     open(Some(record)).agree("test", &dir);
     assert!(open(Some(record)).agreed("test", &dir));
