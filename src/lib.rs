@@ -9,11 +9,11 @@
 //!                   │                                 │
 //!                   └──────> activation, proposal, author <┘
 //!                               │
-//!                 sharing ─> catalog ─> policy, marketplace
-//!                               │          │
-//!                               └──────> script ─> session ─> run_context <─ connection
-//!                                                     │
-//!                                        permission, signing ─> skill, host ─> sys, error
+//!                 sharing ─> catalog ─> facts, marketplace
+//!                                         │
+//!                                       policy ─> script ─> session
+//!                                         │
+//!             connection ─> run_context, permission, signing ─> skill, host ─> sys, error
 //! ```
 //!
 //! Arrows go down only. `permission` does no I/O; `protocol::answer` alone writes to standard output.
