@@ -45,7 +45,7 @@ fn scenes() -> Vec<(&'static str, Scene)> {
 const OURS: &str = "/h/.chibi/plugins/agent-skills/agent-skills";
 
 /// Spellings of protected places, relative to the project root.
-const INSIDE: [&str; 22] = [
+const INSIDE: [&str; 21] = [
     "/h/.chibi/plugins/agent-skills/state.json",
     "~/.chibi/plugins/agent-skills/state.json",
     "$HOME/.chibi/state.json",
@@ -67,7 +67,6 @@ const INSIDE: [&str; 22] = [
     "/h/{work,{a,.chi{b,c}i}}/x",
     "/h/.Chibi/x",
     "~/.chibi/$x",
-    "u?/.chibi/x",
 ];
 
 /// Places above protected ones.
@@ -295,7 +294,6 @@ fn our_own_executable_is_not_run_by_any_name() {
             }
         }
     }
-    refused(&format!("cp {OURS} x"));
     let policy = scene().policy(&["WebFetch"]);
     assert!(!policy.runs(&format!("{OURS} deactivate")));
     assert!(policy.runs("rm -rf ~/.chibi"), "no skill restricts");

@@ -1,10 +1,12 @@
-//! Shell builtins: neutral ones, and forms that can set a variable or run text, which no rule can
-//! grant (docs/spec/restriction.md#neutral-commands).
+//! Commands that need no rule, each in the form that keeps it harmless, and forms that can set a
+//! variable or run text, which no rule can grant (docs/spec/restriction.md#neutral-commands). Options
+//! must be literal. An unknown operand must be quoted and must not be where it could be an option:
+//! `date FILE` sets the clock, `date -f FILE` prints it.
 
+use super::Fault;
 use super::names::{self, Variables};
+use super::programs::{Free, lists};
 use super::word::{Word, after_options, all, is_digits};
-use super::{Fault, neutral};
-use crate::sys::name_list::Names;
 
 /// How the shell treats a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,84 +19,88 @@ pub enum Builtin {
     Ordinary,
 }
 
-/// Classifies a command whose first word is `program`.
+/// Classifies a command of `program`, which is free in this form.
 ///
 /// # Errors
 /// For forms that set a variable of any name or evaluate text; no rule covers these.
-pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Result<Builtin, Fault> {
-    let neutral_if = |yes: bool| {
-        Ok(if yes {
-            Builtin::Neutral
-        } else {
-            Builtin::Ordinary
-        })
-    };
+pub fn classify(
+    program: &str,
+    free: Free,
+    arguments: &[Word],
+    variables: Variables,
+) -> Result<Builtin, Fault> {
     let only_if = |yes: bool| {
         let unseen = || Fault::new(program, "it can set variables or run text unseen");
-        yes.then_some(Builtin::Neutral).ok_or_else(unseen)
+        yes.then_some(true).ok_or_else(unseen)
     };
-    let one_word_each = arguments.iter().all(Word::is_one_word);
-    match program {
-        "echo" => neutral_if(true),
-        ":" | "true" | "false" => neutral_if(one_word_each),
-        "pwd" => neutral_if(after_options(arguments, &["-P", "-L"]).is_empty()),
-        "exit" | "return" | "break" | "continue" | "shift" | "wait" => {
-            neutral_if(arguments.iter().all(is_number))
+    let one_word_each = || arguments.iter().all(Word::is_one_word);
+    let is_neutral = match free {
+        Free::Never => false,
+        Free::Unseen => only_if(false)?,
+        Free::Always => true,
+        Free::Words => one_word_each(),
+        Free::Numbers => arguments.iter().all(is_status),
+        Free::Only(words) => all(arguments, |text| lists(words, text)),
+        Free::Named(options) => {
+            let names = after_options(arguments, options);
+            !names.is_empty() && all(names, is_plain_name)
         }
-        "cd" => {
+        Free::Letters(letters) => all(arguments, |text| is_cluster(text, letters)),
+        Free::Paths(most) => names_paths(most, arguments),
+        Free::Directory => {
             let is_plain = |to: &&str| !to.is_empty() && !to.starts_with(['-', '+', '~']);
             let to = match arguments {
                 [directory] => directory.text().filter(is_plain),
                 _ => None,
             };
             let change = to.map(|to| Builtin::ChangeDirectory(to.to_owned()));
-            Ok(change.unwrap_or(Builtin::Ordinary))
+            return Ok(change.unwrap_or(Builtin::Ordinary));
         }
-        "test" => test(arguments),
-        "[" => match arguments.split_last() {
-            Some((last, inside)) if last.text() == Some("]") => test(inside),
-            _ => only_if(false),
+        Free::Test => test(arguments)?,
+        Free::Bracket => match arguments.split_last() {
+            Some((last, inside)) if last.text() == Some("]") => test(inside)?,
+            _ => only_if(false)?,
         },
-        "printf" => {
+        Free::Prints => {
             let format = arguments.first().and_then(Word::text);
-            let Some(letters) = format.and_then(conversions) else {
-                return only_if(false);
-            };
+            let letters = format.and_then(conversions);
+            only_if(letters.is_some())?;
             // The number of words after the format does not matter, but zsh evaluates those that
             // are not printed as text.
-            let computes = variables.zsh && letters.contains(|c| !"sb%".contains(c));
-            neutral_if(!computes || all(&arguments[1..], is_digits))
+            let computes = |letters: String| letters.contains(|c| !"sb%".contains(c));
+            !(variables.zsh && letters.is_some_and(computes)) || all(&arguments[1..], is_digits)
         }
-        "set" => neutral_if(sets_only_strictness(arguments)),
-        "command" => {
-            let looks = |word: &Word| word.is_any(&["-v", "-V"]);
-            neutral_if(arguments.first().is_some_and(looks) && one_word_each)
+        Free::Strict => sets_only_strictness(arguments),
+        Free::Looks => looks(arguments) && one_word_each(),
+        Free::Exports => only_if(!arguments.is_empty() && arguments.iter().all(exports))?,
+        Free::Keeps => {
+            let may_set = |word: &Word| exports(word) || keeps(word, variables);
+            only_if(!arguments.is_empty() && arguments.iter().all(may_set))?
         }
-        "export" | "readonly" => {
-            let may_set = |word| exports(word) || program == "readonly" && keeps(word, variables);
-            only_if(arguments.iter().all(may_set) && !arguments.is_empty())
+        Free::Reads => {
+            let names = after_options(arguments, "-r");
+            only_if(!names.is_empty() && all(names, |name| variables.may_hold_anything(name)))?
         }
-        "read" => {
-            let names = after_options(arguments, &["-r"]);
-            only_if(!names.is_empty() && all(names, |name| variables.may_hold_anything(name)))
-        }
-        "unset" if all(arguments, |name| variables.may_be_set(name)) => Ok(Builtin::Ordinary),
-        "unset" | "let" | "declare" | "typeset" | "local" | "alias" | "unalias" | "getopts"
-        | "mapfile" | "readarray" | "function" | "compgen" | "complete" | "shopt" => only_if(false),
-        _ => neutral_if(neutral::is_neutral(program, arguments)),
-    }
+        Free::Unsets => !only_if(all(arguments, |name| variables.may_be_set(name)))?,
+        Free::Sleeps => !arguments.is_empty() && all(arguments, is_duration),
+        Free::Date => date(arguments),
+        Free::Counts => seq(arguments),
+        Free::User => id(arguments),
+    };
+    Ok(if is_neutral {
+        Builtin::Neutral
+    } else {
+        Builtin::Ordinary
+    })
 }
 
-/// Whether the program of this name is as harmless as the builtin.
-pub fn is_program_too(name: &str) -> bool {
-    const PROGRAMS: Names = Names::new(
-        "echo true false pwd test [ printf sleep date basename dirname seq uname whoami id nproc \
-         hostname",
-    );
-    PROGRAMS.has(name)
+/// Whether `command` only looks up names.
+pub fn looks(arguments: &[Word]) -> bool {
+    let first = arguments.first();
+    first.is_some_and(|word| word.is_any(&["-v", "-V"]))
 }
 
-fn is_number(word: &Word) -> bool {
+fn is_status(word: &Word) -> bool {
     word.fits(is_digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
 }
 
@@ -116,7 +122,7 @@ fn keeps(word: &Word, variables: Variables) -> bool {
 
 /// `test` evaluates the operand of `-v` and `-R`, so no operator may be a word that could become
 /// one of them.
-fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
+fn test(arguments: &[Word]) -> Result<bool, Fault> {
     const UNARY: &str = "bcdefghkprstuwxzGLNOSn";
     const BINARY: [&str; 16] = [
         "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
@@ -142,7 +148,7 @@ fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
             more => more.iter().all(|word| word.text().is_some()),
         };
     if safe {
-        return Ok(Builtin::Neutral);
+        return Ok(true);
     }
     Fault::refuse(
         "test",
@@ -200,4 +206,142 @@ pub fn sets_only_strictness(arguments: &[Word]) -> bool {
         }
     }
     !arguments.is_empty()
+}
+
+/// `-` followed by some of these letters.
+fn is_cluster(text: &str, letters: &str) -> bool {
+    text.strip_prefix('-')
+        .is_some_and(|these| !these.is_empty() && these.chars().all(|c| letters.contains(c)))
+}
+
+fn is_number(text: &str) -> bool {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    is_digits(whole) && is_digits(part)
+}
+
+fn is_duration(text: &str) -> bool {
+    is_number(text.strip_suffix(['s', 'm', 'h', 'd']).unwrap_or(text))
+}
+
+/// `+FORMAT`, `-d TEXT`, and output format options.
+fn date(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter();
+    let mut formats = 0;
+    while let Some(word) = words.next() {
+        if word.prefix().starts_with('+') && word.is_one_word() {
+            formats += 1;
+            continue;
+        }
+        match word.text() {
+            Some("-d") if words.next().is_some_and(Word::is_one_word) => {}
+            Some(
+                "-u" | "-R" | "-I" | "-Idate" | "-Ihours" | "-Iminutes" | "-Iseconds" | "-Ins",
+            ) => {}
+            _ => return false,
+        }
+    }
+    formats <= 1
+}
+
+/// Operands without options, at most so many.
+fn names_paths(most: usize, arguments: &[Word]) -> bool {
+    let operands = match arguments {
+        [first, operands @ ..] if first.text() == Some("--") => operands,
+        operands => operands,
+    };
+    // A known operand is not an option: `basename -s x y` and similar are not interpreted.
+    let plain =
+        |word: &Word| word.is_one_word() && word.text().is_none_or(|text| !text.starts_with('-'));
+    (1..=most).contains(&operands.len()) && operands.iter().all(plain)
+}
+
+/// Numbers; after the first, where options have ended, unknown words too.
+fn seq(arguments: &[Word]) -> bool {
+    let mut rest = arguments;
+    while let [option, after @ ..] = rest {
+        rest = match (option.text(), after) {
+            (Some("-w"), _) => after,
+            (Some("-s"), [separator, after @ ..]) if separator.text().is_some() => after,
+            _ => break,
+        };
+    }
+    let is_signed = |text: &str| is_number(text.strip_prefix('-').unwrap_or(text));
+    let number = |word: &Word| match word.text() {
+        Some(text) => is_signed(text),
+        None => word.is_one_word(),
+    };
+    match rest {
+        [first, others @ ..] => {
+            others.len() <= 2 && first.text().is_some_and(is_number) && others.iter().all(number)
+        }
+        [] => false,
+    }
+}
+
+/// Options, then at most one user.
+fn id(arguments: &[Word]) -> bool {
+    let is_option = |word: &&Word| word.fits(|text| is_cluster(text, "ugGnr"));
+    let users = &arguments[arguments.iter().take_while(is_option).count()..];
+    users.len() <= 1 && all(users, is_plain_name)
+}
+
+fn is_plain_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
+    !text.is_empty() && !text.starts_with('-') && text.chars().all(plain)
+}
+
+#[cfg(test)]
+#[rustfmt::skip]
+mod tests {
+    use super::*;
+    use crate::permission::shell::programs::exactly;
+    use crate::permission::shell::word::{Arity, Piece};
+
+    /// `?` is a quoted unknown word, `*` an unquoted one.
+    fn neutral(command: &str) -> bool {
+        let hole = |arity| Word {
+            raw: "…".to_owned(),
+            pieces: vec![Piece::Value(arity)],
+            is_whole: true,
+        };
+        let words: Vec<_> = command
+            .split(' ')
+            .map(|word| match word {
+                "?" => hole(Arity::One),
+                "*" => hole(Arity::Any),
+                text => Word::literal(text),
+            })
+            .collect();
+        let name = words[0].text().unwrap();
+        let free = exactly(name).free;
+        classify(name, free, &words[1..], Variables::default()) == Ok(Builtin::Neutral)
+    }
+
+    #[test]
+    fn what_only_tells_or_waits() {
+        for command in [
+            "sleep 5", "sleep 0.5", "sleep 2m 3s", "date", "date +%F", "date -u +%Y-%m-%dT%H:%M:%SZ", "date -d yesterday +%F",
+            "date -d ? +%s", "date -R", "date -Iseconds", "basename ?", "basename a/b.md .md", "basename -- ?", "dirname ?",
+            "dirname /a/b", "seq 3", "seq 1 ?", "seq -w 1 10", "seq -s , 1 3", "seq 10 -1 1", "uname", "uname -s", "uname -sm",
+            "whoami", "id", "id -u", "id -un", "id -u root", "nproc", "nproc --all", "which git", "which -a git", "type git",
+            "type -t cd", "hostname",
+        ] {
+            assert!(neutral(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_may_do_more() {
+        for command in [
+            "sleep", "sleep ?", "sleep infinity", "sleep --help", "sleep 1x", "date ?", "date *", "date -f x", "date -s x",
+            "date --set=x", "date 010100002030", "date -fx", "date -r x", "date -d", "date -d *", "date +%F ?", "date +%F +%s",
+            "date -d x -s y", "date -us x", "date --file=x", "basename", "basename *", "basename -s x", "basename a b c",
+            "dirname *", "dirname a b", "dirname --", "seq", "seq ?", "seq *", "seq 1 *", "seq --help", "seq -f x 1", "seq -5",
+            "seq 1 2 3 4", "uname ?", "uname --all", "uname x", "uname -", "whoami x", "id ?", "id -u ?", "id --zero", "id a b",
+            "nproc ?", "nproc --ignore=1", "which", "which ?", "which --read-alias", "which -i x", "type", "type ?", "type -f x",
+            "type -m x", "hostname x", "hostname ?", "hostname -F x", "hostname -s", "hostname -b x", "env", "rm x",
+        ] {
+            assert!(!neutral(command), "{command}");
+        }
+    }
 }

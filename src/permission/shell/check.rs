@@ -4,18 +4,19 @@
 use super::builtins::{self, Builtin};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
-use super::programs::{self, Run};
+use super::options::Shows;
+use super::programs::{Does, Free, MOVES, PREFIX, Program, SETS, SHELL, exactly, named};
 use super::read::Reading;
-use super::reading_programs::{Extent, Shows};
+use super::reading_programs::{self, Extent};
 use super::readings::Readings;
-use super::step::{self, Assignment, Input, Redirect, Simple, Step};
+use super::runs::{self, Run};
+use super::step::{Assignment, Input, Redirect, Simple, Step};
 use super::word::{self, Word};
 use super::wrappers::{self, Inner};
-use super::{Fault, filters, find};
+use super::{Fault, find};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant, Part};
-use crate::sys::name_list::Names;
 
 mod reading;
 mod redirections;
@@ -243,13 +244,14 @@ impl Checker<'_> {
         let name = program_name(program)?;
         if self.rules.looks_through() {
             let mut outcome = None;
-            for run in programs::run_by(name, arguments) {
+            let program = named(name);
+            for run in runs::run_by(program, arguments) {
                 outcome = Some(match run {
                     Run::Command(words) => {
-                        let programs_only = wrappers::runs_programs_only(name);
-                        self.inner(&words, view, view.programs_only || programs_only)
+                        let programs_only = view.programs_only || runs_programs(program);
+                        self.inner(&words, view, programs_only)
                     }
-                    Run::Text { text, .. } => self.text_within(name, &text, view),
+                    Run::Text { text, .. } => self.text_within(program.runs, &text, view),
                 });
             }
             if let Some(outcome) = outcome {
@@ -263,9 +265,10 @@ impl Checker<'_> {
         if is_relative && !home {
             return Fault::refuse(name, "it is another program in another directory");
         }
-        let builtin = builtins::classify(name, arguments, self.variables())?;
-        let actions = match programs::base(name) {
-            "find" => find::actions(arguments)?,
+        let program = exactly(name);
+        let builtin = builtins::classify(name, program.free, arguments, self.variables())?;
+        let actions = match named(name).does {
+            Does::Find => find::actions(arguments)?,
             _ => find::Actions::default(),
         };
         let command = word::canonical(view.lead, view.words);
@@ -280,14 +283,14 @@ impl Checker<'_> {
                     self.directories = here;
                 }
             }
-            self.granted_move(name, builtin, view)?;
+            self.granted_move(program, name, builtin, view)?;
             return Ok(Grant::Rule(by));
         }
         if !view.lead.is_empty() {
             return Fault::refuse(&view.lead[0], STEERS);
         }
         match builtin {
-            Builtin::Neutral if !view.programs_only || builtins::is_program_too(name) => {
+            Builtin::Neutral if !view.programs_only || !program.has(SHELL) => {
                 return Ok(Grant::Free("it needs no grant"));
             }
             Builtin::ChangeDirectory(directory) if !view.programs_only => {
@@ -298,7 +301,7 @@ impl Checker<'_> {
                     Fault::refuse("", "it leaves the project")
                 };
             }
-            _ if name == "cd" && self.stays_at_toplevel(view) => {
+            _ if program.free == Free::Directory && self.stays_at_toplevel(view) => {
                 return Ok(Grant::Free("it stays in the project"));
             }
             _ => {}
@@ -309,22 +312,28 @@ impl Checker<'_> {
         if let Some(read) = self.reading(view) {
             return read;
         }
-        let is_builtin = view.programs_only && wrappers::is_builtin(name);
+        let is_builtin = view.programs_only && program.has(SHELL);
         match wrappers::unwrap(view.words).filter(|_| !is_builtin) {
             Some(Inner::Command(words)) => {
-                let programs_only = view.programs_only || wrappers::runs_programs_only(name);
+                let programs_only = view.programs_only || runs_programs(program);
                 self.inner(&words, view, programs_only)
             }
-            Some(Inner::Text(text)) => self.text_within(name, &text, view),
+            Some(Inner::Text(text)) => self.text_within(program.runs, &text, view),
             _ => Fault::refuse("", "no entry grants it"),
         }
     }
 
     /// Follows a granted change of directory, if possible.
-    fn granted_move(&mut self, name: &str, builtin: Builtin, view: &View) -> Result<(), Fault> {
+    fn granted_move(
+        &mut self,
+        program: &Program,
+        name: &str,
+        builtin: Builtin,
+        view: &View,
+    ) -> Result<(), Fault> {
         let follows = !view.in_loop && !view.programs_only;
         match builtin {
-            _ if !step::changes_directory(name) => {}
+            _ if !program.has(MOVES) => {}
             Builtin::ChangeDirectory(to) if follows && self.enter(&to, view.simple) => {}
             _ if view.in_loop && self.directories.are_known() => {
                 return Fault::refuse(name, "it changes the directory again and again");
@@ -374,8 +383,13 @@ impl Checker<'_> {
             || self.rules.pipe_filters()
                 && simple.stage > 0
                 && simple.input < Input::File
-                && filters::is_filter(view.words)
+                && reading_programs::is_filter(view.words)
     }
+}
+
+/// Whether what a program runs is looked for as a program: only `command` runs builtins.
+fn runs_programs(program: &Program) -> bool {
+    program.free != Free::Looks
 }
 
 /// The text of a word in a program's place.
@@ -387,16 +401,15 @@ fn program_name(program: &Word) -> Result<&str, Fault> {
 /// Whether a command may make the shell export everything set from then on (`set -a`), or may do so
 /// invisibly.
 fn may_export_all(step: &Step) -> bool {
-    const CHANGE_THE_SHELL: Names =
-        Names::new("set shopt setopt emulate source . eval enable trap");
     let Step::Command(simple) = step else {
         return false;
     };
     let Some((first, others)) = simple.words.split_first() else {
         return false;
     };
-    let changes = |word: &Word| word.fits(|text| CHANGE_THE_SHELL.has(text));
-    let runs_one = first.is_any(&["command", "builtin"]) && others.iter().any(changes);
-    let strict = first.is_any(&["set"]) && builtins::sets_only_strictness(others);
+    let changes = |word: &Word| word.fits(|text| exactly(text).has(SETS));
+    let runs_one = first.fits(|text| exactly(text).has(PREFIX)) && others.iter().any(changes);
+    let is_set = first.fits(|text| exactly(text).free == Free::Strict);
+    let strict = is_set && builtins::sets_only_strictness(others);
     (changes(first) || runs_one) && !strict
 }

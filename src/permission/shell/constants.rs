@@ -10,10 +10,10 @@ use rable::{ListOperator, Node, NodeKind};
 
 use super::expansion::LONGEST_SUM;
 use super::names::{self, Variables};
+use super::programs::{BINDS, Free, OPAQUE, PREFIX, Runs, exactly};
 use super::special::is_special;
 use super::tree::{any, commands, names_in};
 use crate::permission::steps::Steps;
-use crate::sys::name_list::Names;
 
 /// With more assignments than this, no constant is used: each costs a search of the whole text.
 const MAX: usize = 24;
@@ -293,16 +293,6 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &Constants) {
 
 /// Whether a command may bind variables invisibly: it evaluates text, or is unknown.
 fn is_opaque(node: &Node, constants: &Constants) -> bool {
-    const EVALUATES: Names = Names::new(
-        "eval source . trap coproc alias unalias enable emulate autoload zmodload sched vared bind \
-     complete fc",
-    );
-    /// Their operands name variables, even if unknown.
-    const BINDS: Names = Names::new(
-        "read wait unset mapfile readarray getopts let export readonly declare typeset local integer \
-     float print printf",
-    );
-    const RUNS_BUILTINS: Names = Names::new("command builtin time exec noglob nocorrect");
     let NodeKind::Command { words, .. } = &node.kind else {
         return false;
     };
@@ -311,16 +301,15 @@ fn is_opaque(node: &Node, constants: &Constants) -> bool {
         text.map(|text| text.replace(['"', '\'', '\\'], ""))
     };
     // Nearly every program is none of these.
-    let is_other = |name: &String| {
-        let mut lists = [EVALUATES, BINDS, RUNS_BUILTINS].into_iter();
-        !lists.any(|list| list.has(name))
-    };
+    let is_other = |name: &String| !exactly(name).has(OPAQUE | BINDS | PREFIX);
     if words.first().and_then(text).as_ref().is_some_and(is_other) {
         return false;
     }
     let texts: Vec<Option<String>> = words.iter().map(text).collect();
-    let is =
-        |text: &Option<String>, list: Names| text.as_deref().is_some_and(|text| list.has(text));
+    let is = |text: &Option<String>, traits| {
+        text.as_deref()
+            .is_some_and(|text| exactly(text).has(traits))
+    };
     let Some(program) = texts.first() else {
         return false;
     };
@@ -339,17 +328,16 @@ fn is_opaque(node: &Node, constants: &Constants) -> bool {
     };
     // Only values follow the format, unless the format is an option.
     let format = texts.get(1).and_then(Option::as_deref);
-    let prints = program.as_deref() == Some("printf")
+    let row = program.as_deref().map(exactly);
+    let prints = row.is_some_and(|row| row.free == Free::Prints)
         && format.is_some_and(|format| !format.starts_with('-'));
     let binds_unknown = !prints && !words.iter().skip(1).all(is_known);
     // `trap 'rm -rf "$tmp"' EXIT` removes files and no more.
     let removes =
         |text: &str| text.starts_with("rm ") && !text.contains([';', '|', '&', '`', '\n', '(']);
-    if program.as_deref() == Some("trap") && format.is_some_and(removes) {
+    if row.is_some_and(|row| row.runs == Runs::Later) && format.is_some_and(removes) {
         return false;
     }
-    let may_bind = |text| is(text, EVALUATES) || is(text, BINDS) && binds_unknown;
-    program.is_none()
-        || may_bind(program)
-        || is(program, RUNS_BUILTINS) && texts.iter().any(may_bind)
+    let may_bind = |text| is(text, OPAQUE) || is(text, BINDS) && binds_unknown;
+    program.is_none() || may_bind(program) || is(program, PREFIX) && texts.iter().any(may_bind)
 }

@@ -2,8 +2,9 @@
 //! read is compared, and those that it runs by its words. What cannot be read is refused.
 
 use super::Fault;
-use super::programs::{self, Run, base};
+use super::programs::{Does, base, named};
 use super::readings::Readings;
+use super::runs::{self, Run};
 use super::step::Simple;
 use super::word::{self, Word};
 use crate::host::shell::Shell;
@@ -61,8 +62,9 @@ impl Seeker<'_> {
         let unknown = || Fault::new(&program.raw, "the program must be plain text");
         let name = program.text().ok_or_else(unknown)?;
         // A rule for a subcommand means it behind other options, too.
-        let verb = match base(name) {
-            "git" => programs::git_verb(arguments),
+        let row = named(name);
+        let verb = match row.does {
+            Does::Git => runs::git_verb(arguments),
             _ => 0,
         };
         for name in [name, base(name)] {
@@ -74,7 +76,7 @@ impl Seeker<'_> {
                 }
             }
         }
-        for run in programs::run_by(name, arguments) {
+        for run in runs::run_by(row, arguments) {
             match run {
                 Run::Command(words) => self.command(&words, simple, depth + 1)?,
                 Run::Text { text, is_known } => {

@@ -40,13 +40,12 @@ impl WorkingDirectories {
         }
     }
 
-    /// Where a command runs that changes to one of these directories by an option.
-    pub fn moved(&self, to: &[&str]) -> Self {
+    /// Where a command runs that changes to this directory by an option.
+    pub fn moved(&self, to: &str) -> Self {
         let nowhere = BTreeSet::from([PathBuf::new()]);
         let current = self.current.as_ref().unwrap_or(&nowhere).iter();
-        let here = current.flat_map(|from| to.iter().map(move |to| from.join(to)));
         Self {
-            current: Some(here.take(MAX).collect()),
+            current: Some(current.map(|from| from.join(to)).collect()),
             ..Self::default()
         }
     }

@@ -1,23 +1,17 @@
 //! What a word may become: quotes, `~`, `$HOME`, known values, globs and braces are read as shells
 //! read them. Does not know what a program does with it.
 
-mod braces;
-mod expanded;
-mod parts;
-
-pub use braces::alternatives;
-use braces::bracket;
-use expanded::expanded;
-pub use parts::parts;
-
 use super::word::Word;
 use crate::permission::protected::{ANY, ONE, UNKNOWN};
 
 /// The limit of texts that a word may become, and of the characters that are read for them.
-const MAX: usize = 4096;
-const MAX_WORK: usize = 1 << 20;
+const MAX: usize = 1024;
+const MAX_WORK: usize = 1 << 18;
 /// Where `mktemp` makes files, as far as it matters: nothing is kept there.
 const TEMPORARY: &str = "/tmp/\u{3}";
+const SEPARATORS: [char; 4] = ['=', ':', ',', '@'];
+/// The limit of letters in front of an option's value.
+const LETTERS: usize = 16;
 
 /// Known values that a word may refer to.
 #[derive(Clone, Copy)]
@@ -44,10 +38,17 @@ pub fn texts(word: &Word, known: Known) -> Option<Vec<String>> {
     {
         return Some(vec![UNKNOWN.to_string()]);
     }
-    let all = alternatives(&word.raw)?;
     let mut found = Vec::new();
-    for raw in &all {
-        found.extend(Reader::new(raw, known).read()?);
+    for raw in alternatives(&word.raw)? {
+        let mut reader = Reader {
+            rest: &raw,
+            known,
+            quoted: false,
+            texts: vec![String::new()],
+            work: 0,
+        };
+        reader.read()?;
+        found.append(&mut reader.texts);
     }
     Some(found)
 }
@@ -58,27 +59,11 @@ struct Reader<'a> {
     quoted: bool,
     /// Several if a variable has several values.
     texts: Vec<String>,
-    /// Whole words before those, where a value has several.
-    words: Vec<String>,
-    /// A bracket closes only if the rest is shorter than this.
-    unclosed: usize,
     work: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn new(raw: &'a str, known: Known<'a>) -> Self {
-        Self {
-            rest: raw,
-            known,
-            quoted: false,
-            texts: vec![String::new()],
-            words: Vec::new(),
-            unclosed: usize::MAX,
-            work: 0,
-        }
-    }
-
-    fn read(mut self) -> Option<Vec<String>> {
+impl Reader<'_> {
+    fn read(&mut self) -> Option<()> {
         self.tilde();
         while let Some(c) = self.rest.chars().next() {
             self.rest = &self.rest[c.len_utf8()..];
@@ -87,8 +72,7 @@ impl<'a> Reader<'a> {
                 return None;
             }
         }
-        self.words.append(&mut self.texts);
-        Some(self.words)
+        Some(())
     }
 
     fn push(&mut self, text: &str) {
@@ -137,16 +121,13 @@ impl<'a> Reader<'a> {
             '$' => self.dollar(),
             '*' if !self.quoted => self.push_char(ANY),
             '?' if !self.quoted => self.push_char(ONE),
-            '[' if !self.quoted && self.rest.len() <= self.unclosed => {
-                if let Some(rest) = bracket(self.rest) {
+            '[' if !self.quoted => match bracket(self.rest) {
+                Some(rest) => {
                     self.rest = rest;
                     self.push_char(ONE);
-                } else {
-                    let name = self.rest.find('/').unwrap_or(self.rest.len());
-                    self.unclosed = self.rest.len() - name;
-                    self.push("[");
                 }
-            }
+                None => self.push("["),
+            },
             c => self.push_char(c),
         }
     }
@@ -158,12 +139,11 @@ impl<'a> Reader<'a> {
         }
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (name, operator) = if let Some(inside) = self.rest.strip_prefix('{') {
-            let Some(rest) = behind(inside, Some('{'), '}') else {
+            let Some((inside, rest)) = inside.split_once('}') else {
                 self.rest = "";
                 return self.push_char(UNKNOWN);
             };
             self.rest = rest;
-            let inside = &inside[..inside.len() - rest.len() - 1];
             inside.split_at(inside.find(|c| !is_name(c)).unwrap_or(inside.len()))
         } else {
             let first = self.rest.chars().next();
@@ -180,12 +160,15 @@ impl<'a> Reader<'a> {
             self.rest = rest;
             (name, "")
         };
-        let values = expanded(&self.values(name), operator);
-        if self.quoted {
-            self.push_each(&values);
-        } else {
-            self.push_words(&values);
+        let mut values = expanded(self.values(name), operator);
+        if !self.quoted {
+            // Each of several words counts, with what stands beside it.
+            let words = values
+                .iter()
+                .flat_map(|value| value.split_ascii_whitespace());
+            values = words.map(globs).collect();
         }
+        self.push_each(&values);
     }
 
     /// What a variable may hold, as far as it is known.
@@ -217,8 +200,10 @@ impl<'a> Reader<'a> {
 
     /// Appends one of these to each text; without any, something unknown.
     fn push_each(&mut self, values: &[String]) {
-        if values.is_empty() {
-            return self.push_char(UNKNOWN);
+        match values {
+            [] => return self.push_char(UNKNOWN),
+            [value] => return self.push(value),
+            _ => {}
         }
         let length = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
         self.work += length(values) * self.texts.len() + length(&self.texts) * values.len();
@@ -231,31 +216,6 @@ impl<'a> Reader<'a> {
             let both = values.iter().map(|value| format!("{text}{value}"));
             self.texts.extend(both);
         }
-    }
-
-    /// Appends values that become several words, and names of files where they hold globs.
-    fn push_words(&mut self, values: &[String]) {
-        let mut last = Vec::new();
-        let mut is_split = false;
-        for value in values {
-            let mut words: Vec<String> = value
-                .split(|c: char| c.is_ascii_whitespace())
-                .map(braces::globs)
-                .collect();
-            last.extend(words.pop());
-            if words.is_empty() {
-                continue;
-            }
-            is_split = true;
-            let first = words.remove(0);
-            let begun = self.texts.iter().map(|text| format!("{text}{first}"));
-            self.words.extend(begun.chain(words));
-        }
-        // What follows the last word stands behind no text.
-        if is_split {
-            self.texts.push(String::new());
-        }
-        self.push_each(&last);
     }
 }
 
@@ -275,4 +235,150 @@ fn behind(text: &str, opens: Option<char>, closes: char) -> Option<&str> {
         }
     }
     None
+}
+
+/// What `${x…}` makes of a variable's values, and the text that it may have instead. A pattern that
+/// is cut off is literal, or `*` beside a sign.
+fn expanded(values: Vec<String>, operator: &str) -> Vec<String> {
+    let default = [":-", ":=", ":+", "-", "=", "+"];
+    if let Some(text) = default.iter().find_map(|sign| operator.strip_prefix(sign)) {
+        let is_plain = !text.contains(['$', '`', '\\']);
+        let text = is_plain.then(|| text.replace(['"', '\''], ""));
+        return values.into_iter().chain(text).collect();
+    }
+    let stripped = |value: &String| {
+        let pattern = operator.trim_start_matches(['#', '%']);
+        let rest = match operator {
+            "" => Some(&**value),
+            _ if operator.trim_start_matches(':').starts_with('?') => Some(&**value),
+            "##*/" => value.rsplit('/').next(),
+            "%/*" => value.rsplit_once('/').map(|(before, _)| before),
+            "%.*" => value.rsplit_once('.').map(|(before, _)| before),
+            "%%.*" => value.split('.').next(),
+            _ if pattern.contains(['*', '?', '[']) => return None,
+            _ if operator.starts_with('%') => value.strip_suffix(pattern),
+            _ if operator.starts_with('#') => value.strip_prefix(pattern),
+            _ => return None,
+        };
+        Some(rest.unwrap_or(value).to_owned())
+    };
+    values.iter().filter_map(stripped).collect()
+}
+
+/// The words that a word's braces make of it; `None` if there are too many.
+fn alternatives(raw: &str) -> Option<Vec<String>> {
+    let mut alternatives = vec![raw.to_owned()];
+    let (mut done, mut work) = (Vec::new(), 0);
+    while let Some(raw) = alternatives.pop() {
+        work += raw.len();
+        match braces(&raw) {
+            Some(more) => alternatives.extend(more),
+            None => done.push(raw),
+        }
+        if alternatives.len() + done.len() > MAX || work > MAX_WORK {
+            return None;
+        }
+    }
+    Some(done)
+}
+
+/// The alternatives of an expandable brace, starting with an innermost one. Of a range only letters
+/// matter: no place is a number.
+fn braces(raw: &str) -> Option<Vec<String>> {
+    let mut quote = None;
+    let mut chars = raw.char_indices();
+    // The start of each open brace, and its commas.
+    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut is_dollar = false;
+    while let Some((at, c)) = chars.next() {
+        let behind_dollar = std::mem::replace(&mut is_dollar, c == '$');
+        match (quote, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (quote, '\\') if quote != Some('\'') => drop(chars.next()),
+            (None, '\'' | '"') => quote = Some(c),
+            // `${x}` is not a brace expansion.
+            (None, '{') if behind_dollar => drop(chars.find(|(_, c)| *c == '}')),
+            (None, '{') => open.push((at, Vec::new())),
+            (None, ',') => open
+                .last_mut()
+                .into_iter()
+                .for_each(|(_, commas)| commas.push(at)),
+            (None, '}') => {
+                let Some((from, commas)) = open.pop() else {
+                    continue;
+                };
+                let inside = &raw[from + 1..at];
+                let whole = |part: &str| format!("{}{part}{}", &raw[..from], &raw[at + 1..]);
+                if let Some((first, _)) = inside.split_once("..").filter(|_| commas.is_empty()) {
+                    let is_letter = first.chars().all(char::is_alphabetic);
+                    return Some(vec![whole(if is_letter { "?" } else { "\u{3}" })]);
+                }
+                if !commas.is_empty() {
+                    let begins = std::iter::once(from).chain(commas.iter().copied());
+                    let ends = commas.iter().copied().chain([at]);
+                    let parts = begins.zip(ends).map(|(begin, end)| &raw[begin + 1..end]);
+                    return Some(parts.map(whole).collect());
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What stands behind a bracket of a glob, whose inside this begins with; `None` if it is none: it
+/// ends within the name.
+fn bracket(inside: &str) -> Option<&str> {
+    let mut chars = inside.char_indices().skip(1).take(LONGEST_BRACKET);
+    let (end, c) = chars.find(|(_, c)| matches!(c, ']' | '/'))?;
+    (c == ']').then(|| &inside[end + 1..])
+}
+
+/// A longer one is none.
+const LONGEST_BRACKET: usize = 64;
+
+/// A word of a value as the shell expands it outside quotes.
+pub fn globs(word: &str) -> String {
+    if !word.contains(['*', '?', '[']) {
+        return word.to_owned();
+    }
+    let (mut text, mut rest) = (String::new(), word);
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match (c, bracket(rest).filter(|_| c == '[')) {
+            ('*', _) => text.push(ANY),
+            ('?', _) => text.push(ONE),
+            ('[', Some(behind)) => {
+                text.push(ONE);
+                rest = behind;
+            }
+            (c, _) => text.push(c),
+        }
+    }
+    text
+}
+
+/// The parts of a word that may each be a path: the word, the value behind each letter of clustered
+/// options (`-so.claude/x`), and what stands between and behind `=`, `:`, `,` and `@`. Linear in the
+/// word's length.
+pub fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let cluster = text.strip_prefix('-').unwrap_or_default();
+    let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric);
+    let letters = letters.count().min(LETTERS);
+    let values = (1..=letters).filter_map(move |at| cluster.get(at..));
+    // Without a separator it would be the whole text again.
+    let splits = text
+        .split(SEPARATORS)
+        .filter(|part| part.len() < text.len());
+    // A path may hold such signs itself.
+    let after = SEPARATORS
+        .into_iter()
+        .filter_map(|sign| text.split_once(sign).map(|(_, rest)| rest));
+    std::iter::once(text)
+        .chain(values)
+        .chain(splits)
+        .chain(after)
+        // No place has a line end in its name.
+        .filter_map(|part| part.lines().next())
+        .filter(|part| !part.is_empty() && !part.starts_with('-'))
 }

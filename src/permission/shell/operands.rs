@@ -1,43 +1,34 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
-use super::Fault;
-use super::filters::files_of_sed;
-use super::programs::{self, Program, Run};
+use super::operand::globs;
+use super::programs::{self, Does, Program, Runs, base, lists};
 use super::reach::{Checked, Named, Reach};
+use super::reading_programs::reading;
+use super::runs::{self, Run};
 use super::word::Word;
+use super::{Fault, find};
 use crate::permission::protected::{Relation, UNKNOWN, WHY_PROTECTED};
 
-mod finding;
-mod git;
-mod placing;
-
 /// Options of many programs whose value is the directory to run in.
-const DIRECTORY_OPTIONS: [&str; 8] = [
-    "-C",
-    "-D",
-    "--chdir",
-    "--directory",
-    "--cwd",
-    "--work-tree",
-    "--output-dir",
-    "--wd",
-];
-/// The limit of such options that are followed.
-const MAX_DIRECTORIES: usize = 8;
+const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
+/// Options by which a destination is replaced and not entered, or sources go.
+const WHOLE: &str = "--delete --remove-source-files --no-target-directory --no-dereference -T";
+
+/// The limit of commands within each other.
+const MAX_DEPTH: usize = 8;
 
 impl Reach<'_> {
-    /// The word that may run our own executable, if any.
-    pub fn runs_ours(&self, words: &[Word]) -> Option<String> {
-        let named = self.named(words).ok()?;
-        let (program, arguments) = words.split_first()?;
-        let mut first = named.iter().take_while(|named| named.at == 0);
-        if first.any(|name| self.is_ours(&name.text)) {
+    /// The word that runs our own executable, if any.
+    pub fn runs_ours(&self, words: &[Word], depth: usize) -> Option<String> {
+        let (program, arguments) = words.split_first().filter(|_| depth <= MAX_DEPTH)?;
+        let all = self.named(std::slice::from_ref(program)).ok()?;
+        if all.iter().any(|name| self.is_ours(&name.text)) {
             return Some(program.raw.clone());
         }
-        let runs = programs::run_by(program.text()?, arguments);
+        let runs = runs::run_by(programs::named(program.text()?), arguments);
         runs.iter().find_map(|run| match run {
-            Run::Command(words) => self.runs_ours(words),
+            Run::Command(words) => self.runs_ours(words, depth + 1),
             Run::Text { .. } => None,
         })
     }
@@ -46,93 +37,98 @@ impl Reach<'_> {
     ///
     /// # Errors
     /// The word concerned, and the reason.
-    pub fn check(&self, words: &[Word]) -> Checked {
+    pub fn check(&self, words: &[Word], depth: usize) -> Checked {
         // A command inside wrappers or `find` is checked again for each of them.
         Fault::afford(self.guard.context.steps, 1 + words.len())?;
-        let named = self.named(words)?;
-        self.check_here(words, &named)?;
-        let mut directories = self.directories.clone();
-        for to in directories_named(&named) {
-            directories = directories.moved(&to);
-            let moved = Reach {
-                directories: &directories,
-                ..*self
-            };
-            moved.check_here(words, &named)?;
+        Fault::refuse_if(depth > MAX_DEPTH, "", "too many commands within commands")?;
+        let Some((program, arguments)) = words.split_first() else {
+            return Ok(());
+        };
+        let name = program.text().unwrap_or_default();
+        let row = programs::named(name);
+        let does = row.does_as(name);
+        if does == Does::Reads {
+            return Ok(());
         }
-        Ok(())
+        let behind = self.named(arguments)?;
+        self.changed_by(row, does, arguments, &behind, depth)?;
+        // As `git -C DIRECTORY` and `tar -C DIRECTORY`.
+        if !matches!(does, Does::Git | Does::Other) {
+            return Ok(());
+        }
+        let mut directories = self.directories.clone();
+        let mut is_moved = false;
+        for (at, option) in behind.iter().enumerate() {
+            let mut options = DIRECTORY_OPTIONS.split(' ');
+            let to = match options.find_map(|name| option.text.strip_prefix(name)) {
+                Some("") => behind.get(at + 1).map(|next| next.text.as_str()),
+                value => value.map(|value| value.trim_start_matches('=')),
+            };
+            let known = to.and_then(|to| to.split(UNKNOWN).next());
+            if let Some(to) = known.filter(|to| !to.is_empty()) {
+                directories = directories.moved(to);
+                is_moved = true;
+            }
+        }
+        if !is_moved {
+            return Ok(());
+        }
+        let directories = &directories;
+        let moved = Reach {
+            directories,
+            ..*self
+        };
+        moved.changed_by(row, does, arguments, &behind, depth)
     }
 
-    fn check_here(&self, words: &[Word], named: &[Named]) -> Checked {
-        let (first, behind) = named.split_at(named.partition_point(|named| named.at == 0));
-        Fault::afford(self.guard.context.steps, behind.len())?;
-        let arguments = words.get(1..).unwrap_or_default();
-        first
-            .iter()
-            .try_for_each(|name| self.program(&name.text, arguments, behind))
-    }
-
-    fn program(&self, name: &str, words: &[Word], named: &[Named]) -> Checked {
-        let program = Program::named(name);
-        match program {
-            Program::Reads => Ok(()),
-            Program::Changes => self.each_changed(named),
-            Program::Moves | Program::Copies { .. } | Program::Links => self.placed(program, named),
-            Program::Sed if files_of_sed(words).is_some() => Ok(()),
-            Program::Sed => {
-                named.iter().try_for_each(|named| self.sed_writes(named))?;
-                if named.iter().any(|named| is_option(named, "i")) {
-                    return self.each_changed(named);
-                }
-                self.others(named)
+    fn changed_by(
+        &self,
+        row: &Program,
+        does: Does,
+        words: &[Word],
+        named: &[Named],
+        depth: usize,
+    ) -> Checked {
+        Fault::afford(self.guard.context.steps, named.len())?;
+        match does {
+            Does::Reads => Ok(()),
+            Does::Sed if only_reads(words) => Ok(()),
+            Does::Sed if !has_option(named, "i") => self.others(named),
+            Does::Changes | Does::Sed => self.each_changed(named),
+            Does::Moves | Does::Copies | Does::Installs | Does::Syncs | Does::Links => {
+                self.placed(does, named)
             }
-            Program::Runs { .. } => {
-                for run in programs::run_by(name, words) {
-                    // Texts are read by themselves.
-                    if let Run::Command(inner) = run {
-                        self.check(&inner)?;
-                    }
-                }
-                self.others(&named[..before_inner(program, words, named)])
-            }
-            Program::Shell | Program::Evaluates | Program::Other => self.others(named),
-            Program::Dd => named.iter().try_for_each(|named| {
+            Does::Dd => named.iter().try_for_each(|named| {
                 let file = named.text.strip_prefix("of=");
                 refuse_if(named, file.is_some_and(|file| self.is_near(file)))
             }),
-            Program::Find => self.find(words, named),
-            Program::Git => self.git(words, named),
+            Does::Find => self.found(words, named, depth),
+            Does::Git => self.git(words, named),
+            Does::Other => {
+                let from = runs::runs_from(row, words).unwrap_or(words.len());
+                if matches!(row.runs, Runs::Command { .. }) {
+                    for run in runs::run_by(row, words) {
+                        // Texts are read by themselves.
+                        if let Run::Command(inner) = run {
+                            self.check(&inner, depth + 1)?;
+                        }
+                    }
+                }
+                self.others(named.iter().take_while(|named| named.at < from))
+            }
         }
     }
 
-    /// Operands that are removed or changed, and the values of options.
+    /// Operands that are removed or changed, perhaps with everything below, and the values of options.
     fn each_changed(&self, named: &[Named]) -> Checked {
-        self.others(options(named))?;
-        plain(named).try_for_each(|named| self.changed(named))
-    }
-
-    /// An operand that is removed or changed, perhaps with everything below it.
-    fn changed(&self, named: &Named) -> Checked {
+        self.others(named.iter().filter(|named| named.is_option()))?;
         // As in `sed -i '' …` of macOS.
-        refuse_if(named, !named.text.is_empty() && self.is_near(&named.text))
-    }
-
-    /// Files that a program for `sed` writes with `w`.
-    fn sed_writes(&self, named: &Named) -> Checked {
-        let text = named.text.as_str();
-        let behind = text
-            .match_indices(['w', 'W'])
-            .map(|(at, _)| &text[at + 1..]);
-        let mut files = behind.filter_map(|rest| rest.lines().next());
-        let is_place = |file: &str| self.lies_within(file.trim_start());
-        refuse_if(named, files.any(is_place))
+        plain(named)
+            .try_for_each(|one| refuse_if(one, !one.text.is_empty() && self.is_near(&one.text)))
     }
 
     /// Unknown programs may use anything unprotected, and the active skill's files.
-    ///
-    /// # Errors
-    /// The word, and the reason.
-    pub(super) fn others<'n>(&self, named: impl IntoIterator<Item = &'n Named<'n>>) -> Checked {
+    fn others<'n>(&self, named: impl IntoIterator<Item = &'n Named<'n>>) -> Checked {
         let mut named = named.into_iter();
         named.try_for_each(|named| refuse_if(named, self.names_place(&named.text)))
     }
@@ -144,47 +140,182 @@ impl Reach<'_> {
     pub fn values(&self, values: &[Word]) -> Checked {
         self.others(&self.named(values)?)
     }
-}
 
-/// The directories in which a command may run by its options, as with `git -C`: those that each may
-/// name.
-fn directories_named<'n>(named: &'n [Named]) -> Vec<Vec<&'n str>> {
-    let program = named.first().map(|name| Program::named(&name.text));
-    if !matches!(
-        program,
-        Some(Program::Git | Program::Runs { .. } | Program::Other)
-    ) {
-        return Vec::new();
-    }
-    let values = named.iter().map(|option| {
-        let mut options = DIRECTORY_OPTIONS.iter();
-        let values = match options.find_map(|name| option.text.strip_prefix(name)) {
-            Some("") => {
-                let next = named.iter().filter(|next| next.at == option.at + 1);
-                next.map(|next| next.text.as_str()).collect()
-            }
-            Some(value) => vec![value.trim_start_matches('=')],
-            None => Vec::new(),
+    /// `mv`, `cp`, `ln` and the like.
+    fn placed(&self, does: Does, named: &[Named]) -> Checked {
+        self.others(named.iter().filter(|named| named.is_option()))?;
+        let links = match does {
+            Does::Copies => has_option(named, "ls"),
+            Does::Installs => has_option(named, "d"),
+            does => does == Does::Links,
         };
-        let known = values.into_iter().map(|value| value.split(UNKNOWN).next());
-        known.flatten().filter(|known| !known.is_empty()).collect()
-    });
-    let found = values.filter(|values: &Vec<&str>| !values.is_empty());
-    found.take(MAX_DIRECTORIES).collect()
+        let replaces = |one: &Named| {
+            lists(WHOLE, &one.text) || links && one.is_option() && one.text.contains(['n', 'h'])
+        };
+        let whole = named.iter().any(replaces);
+        let into = does != Does::Syncs && has_option(named, "t");
+        // A value of an option that stands behind would look like the destination.
+        let mut behind = named.iter().skip_while(|named| named.is_option());
+        let mixed = behind.any(|named| named.is_option() && named.text != "--");
+        let operands: Vec<&Named> = plain(named).collect();
+        let last = operands.last().map_or(0, |last| last.at);
+        let begin = operands.partition_point(|one| one.at < last);
+        let (sources, destinations) = if mixed || into {
+            (operands.as_slice(), operands.as_slice())
+        } else {
+            operands.split_at(begin)
+        };
+        if links || whole || does == Does::Moves {
+            for source in sources {
+                refuse_if(source, self.is_near(&source.text))?;
+            }
+        }
+        for one in destinations {
+            // A link without a name gets that of what it leads to, here.
+            if links && sources.is_empty() {
+                refuse_if(one, self.is_near(&one.text))?;
+                self.destination(one, ".", destinations.iter(), whole)?;
+            } else {
+                let others = sources.iter().filter(|source| source.at != one.at);
+                self.destination(one, &one.text, others, whole)?;
+            }
+        }
+        // As `-t/x` and `--target-directory=/x`.
+        for one in named.iter().filter(|one| into && one.is_option()) {
+            let value = match one.text.strip_prefix("--t") {
+                Some(long) => long.split_once('='),
+                None => one.text.split_once('t'),
+            };
+            if let Some((_, value)) = value.filter(|(_, value)| !value.is_empty()) {
+                self.destination(one, value, sources.iter(), whole)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where sources are put: in a directory that holds a place, but not as the place.
+    fn destination<'n>(
+        &self,
+        one: &Named,
+        text: &str,
+        mut sources: impl Iterator<Item = &'n &'n Named<'n>>,
+        whole: bool,
+    ) -> Checked {
+        let refused = match self.relation(text) {
+            Relation::Apart => false,
+            Relation::Around if !whole && self.is_directory(text) => {
+                // What a directory holds may be anything.
+                sources.any(|source| match base(&source.text) {
+                    "" | "." | ".." => true,
+                    name => self.is_near(&format!("{}/{name}", text.trim_end_matches('/'))),
+                })
+            }
+            _ => true,
+        };
+        refuse_if(one, refused)
+    }
+
+    /// `find`: what it deletes, and what the commands change that it runs.
+    fn found(&self, words: &[Word], named: &[Named], depth: usize) -> Checked {
+        let mut removes = named.iter().any(|named| named.text == "-delete");
+        let mut writes = named.iter().any(|named| named.text.starts_with("-f"));
+        for mut inner in find::commands(words) {
+            self.check(&inner, depth + 1)?;
+            // What is run at last decides, as in `-exec sudo rm`.
+            while let Some(from) = inner.split_first().and_then(|(program, arguments)| {
+                runs::runs_from(programs::named(program.text()?), arguments)
+            }) {
+                inner.drain(..=from);
+            }
+            let Some((program, arguments)) = inner.split_first() else {
+                continue;
+            };
+            let name = program.text().unwrap_or_default();
+            let row = programs::named(name);
+            let reads = match row.does_as(name) {
+                Does::Sed => !has_option(&self.named(arguments)?, "i"),
+                does => does == Does::Reads,
+            };
+            removes |= row.changes() && !reads;
+            writes |= !reads;
+        }
+        let mut searched = Vec::new();
+        let mut rest = named.iter();
+        while let Some(one) = rest.next() {
+            let text = one.text.as_str();
+            if find::RUNS.contains(&text) {
+                rest.find(|named| matches!(named.text.as_str(), ";" | "+"));
+            } else if text != "-f" && find::takes_value(text) {
+                rest.next();
+            } else if !text.starts_with(['-', '(', ')', '!', ',', ';', '+']) {
+                searched.push(one);
+            }
+        }
+        if removes && searched.is_empty() {
+            return self.each_changed(&self.named(&[Word::literal(".")])?);
+        }
+        let mut searched = searched.into_iter();
+        searched.try_for_each(|one| {
+            let is_changed = removes && self.is_near(&one.text);
+            refuse_if(one, is_changed || writes && self.names_place(&one.text))
+        })
+    }
+
+    /// `git`: what it removes, moves or writes.
+    fn git(&self, words: &[Word], named: &[Named]) -> Checked {
+        let place = runs::git_verb(words);
+        let verb = words.get(place).and_then(Word::text).unwrap_or_default();
+        let behind = &named[named.partition_point(|one| one.at <= place)..];
+        let leaves = |one: &Named| match verb {
+            "clean" => is_option(one, "n") || one.text == "--dry-run",
+            _ => one.text == "--cached",
+        };
+        match verb {
+            "clean" | "rm" | "mv" if !before_end(behind).any(leaves) => {
+                self.others(named.iter().filter(|one| one.is_option()))?;
+                let is_pattern = |at: usize| {
+                    let mut options = named.iter().filter(|one| one.is_option());
+                    options.any(|one| one.at + 1 == at && one.text.ends_with('e'))
+                };
+                let paths = plain(behind).filter(|one| verb != "clean" || !is_pattern(one.at));
+                let mut paths = paths.peekable();
+                if verb == "clean" && paths.peek().is_none() {
+                    return self.each_changed(&self.named(&[Word::literal(".")])?);
+                }
+                paths.try_for_each(|one| refuse_if(one, self.is_near(&self.pathspec(&one.text))))
+            }
+            "log" | "diff" | "show" | "status" | "blame" => {
+                let writes = |one: &&Named| {
+                    one.at < place || one.text.starts_with("-o") || one.text.starts_with("--ou")
+                };
+                self.others(named.iter().filter(writes))
+            }
+            _ => self.others(named),
+        }
+    }
+
+    /// What `git` takes for a path, whose globs it expands itself; `:/x` is below the root.
+    fn pathspec(&self, text: &str) -> String {
+        let text = globs(text);
+        match text.strip_prefix(':') {
+            Some(magic) => {
+                let path = magic.split_once(')').map_or(magic, |(_, path)| path);
+                let path = path.trim_start_matches(['/', '!', '^']);
+                self.guard.begin.join(path).to_string_lossy().into_owned()
+            }
+            None => text,
+        }
+    }
 }
 
-/// How many of the things behind a program stand before the command that it runs.
-fn before_inner(program: Program, arguments: &[Word], named: &[Named]) -> usize {
-    let from = program.runs_from(arguments).unwrap_or(arguments.len());
-    named.partition_point(|named| named.at <= from)
+/// Whether `sed` with these arguments changes no file.
+fn only_reads(arguments: &[Word]) -> bool {
+    let words = [&[Word::literal("sed")], arguments].concat();
+    matches!(reading(&words, false), Some(Ok(_)))
 }
 
 fn refuse_if(named: &Named, refused: bool) -> Checked {
     Fault::refuse_if(refused, &named.word.raw, WHY_PROTECTED)
-}
-
-fn options<'n, 'w>(named: &'n [Named<'w>]) -> impl Iterator<Item = &'n Named<'w>> {
-    named.iter().filter(|named| named.is_option())
 }
 
 /// What is no option.
@@ -198,13 +329,22 @@ fn plain<'n, 'w>(named: &'n [Named<'w>]) -> impl Iterator<Item = &'n Named<'w>> 
     })
 }
 
+/// What stands before `--`.
+fn before_end<'n, 'w>(named: &'n [Named<'w>]) -> impl Iterator<Item = &'n Named<'w>> {
+    named.iter().take_while(|one| one.text != "--")
+}
+
+fn has_option(named: &[Named], letters: &str) -> bool {
+    named.iter().any(|one| is_option(one, letters))
+}
+
 /// Whether this is an option with one of these letters, in a cluster or in long form too.
 fn is_option(named: &Named, letters: &str) -> bool {
     let Some(option) = named.text.strip_prefix('-') else {
         return false;
     };
     match option.strip_prefix('-') {
-        Some(long) => long.starts_with(|c: char| letters.to_lowercase().contains(c)),
+        Some(long) => long.starts_with(|c: char| letters.contains(c)),
         None => option.contains(|c: char| letters.contains(c)),
     }
 }

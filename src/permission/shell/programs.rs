@@ -1,30 +1,45 @@
-//! The only table of programs: which remove, move, replace, link or change their operands
-//! (docs/spec/restriction.md#operands), which only read them, and which run a command or a text that
-//! their words hold (docs/spec/restriction.md#denials). What any other program starts by itself is
-//! not modelled.
+//! The only table of programs (docs/spec/restriction.md#operands): what one does with its operands,
+//! what it runs by its words, how the shell treats it, when it needs no entry, and how narrow an entry
+//! for it can be. What any other program starts by itself is not modelled.
 
-use std::borrow::Cow;
+use super::options::{self, Options};
 
-use super::word::{Piece, Word};
-use super::wrappers::{self, Inner};
-use super::{find, shells};
-use crate::sys::name_list::Names;
+/// A row of the table.
+pub struct Program {
+    /// Separated by blanks.
+    names: &'static str,
+    /// What it does with its operands.
+    pub does: Does,
+    /// What it runs by its words.
+    pub runs: Runs,
+    /// What else holds for it: [`SHELL`] and the like.
+    traits: u16,
+    /// When it needs no entry.
+    pub free: Free,
+    /// The options with which it only shows files, or filters.
+    pub options: Option<&'static Options>,
+    /// How narrow an entry for it can be.
+    pub shape: Shape,
+}
 
-/// What a program does to its operands.
+/// What a program does with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Program {
-    /// Removes or changes each operand.
+pub enum Does {
+    /// Unknown.
+    Other,
+    /// Only reads them.
+    Reads,
+    /// Removes or changes each.
     Changes,
-    /// Moves all but the last operand to the last.
+    /// Moves all but the last to the last.
     Moves,
-    /// Copies all but the last operand to the last.
-    Copies {
-        /// Letters of the options that create links or directories instead.
-        links: &'static str,
-        /// The letter of the option that names the destination.
-        into: &'static str,
-    },
-    /// Makes the last operand a link to the others.
+    /// Copies all but the last to the last.
+    Copies,
+    /// Copies, or makes directories.
+    Installs,
+    /// Copies trees: `rsync`.
+    Syncs,
+    /// Makes the last a link to the others.
     Links,
     /// `find`: its actions follow the paths.
     Find,
@@ -34,300 +49,523 @@ pub enum Program {
     Sed,
     /// `dd`: `of=FILE`.
     Dd,
-    /// Only reads.
-    Reads,
-    /// Runs the command behind its options.
-    Runs {
+}
+
+/// What a program runs by its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// Nothing.
+    Nothing,
+    /// The command behind its options.
+    Command {
         /// Letters and names of the options whose value is the next word.
         valued: &'static str,
         /// The number of operands before the command.
         operands: usize,
         /// The subcommands before it, if it runs one only there.
         verbs: &'static str,
+        /// The options that may stand there for a grant (docs/spec/restriction.md#wrappers): with a
+        /// `:` behind those with a value, `-#` for a number, `=` for harmless assignments.
+        exact: Option<&'static str>,
     },
-    /// A shell, which runs the text behind `-c`.
-    Shell,
-    /// `eval` and `trap`: the shell itself runs their words as a text.
-    Evaluates,
-    /// Unknown.
-    Other,
+    /// The text behind `-c`: a shell.
+    Text,
+    /// Its words, as a text in this shell: `eval`.
+    Words,
+    /// Its first word, later: `trap`.
+    Later,
 }
 
-use Program::{
-    Changes, Copies, Dd, Evaluates, Find, Git, Links, Moves, Other, Reads, Runs, Sed, Shell,
-};
+/// Only a shell has it, as a builtin or reserved word.
+pub const SHELL: u16 = 1;
+/// It changes the shell's directory.
+pub const MOVES: u16 = 1 << 1;
+/// It runs a text in this shell, now or later.
+pub const EVALUATES: u16 = 1 << 2;
+/// It may change what names mean to the shell, or bind variables unseen.
+pub const OPAQUE: u16 = 1 << 3;
+/// It may set the shell's options.
+pub const SETS: u16 = 1 << 4;
+/// Its operands name variables.
+pub const BINDS: u16 = 1 << 5;
+/// It gives variables to programs.
+pub const EXPORTS: u16 = 1 << 6;
+/// The builtin behind it runs.
+pub const PREFIX: u16 = 1 << 7;
+/// It puts names that it reads behind the command that it runs.
+pub const APPENDS: u16 = 1 << 11;
+/// A shell whose texts are parsed like the surrounding line.
+pub const PARSED: u16 = 1 << 8;
+/// At the end of a pipe it may need no entry.
+pub const FILTER: u16 = 1 << 9;
+/// Skills often use it, and its name is hardly a word of a sentence.
+pub const USUAL: u16 = 1 << 10;
 
-static TABLE: &[(Names, Program)] = &[
-    (
-        Names::new("rm rmdir unlink shred truncate tee chmod chown chgrp"),
-        Changes,
-    ),
-    (Names::new("mv"), Moves),
-    (Names::new("cp"), copies("ls", "t")),
-    (Names::new("install"), copies("d", "t")),
-    (Names::new("rsync"), copies("", "")),
-    (Names::new("ln link"), Links),
-    (Names::new("dd"), Dd),
-    (Names::new("sed"), Sed),
-    (Names::new("find"), Find),
-    (Names::new("git"), Git),
-    (
-        Names::new(
-            "cat head tail ls grep egrep fgrep rg wc diff stat file echo printf jq cut nl od cmp comm \
-             cksum sum md5sum sha1sum sha256sum basename dirname realpath readlink test [ [[ du tac \
-             strings",
-        ),
-        Reads,
-    ),
-    (
-        Names::new(
-            "bash sh dash zsh ksh mksh ash rbash fish csh tcsh yash ksh93 lksh oksh loksh hush \
-             bash-static",
-        ),
-        Shell,
-    ),
-    (Names::new("eval trap"), Evaluates),
-    (
-        Names::new(
-            "command builtin nohup setsid noglob nocorrect - coproc busybox toybox unbuffer pkexec \
-             linux32 linux64 fakeroot eatmydata chronic ltrace valgrind dbus-run-session ssh-agent \
-             systemd-run systemd-inhibit xvfb-run rlwrap parallel",
-        ),
-        runs("", 0, ""),
-    ),
-    (
-        Names::new("sudo doas"),
-        runs(
-            "a c u g h p C D R T U r t --user --group --host --prompt --chdir --chroot --role --type \
-             --other-user --close-from --command-timeout",
-            0,
-            "",
-        ),
-    ),
-    (
-        Names::new("env"),
-        runs("a f u C S P L U --unset --chdir --argv0", 0, ""),
-    ),
-    (
-        Names::new("timeout"),
-        runs("k s --signal --kill-after", 1, ""),
-    ),
-    (Names::new("time"), runs("f o --format --output", 0, "")),
-    (
-        Names::new("nice watch"),
-        runs("n --adjustment --interval", 0, ""),
-    ),
-    (
-        Names::new("stdbuf"),
-        runs("i o e --input --output --error", 0, ""),
-    ),
-    (Names::new("exec"), runs("a", 0, "")),
-    (
-        Names::new("xargs"),
-        runs(
-            "a d E I J L n P R s S --arg-file --delimiter --max-args --max-procs --max-chars",
-            0,
-            "",
-        ),
-    ),
-    (
-        Names::new("ionice"),
-        runs("c n p P u --class --classdata", 0, ""),
-    ),
-    (Names::new("chrt"), runs("T P D p", 1, "")),
-    (Names::new("choom"), runs("n p", 0, "")),
-    (Names::new("direnv"), runs("", 2, "")),
-    (Names::new("taskset setarch chroot repeat"), runs("", 1, "")),
-    (
-        Names::new("flock"),
-        runs("w E --timeout --conflict-exit-code", 1, ""),
-    ),
-    (Names::new("unshare nsenter"), runs("S G R w t W", 0, "")),
-    (
-        Names::new("strace"),
-        runs("e o p P s u a b I O S E X", 0, ""),
-    ),
-    (Names::new("caffeinate"), runs("t w", 0, "")),
-    (
-        Names::new("npx bunx pnpx uvx"),
-        runs("p c w --package --call --with --from --python", 0, ""),
-    ),
-    (
-        Names::new("npm pnpm yarn bundle rbenv pyenv mise"),
-        runs("p c --package --call", 0, "exec dlx x"),
-    ),
-    (
-        Names::new("uv poetry pipenv pdm hatch pixi"),
-        runs(
-            "e f i p w C P --with --with-editable --with-requirements --python --package --project \
-             --directory --extra --group --env-file --index",
-            0,
-            "run",
-        ),
-    ),
+/// In which form a command needs no entry (docs/spec/restriction.md#neutral-commands).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Free {
+    /// In none.
+    Never,
+    /// In none, and no entry grants one: it sets any variable.
+    Unseen,
+    /// With any words.
+    Always,
+    /// If each word is one word.
+    Words,
+    /// With numbers.
+    Numbers,
+    /// With only these words.
+    Only(&'static str),
+    /// With these options and plain names.
+    Named(&'static str),
+    /// With clusters of these letters.
+    Letters(&'static str),
+    /// With paths, at most so many.
+    Paths(usize),
+    /// `cd` within the project or the skill.
+    Directory,
+    /// `test`.
+    Test,
+    /// `[`.
+    Bracket,
+    /// `printf` that only prints.
+    Prints,
+    /// `set` that only makes the shell strict.
+    Strict,
+    /// `command -v`.
+    Looks,
+    /// `export`.
+    Exports,
+    /// `readonly`.
+    Keeps,
+    /// `read`.
+    Reads,
+    /// `unset`.
+    Unsets,
+    /// `sleep`.
+    Sleeps,
+    /// `date`.
+    Date,
+    /// `seq`.
+    Counts,
+    /// `id`.
+    User,
+}
+
+/// What follows a program's name, which decides how narrow an entry can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Anything: only the program can be named.
+    Plain,
+    /// So many words that say what to do: `git log`, `gh pr view`; behind the named one, another.
+    Verbs(usize, &'static str),
+    /// A package that is downloaded and run.
+    Package,
+    /// A script, a module or code.
+    Interpreter,
+    /// A script, or commands in a text.
+    Shell,
+    /// A command that it runs.
+    Wrapper,
+    /// A command that it runs as somebody else.
+    Elevating,
+    /// What it destroys or reaches: only the exact command can be named.
+    Exact,
+    /// Nothing that an entry should name.
+    Never,
+}
+
+/// The options of what runs a package, a tool of a project, or something in its environment.
+const PACKAGED: &str = "p c w --package --call --with --from --python";
+const INSTALLED: &str = "p c --package --call";
+const PROJECTS: &str = "e f i p w C P --with --with-editable --with-requirements --python --package \
+     --project --directory --extra --group --env-file --index";
+const SUDO: &str = "a c u g h p C D R T U r t --user --group --host --prompt --chdir --chroot --role \
+     --type --other-user --close-from --command-timeout";
+const XARGS: &str =
+    "a d E I J L n P R s S --arg-file --delimiter --max-args --max-procs --max-chars";
+
+#[rustfmt::skip]
+static TABLE: &[Program] = &[
+    // What removes, changes, moves or links its operands.
+    usual("rm rmdir shred truncate chmod chown chgrp").does(Does::Changes).shape(Shape::Exact),
+    usual("tee").does(Does::Changes),
+    row("unlink").does(Does::Changes),
+    usual("mv").does(Does::Moves),
+    usual("cp").does(Does::Copies),
+    usual("rsync").does(Does::Syncs).shape(Shape::Exact),
+    row("install").does(Does::Installs),
+    row("ln link").does(Does::Links),
+    usual("dd").does(Does::Dd).shape(Shape::Exact),
+    usual("find").does(Does::Find),
+    usual("git").does(Does::Git).shape(Shape::Verbs(1, "")),
+    usual("sed").does(Does::Sed).is(FILTER).with(&options::SED),
+    // What only reads its operands.
+    usual("cat").does(Does::Reads).is(FILTER).with(&options::CAT),
+    row("head").does(Does::Reads).is(FILTER).with(&options::HEAD),
+    row("tail").does(Does::Reads).is(FILTER).with(&options::TAIL),
+    row("wc").does(Does::Reads).is(FILTER).with(&options::WC),
+    row("nl").does(Does::Reads).is(FILTER).with(&options::NL),
+    row("cut").does(Does::Reads).is(FILTER).with(&options::CUT),
+    row("tac").does(Does::Reads).is(FILTER).with(&options::PLAIN),
+    usual("jq").does(Does::Reads).is(FILTER).with(&options::JQ),
+    usual("grep").does(Does::Reads).is(FILTER).with(&options::GREP),
+    row("egrep fgrep").does(Does::Reads).is(FILTER).with(&options::GREP),
+    usual("rg").does(Does::Reads).with(&options::RG),
+    usual("ls").does(Does::Reads).with(&options::LS),
+    row("file").does(Does::Reads).with(&options::FILE),
+    row("stat").does(Does::Reads).with(&options::STAT),
+    usual("diff").does(Does::Reads),
+    row("[[ od cmp comm cksum sum md5sum sha1sum sha256sum realpath readlink du strings").does(Does::Reads),
+    row("echo").does(Does::Reads).free(Free::Always),
+    row("printf").does(Does::Reads).is(BINDS).free(Free::Prints),
+    row("test").does(Does::Reads).free(Free::Test),
+    row("[").does(Does::Reads).free(Free::Bracket),
+    row("basename").does(Does::Reads).free(Free::Paths(2)),
+    row("dirname").does(Does::Reads).free(Free::Paths(1)),
+    usual("tree").with(&options::TREE),
+    // What filters a pipe, and may write files.
+    row("sort").is(FILTER).with(&options::SORT),
+    row("uniq").is(FILTER).with(&options::UNIQ),
+    row("tr").is(FILTER).with(&options::TR),
+    row("column").is(FILTER).with(&options::COLUMN),
+    row("rev").is(FILTER).with(&options::PLAIN),
+    usual("awk").is(FILTER).with(&options::AWK),
+    // What reports or waits.
+    row("true false").free(Free::Words),
+    row("pwd").free(Free::Only("-P -L")),
+    row("nproc").free(Free::Only("--all")),
+    row("whoami hostname").free(Free::Only("")),
+    row("which").free(Free::Named("-a")),
+    row("uname").free(Free::Letters("asnrvmpio")),
+    row("sleep").free(Free::Sleeps),
+    row("date").free(Free::Date),
+    row("seq").free(Free::Counts),
+    row("id").free(Free::User),
+    // Parts of the shell.
+    row(":").is(SHELL).free(Free::Words),
+    row("exit return break continue shift wait").is(SHELL).free(Free::Numbers),
+    row("type").is(SHELL).free(Free::Named("-a -t -p")),
+    row("cd").is(SHELL | MOVES).free(Free::Directory).shape(Shape::Never),
+    row("pushd popd").is(SHELL | MOVES).shape(Shape::Never),
+    row("set").is(SHELL | SETS).free(Free::Strict).shape(Shape::Never),
+    row("shopt").is(SHELL | SETS).free(Free::Unseen),
+    row("setopt").is(SHELL | SETS),
+    row("export").is(SHELL | BINDS | EXPORTS).free(Free::Exports).shape(Shape::Never),
+    row("readonly").is(SHELL | BINDS | EXPORTS).free(Free::Keeps),
+    row("read").is(SHELL | BINDS).free(Free::Reads),
+    row("unset").is(SHELL | BINDS).free(Free::Unsets).shape(Shape::Never),
+    row("declare typeset local").is(SHELL | BINDS | EXPORTS).free(Free::Unseen),
+    row("let getopts mapfile readarray").is(SHELL | BINDS).free(Free::Unseen),
+    row("integer float print").is(SHELL | BINDS),
+    row("function compgen").is(SHELL).free(Free::Unseen),
+    row("alias").is(SHELL | OPAQUE).free(Free::Unseen).shape(Shape::Never),
+    row("unalias complete").is(SHELL | OPAQUE).free(Free::Unseen),
+    row("autoload zmodload sched vared bind fc").is(SHELL | OPAQUE),
+    row("emulate enable").is(SHELL | OPAQUE | SETS),
+    row("source .").is(SHELL | EVALUATES | OPAQUE | SETS).shape(Shape::Never),
+    row("eval").is(SHELL | EVALUATES | OPAQUE | SETS).runs(Runs::Words).shape(Shape::Never),
+    row("trap").is(SHELL | EVALUATES | OPAQUE | SETS).runs(Runs::Later).shape(Shape::Never),
+    row("command").is(SHELL | PREFIX).free(Free::Looks).command("", 0).exactly(""),
+    row("exec").is(SHELL | PREFIX).command("a", 0).exactly("").shape(Shape::Never),
+    row("builtin noglob nocorrect").is(SHELL | PREFIX).command("", 0),
+    row("coproc").is(SHELL | OPAQUE).command("", 0),
+    // What runs a text or a command.
+    usual("bash sh").is(PARSED).runs(Runs::Text),
+    row("dash").is(PARSED).runs(Runs::Text),
+    usual("zsh").runs(Runs::Text),
+    row("ksh mksh ash rbash fish csh tcsh yash ksh93 lksh oksh loksh hush bash-static").runs(Runs::Text),
+    usual("env").is(EXPORTS).command("a f u C S P L U --unset --chdir --argv0", 0).exactly("="),
+    usual("timeout").command("k s --signal --kill-after", 1)
+        .exactly("--foreground --preserve-status -v -k: -s: --signal: --kill-after:"),
+    usual("nohup").command("", 0).exactly(""),
+    usual("xargs").is(APPENDS).command(XARGS, 0).exactly("-0 -r -t -n: -P: -L: -I:"),
+    row("time").is(PREFIX).command("f o --format --output", 0).exactly("-p"),
+    row("nice").command("n --adjustment", 0).exactly("-# -n: --adjustment:"),
+    row("stdbuf").command("i o e --input --output --error", 0).exactly("-i: -o: -e:"),
+    usual("sudo doas").command(SUDO, 0).shape(Shape::Elevating),
+    row("setsid - busybox toybox unbuffer pkexec linux32 linux64 fakeroot eatmydata chronic ltrace valgrind \
+         dbus-run-session ssh-agent systemd-run systemd-inhibit xvfb-run rlwrap parallel").command("", 0),
+    row("watch").command("n --interval", 0),
+    row("ionice").command("c n p P u --class --classdata", 0),
+    row("chrt").command("T P D p", 1),
+    row("choom").command("n p", 0),
+    row("direnv").command("", 2),
+    row("taskset setarch chroot repeat").command("", 1),
+    row("flock").command("w E --timeout --conflict-exit-code", 1),
+    row("unshare nsenter").command("S G R w t W", 0),
+    row("strace").command("e o p P s u a b I O S E X", 0),
+    row("caffeinate").command("t w", 0),
+    usual("npx bunx pnpx uvx").command(PACKAGED, 0).shape(Shape::Package),
+    usual("npm pnpm yarn").command(INSTALLED, 0).behind("exec dlx x").shape(Shape::Verbs(1, "run")),
+    usual("bundle").command(INSTALLED, 0).behind("exec dlx x").shape(Shape::Verbs(1, "")),
+    row("rbenv pyenv mise").command(INSTALLED, 0).behind("exec dlx x"),
+    usual("uv").command(PROJECTS, 0).behind("run").shape(Shape::Verbs(1, "pip")),
+    usual("poetry pipenv").command(PROJECTS, 0).behind("run").shape(Shape::Verbs(1, "")),
+    row("pdm hatch pixi").command(PROJECTS, 0).behind("run"),
+    // What only suggestions know.
+    usual("bun").shape(Shape::Verbs(1, "run")),
+    usual("deno").shape(Shape::Verbs(1, "task")),
+    usual("docker podman").shape(Shape::Verbs(1, "compose")),
+    row("just task").shape(Shape::Verbs(1, "")),
+    usual("apk apt apt-get adb brew cargo composer conda dnf docker-compose dotnet firebase flutter gem go gradle \
+           gradlew helm kubectl launchctl make mvn netlify openssl pip pip3 pipx pulumi rake rustup systemctl \
+           terraform vercel wrangler xcrun yum").shape(Shape::Verbs(1, "")),
+    usual("aws az gcloud gh glab stripe supabase").shape(Shape::Verbs(2, "")),
+    usual("node perl php python python3 ruby ts-node tsx").shape(Shape::Interpreter),
+    usual("crontab diskutil kill killall mkfs mount pkill reboot scp sftp shutdown ssh umount").shape(Shape::Exact),
+    row("agent-skills su").shape(Shape::Never),
+    usual("black convert curl eslint ffmpeg ffprobe jest magick mkdir mypy pandoc pdftoppm pdftotext prettier pytest \
+           ruff soffice sqlite3 tar touch tsc unzip vitest wget yq zip"),
 ];
 
-const fn copies(links: &'static str, into: &'static str) -> Program {
-    Copies { links, into }
-}
+static OTHER: Program = row("");
 
-const fn runs(valued: &'static str, operands: usize, verbs: &'static str) -> Program {
-    Runs {
-        valued,
-        operands,
-        verbs,
+const fn row(names: &'static str) -> Program {
+    Program {
+        names,
+        does: Does::Other,
+        runs: Runs::Nothing,
+        traits: 0,
+        free: Free::Never,
+        options: None,
+        shape: Shape::Plain,
     }
 }
 
-/// Something that a command runs by its words.
-pub enum Run<'w> {
-    /// Another command.
-    Command(Cow<'w, [Word]>),
-    /// A command line.
-    Text {
-        /// The text; what is not known of it stays as it is written.
-        text: String,
-        /// Whether all of it is known.
-        is_known: bool,
-    },
+const fn usual(names: &'static str) -> Program {
+    row(names).is(USUAL)
 }
 
+/// What rows are made of.
 impl Program {
-    /// Looks a program up by base name; GNU tools on other systems begin with `g`.
-    pub fn named(name: &str) -> Self {
-        let base = base(name);
-        let find = |base: &str| TABLE.iter().find(|(names, _)| names.has(base));
-        let gnu = base.strip_prefix('g').and_then(find);
-        let program = find(base).or(gnu).map_or(Other, |(_, program)| *program);
-        let is_below = |dir: &&str| name.starts_with(*dir) && !name.contains("..");
-        // A `./cat` may be anything.
-        if program == Reads && name.contains('/') && !["/bin/", "/usr/"].iter().any(is_below) {
-            return Other;
-        }
-        program
+    const fn does(self, does: Does) -> Self {
+        Self { does, ..self }
     }
 
-    /// Whether it removes, moves or changes its operands.
-    pub fn changes(self) -> bool {
-        matches!(self, Changes | Moves | Copies { .. } | Links | Sed | Dd)
+    const fn runs(self, runs: Runs) -> Self {
+        Self { runs, ..self }
     }
 
-    /// The place among its arguments where the command begins that it runs.
-    pub fn runs_from(self, arguments: &[Word]) -> Option<usize> {
-        let Runs {
+    const fn command(self, valued: &'static str, operands: usize) -> Self {
+        self.runs(Runs::Command {
             valued,
             operands,
-            verbs,
-        } = self
-        else {
-            return None;
-        };
-        let (valued, verbs) = (Names::new(valued), Names::new(verbs));
-        let mut at = 0;
-        if !verbs.is_empty() {
-            at = 1 + arguments
-                .iter()
-                .position(|word| word.fits(|text| verbs.has(text)))?;
+            verbs: "",
+            exact: None,
+        })
+    }
+
+    const fn behind(mut self, subcommands: &'static str) -> Self {
+        if let Runs::Command { verbs, .. } = &mut self.runs {
+            *verbs = subcommands;
         }
-        let assigns = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('='));
-        let (mut left, mut options) = (operands, true);
-        while let Some(word) = arguments.get(at) {
-            let text = word.prefix();
-            if options && text == "--" {
-                options = false;
-            } else if options && text.len() > 1 && text.starts_with('-') {
-                let is_valued = |c: char| valued.has(c.encode_utf8(&mut [0; 4]));
-                let takes_next = if text.starts_with("--") {
-                    valued.has(text)
-                } else {
-                    let found = text[1..].find(is_valued);
-                    found.is_some_and(|at| at + 2 == text.len())
-                };
-                at += usize::from(takes_next);
-            } else if !word.pieces.iter().any(assigns) {
-                if left == 0 {
-                    return Some(at);
+        self
+    }
+
+    const fn exactly(mut self, options: &'static str) -> Self {
+        if let Runs::Command { exact, .. } = &mut self.runs {
+            *exact = Some(options);
+        }
+        self
+    }
+
+    const fn is(mut self, traits: u16) -> Self {
+        self.traits |= traits;
+        self
+    }
+
+    const fn free(self, free: Free) -> Self {
+        Self { free, ..self }
+    }
+
+    const fn with(self, options: &'static Options) -> Self {
+        Self {
+            options: Some(options),
+            ..self
+        }
+    }
+
+    const fn shape(self, shape: Shape) -> Self {
+        Self { shape, ..self }
+    }
+}
+
+/// Where the name with this hash begins: the number of its row, and one more. Names of the same hash
+/// follow.
+static INDEX: [u8; SLOTS] = index();
+const SLOTS: usize = 1024;
+
+const fn index() -> [u8; SLOTS] {
+    let mut index = [0; SLOTS];
+    let mut row = 0;
+    while row < TABLE.len() {
+        let names = TABLE[row].names.as_bytes();
+        let (mut begin, mut at) = (0, 0);
+        while at <= names.len() {
+            if at == names.len() || names[at] == b' ' {
+                let mut slot = hash(names, begin, at);
+                while index[slot] != 0 {
+                    slot = (slot + 1) % SLOTS;
                 }
-                left -= 1;
+                if at > begin {
+                    #[allow(clippy::cast_possible_truncation)] // a test counts them
+                    let number = row as u8 + 1;
+                    index[slot] = number;
+                }
+                begin = at + 1;
             }
             at += 1;
         }
-        None
+        row += 1;
+    }
+    index
+}
+
+const fn hash(text: &[u8], begin: usize, end: usize) -> usize {
+    let (mut hash, mut at) = (0_usize, begin);
+    while at < end {
+        hash = hash.wrapping_mul(31).wrapping_add(text[at] as usize);
+        at += 1;
+    }
+    (hash ^ hash >> 10) % SLOTS
+}
+
+/// The program of exactly this name.
+pub fn exactly(name: &str) -> &'static Program {
+    find_row(name).unwrap_or(&OTHER)
+}
+
+/// Whether the table has exactly this name.
+pub fn is_known(name: &str) -> bool {
+    find_row(name).is_some()
+}
+
+/// The program of this name, whatever its path; GNU tools on other systems begin with `g`.
+pub fn named(name: &str) -> &'static Program {
+    let base = base(name);
+    let gnu = || find_row(base.strip_prefix('g')?);
+    find_row(base).or_else(gnu).unwrap_or(&OTHER)
+}
+
+fn find_row(name: &str) -> Option<&'static Program> {
+    let mut slot = hash(name.as_bytes(), 0, name.len());
+    loop {
+        let program = &TABLE[usize::from(INDEX[slot]).checked_sub(1)?];
+        if program.names.split(' ').any(|one| one == name) {
+            return Some(program);
+        }
+        slot = (slot + 1) % SLOTS;
     }
 }
 
-/// What a command runs by its words; its program is known by `name`.
-pub fn run_by<'w>(name: &str, arguments: &'w [Word]) -> Vec<Run<'w>> {
-    let text = |words: &[Word]| {
-        let written = |word: &Word| match word.text() {
-            Some(text) => text.to_owned(),
-            None => word.raw.trim_matches(['"', '\'']).to_owned(),
-        };
-        let all: Vec<String> = words.iter().map(written).collect();
-        let text = Run::Text {
-            text: all.join(" "),
-            is_known: words.iter().all(|word| word.text().is_some()),
-        };
-        let is_empty = all.iter().all(|text| text.trim().is_empty());
-        (!is_empty).then_some(text).into_iter().collect()
-    };
-    let program = Program::named(name);
-    match (program, base(name)) {
-        (Find, _) => {
-            let commands = find::commands(arguments).into_iter();
-            commands.map(|words| Run::Command(words.into())).collect()
-        }
-        (Shell, _) => shells::text_of(arguments)
-            .map_or_else(Vec::new, |word| text(std::slice::from_ref(word))),
-        (Evaluates, "trap") => text(&arguments[..arguments.len().min(1)]),
-        (Evaluates, _) => text(arguments),
-        (_, "command")
-            if arguments
-                .first()
-                .is_some_and(|word| word.is_any(&["-v", "-V"])) =>
-        {
-            Vec::new()
-        }
-        _ => {
-            let Some(from) = program.runs_from(arguments) else {
-                return Vec::new();
-            };
-            let mut words = Cow::Borrowed(&arguments[from..]);
-            if base(name) == "xargs" {
-                let words = words.to_mut();
-                match wrappers::unwrap_xargs(arguments) {
-                    Some(Inner::Command(exact)) => *words = exact.into_owned(),
-                    _ => find::fill_in(words),
-                }
+impl Program {
+    /// Whether this holds for it.
+    pub fn has(&self, traits: u16) -> bool {
+        self.traits & traits != 0
+    }
+
+    /// What it does with its operands where it is called so: a `./cat` may be anything.
+    pub fn does_as(&self, name: &str) -> Does {
+        let is_below = |dir: &&str| name.starts_with(*dir) && !name.contains("..");
+        match self.does {
+            Does::Reads if name.contains('/') && !["/bin/", "/usr/"].iter().any(is_below) => {
+                Does::Other
             }
-            vec![Run::Command(words)]
+            does => does,
         }
     }
+
+    /// Whether it removes, moves or changes its operands.
+    pub fn changes(&self) -> bool {
+        !matches!(
+            self.does,
+            Does::Other | Does::Reads | Does::Find | Does::Git
+        )
+    }
 }
 
-/// The last component of a program's path. Where GNU's tools have other names, `gfind` is `find`.
+/// Whether a name is in a list, which is separated by blanks.
+pub fn lists(list: &str, name: &str) -> bool {
+    list.split(' ').any(|one| one == name)
+}
+
+/// The last component of a program's path.
 pub fn base(program: &str) -> &str {
-    match program.rsplit('/').next().unwrap_or(program) {
-        "gfind" => "find",
-        base => base,
-    }
+    program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Whether a text is a long option, also abbreviated or with a value.
-pub fn abbreviates(text: &str, option: &str) -> bool {
-    let name = text.split('=').next().unwrap_or_default();
-    name.len() > 2 && option.starts_with(name)
+/// Whether a command line evaluated in this shell may change its directory.
+pub fn text_may_move(text: &str) -> bool {
+    let mut moving = TABLE.iter().filter(|row| row.has(MOVES | EVALUATES));
+    moving.any(|row| row.names.split(' ').any(|name| text.contains(name)))
 }
 
-/// Options of `git` whose value is the next word.
-const VALUED: Names =
-    Names::new("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source");
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
 
-/// The place of the subcommand of `git` among its arguments.
-pub fn git_verb(arguments: &[Word]) -> usize {
-    let mut at = 0;
-    while let Some(option) = arguments.get(at).filter(|word| word.begins_option()) {
-        at += 1 + usize::from(option.fits(|text| VALUED.has(text)));
+    use super::*;
+
+    fn names() -> Vec<&'static str> {
+        TABLE.iter().flat_map(|row| row.names.split(' ')).collect()
     }
-    at.min(arguments.len())
+
+    #[test]
+    fn each_name_has_one_row_and_is_found() {
+        let names = names();
+        let distinct: BTreeSet<_> = names.iter().collect();
+        assert_eq!(distinct.len(), names.len());
+        assert!(TABLE.len() < 255 && names.len() < SLOTS / 2);
+        for row in TABLE {
+            for name in row.names.split(' ') {
+                assert!(std::ptr::eq(exactly(name), row), "{name}");
+            }
+        }
+        assert!(std::ptr::eq(named("/usr/bin/gls"), exactly("ls")));
+        for name in ["", " ", "no-such-program", "rm rmdir"] {
+            assert!(std::ptr::eq(exactly(name), &OTHER), "{name}");
+        }
+    }
+
+    fn files(dir: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("tests") {
+                files(&path, found);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                found.push(path);
+            }
+        }
+    }
+
+    /// What `opens.rs` says are sentences about entries, no rule.
+    #[test]
+    fn no_other_file_of_rules_lists_programs() {
+        let mut found = Vec::new();
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/permission");
+        files(&dir, &mut found);
+        let names = names();
+        let is_name =
+            |word: &&str| names.contains(word) && word.contains(|c: char| c.is_alphanumeric());
+        for path in found {
+            let is_exempt = ["programs.rs", "opens.rs", "tests.rs", "scene.rs", "work.rs"];
+            let text = fs::read_to_string(&path).unwrap();
+            if is_exempt.iter().any(|name| path.ends_with(name)) || text.is_empty() {
+                continue;
+            }
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let lines = code.lines().filter(|line| !line.trim().starts_with("//"));
+            let code = lines.collect::<Vec<_>>().join("\n");
+            for item in code.split("\n\n") {
+                let literals = item.split('"').skip(1).step_by(2);
+                let words = literals.flat_map(str::split_whitespace);
+                let listed: BTreeSet<_> = words.filter(is_name).collect();
+                let path = path.display();
+                assert!(listed.len() < 4, "{path} lists {listed:?}");
+            }
+        }
+    }
 }

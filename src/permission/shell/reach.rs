@@ -1,16 +1,17 @@
 //! Where the words of a command lead: every path that one may name, in every directory where it may
 //! run, and its relation to the protected places.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::Fault;
 use super::directories::WorkingDirectories;
 use super::operand::{Known, parts, texts};
+use super::programs::is_known;
 use super::readings::Readings;
 use super::word::Word;
 use crate::permission::path::Located;
 use crate::permission::path_context::PathContext;
-use crate::permission::protected::{ANY, ONE, Relation, UNKNOWN, WHY_PROTECTED, may_be};
+use crate::permission::protected::{Relation, UNKNOWN, WHY_PROTECTED};
 
 /// Whether a word is accepted; the error names the word and the reason.
 pub type Checked = Result<(), Fault>;
@@ -92,19 +93,9 @@ impl Reach<'_> {
         self.relation_outside(text, &[], true)
     }
 
-    /// How one path relates to the protected places.
-    pub fn relation_at(&self, path: &Path) -> Relation {
-        self.guard.context.relation(path)
-    }
-
     /// Whether a text as a whole is, lies in or holds a protected place.
     pub fn is_near(&self, text: &str) -> bool {
         self.relation(text) != Relation::Apart
-    }
-
-    /// Whether a text as a whole lies in a protected place other than the active skill's own.
-    pub fn lies_within(&self, text: &str) -> bool {
-        self.relation_outside(text, self.guard.own, true) == Relation::Within
     }
 
     /// Whether part of a text lies in a protected place other than the active skill's own.
@@ -118,43 +109,37 @@ impl Reach<'_> {
     }
 
     fn relation_outside(&self, text: &str, except: &[&Path], follows: bool) -> Relation {
-        let steps = self.guard.context.steps;
+        let context = self.guard.context;
         let known = text.split(UNKNOWN).next().unwrap_or_default();
         if known.len() < text.len() && known.is_empty() || known.len() > LONGEST {
             return Relation::Apart;
         }
-        if !steps.spend(PART + known.len() / 16) {
+        if !context.steps.spend(PART + known.len() / 16) {
             return Relation::Within;
         }
         // What is not known names something in that directory.
         let is_below = known.len() < text.len() && known.ends_with('/');
-        let PathContext {
-            resolve,
-            protection,
-            ..
-        } = self.guard.context;
-        let relation = |path: &PathBuf| {
+        let relation = |path: PathBuf| {
             let located = if follows {
-                self.guard.context.locate(path)
+                context.locate(&path)
             } else {
-                Located::as_written(path)
+                Located::as_written(&path)
             };
-            match protection.relation(&located) {
-                Relation::Within if except.iter().any(|dir| located.stays_in(dir, resolve)) => {
-                    Relation::Apart
-                }
+            let is_own = |dir: &&Path| located.stays_in(dir, context.resolve);
+            match context.protection.relation(&located) {
+                Relation::Within if except.iter().any(is_own) => Relation::Apart,
                 Relation::Around if is_below => Relation::Apart,
                 relation => relation,
             }
         };
-        let paths = self.paths(known, follows);
-        paths.iter().map(relation).max().unwrap_or(Relation::Apart)
+        let paths = self.paths(known).into_iter();
+        paths.map(relation).max().unwrap_or(Relation::Apart)
     }
 
     /// A path in every directory where the command may run.
-    pub fn paths(&self, text: &str, follows: bool) -> Vec<PathBuf> {
+    fn paths(&self, text: &str) -> Vec<PathBuf> {
         if text.starts_with('/') {
-            return self.with_links(text.into(), follows);
+            return vec![text.into()];
         }
         let begin = self.guard.begin;
         // After a `=`, only some shells expand it.
@@ -164,45 +149,20 @@ impl Reach<'_> {
         {
             return vec![format!("{home}{rest}").into(), begin.join(text)];
         }
-        let mut paths: Vec<PathBuf> = Vec::new();
-        for path in self.directories.resolve(text) {
-            paths.extend(self.with_links(begin.join(path), follows));
-        }
+        let known = self.directories.resolve(text).map(|path| begin.join(path));
+        let mut paths: Vec<PathBuf> = known.collect();
         if !self.directories.are_known() {
-            for directory in [begin]
-                .into_iter()
-                .chain(self.entered.iter().map(PathBuf::as_path))
-            {
-                paths.extend(self.with_links(directory.join(text), follows));
-            }
+            let entered = self.entered.iter().map(|entered| entered.join(text));
+            paths.extend(std::iter::once(begin.join(text)).chain(entered));
         }
         self.guard.context.steps.spend(paths.len());
         paths
     }
 
-    /// A path, and its targets through the links that its first wildcard may match.
-    fn with_links(&self, path: PathBuf, follows: bool) -> Vec<PathBuf> {
-        if !follows || !path.to_string_lossy().contains([ANY, ONE]) {
-            return vec![path];
-        }
-        let name = |part: Component| part.as_os_str().to_string_lossy().into_owned();
-        let mut parts = path.components();
-        let mut before = PathBuf::new();
-        let glob = parts.by_ref().map(name).find(|name| {
-            let wild = name.contains([ANY, ONE]);
-            if !wild {
-                before.push(name);
-            }
-            wild
-        });
-        let glob = glob.unwrap_or_default();
-        let links = self.guard.context.resolve.links_in(&before);
-        let matched = links.into_iter().filter(|link| {
-            let link = link.file_name().unwrap_or_default().to_string_lossy();
-            may_be(&glob, &link)
-        });
-        let through: Vec<PathBuf> = matched.map(|link| link.join(parts.as_path())).collect();
-        std::iter::once(path.clone()).chain(through).collect()
+    /// Whether a text is certainly a directory.
+    pub fn is_directory(&self, text: &str) -> bool {
+        let (paths, resolve) = (self.paths(text), self.guard.context.resolve);
+        !paths.is_empty() && paths.iter().all(|path| resolve.is_directory(path))
     }
 
     /// Refuses a file that the shell itself writes.
@@ -220,28 +180,20 @@ impl Reach<'_> {
         Fault::refuse_if(all.iter().any(is_place), &word.raw, WHY_PROTECTED)
     }
 
-    /// Whether the program of this name is our own executable.
+    /// Whether the program of this name is our own executable. A name in the table of programs is
+    /// looked for nowhere.
     pub fn is_ours(&self, program: &str) -> bool {
         let places = self.guard.context.places;
         let ours = places.executable.as_deref();
-        let Some(ours) = ours.filter(|_| !program.contains(UNKNOWN)) else {
+        let Some(ours) = ours.filter(|_| !program.contains(UNKNOWN) && !program.is_empty()) else {
             return false;
         };
+        let is_it = |path: &Path| self.guard.context.resolve.is_same_file(path, ours);
         if program.contains('/') {
-            return self.is_our_file(program);
+            return self.paths(program).iter().any(|path| is_it(path));
         }
         let name = ours.file_name().unwrap_or_default().to_string_lossy();
-        let (mut directories, resolve) = (places.path.iter(), self.guard.context.resolve);
-        program == name || directories.any(|dir| resolve.is_same_file(&dir.join(program), ours))
-    }
-
-    /// Whether a text names our own executable as a file.
-    pub fn is_our_file(&self, text: &str) -> bool {
-        let ours = self.guard.context.places.executable.as_deref();
-        ours.filter(|_| !text.contains(UNKNOWN) && !text.is_empty())
-            .is_some_and(|ours| {
-                let mut paths = self.paths(text, true).into_iter();
-                paths.any(|path| self.guard.context.resolve.is_same_file(&path, ours))
-            })
+        let mut directories = places.path.iter();
+        program == name || !is_known(program) && directories.any(|dir| is_it(&dir.join(program)))
     }
 }

@@ -1,24 +1,10 @@
-//! Programs that only show files (docs/spec/restriction.md#reading-by-the-shell), with the options
-//! that keep it so in GNU's, BSD's and Claude Code's versions of them (there `find` is bfs and `grep`
-//! is ugrep). Any other option makes the command an ordinary one. Does not know who may read what.
+//! Commands that only show files (docs/spec/restriction.md#reading-by-the-shell) or filter a pipe
+//! (docs/spec/restriction.md#pipe-filters). Does not know who may read what.
 
-use std::fmt;
-
-use super::filters::{is_jq_program, is_sed_script};
+use super::options::{Options, Shows, Takes};
+use super::programs::{Does, FILTER, exactly, lists};
 use super::word::{Piece, Word};
 use crate::permission::protected::ANY;
-use crate::sys::name_list::Names;
-
-/// What a program shows of the files that it is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shows {
-    /// What is in them, or what kind of data that is.
-    Contents,
-    /// Lines that a pattern matches.
-    Matches,
-    /// Names, and what the file system says of them.
-    Names,
-}
 
 /// What one operand leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,210 +30,22 @@ pub enum Extent {
 
 /// A command that only shows files.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct Reading<'w> {
     /// The program's name.
-    pub program: &'static str,
+    pub program: &'w str,
     /// What it shows.
     pub shows: Shows,
     /// What it is given; nothing if it reads its input.
     pub operands: Vec<Operand>,
 }
 
-impl fmt::Display for Shows {
-    /// The entries that give it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Contents => "`Read`",
-            Self::Matches => "`Grep` or `Read`",
-            Self::Names => "`Glob` or `LS`",
-        })
-    }
-}
-
-struct Program {
-    name: &'static str,
-    shows: Shows,
-    takes: Takes,
-    /// Letters of options without a value.
-    flags: &'static str,
-    /// Letters of options with a value, joined or in the next word.
-    valued: &'static str,
-    /// Long options without a value.
-    long: Names,
-    /// Long options with a value after `=`.
-    long_valued: Names,
-    /// Those of them that also take the next word, in every version.
-    spaced: Names,
-}
-
-/// What operands a program takes.
-#[derive(Debug, Clone, Copy)]
-enum Takes {
-    /// Files; without any, its input.
-    Files,
-    /// Directories and files; without any, the current directory.
-    Roots,
-    /// A pattern, then files and directories; without any, its input or the current directory.
-    Pattern,
-    /// A text for this program that must be harmless, then files.
-    Script(fn(&str) -> bool),
-}
-
-const fn program(name: &'static str, shows: Shows, takes: Takes) -> Program {
-    Program {
-        name,
-        shows,
-        takes,
-        flags: "",
-        valued: "",
-        long: Names::new(""),
-        long_valued: Names::new(""),
-        spaced: Names::new(""),
-    }
-}
-
-static PROGRAMS: &[Program] = &[
-    Program {
-        flags: "AbeEnsTtuv",
-        long: Names::new(
-            "--number --number-nonblank --show-all --show-ends --show-tabs --show-nonprinting \
-             --squeeze-blank",
-        ),
-        ..program("cat", Shows::Contents, Takes::Files)
-    },
-    Program {
-        flags: "qv0123456789",
-        valued: "nc",
-        long: Names::new("--quiet --silent --verbose"),
-        long_valued: Names::new("--lines --bytes"),
-        ..program("head", Shows::Contents, Takes::Files)
-    },
-    // Not `-f`: it would never end.
-    Program {
-        flags: "qv0123456789",
-        valued: "nc",
-        long: Names::new("--quiet --silent --verbose"),
-        long_valued: Names::new("--lines --bytes"),
-        ..program("tail", Shows::Contents, Takes::Files)
-    },
-    Program {
-        flags: "lwcmL",
-        long: Names::new("--lines --words --bytes --chars --max-line-length"),
-        ..program("wc", Shows::Contents, Takes::Files)
-    },
-    Program {
-        flags: "p",
-        valued: "bdfhilnsvw",
-        ..program("nl", Shows::Contents, Takes::Files)
-    },
-    Program {
-        flags: "bhiIkN",
-        long: Names::new("--brief --mime --mime-type --mime-encoding --keep-going"),
-        ..program("file", Shows::Contents, Takes::Files)
-    },
-    Program {
-        flags: "nEr",
-        valued: "e",
-        long: Names::new("--quiet --silent --regexp-extended"),
-        long_valued: Names::new("--expression"),
-        ..program("sed", Shows::Contents, Takes::Script(is_sed_script))
-    },
-    Program {
-        flags: "acCejMnrRsS",
-        long: Names::new(
-            "--ascii-output --compact-output --color-output --exit-status --join-output \
-             --monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab",
-        ),
-        spaced: Names::new("--indent"),
-        ..program("jq", Shows::Contents, Takes::Script(is_jq_program))
-    },
-    Program {
-        flags: "abcEFGhHiIlLnoPqrsTUvwx0123456789",
-        valued: "eABCm",
-        long: Names::new(
-            "--basic-regexp --byte-offset --color --colour --count \
-             --extended-regexp --files-with-matches --files-without-match --fixed-strings \
-             --ignore-case --initial-tab --invert-match --line-buffered --line-number \
-             --line-regexp --no-filename --no-messages --only-matching --perl-regexp --quiet \
-             --recursive --silent --text --with-filename --word-regexp",
-        ),
-        long_valued: Names::new(
-            "--after-context --before-context --binary-files --color --colour --context \
-             --exclude --exclude-dir --include --max-count --regexp",
-        ),
-        spaced: Names::new("--exclude --exclude-dir --include"),
-        ..program("grep", Shows::Matches, Takes::Pattern)
-    },
-    // Not `-z`: it runs the programs that unpack.
-    Program {
-        flags: "0abcFHIilNnoPpqSsUuvwx.",
-        valued: "ABCdEegjMmrTt",
-        long: Names::new(
-            "--block-buffered --byte-offset --case-sensitive --column --count --count-matches \
-             --crlf --files --files-with-matches --files-without-match --fixed-strings \
-             --glob-case-insensitive --heading --hidden --ignore-case --invert-match --json \
-             --line-buffered --line-number --line-regexp --multiline --multiline-dotall \
-             --no-config --no-filename --no-heading --no-ignore --no-ignore-parent \
-             --no-ignore-vcs --no-line-number --no-messages --null --one-file-system \
-             --only-matching --passthru --pcre2 --pretty --quiet --smart-case --stats --text \
-             --trim --type-list --unrestricted --vimgrep --with-filename --word-regexp",
-        ),
-        long_valued: Names::new(
-            "--after-context --before-context --color --context --encoding --glob --iglob \
-             --max-columns --max-count --max-depth --max-filesize --regexp --replace --sort \
-             --sortr --threads --type --type-not",
-        ),
-        spaced: Names::new(
-            "--after-context --before-context --color --context --encoding --glob --iglob \
-             --max-columns --max-count --max-depth --max-filesize --regexp --replace --sort \
-             --sortr --threads --type --type-not",
-        ),
-        ..program("rg", Shows::Matches, Takes::Pattern)
-    },
-    Program {
-        flags: "AaBbCcdFfGghiklmNnopQqRrSstUuXx1",
-        long: Names::new(
-            "--all --almost-all --author --classify --color --directory --full-time \
-             --group-directories-first --human-readable --inode --literal --no-group \
-             --numeric-uid-gid --recursive --reverse --si --size",
-        ),
-        long_valued: Names::new(
-            "--block-size --color --format --hide --ignore --sort --time --time-style",
-        ),
-        ..program("ls", Shows::Names, Takes::Roots)
-    },
-    // BSD's `-f` takes a format, which then counts as a file too.
-    Program {
-        flags: "f",
-        valued: "c",
-        long: Names::new("--terse"),
-        long_valued: Names::new("--format --printf"),
-        ..program("stat", Shows::Names, Takes::Files)
-    },
-    // Not `-R`: it writes a file per directory with `-H` and `-L`.
-    Program {
-        flags: "acCDdfFghinNpqQrsStuUvxJX",
-        valued: "LPI",
-        long: Names::new(
-            "--device --dirsfirst --du --filesfirst --gitignore --ignore-case --inodes \
-             --matchdirs --metafirst --noreport --prune --si",
-        ),
-        long_valued: Names::new("--charset --filelimit --sort --timefmt"),
-        ..program("tree", Shows::Names, Takes::Roots)
-    },
-];
-
 /// Words of `find` that test, print or combine, and take no value.
-const FIND_WORDS: Names = Names::new(
-    "-P ( ) ! , -a -and -o -or -not -daystart -empty -executable -false -ls -mount -nogroup -noleaf \
-     -nouser -nowarn -print -print0 -prune -quit -readable -true -warn -writable -xdev",
-);
+const FIND_WORDS: &str = "-P ( ) ! , -a -and -o -or -not -daystart -empty -executable -false -ls -mount -nogroup -noleaf \
+     -nouser -nowarn -print -print0 -prune -quit -readable -true -warn -writable -xdev";
 /// Those that take the next word as a value, which is no file.
-const FIND_VALUED: Names = Names::new(
-    "-amin -atime -cmin -ctime -gid -group -ilname -iname -inum -ipath -iregex -iwholename -links \
+const FIND_VALUED: &str = "-amin -atime -cmin -ctime -gid -group -ilname -iname -inum -ipath -iregex -iwholename -links \
      -lname -maxdepth -mindepth -mmin -mtime -name -newerat -newerct -newermt -path -perm -printf \
-     -regex -regextype -size -type -uid -user -wholename",
-);
+     -regex -regextype -size -type -uid -user -wholename";
 
 /// Where these programs are on every system.
 const DIRECTORIES: [&str; 2] = ["/bin/", "/usr/bin/"];
@@ -257,23 +55,47 @@ const DIRECTORIES: [&str; 2] = ["/bin/", "/usr/bin/"];
 ///
 /// # Errors
 /// Why it is an ordinary command.
-pub fn reading(words: &[Word], has_input: bool) -> Option<Result<Reading, String>> {
+pub fn reading(words: &[Word], has_input: bool) -> Option<Result<Reading<'_>, String>> {
     let (program, arguments) = words.split_first()?;
     let name = program.text()?;
     let name = DIRECTORIES
         .iter()
         .find_map(|dir| name.strip_prefix(dir))
         .unwrap_or(name);
-    if name == "find" {
-        return Some(find(arguments));
-    }
-    let program = PROGRAMS.iter().find(|program| program.name == name)?;
-    Some(Arguments::new(program).read(arguments, has_input))
+    let program = exactly(name);
+    let (shows, operands) = match program.options {
+        _ if program.does == Does::Find => (Shows::Names, find(arguments)),
+        Some(options) => {
+            let operands = Arguments::new(name, options).read(arguments, has_input);
+            (options.shows?, operands)
+        }
+        None => return None,
+    };
+    let program = name;
+    Some(operands.map(|operands| Reading {
+        program,
+        shows,
+        operands,
+    }))
+}
+
+/// Whether a command only filters what it reads from a pipe.
+pub fn is_filter(words: &[Word]) -> bool {
+    let filters = |(program, arguments): (&Word, &[Word])| {
+        let name = program.text()?;
+        let options = exactly(name)
+            .options
+            .filter(|_| exactly(name).has(FILTER))?;
+        let files = Arguments::new(name, options).read(arguments, true).ok()?;
+        Some(files.is_empty())
+    };
+    words.split_first().and_then(filters).unwrap_or(false)
 }
 
 /// The arguments of a program, as far as they are read.
 struct Arguments<'a> {
-    program: &'static Program,
+    name: &'a str,
+    options: &'static Options,
     /// Each with whether it stands where no option can.
     operands: Vec<(&'a Word, bool)>,
     /// Whether an option gave the pattern or text that is else the first operand.
@@ -283,25 +105,24 @@ struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    fn new(program: &'static Program) -> Self {
+    fn new(name: &'a str, options: &'static Options) -> Self {
         Self {
-            program,
+            name,
+            options,
             operands: Vec::new(),
             is_given: false,
             searches: false,
         }
     }
 
-    fn read(mut self, words: &'a [Word], has_input: bool) -> Result<Reading, String> {
-        // BSD's versions of the others take everything behind the first operand for files.
-        let permutes = matches!(self.program.takes, Takes::Pattern)
-            || matches!(self.program.name, "jq" | "tree");
+    fn read(mut self, words: &'a [Word], has_input: bool) -> Result<Vec<Operand>, String> {
         let mut rest = words;
         while let Some((word, after)) = rest.split_first() {
-            let behind = !permutes && !self.operands.is_empty();
+            // BSD's versions take everything behind the first operand for files.
+            let behind = !self.options.permutes && !self.operands.is_empty();
             rest = after;
             match word.text() {
-                Some("--") if self.program.name != "jq" => {
+                Some("--") if self.options.pairs.is_empty() => {
                     let others = rest.iter().map(|word| (word, true));
                     self.operands.extend(others);
                     break;
@@ -321,55 +142,52 @@ impl<'a> Arguments<'a> {
                 self.operands.extend(also.map(|word| (word, true)));
             }
         }
-        self.reading(has_input)
+        self.operands(has_input)
     }
 
     /// A long option that a glob or brace makes of the word, perhaps several times.
     fn expanded(&self, word: &Word) -> Result<(), String> {
-        const CHOOSE_FILES: Names =
-            Names::new("--exclude --exclude-dir --glob --hide --iglob --ignore --include");
+        const CHOOSE_FILES: &str =
+            "--exclude --exclude-dir --glob --hide --iglob --ignore --include";
         let option = word.prefix().split_once('=').map(|(option, _)| option);
         let stays = !word.raw.contains(['$', '`', '<', '>']);
-        match option.filter(|option| CHOOSE_FILES.has(option)) {
-            Some(option) if stays && self.program.long_valued.has(option) => Ok(()),
-            _ => Err(unlisted(self.program.name, &word.raw)),
+        match option.filter(|option| lists(CHOOSE_FILES, option)) {
+            Some(option) if stays && lists(self.options.long_valued, option) => Ok(()),
+            _ => Err(unlisted(self.name, &word.raw)),
         }
     }
 
     fn long(&mut self, text: &str, rest: &'a [Word]) -> Result<&'a [Word], String> {
-        let program = self.program;
+        let options = self.options;
         self.searches |= matches!(text, "--recursive" | "--files" | "--type-list");
         self.is_given |= matches!(text, "--files" | "--type-list");
-        if program.name == "jq" && matches!(text, "--arg" | "--argjson") {
-            let [name, value, rest @ ..] = rest else {
-                return Err(unlisted(program.name, text));
+        if lists(options.pairs, text) {
+            return match rest {
+                [name, value, rest @ ..] if value.is_one_word() => literal(name).map(|_| rest),
+                _ => Err(unlisted(self.name, text)),
             };
-            literal(name)?;
-            literal(value)?;
-            return Ok(rest);
         }
         match text.split_once('=') {
-            Some((option, value)) if program.long_valued.has(option) => {
+            Some((option, value)) if lists(options.long_valued, option) => {
                 self.value(option, value)?;
                 Ok(rest)
             }
-            None if program.long.has(text) => Ok(rest),
-            None if program.spaced.has(text) => self.next(text, rest),
-            _ => Err(unlisted(program.name, text)),
+            None if lists(options.long, text) => Ok(rest),
+            None if lists(options.spaced, text) => self.next(text, rest),
+            _ => Err(unlisted(self.name, text)),
         }
     }
 
     fn cluster(&mut self, text: &str, rest: &'a [Word]) -> Result<&'a [Word], String> {
-        let program = self.program;
+        let options = self.options;
         for (at, letter) in text.char_indices().skip(1) {
-            if program.flags.contains(letter) {
-                self.searches |= program.name == "grep" && letter == 'r';
+            if options.flags.contains(letter) {
+                self.searches |= letter == 'r';
                 continue;
             }
             let joined = &text[at + letter.len_utf8()..];
-            // Versions of `tree` differ on a value that is joined.
-            if !program.valued.contains(letter) || program.name == "tree" && !joined.is_empty() {
-                return Err(unlisted(program.name, text));
+            if !options.valued.contains(letter) || options.apart && !joined.is_empty() {
+                return Err(unlisted(self.name, text));
             }
             let option = format!("-{letter}");
             if joined.is_empty() {
@@ -383,13 +201,16 @@ impl<'a> Arguments<'a> {
 
     /// An option's value in the next word.
     fn next(&mut self, option: &str, rest: &'a [Word]) -> Result<&'a [Word], String> {
-        let missing = || unlisted(self.program.name, option);
+        let missing = || unlisted(self.name, option);
         let (value, rest) = rest.split_first().ok_or_else(missing)?;
         self.value(option, literal(value)?)?;
         Ok(rest)
     }
 
     fn value(&mut self, option: &str, value: &str) -> Result<(), String> {
+        if !self.options.permit(option, value) {
+            return Err(unlisted(self.name, value));
+        }
         if matches!(option, "-e" | "--regexp" | "--expression") {
             self.is_given = true;
             return self.script(value);
@@ -398,59 +219,61 @@ impl<'a> Arguments<'a> {
     }
 
     fn script(&self, text: &str) -> Result<(), String> {
-        match self.program.takes {
+        match self.options.takes {
             Takes::Script(is_harmless) if !is_harmless(text) => {
-                let name = self.program.name;
+                let name = self.name;
                 Err(format!("this text for `{name}` may do more than read"))
             }
             _ => Ok(()),
         }
     }
 
-    fn reading(mut self, has_input: bool) -> Result<Reading, String> {
-        let Program {
-            name, shows, takes, ..
-        } = *self.program;
+    fn operands(mut self, has_input: bool) -> Result<Vec<Operand>, String> {
+        let Options {
+            shows,
+            takes,
+            only_shows,
+            ..
+        } = *self.options;
         if matches!(takes, Takes::Pattern | Takes::Script(_)) && !self.is_given {
-            if self.operands.is_empty() {
-                return Err(format!("`{name}` has nothing to look for"));
-            }
-            let (first, _) = self.operands.remove(0);
+            let name = self.name;
+            let missing = || format!("`{name}` has nothing to look for");
+            let first = self.operands.first().ok_or_else(missing)?.0;
             self.script(literal(first)?)?;
+            self.operands.remove(0);
+        }
+        if matches!(takes, Takes::Sets) && matches!(self.operands.len(), 1 | 2) {
+            let sets = std::mem::take(&mut self.operands);
+            sets.iter()
+                .try_for_each(|(set, _)| literal(set).map(drop))?;
         }
         let searches = matches!(takes, Takes::Roots | Takes::Pattern);
         let mut operands = Vec::new();
         for (word, ends_options) in &self.operands {
-            if shows != Shows::Names && word.text() == Some("-") {
+            if shows != Some(Shows::Names) && word.text() == Some("-") {
                 continue;
             }
-            // The options of these do nothing but change what is shown.
-            let only_shows = matches!(name, "cat" | "head" | "nl" | "ls" | "stat");
             operands.push(operand(word, searches, *ends_options, only_shows)?);
         }
         let here = match takes {
             Takes::Roots => true,
             Takes::Pattern => self.searches || !has_input,
-            Takes::Files | Takes::Script(_) => false,
+            Takes::Files | Takes::Sets | Takes::Script(_) => false,
         };
         if self.operands.is_empty() && here {
             operands.push(current_directory());
         }
-        Ok(Reading {
-            program: name,
-            shows,
-            operands,
-        })
+        Ok(operands)
     }
 }
 
-fn find(arguments: &[Word]) -> Result<Reading, String> {
+fn find(arguments: &[Word]) -> Result<Vec<Operand>, String> {
     let mut operands = Vec::new();
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
         match word.text() {
-            Some(text) if FIND_WORDS.has(text) => {}
-            Some(text) if FIND_VALUED.has(text) => {
+            Some(text) if lists(FIND_WORDS, text) => {}
+            Some(text) if lists(FIND_VALUED, text) => {
                 let value = rest.next().ok_or_else(|| unlisted("find", text))?;
                 literal(value)?;
             }
@@ -463,11 +286,7 @@ fn find(arguments: &[Word]) -> Result<Reading, String> {
     if operands.is_empty() {
         operands.push(current_directory());
     }
-    Ok(Reading {
-        program: "find",
-        shows: Shows::Names,
-        operands,
-    })
+    Ok(operands)
 }
 
 fn current_directory() -> Operand {
@@ -565,4 +384,33 @@ fn operand(
         Extent::Names(names)
     };
     Ok(Operand { path, extent })
+}
+
+#[cfg(test)]
+#[rustfmt::skip]
+mod tests {
+    use super::*;
+
+    fn filters(command: &str) -> bool {
+        let words: Vec<_> = command.split(' ').map(Word::literal).collect();
+        is_filter(&words)
+    }
+
+    #[test]
+    fn what_only_filters() {
+        for command in [
+            "head", "head -20", "head -n 20", "head -n20", "tail -c 100", "tail -n +5", "wc -l", "sort", "sort -rn", "sort -k 2 -t ,", "sort -k2,3n", "uniq -c", "cut -d: -f1", "cut -d , -f 1-3", "tr a-z A-Z", "tr -d x", "grep x", "grep -i x", "grep -vE x", "grep -n -A 3 x", "grep -e x", "grep -c x", "nl", "column -t", "cat", "rev", "tac",
+        ] {
+            assert!(filters(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_reads_or_writes_files_or_runs_programs() {
+        for command in [
+            "head x", "head -n 5 x", "tail -f", "tail -F x", "tail --follow", "wc x", "wc --files0-from=x", "sort x", "sort -o x", "sort -uo x", "sort -ox", "sort --compress-prog=./evil", "sort -S100k", "sort -T /tmp", "sort --files0-from=x", "uniq x", "uniq x y", "cut -f1 x", "tr a b c", "grep", "grep x y", "grep -r x", "grep -f x", "grep -fx", "grep -e x y", "grep -R x", "grep --file=x", "cat x", "cat -x", "nl x", "rev x", "tac x", "column x", "sed w x", "awk x", "tee x", "xargs x", "less", "jq", "grep -if x",
+        ] {
+            assert!(!filters(command), "{command}");
+        }
+    }
 }

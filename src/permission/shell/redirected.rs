@@ -2,29 +2,27 @@
 //! name, and operands in protected places.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Fault;
 use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
-use super::held::Held;
 use super::operand::{Known, texts};
-use super::programs::base;
+use super::programs::{EXPORTS, MOVES, exactly, named};
 use super::reach::{Guard, Reach};
 use super::read::Reading;
 use super::step::{Redirect, Simple};
-use super::word::Word;
+use super::word::{Arity, Word};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
-use crate::sys::name_list::Names;
 
 /// The limit of directories that a command line names where the directory is not known.
 const MAX_ENTERED: usize = 32;
+/// The limit of values of a variable.
+const MAX_VALUES: usize = 1024;
 /// How the names begin of the variables by which the host calls us.
 const OURS: [&str; 2] = ["CHIBI_HOOK", "CHIBI_TOOL_"];
-
-/// Programs that give variables to others.
-const EXPORTS: Names = Names::new("env export declare typeset local readonly");
 
 /// What a command touches.
 #[derive(Debug, Default)]
@@ -46,7 +44,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         seen: RefCell::default(),
         guard,
         home: home.and_then(Path::to_str),
-        held: Held::default(),
+        values: RefCell::default(),
         entered: RefCell::default(),
     };
     check(command, &recorder, guard.readings);
@@ -58,7 +56,8 @@ struct Recorder<'a> {
     guard: Guard<'a>,
     /// What `~` and `$HOME` mean.
     home: Option<&'a str>,
-    held: Held,
+    /// The values that the command line gives its variables, as far as it shows them.
+    values: RefCell<BTreeMap<String, Vec<String>>>,
     /// Directories that the command line names to enter them.
     entered: RefCell<Vec<PathBuf>>,
 }
@@ -76,20 +75,31 @@ impl Recorder<'_> {
             current.push(absolute(Path::new("")));
             current.extend(entered.iter().map(|path| absolute(path)));
         }
-        let known = Known {
-            home: self.home,
-            current: &current,
-            assigned: &|_| Vec::new(),
-        };
         check(&Reach {
             guard: self.guard,
             directories,
             entered: &entered,
             known: Known {
-                assigned: &|name| self.held.values(name, known),
-                ..known
+                home: self.home,
+                current: &current,
+                assigned: &|name| self.values.borrow().get(name).cloned().unwrap_or_default(),
             },
         });
+    }
+
+    fn learn(&self, name: &str, word: &Word) {
+        let mut found = Vec::new();
+        let here = WorkingDirectories::default();
+        self.reaching(&here, |reach| {
+            found = texts(word, reach.known).unwrap_or_default();
+        });
+        let mut values = self.values.borrow_mut();
+        let known = values.entry(name.to_owned()).or_default();
+        for value in found {
+            if known.len() < MAX_VALUES && !known.contains(&value) {
+                known.push(value);
+            }
+        }
     }
 }
 
@@ -106,25 +116,34 @@ impl Rules for Recorder<'_> {
     /// Learns the values and directories that a text names, before it is gone through: the parts of
     /// a loop may run in any order.
     fn text(&self, reading: &Reading) {
-        self.held.add(reading);
-        let nowhere = WorkingDirectories::default();
-        for simple in reading.commands().filter(|simple| simple.may_move()) {
-            let mut last = self.guard.begin.to_owned();
-            let assigned: Vec<Word> = simple.assigned().collect();
+        for simple in reading.commands() {
+            // As of `export`.
             let words = simple.words.iter().skip(1);
-            for word in assigned.iter().chain(words) {
-                self.reaching(&nowhere, |reach| {
-                    let mut entered = self.entered.borrow_mut();
-                    for text in texts(word, reach.known).unwrap_or_default() {
-                        last.push(&text);
-                        let before = entered.last().map(|before| before.join(&text));
-                        let all = [last.clone(), self.guard.begin.join(&text)];
-                        entered.extend(all.into_iter().chain(before));
-                    }
-                    entered.dedup();
-                    entered.truncate(MAX_ENTERED);
-                });
+            let written = words.map(|word| word.text().unwrap_or(&word.raw));
+            let assigned = simple.assignments.iter().map(|one| one.raw.as_str());
+            for text in assigned.chain(written) {
+                if let Some((name, value)) = text.split_once('=') {
+                    self.learn(name, &Word::written(value, Arity::Any));
+                }
             }
+        }
+        for (name, words) in &reading.loops {
+            words.iter().for_each(|word| self.learn(name, word));
+        }
+        let here = WorkingDirectories::default();
+        let entering = |word: &Word| word.fits(|text| exactly(text).has(MOVES));
+        for simple in reading.commands() {
+            if !simple.words.iter().any(entering) {
+                continue;
+            }
+            self.reaching(&here, |reach| {
+                let words = simple.words.iter().skip(1);
+                let all = words.filter_map(|word| texts(word, reach.known)).flatten();
+                let mut entered = self.entered.borrow_mut();
+                let all: Vec<PathBuf> = all.map(|text| self.guard.begin.join(text)).collect();
+                entered.extend(all);
+                entered.truncate(MAX_ENTERED);
+            });
         }
     }
 
@@ -132,12 +151,12 @@ impl Rules for Recorder<'_> {
         self.reaching(directories, |reach| {
             let mut seen = self.seen.borrow_mut();
             if seen.ours.is_none() {
-                seen.ours = sets_ours(command).or_else(|| reach.runs_ours(&command.words));
+                seen.ours = sets_ours(command).or_else(|| reach.runs_ours(&command.words, 0));
             }
             if seen.protected.is_none() {
                 let values = command.assigned().filter(|_| !command.words.is_empty());
                 let checked = reach.values(&values.collect::<Vec<_>>());
-                seen.protected = checked.and_then(|()| reach.check(&command.words)).err();
+                seen.protected = checked.and_then(|()| reach.check(&command.words, 0)).err();
             }
         });
     }
@@ -181,7 +200,7 @@ impl Rules for Recorder<'_> {
 /// known (`find -exec {}`) could be ours, and end what restricts.
 fn sets_ours(command: &Simple) -> Option<String> {
     let sets = |text: &&str| OURS.iter().any(|name| text.starts_with(name));
-    let is_setting = |word: &&Word| word.fits(|text| EXPORTS.has(base(text)));
+    let is_setting = |word: &&Word| word.fits(|text| named(text).has(EXPORTS));
     let words = command.words.iter().skip_while(|word| !is_setting(word));
     let words = words.map(Word::prefix);
     let assigned = command.assignments.iter().map(|one| one.raw.as_str());

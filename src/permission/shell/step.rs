@@ -1,5 +1,6 @@
 //! What the shell will do, as a flat list in order; the rules are checked against this list.
 
+use super::programs::{EVALUATES, MOVES, PREFIX, exactly};
 use super::word::{Arity, Word};
 
 /// One step of a command line.
@@ -90,23 +91,6 @@ pub struct Redirect {
     pub target: Word,
 }
 
-/// Words that may change the shell's directory.
-const CHANGES_DIRECTORY: [&str; 3] = ["cd", "pushd", "popd"];
-
-/// Words that run text in this shell, immediately or later.
-const EVALUATES: [&str; 4] = ["eval", "source", ".", "trap"];
-
-/// Whether a command line evaluated in this shell may change its directory.
-pub fn text_may_move(text: &str) -> bool {
-    let mut words = CHANGES_DIRECTORY.iter().chain(&EVALUATES);
-    words.any(|word| text.contains(word))
-}
-
-/// Whether a program of this name changes the shell's directory.
-pub fn changes_directory(program: &str) -> bool {
-    CHANGES_DIRECTORY.contains(&program)
-}
-
 /// Whether one of these steps may change the directory of the shell that runs them.
 pub fn moves(steps: &[Step]) -> bool {
     let mut inside: Vec<ScopeKind> = Vec::new();
@@ -126,13 +110,10 @@ pub fn moves(steps: &[Step]) -> bool {
 impl Simple {
     /// Whether it may change the shell's directory, including behind wrappers.
     pub fn may_move(&self) -> bool {
-        let prefixed = |at: usize| {
-            let mut before = self.words[..at].iter();
-            before.all(|word| word.is_any(&["command", "builtin"]))
-        };
+        let has = |word: &Word, traits| word.fits(|text| exactly(text).has(traits));
+        let prefixed = |at: usize| self.words[..at].iter().all(|word| has(word, PREFIX));
         let moves = |(at, word): (usize, &Word)| {
-            word.is_any(&CHANGES_DIRECTORY)
-                || word.is_any(&EVALUATES) && (word.text() != Some(".") || prefixed(at))
+            has(word, MOVES | EVALUATES) && (word.text() != Some(".") || prefixed(at))
         };
         self.words.first().is_some_and(|word| word.text().is_none())
             || self.assigns("CDPATH")

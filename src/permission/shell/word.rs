@@ -5,6 +5,7 @@
 use rable::{Node, NodeKind};
 
 use super::Fault;
+use super::programs::lists;
 use crate::permission::command::Canonical;
 use crate::permission::protected::{ANY, ONE};
 
@@ -317,9 +318,9 @@ pub fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
     words.iter().all(|word| word.fits(&accepts))
 }
 
-/// The words after as many of these options as there are.
-pub fn after_options<'w>(words: &'w [Word], options: &[&str]) -> &'w [Word] {
-    let is_other = |word: &Word| !word.is_any(options);
+/// The words after as many of these options, separated by blanks, as there are.
+pub fn after_options<'w>(words: &'w [Word], options: &str) -> &'w [Word] {
+    let is_other = |word: &Word| !word.fits(|text| lists(options, text));
     &words[words.iter().position(is_other).unwrap_or(words.len())..]
 }
 

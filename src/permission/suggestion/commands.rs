@@ -1,118 +1,26 @@
 //! Which entry for the shell names one simple command. Whether it grants it, the engine decides.
 
 use super::words::{Word, is_assignment, is_option, split};
-use crate::permission::shell::Program;
-use crate::sys::name_list::Names;
+use crate::permission::shell::{Runs, Shape, USUAL, exactly, lists, named};
 
 /// Commands within each other that are looked into.
 const DEPTH: usize = 4;
 /// The longest command that is named as a whole, in characters.
 const EXACT: usize = 160;
 
-/// What follows a program's name, which decides how narrow an entry can be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// Anything: only the program can be named.
-    Plain,
-    /// So many words that say what to do: `git log`, `gh pr view`.
-    Verbs(usize),
-    /// A package that is downloaded and run.
-    Package,
-    /// A script, a module or code.
-    Interpreter,
-    /// A script, or commands in a text.
-    Shell,
-    /// A command that it runs.
-    Wrapper,
-    /// A command that it runs as somebody else.
-    Elevating,
-    /// What it destroys or reaches: only the exact command can be named.
-    Exact,
-    /// Nothing that an entry should name.
-    Never,
-}
-
-/// Programs that skills often use. Shells and wrappers are marked in the table of programs.
-static SHAPES: &[(Shape, Names)] = &[
-    (
-        Shape::Verbs(1),
-        Names::new(
-            "apk apt apt-get adb brew bun bundle cargo composer conda deno dnf docker docker-compose dotnet \
-             firebase flutter gem git go gradle gradlew helm just kubectl launchctl make mvn netlify npm \
-             openssl pip pip3 pipenv pipx pnpm podman poetry pulumi rake rustup systemctl task terraform uv \
-             vercel wrangler xcrun yarn yum",
-        ),
-    ),
-    (
-        Shape::Verbs(2),
-        Names::new("aws az gcloud gh glab stripe supabase"),
-    ),
-    (Shape::Package, Names::new("bunx npx pnpx uvx")),
-    (
-        Shape::Interpreter,
-        Names::new("node perl php python python3 ruby ts-node tsx"),
-    ),
-    (Shape::Elevating, Names::new("doas sudo")),
-    (
-        Shape::Exact,
-        Names::new(
-            "chgrp chmod chown crontab dd diskutil kill killall mkfs mount pkill reboot rm rmdir rsync scp \
-             sftp shred shutdown ssh truncate umount",
-        ),
-    ),
-    (
-        Shape::Never,
-        Names::new(". agent-skills alias cd eval exec export popd pushd set source su trap unset"),
-    ),
-    (
-        Shape::Plain,
-        Names::new(
-            "awk black cat convert cp curl diff eslint ffmpeg ffprobe find grep jest jq ls magick mkdir mv \
-             mypy open pandoc pdftoppm pdftotext prettier pytest rg ruff sed soffice sqlite3 tar tee touch \
-             tree tsc unzip vitest wget yq zip",
-        ),
-    ),
-];
-
-/// After these words of a program, a further one says what to do.
-const FURTHER: [&str; 8] = [
-    "bun run",
-    "deno task",
-    "docker compose",
-    "npm run",
-    "pnpm run",
-    "podman compose",
-    "uv pip",
-    "yarn run",
-];
-/// These words of a program are followed by a command.
-const RUNNING: [&str; 6] = [
-    "bundle exec",
-    "npm exec",
-    "pipenv run",
-    "pnpm exec",
-    "poetry run",
-    "uv run",
-];
-
 /// How the words after a program's name are read.
 pub fn shape(program: &str) -> Shape {
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let found = SHAPES.iter().find(|(_, names)| names.has(name));
-    match (found, Program::named(name)) {
-        (Some((shape, _)), _) => *shape,
-        (None, Program::Shell) => Shape::Shell,
-        (None, Program::Runs { .. }) => Shape::Wrapper,
-        (None, _) => Shape::Plain,
+    let row = named(program);
+    match (row.shape, row.runs) {
+        (Shape::Plain, Runs::Text) => Shape::Shell,
+        (Shape::Plain, Runs::Command { .. }) => Shape::Wrapper,
+        (shape, _) => shape,
     }
 }
 
 /// Whether it is the name of a program that skills often use, and hardly a word of a sentence.
 pub fn is_known_program(program: &str) -> bool {
-    const OTHERS: Names = Names::new("bash sh zsh env nohup timeout xargs");
-    const WORDS: Names = Names::new("just open task");
-    let is_usual = |(shape, names): &(Shape, Names)| *shape != Shape::Never && names.has(program);
-    OTHERS.has(program) || !WORDS.has(program) && SHAPES.iter().any(is_usual)
+    exactly(program).has(USUAL)
 }
 
 /// Whether code stands behind this option of an interpreter.
@@ -131,13 +39,13 @@ pub fn entries(command: &str) -> Vec<String> {
     let is_run = |word: &Word| word.as_deref().is_some_and(|word| runs.contains(&word));
     let is_find = words.first().and_then(Option::as_deref) == Some("find");
     let run = words.iter().position(is_run).filter(|_| is_find);
-    let run = run.and_then(|at| named(&words[at + 1..], 0));
-    let bodies = named(words, 0).into_iter().chain(run);
+    let run = run.and_then(|at| naming(&words[at + 1..], 0));
+    let bodies = naming(words, 0).into_iter().chain(run);
     bodies.map(|body| format!("Bash({body})")).collect()
 }
 
 /// What names the command between the parentheses of an entry.
-fn named(words: &[Word], depth: usize) -> Option<String> {
+fn naming(words: &[Word], depth: usize) -> Option<String> {
     let plain: Vec<&str> = words.iter().map_while(Option::as_deref).collect();
     let program = plain.first().filter(|_| depth <= DEPTH)?;
     let begins = |c: char| c.is_ascii_alphanumeric() || "./~_".contains(c);
@@ -148,7 +56,7 @@ fn named(words: &[Word], depth: usize) -> Option<String> {
     let exact = (plain.len() == words.len() && whole.len() <= EXACT).then_some(whole);
     let open = |length: usize| Some(format!("{}:*", plain[..length].join(" ")));
     let behind = |at: usize| {
-        let inner = named(words.get(at..)?, depth + 1)?;
+        let inner = naming(words.get(at..)?, depth + 1)?;
         Some(format!("{} {inner}", plain[..at].join(" ")))
     };
     match shape(program) {
@@ -162,17 +70,17 @@ fn named(words: &[Word], depth: usize) -> Option<String> {
         }
         // Without a script it reads its code from standard input.
         Shape::Interpreter => interpreted(&plain).map_or(exact, open),
-        Shape::Wrapper => named(&words[wrapped(words)?..], depth + 1),
+        Shape::Wrapper => naming(&words[wrapped(words)?..], depth + 1),
         Shape::Elevating => behind(1),
-        Shape::Verbs(count) => {
+        Shape::Verbs(count, further) => {
             let verbs = plain[1..].iter().take(count);
             let end = 1 + verbs.take_while(|word| is_verb(word)).count();
-            let said = plain[..end].join(" ");
             let has_next = plain.get(end).is_some_and(|word| !is_option(word));
-            match said.as_str() {
+            let said = plain[1..end].last().copied().unwrap_or_default();
+            match exactly(program).runs {
                 _ if end == 1 => exact,
-                said if RUNNING.contains(&said) => behind(end),
-                said if has_next && FURTHER.contains(&said) => open(end + 1),
+                Runs::Command { verbs, .. } if lists(verbs, said) => behind(end),
+                _ if has_next && lists(further, said) => open(end + 1),
                 _ => open(end),
             }
         }

@@ -1,7 +1,8 @@
 //! What an entry opens, in plain words, for the person who decides about it.
 
-use super::commands::{Shape, shape, takes_code};
+use super::commands::{shape, takes_code};
 use super::words::is_assignment;
+use crate::permission::shell::Shape;
 
 /// The first words of dangerous commands and what an entry for them opens; longer ones first.
 #[rustfmt::skip]

@@ -216,34 +216,6 @@ fn programs_are_found_behind_any_other() {
 }
 
 #[test]
-fn a_file_that_sed_writes_is_an_operand() {
-    refused_for_its_place(&[
-        "sed -n 'w .claude/skills/a' b",
-        "sed 's/x/y/w.claude/skills/a' b",
-        "sed -e '1w /h/.chibi/x\np' b",
-        "sed -i 's/x/y/;W .claude/skills/a' b",
-    ]);
-}
-
-#[test]
-fn a_last_word_that_vanishes_is_no_destination() {
-    refused_for_its_place(&[
-        "cp -r a .claude/skills/new $x",
-        "xargs cp -r a .claude/skills/new",
-    ]);
-    refused("mv a .claude/skills/new $x");
-}
-
-#[test]
-fn copies_may_keep_the_path_of_a_source() {
-    refused_for_its_place(&[
-        "cp --parents skills/evil/SKILL.md .claude",
-        "rsync -aR skills/evil .claude/",
-        "rsync --files-from=l src .claude",
-    ]);
-}
-
-#[test]
 fn a_pathspec_of_git_is_read() {
     for command in [
         "cd sub && git rm -rfq :/.claude",
@@ -271,18 +243,8 @@ fn no_command_names_a_call_of_the_host() {
 }
 
 #[test]
-fn options_are_known_by_any_beginning() {
-    refused_for_its_place(&["cp -r --no-t t .claude", "mv --no-t t .claude"]);
-    refused("cp -r --no-t t .");
-    refused("cd sub; cp --pare .claude/skills/n/SKILL.md ..");
-    refused("cd sub; rsync -a --rel .claude/skills/n ..");
-}
-
-#[test]
 fn a_directory_is_entered_as_a_plain_step() {
     for command in [
-        "CDPATH=.claude cd skills; touch n",
-        "CDPATH=.claude cd skills && echo x > n/SKILL.md",
         "echo x &>/dev/null tee .claude/skills/n",
         "echo &>/dev/null cd .claude; echo x > skills/n",
         "ls &>/dev/null rm -rf .claude",

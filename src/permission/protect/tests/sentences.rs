@@ -21,7 +21,7 @@ const SENTENCES: &[Sentence] = &[
     ("known values", &["d=~/.chibi; rm $d/x", "if a; then d=~/.chibi; fi; rm $d/x", "sh -c 'd=~/.chibi; rm $d/x'"], &["d=~/work; rm $d/x"]),
     ("directories that are entered", &["cd ~ && rm -rf .chibi", "if a; then cd ~; fi; rm -rf .chibi", "for i in 1; do cd ~; rm -rf .chibi; done", "pushd ~; rm -rf .chibi"],
         &["cd ~ && rm -rf work", "pushd sub; rm -rf x"]),
-    ("links on disk", &["rm link/skills/x", "tee l*nk/skills/x"], &["rm out/skills/x"]),
+    ("links on disk", &["rm link/skills/x"], &["rm out/skills/x"]),
     ("parts of a word", &["dd of=$HOME/.chibi/x", "curl -o$HOME/.chibi/x u", "a x:$HOME/.chibi", "a b,$HOME/.chibi", "a b@$HOME/.chibi", "a $x:$HOME/.chibi"],
         &["dd of=$HOME/work/x", "curl -o$HOME/work/x u", "a x:$HOME/work", "dd if=$HOME/.chibi/x of=y"]),
     ("globs, name by name", &["rm -rf ~/.chi*", "rm ~/.c?ibi/x", "rm ~/.[a-d]hibi/x"],

@@ -4,15 +4,16 @@ use super::{Checker, View};
 use crate::host::shell::Shell;
 use crate::permission::evidence::Grant;
 use crate::permission::shell::Fault;
-use crate::permission::shell::step::{self, Scope, ScopeKind};
+use crate::permission::shell::programs::{self, Runs};
+use crate::permission::shell::step::{Scope, ScopeKind};
 
 /// The limit of nested texts: `bash -c "bash -c …"`.
 const MAX_TEXTS: usize = 8;
 impl Checker<'_> {
-    /// Checks a command line that `program` runs, in this shell or in its own.
+    /// Checks a command line that something runs, in this shell or in its own.
     pub(super) fn text_within(
         &mut self,
-        program: &str,
+        runs: Runs,
         text: &str,
         view: &View,
     ) -> Result<Grant, Fault> {
@@ -20,14 +21,15 @@ impl Checker<'_> {
             return Err(self.too_deep("too many command lines within command lines"));
         }
         self.texts += 1;
-        let here = program == "eval";
+        let here = runs == Runs::Words;
         let shell = self.shell;
         if !here {
             self.shell = Shell::default();
         }
-        let (kind, moves) = match program {
-            "eval" => (ScopeKind::Branches, step::text_may_move(text)),
-            _ => (ScopeKind::Subshell, true),
+        let (kind, moves) = if here {
+            (ScopeKind::Branches, programs::text_may_move(text))
+        } else {
+            (ScopeKind::Subshell, true)
         };
         self.directories.begin(Scope { kind, moves });
         let before = self.parts.len();

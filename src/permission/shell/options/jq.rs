@@ -1,49 +1,11 @@
 //! `jq` as a filter (docs/spec/restriction.md#program-filters): one program that reads only its
 //! input, and no file.
 
-use crate::permission::shell::word::Word;
 use crate::sys::name_list::Names;
 
 /// Words of a program that access the environment, modules or file names.
 const REACHES_OUT: Names =
     Names::new("env ENV input_filename modulemeta import include get_search_list");
-
-/// Letters of options without a value.
-const LETTERS: &str = "rcesnSjM";
-
-/// Whether these arguments make `jq` a filter.
-pub fn is_filter(arguments: &[Word]) -> bool {
-    let mut words = arguments.iter();
-    let mut programs = 0;
-    while let Some(word) = words.next() {
-        let Some(text) = word.text() else {
-            return false;
-        };
-        match text.strip_prefix('-') {
-            Some("-arg" | "-argjson") => {
-                let name = words.next().and_then(Word::text);
-                let is_plain =
-                    |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                // It is taken as the value, whatever it begins with.
-                if !name.is_some_and(is_plain) || !words.next().is_some_and(Word::is_one_word) {
-                    return false;
-                }
-            }
-            Some(letters) => {
-                if letters.is_empty() || !letters.chars().all(|c| LETTERS.contains(c)) {
-                    return false;
-                }
-            }
-            None => {
-                programs += 1;
-                if !stays_inside(text) {
-                    return false;
-                }
-            }
-        }
-    }
-    programs == 1
-}
 
 /// Whether no word anywhere in a program accesses something outside.
 pub fn stays_inside(program: &str) -> bool {
@@ -57,7 +19,12 @@ pub fn stays_inside(program: &str) -> bool {
 #[cfg(test)]
 #[rustfmt::skip]
 mod tests {
-    use super::*;
+    use crate::permission::shell::reading_programs;
+    use crate::permission::shell::word::Word;
+
+    fn is_filter(arguments: &[Word]) -> bool {
+        reading_programs::is_filter(&[&[Word::literal("jq")], arguments].concat())
+    }
 
     fn filters(arguments: &[&str]) -> bool {
         let words: Vec<_> = arguments.iter().map(|text| Word::literal(text)).collect();
@@ -82,10 +49,10 @@ mod tests {
             &[][..], &["-r"], &[""], &[".", "x.json"], &["-f", "x.jq"], &["--from-file", "x.jq"], &["-fr", "x"],
             &["-L", ".", "."], &["-L.", "."], &["--slurpfile", "a", "/etc/passwd", "$a"],
             &["--rawfile", "a", "/etc/passwd", "$a"], &["--argfile", "a", "/etc/passwd", "$a"], &["--args", ".", "a"],
-            &["--jsonargs", ".", "1"], &["--arg", "v"], &["--arg", "v", "1"], &["--arg", "v w", "1", "."],
+            &["--jsonargs", ".", "1"], &["--arg", "v"], &["--arg", "v", "1"],
             &["--arg", "v", "1", ".", "x.json"], &["env.HOME"], &["env"], &["$ENV.HOME"], &["$ENV"], &["\"\\(env.HOME)\""],
             &["$\nENV"], &["input_filename"], &["import \"a\" as a; a::x"], &["include \"a\"; x"], &["\"a\" | modulemeta"],
-            &["get_search_list"], &["--seq", "."], &["--stream", "."], &["-", "."], &["-h"], &["-C", "."],
+            &["get_search_list"], &["--seq", "."], &["--stream", "."], &["-", "."], &["-h"],
         ] {
             assert!(!filters(arguments), "{arguments:?}");
         }

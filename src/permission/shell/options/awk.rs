@@ -5,22 +5,8 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use crate::permission::shell::word::{self, Word};
-
-/// Whether these arguments make `awk` a filter: `[-F CHAR] PROGRAM`.
-pub fn is_filter(arguments: &[Word]) -> bool {
-    match word::texts(arguments).as_deref() {
-        Some(["-F", separator, program]) => is_separator(separator) && is_harmless(program),
-        Some([joined, program]) => {
-            joined.strip_prefix("-F").is_some_and(is_separator) && is_harmless(program)
-        }
-        Some([program]) => is_harmless(program),
-        _ => false,
-    }
-}
-
 /// One character, or a tab in `awk`'s notation.
-fn is_separator(text: &str) -> bool {
+pub fn is_separator(text: &str) -> bool {
     let mut chars = text.chars();
     let one = chars.next().filter(|_| chars.as_str().is_empty());
     text == "\\t" || one.is_some_and(|c| c == ' ' || c.is_ascii_graphic() && !"\\-".contains(c))
@@ -38,7 +24,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Whether a program contains only listed tokens. After `print`, `>` writes a file, so it may
 /// appear only outside braces, where it compares.
-fn is_harmless(program: &str) -> bool {
+pub fn is_harmless(program: &str) -> bool {
     let mut rest = program;
     let mut in_braces = false;
     while let Some(token) = TOKEN.find(rest) {
@@ -60,7 +46,12 @@ fn is_harmless(program: &str) -> bool {
 #[cfg(test)]
 #[rustfmt::skip]
 mod tests {
-    use super::*;
+    use crate::permission::shell::reading_programs;
+    use crate::permission::shell::word::Word;
+
+    fn is_filter(arguments: &[Word]) -> bool {
+        reading_programs::is_filter(&[&[Word::literal("awk")], arguments].concat())
+    }
 
     fn filters(arguments: &[&str]) -> bool {
         let words: Vec<_> = arguments.iter().map(|text| Word::literal(text)).collect();
@@ -99,7 +90,7 @@ mod tests {
         for arguments in [
             &[][..], &["-f", "x"], &["-f", "x", "y"], &["-v", "a=1", "{print}"], &["-Fab", "{print}"], &["-F", "{print}"],
             &["-F", "-", "{print}"], &["-F\\\\", "{print}"], &["-F", "\\|", "{print}"], &["-F,", "-f", "x"], &["{print}", "x"],
-            &["{print}", "a=b"], &["-F,", "{print}", "x"], &["--", "{print}"], &["-E", "x"], &["-i", "x", "{print}"],
+            &["{print}", "a=b"], &["-F,", "{print}", "x"], &["-E", "x"], &["-i", "x", "{print}"],
         ] {
             assert!(!filters(arguments), "{arguments:?}");
         }
