@@ -45,10 +45,11 @@ impl Canonical {
         self.0.push(NAME_PART);
     }
 
-    /// The forms that patterns match: this one, and if the home directory is known, one in which
+    /// The forms that patterns match: this one, and if the home directory is in it, one in which
     /// each word that starts with it starts with [`HOME`].
     pub fn forms(&self, home: Option<&str>) -> Vec<Self> {
-        let below_home = home.map(|home| self.below_home(home));
+        let below_home = home.filter(|home| self.0.contains(home));
+        let below_home = below_home.map(|home| self.below_home(home));
         std::iter::once(self.clone()).chain(below_home).collect()
     }
 

@@ -19,7 +19,7 @@ pub struct Known<'a> {
     /// `~` and `$HOME`.
     pub home: Option<&'a str>,
     /// What `$PWD` may be.
-    pub current: &'a [String],
+    pub current: &'a dyn Fn() -> Vec<String>,
     /// The values that the command line gives a variable.
     pub assigned: &'a dyn Fn(&str) -> Vec<String>,
 }
@@ -94,7 +94,7 @@ impl Reader<'_> {
         self.rest = rest;
         match user {
             "" => self.push_each(&self.values("HOME")),
-            "+" => self.push_each(self.known.current),
+            "+" => self.push_each(&(self.known.current)()),
             _ => self.push_char(UNKNOWN),
         }
     }
@@ -176,7 +176,7 @@ impl Reader<'_> {
         let mut values = (self.known.assigned)(name);
         match name {
             "HOME" => values.extend(self.known.home.map(str::to_owned)),
-            "PWD" => values.extend_from_slice(self.known.current),
+            "PWD" => values.extend((self.known.current)()),
             _ => {}
         }
         values
@@ -192,7 +192,7 @@ impl Reader<'_> {
         let inside = &inside[..inside.len() - rest.len() - 1];
         let mut words = inside.split_whitespace();
         match words.next() {
-            Some("pwd") => self.push_each(self.known.current),
+            Some("pwd") => self.push_each(&(self.known.current)()),
             Some("mktemp") => self.push(TEMPORARY),
             _ => self.push_char(UNKNOWN),
         }

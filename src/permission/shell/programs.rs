@@ -391,13 +391,27 @@ impl Program {
     }
 }
 
-/// Where the name with this hash begins: the number of its row, and one more. Names of the same hash
-/// follow.
-static INDEX: [u8; SLOTS] = index();
+/// Where a name stands in the table: the number of its row from 1, and its place there.
+#[derive(Clone, Copy)]
+struct Slot {
+    row: u8,
+    length: u8,
+    begin: u16,
+}
+
+/// The names by their hashes; those of the same hash follow. The compiler fills it in, so that it
+/// needs no work when the program starts.
+static INDEX: [Slot; SLOTS] = index();
 const SLOTS: usize = 1024;
 
-const fn index() -> [u8; SLOTS] {
-    let mut index = [0; SLOTS];
+#[allow(clippy::cast_possible_truncation)] // a test finds each name
+const fn index() -> [Slot; SLOTS] {
+    const EMPTY: Slot = Slot {
+        row: 0,
+        length: 0,
+        begin: 0,
+    };
+    let mut index = [EMPTY; SLOTS];
     let mut row = 0;
     while row < TABLE.len() {
         let names = TABLE[row].names.as_bytes();
@@ -405,14 +419,14 @@ const fn index() -> [u8; SLOTS] {
         while at <= names.len() {
             if at == names.len() || names[at] == b' ' {
                 let mut slot = hash(names, begin, at);
-                while index[slot] != 0 {
+                while index[slot].row != 0 {
                     slot = (slot + 1) % SLOTS;
                 }
-                if at > begin {
-                    #[allow(clippy::cast_possible_truncation)] // a test counts them
-                    let number = row as u8 + 1;
-                    index[slot] = number;
-                }
+                index[slot] = Slot {
+                    row: row as u8 + 1,
+                    length: (at - begin) as u8,
+                    begin: begin as u16,
+                };
                 begin = at + 1;
             }
             at += 1;
@@ -449,13 +463,18 @@ pub fn named(name: &str) -> &'static Program {
 }
 
 fn find_row(name: &str) -> Option<&'static Program> {
-    let mut slot = hash(name.as_bytes(), 0, name.len());
+    let mut at = hash(name.as_bytes(), 0, name.len());
     loop {
-        let program = &TABLE[usize::from(INDEX[slot]).checked_sub(1)?];
-        if program.names.split(' ').any(|one| one == name) {
+        let slot = INDEX[at];
+        let program = &TABLE[usize::from(slot.row).checked_sub(1)?];
+        let begin = usize::from(slot.begin);
+        let names = program.names.as_bytes();
+        if usize::from(slot.length) == name.len()
+            && &names[begin..begin + name.len()] == name.as_bytes()
+        {
             return Some(program);
         }
-        slot = (slot + 1) % SLOTS;
+        at = (at + 1) % SLOTS;
     }
 }
 
@@ -492,7 +511,7 @@ pub fn lists(list: &str, name: &str) -> bool {
 
 /// The last component of a program's path.
 pub fn base(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+    program.rfind('/').map_or(program, |at| &program[at + 1..])
 }
 
 /// Whether a command line evaluated in this shell may change its directory.

@@ -9,7 +9,7 @@ use super::Fault;
 use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
 use super::operand::{Known, texts};
-use super::programs::{EXPORTS, MOVES, exactly, named};
+use super::programs::{Does, EXPORTS, MOVES, exactly, named};
 use super::reach::{Guard, Reach};
 use super::read::Reading;
 use super::step::{Redirect, Simple};
@@ -65,16 +65,15 @@ struct Recorder<'a> {
 impl Recorder<'_> {
     /// Passes on what words may lead to in these directories.
     fn reaching(&self, directories: &WorkingDirectories, check: impl FnOnce(&Reach)) {
-        let absolute = |here: &Path| self.guard.begin.join(here).to_string_lossy().into_owned();
-        let entered = self.entered.borrow().clone();
-        let mut current: Vec<String> = directories
-            .resolve("")
-            .map(|here| absolute(Path::new(&here)))
-            .collect();
-        if !directories.are_known() {
-            current.push(absolute(Path::new("")));
-            current.extend(entered.iter().map(|path| absolute(path)));
-        }
+        let entered = self.entered.borrow();
+        let current = || {
+            let known = directories.resolve("").map(PathBuf::from);
+            let begin = (!directories.are_known()).then(PathBuf::new);
+            let all = known.chain(begin).chain(entered.iter().cloned());
+            let absolute =
+                |here: PathBuf| self.guard.begin.join(here).to_string_lossy().into_owned();
+            all.map(absolute).collect()
+        };
         check(&Reach {
             guard: self.guard,
             directories,
@@ -133,21 +132,25 @@ impl Rules for Recorder<'_> {
         let here = WorkingDirectories::default();
         let entering = |word: &Word| word.fits(|text| exactly(text).has(MOVES));
         for simple in reading.commands() {
-            if !simple.words.iter().any(entering) {
-                continue;
-            }
-            self.reaching(&here, |reach| {
-                let words = simple.words.iter().skip(1);
-                let all = words.filter_map(|word| texts(word, reach.known)).flatten();
+            if simple.words.iter().any(entering) {
+                let mut all = Vec::new();
+                self.reaching(&here, |reach| {
+                    let words = simple.words.iter().skip(1);
+                    all.extend(words.filter_map(|word| texts(word, reach.known)).flatten());
+                });
                 let mut entered = self.entered.borrow_mut();
-                let all: Vec<PathBuf> = all.map(|text| self.guard.begin.join(text)).collect();
-                entered.extend(all);
+                entered.extend(all.iter().map(|text| self.guard.begin.join(text)));
                 entered.truncate(MAX_ENTERED);
-            });
+            }
         }
     }
 
     fn command(&self, command: &Simple, directories: &WorkingDirectories) {
+        let name = command.words.first().and_then(Word::text);
+        let only_reads = name.is_some_and(|name| exactly(name).does == Does::Reads);
+        if only_reads && command.assignments.is_empty() {
+            return;
+        }
         self.reaching(directories, |reach| {
             let mut seen = self.seen.borrow_mut();
             if seen.ours.is_none() {
@@ -156,7 +159,8 @@ impl Rules for Recorder<'_> {
             if seen.protected.is_none() {
                 let values = command.assigned().filter(|_| !command.words.is_empty());
                 let checked = reach.values(&values.collect::<Vec<_>>());
-                seen.protected = checked.and_then(|()| reach.check(&command.words, 0)).err();
+                let checked = checked.and_then(|()| reach.check(&command.words, 0));
+                seen.protected = checked.err();
             }
         });
     }
