@@ -67,7 +67,8 @@ impl<'a> Protection<'a> {
         let Some(forms) = path.forms() else {
             return Relation::Within;
         };
-        let paths: Vec<String> = forms.map(folded).collect();
+        let mut paths: Vec<String> = forms.map(folded).collect();
+        paths.dedup();
         let among = |places: &[Place]| {
             let relations = paths.iter().map(|path| self.among(path, places));
             relations.max().unwrap_or(Relation::Apart)
@@ -79,41 +80,21 @@ impl<'a> Protection<'a> {
         }
     }
 
-    /// How one path relates to places, which are sorted.
+    /// How one path relates to places.
     fn among(&self, path: &str, places: &[Place]) -> Relation {
-        if path.contains([ANY, ONE]) {
-            self.steps.spend(places.len() * (1 + path.len() / 16));
-            let relations = places
-                .iter()
-                .map(|place| match relation(path, &place.folded) {
-                    Relation::Within if !self.is_matched(path, place) => Relation::Apart,
-                    relation => relation,
-                });
-            return relations.max().unwrap_or(Relation::Apart);
-        }
-        self.steps.spend(1 + path.len() / 32);
-        let is_place = |part: &str| {
-            let found = places.binary_search_by(|place| (*place.folded).cmp(part));
-            found.is_ok()
-        };
-        let mut ends = path.match_indices('/').skip(1).map(|(at, _)| at);
-        if ends.any(|end| is_place(&path[..end])) || is_place(path) {
-            return Relation::Within;
-        }
-        let below = if path == "/" {
-            path.to_owned()
-        } else {
-            format!("{path}/")
-        };
-        let next = places.partition_point(|place| place.folded < below);
-        let holds_one = places
-            .get(next)
-            .is_some_and(|place| place.folded.starts_with(&below));
-        if holds_one {
-            Relation::Around
-        } else {
-            Relation::Apart
-        }
+        let is_glob = path.contains([ANY, ONE]);
+        let each = if is_glob { 1 + path.len() / 16 } else { 1 };
+        self.steps.spend(1 + places.len() * each);
+        let relations = places.iter().map(|place| {
+            if !is_glob {
+                return written_relation(path, &place.folded);
+            }
+            match relation(path, &place.folded) {
+                Relation::Within if !self.is_matched(path, place) => Relation::Apart,
+                relation => relation,
+            }
+        });
+        relations.max().unwrap_or(Relation::Apart)
     }
 
     /// Whether a path whose names match a place's can mean it: a glob matches only what is there, and
@@ -161,21 +142,31 @@ impl<'a> Protection<'a> {
             let resolved = resolved.filter(|resolved| resolved != path);
             let forms_of = [Some(path.clone()), resolved].into_iter().flatten();
             forms.extend(forms_of.map(|path| Place {
-                folded: folded(&path),
+                folded: folded(&normalise(&path)),
                 path,
             }));
         }
-        // A repository may have thousands of links.
-        forms.sort_unstable_by(|one, other| one.folded.cmp(&other.folded));
-        forms.dedup_by(|one, other| one.folded == other.folded);
         forms
     }
 }
 
-/// A path as compared by file systems that ignore case and Unicode composition. Elsewhere this
+/// A normal path as compared by file systems that ignore case and Unicode composition. Elsewhere this
 /// protects a few names too many.
 fn folded(path: &Path) -> String {
-    fold(&normalise(path).to_string_lossy())
+    fold(&path.to_string_lossy())
+}
+
+/// How a path without wildcards relates to a place.
+fn written_relation(path: &str, place: &str) -> Relation {
+    let is_below = |path: &str, above: &str| {
+        let rest = path.strip_prefix(above.trim_end_matches('/'));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    match () {
+        () if is_below(path, place) => Relation::Within,
+        () if is_below(place, path) => Relation::Around,
+        () => Relation::Apart,
+    }
 }
 
 /// How a path with wildcards relates to a place.

@@ -3,6 +3,7 @@
 //! skill's author would write for it. Over-blocking is a defect too.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent_skills::permission::{
@@ -185,4 +186,50 @@ fn honest_commands_are_accepted() {
         "{} refused: {refused:#?}",
         refused.len()
     );
+}
+
+/// The Rust files of a directory and below, without tests.
+fn files(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("tests") {
+            files(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn only_the_table_of_programs_lists_programs() {
+    // What `opens.rs` says are sentences about entries, no rule.
+    const EXEMPT: [&str; 5] = ["programs.rs", "opens.rs", "tests.rs", "scene.rs", "work.rs"];
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/permission");
+    let table = fs::read_to_string(dir.join("shell/programs.rs")).unwrap();
+    let rows = table.split(" row(\"").chain(table.split(" usual(\""));
+    let names = rows.filter_map(|row| row.split('"').next());
+    let names: BTreeSet<&str> = names.flat_map(str::split_whitespace).collect();
+    assert!(
+        ["pushd", "rm", "git"]
+            .iter()
+            .all(|name| names.contains(name))
+    );
+    let is_name = |word: &&str| names.contains(word) && word.contains(char::is_alphanumeric);
+    let mut found = Vec::new();
+    files(&dir, &mut found);
+    for path in found {
+        if EXEMPT.iter().any(|name| path.ends_with(name)) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let lines = code.lines().filter(|line| !line.trim().starts_with("//"));
+        let code = lines.collect::<Vec<_>>().join("\n");
+        for item in code.split("\n\n") {
+            let literals = item.split('"').skip(1).step_by(2);
+            let words = literals.flat_map(str::split_whitespace);
+            let listed: BTreeSet<&str> = words.filter(is_name).collect();
+            assert!(listed.len() < 4, "{} lists {listed:?}", path.display());
+        }
+    }
 }

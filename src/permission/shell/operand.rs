@@ -6,7 +6,7 @@ use crate::permission::protected::{ANY, ONE, UNKNOWN};
 
 /// The limit of texts that a word may become, and of the characters that are read for them.
 const MAX: usize = 1024;
-const MAX_WORK: usize = 1 << 18;
+pub const MAX_WORK: usize = 1 << 18;
 /// Where `mktemp` makes files, as far as it matters: nothing is kept there.
 const TEMPORARY: &str = "/tmp/\u{3}";
 const SEPARATORS: [char; 4] = ['=', ':', ',', '@'];

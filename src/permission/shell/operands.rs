@@ -1,6 +1,8 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
+use std::collections::BTreeSet;
+
 use super::operand::globs;
 use super::programs::{self, Does, Program, Runs, base, lists};
 use super::reach::{Checked, Named, Reach};
@@ -15,6 +17,8 @@ const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --o
 /// Options by which a destination is replaced and not entered, or sources go.
 const WHOLE: &str = "--delete --remove-source-files --no-target-directory --no-dereference -T";
 
+/// The limit of such options that are followed.
+const MAX_MOVES: usize = 8;
 /// The limit of commands within each other.
 const MAX_DEPTH: usize = 8;
 
@@ -57,7 +61,7 @@ impl Reach<'_> {
             return Ok(());
         }
         let mut directories = self.directories.clone();
-        let mut is_moved = false;
+        let mut moves = 0;
         for (at, option) in behind.iter().enumerate() {
             let mut options = DIRECTORY_OPTIONS.split(' ');
             let to = match options.find_map(|name| option.text.strip_prefix(name)) {
@@ -65,12 +69,12 @@ impl Reach<'_> {
                 value => value.map(|value| value.trim_start_matches('=')),
             };
             let known = to.and_then(|to| to.split(UNKNOWN).next());
-            if let Some(to) = known.filter(|to| !to.is_empty()) {
+            if let Some(to) = known.filter(|to| !to.is_empty() && moves < MAX_MOVES) {
                 directories = directories.moved(to);
-                is_moved = true;
+                moves += 1;
             }
         }
-        if !is_moved {
+        if moves == 0 {
             return Ok(());
         }
         let directories = &directories;
@@ -219,6 +223,10 @@ impl Reach<'_> {
     fn found(&self, words: &[Word], named: &[Named], depth: usize) -> Checked {
         let mut removes = named.iter().any(|named| named.text == "-delete");
         let mut writes = named.iter().any(|named| named.text.starts_with("-f"));
+        // Which files these are is not known.
+        let is_chosen = named
+            .iter()
+            .any(|one| matches!(one.text.as_str(), "-name" | "-iname"));
         for mut inner in find::commands(words) {
             self.check(&inner, depth + 1)?;
             // What is run at last decides, as in `-exec sudo rm`.
@@ -236,7 +244,7 @@ impl Reach<'_> {
                 Does::Sed => !has_option(&self.named(arguments)?, "i"),
                 does => does == Does::Reads,
             };
-            removes |= row.changes() && !reads;
+            removes |= row.changes() && !reads && !is_chosen;
             writes |= !reads;
         }
         let mut searched = Vec::new();
@@ -273,11 +281,11 @@ impl Reach<'_> {
         match verb {
             "clean" | "rm" | "mv" if !before_end(behind).any(leaves) => {
                 self.others(named.iter().filter(|one| one.is_option()))?;
-                let is_pattern = |at: usize| {
-                    let mut options = named.iter().filter(|one| one.is_option());
-                    options.any(|one| one.at + 1 == at && one.text.ends_with('e'))
-                };
-                let paths = plain(behind).filter(|one| verb != "clean" || !is_pattern(one.at));
+                // The word behind `-e` of `git clean`.
+                let excludes = |one: &&Named| one.is_option() && one.text.ends_with('e');
+                let patterns = behind.iter().filter(excludes).map(|one| one.at + 1);
+                let patterns: BTreeSet<usize> = patterns.filter(|_| verb == "clean").collect();
+                let paths = plain(behind).filter(|one| !patterns.contains(&one.at));
                 let mut paths = paths.peekable();
                 if verb == "clean" && paths.peek().is_none() {
                     return self.each_changed(&self.named(&[Word::literal(".")])?);

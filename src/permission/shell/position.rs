@@ -39,6 +39,8 @@ struct Word {
     bare: bool,
     /// `{` outside quotes.
     braces: usize,
+    /// `{` in quotes.
+    quoted_braces: usize,
     /// Quotes, escapes and expansions.
     segments: usize,
 }
@@ -51,7 +53,7 @@ pub struct Ended<'a> {
     /// As written.
     pub text: &'a str,
     /// The parser's extra work for it: for each brace a search of the word for the closing one, and
-    /// at each character a search of the word's segments.
+    /// at each character a search of the word's segments; for each in quotes, of the segments.
     pub work: usize,
 }
 
@@ -82,6 +84,13 @@ impl Position {
         word.segments += 1;
     }
 
+    /// Counts braces in quotes.
+    pub fn quoted_braces(&mut self, count: usize) {
+        if let Some(word) = &mut self.word {
+            word.quoted_braces += count;
+        }
+    }
+
     /// Ends the word at the end of `read`.
     ///
     /// # Errors
@@ -106,7 +115,8 @@ impl Position {
         Ok(Ended {
             reserved,
             text,
-            work: word.braces * (1 + word.segments) * text.len() / 32,
+            work: word.braces * (1 + word.segments) * text.len() / 32
+                + word.quoted_braces * word.segments / 64,
         })
     }
 
@@ -164,6 +174,7 @@ impl Word {
             start,
             bare: true,
             braces: 0,
+            quoted_braces: 0,
             segments: 0,
         }
     }

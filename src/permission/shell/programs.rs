@@ -523,18 +523,13 @@ pub fn text_may_move(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::{Path, PathBuf};
 
     use super::*;
 
-    fn names() -> Vec<&'static str> {
-        TABLE.iter().flat_map(|row| row.names.split(' ')).collect()
-    }
-
     #[test]
     fn each_name_has_one_row_and_is_found() {
-        let names = names();
+        let rows = TABLE.iter();
+        let names: Vec<_> = rows.flat_map(|row| row.names.split(' ')).collect();
         let distinct: BTreeSet<_> = names.iter().collect();
         assert_eq!(distinct.len(), names.len());
         assert!(TABLE.len() < 255 && names.len() < SLOTS / 2);
@@ -546,45 +541,6 @@ mod tests {
         assert!(std::ptr::eq(named("/usr/bin/gls"), exactly("ls")));
         for name in ["", " ", "no-such-program", "rm rmdir"] {
             assert!(std::ptr::eq(exactly(name), &OTHER), "{name}");
-        }
-    }
-
-    fn files(dir: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() && !path.ends_with("tests") {
-                files(&path, found);
-            } else if path.extension().is_some_and(|end| end == "rs") {
-                found.push(path);
-            }
-        }
-    }
-
-    /// What `opens.rs` says are sentences about entries, no rule.
-    #[test]
-    fn no_other_file_of_rules_lists_programs() {
-        let mut found = Vec::new();
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/permission");
-        files(&dir, &mut found);
-        let names = names();
-        let is_name =
-            |word: &&str| names.contains(word) && word.contains(|c: char| c.is_alphanumeric());
-        for path in found {
-            let is_exempt = ["programs.rs", "opens.rs", "tests.rs", "scene.rs", "work.rs"];
-            let text = fs::read_to_string(&path).unwrap();
-            if is_exempt.iter().any(|name| path.ends_with(name)) || text.is_empty() {
-                continue;
-            }
-            let code = text.split("#[cfg(test)]").next().unwrap();
-            let lines = code.lines().filter(|line| !line.trim().starts_with("//"));
-            let code = lines.collect::<Vec<_>>().join("\n");
-            for item in code.split("\n\n") {
-                let literals = item.split('"').skip(1).step_by(2);
-                let words = literals.flat_map(str::split_whitespace);
-                let listed: BTreeSet<_> = words.filter(is_name).collect();
-                let path = path.display();
-                assert!(listed.len() < 4, "{path} lists {listed:?}");
-            }
         }
     }
 }

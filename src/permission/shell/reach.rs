@@ -63,11 +63,13 @@ impl Named<'_> {
 const WORD: usize = 4;
 /// Steps per part of a word that may be a path, beside its length.
 const PART: usize = 2;
+/// Steps per directory in which one may be.
+const PATH: usize = 8;
 /// A word of more parts is a text: only the whole is followed through links on disk, and parts
 /// without a slash do not count.
 const FOLLOWED: usize = 32;
 /// The system's longest path. A longer word is none, though its parts may be.
-const LONGEST: usize = 4096;
+pub const LONGEST: usize = 4096;
 const TOO_MANY: &str = "it has too many alternatives";
 
 impl Reach<'_> {
@@ -155,7 +157,7 @@ impl Reach<'_> {
             let entered = self.entered.iter().map(|entered| entered.join(text));
             paths.extend(std::iter::once(begin.join(text)).chain(entered));
         }
-        self.guard.context.steps.spend(paths.len());
+        self.guard.context.steps.spend(PATH * paths.len());
         paths
     }
 

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use super::Fault;
 use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
-use super::operand::{Known, texts};
+use super::operand::{Known, MAX_WORK, texts};
 use super::programs::{Does, EXPORTS, MOVES, exactly, named};
-use super::reach::{Guard, Reach};
+use super::reach::{Guard, LONGEST, Reach};
 use super::read::Reading;
 use super::step::{Redirect, Simple};
 use super::word::{Arity, Word};
@@ -86,17 +86,23 @@ impl Recorder<'_> {
         });
     }
 
+    /// Adds what a word may become to the values of a variable.
     fn learn(&self, name: &str, word: &Word) {
-        let mut found = Vec::new();
+        let mut found = None;
         let here = WorkingDirectories::default();
-        self.reaching(&here, |reach| {
-            found = texts(word, reach.known).unwrap_or_default();
-        });
+        self.reaching(&here, |reach| found = texts(word, reach.known));
         let mut values = self.values.borrow_mut();
         let known = values.entry(name.to_owned()).or_default();
-        for value in found {
-            if known.len() < MAX_VALUES && !known.contains(&value) {
-                known.push(value);
+        // Too many cost as much as the most.
+        let each = |value: &String| 32 + value.len() / 2 + known.len() / 4;
+        let steps = found
+            .as_ref()
+            .map_or(MAX_WORK / 8, |all| all.iter().map(each).sum());
+        if self.guard.context.steps.spend(steps) {
+            for value in found.into_iter().flatten() {
+                if value.len() <= LONGEST && known.len() < MAX_VALUES && !known.contains(&value) {
+                    known.push(value);
+                }
             }
         }
     }

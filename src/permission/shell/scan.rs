@@ -124,7 +124,10 @@ impl<'a> Lexer<'a> {
             '$' => self.dollar()?,
             '`' => self.backtick()?,
             '\n' if !self.pending.is_empty() => return Err(heredoc_astray()),
-            _ => self.at += c.len_utf8(),
+            _ => {
+                self.position.quoted_braces(usize::from(c == '{'));
+                self.at += c.len_utf8();
+            }
         }
         Ok(())
     }
@@ -299,6 +302,7 @@ impl<'a> Lexer<'a> {
             self.no_pending()?;
         }
         self.weigh(end)?;
+        self.position.quoted_braces(inside.matches('{').count());
         self.at += end + 2;
         Ok(())
     }

@@ -8,12 +8,15 @@ impl Lexer<'_> {
     pub(super) fn redirection(&mut self) -> Result<(), Fault> {
         let rest = self.rest();
         one_digit_at_most(&self.source[..self.at])?;
-        self.end_word(0)?;
         if rest.starts_with("<(") || rest.starts_with(">(") {
+            // A part of the word, as `$(…)` is.
+            self.position.segment(self.at);
             self.seen.substitutions += 1;
             self.at += 1;
-            self.open(Level::Substitution)?;
-        } else if rest.starts_with("<<<") {
+            return self.open(Level::Substitution);
+        }
+        self.end_word(0)?;
+        if rest.starts_with("<<<") {
             self.at += 3;
         } else if rest.starts_with("<<") {
             if self.levels.contains(&Level::Backtick) {
