@@ -61,7 +61,7 @@ impl Reach<'_> {
             return Ok(());
         }
         let mut directories = self.directories.clone();
-        let mut moves = 0;
+        let mut count = 0;
         for (at, option) in behind.iter().enumerate() {
             let mut options = DIRECTORY_OPTIONS.split(' ');
             let to = match options.find_map(|name| option.text.strip_prefix(name)) {
@@ -69,12 +69,12 @@ impl Reach<'_> {
                 value => value.map(|value| value.trim_start_matches('=')),
             };
             let known = to.and_then(|to| to.split(UNKNOWN).next());
-            if let Some(to) = known.filter(|to| !to.is_empty() && moves < MAX_MOVES) {
+            if let Some(to) = known.filter(|to| !to.is_empty() && count < MAX_MOVES) {
                 directories = directories.moved(to);
-                moves += 1;
+                count += 1;
             }
         }
-        if moves == 0 {
+        if count == 0 {
             return Ok(());
         }
         let directories = &directories;
