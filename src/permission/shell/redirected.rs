@@ -88,6 +88,9 @@ impl Recorder<'_> {
 
     /// Adds what a word may become to the values of a variable.
     fn learn(&self, name: &str, word: &Word) {
+        if self.guard.context.steps.are_spent() {
+            return;
+        }
         let mut found = None;
         let here = WorkingDirectories::default();
         self.reaching(&here, |reach| found = texts(word, reach.known));
