@@ -329,9 +329,15 @@ fn braces(raw: &str) -> Option<Vec<String>> {
 /// What stands behind a bracket of a glob, whose inside this begins with; `None` if it is none: it
 /// ends within the name.
 fn bracket(inside: &str) -> Option<&str> {
-    let mut chars = inside.char_indices().skip(1).take(LONGEST_BRACKET);
+    // As in `[[:alpha:]_]`.
+    let class = inside
+        .strip_prefix("[:")
+        .and_then(|rest| rest.split_once(":]"));
+    let rest = class.map_or(inside, |(_, rest)| rest);
+    let first = usize::from(class.is_none());
+    let mut chars = rest.char_indices().skip(first).take(LONGEST_BRACKET);
     let (end, c) = chars.find(|(_, c)| matches!(c, ']' | '/'))?;
-    (c == ']').then(|| &inside[end + 1..])
+    (c == ']').then(|| &rest[end + 1..])
 }
 
 /// A longer one is none.

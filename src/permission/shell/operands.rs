@@ -162,9 +162,11 @@ impl Reach<'_> {
         let mut behind = named.iter().skip_while(|named| named.is_option());
         let mixed = behind.any(|named| named.is_option() && named.text != "--");
         let operands: Vec<&Named> = plain(named).collect();
+        // If the last word may vanish, the one before it is the destination.
+        let stays = operands.last().is_some_and(|last| last.word.is_one_word());
         let last = operands.last().map_or(0, |last| last.at);
         let begin = operands.partition_point(|one| one.at < last);
-        let (sources, destinations) = if mixed || into {
+        let (sources, destinations) = if mixed || into || !stays {
             (operands.as_slice(), operands.as_slice())
         } else {
             operands.split_at(begin)

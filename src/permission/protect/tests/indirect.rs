@@ -262,3 +262,13 @@ fn a_directory_that_is_not_there_is_made_of_its_source() {
         assert!(bare().runs(command), "{command}");
     }
 }
+
+#[test]
+fn a_last_word_that_vanishes_is_no_destination() {
+    refused_for_its_place(&[
+        "cp -r a .claude/skills/new $x",
+        "xargs cp -r a .claude/skills/new",
+        "find . -name x -exec cp {} .claude/skills/ \\;",
+    ]);
+    refused("mv a .claude/skills/new $x");
+}
