@@ -136,7 +136,9 @@ impl Rules for Recorder<'_> {
             }
         }
         for (name, words) in &reading.loops {
-            words.iter().for_each(|word| self.learn(name, word));
+            for word in words {
+                self.learn(name, word);
+            }
         }
         let here = WorkingDirectories::default();
         let entering = |word: &Word| word.fits(|text| exactly(text).has(MOVES));

@@ -84,7 +84,7 @@ pub fn behind_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Co
         let begins = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
         rest = rest.split_first().filter(|(word, _)| word.fits(begins))?.1;
     }
-    let is_program = |text: &str| !text.starts_with('-') && !(exact == "=" && text.contains('='));
+    let is_program = |text: &str| !text.starts_with('-') && (exact != "=" || !text.contains('='));
     if !program.has(APPENDS) {
         return rest
             .first()?
