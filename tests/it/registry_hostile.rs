@@ -120,7 +120,7 @@ fn redirects_and_realms_lead_nowhere_less_safe() {
     // One that is refused is not asked for for ever.
     registry.instead("/token", 200, &[], br#"{"token":"other"}"#);
     registry.take_seen();
-    refuses(&host, &registry, "pdf", "answers with status 401");
+    refuses(&host, &registry, "pdf", "denies access");
     assert_eq!(registry.take_seen().len(), 3);
 }
 
@@ -136,15 +136,16 @@ fn a_collection_does_not_pass_one_skill_for_another() {
     let error = host.fails(&["install", &registry.reference("tools@pdf")]);
     error.has("more than once");
     // Indexes in one another.
-    let mut inner = collection(&registry, &[("pdf", &pdf)]);
-    for _ in 0..5 {
-        let mut listed = registry.manifest(&inner);
-        listed["mediaType"] = json!(INDEX);
-        inner = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [listed],
-            "annotations": {"io.agentskills.collection.name": "deep"}});
-    }
-    registry.publish("deep", "latest", &inner);
-    refuses(&host, &registry, "deep", "too deep");
+    let mut listed = registry.manifest(&collection(&registry, &[("pdf", &pdf)]));
+    listed["mediaType"] = json!(INDEX);
+    let outer = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [listed]});
+    registry.publish("deep", "latest", &outer);
+    refuses(
+        &host,
+        &registry,
+        "deep",
+        "lists other indexes, and no skill",
+    );
 }
 
 #[test]

@@ -107,21 +107,12 @@ fn property(name: &str, value: &str) -> Value {
 
 /// A UUID of version 8 (RFC 9562, section 5.8) for a document that has none so far.
 fn uuid(document: &Value) -> String {
-    let digest = Sha256::digest(document.to_string());
-    let mut bytes = digest.into_iter().take(16).collect::<Vec<u8>>();
+    let mut bytes = Sha256::digest(document.to_string());
     bytes[6] = bytes[6] & 0x0f | 0x80;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let digits = hex(&bytes);
+    let digits = format!("{bytes:x}");
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
     parts.join("-")
-}
-
-/// Bytes in hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
 }
 
 #[cfg(test)]

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use serde_json::json;
+
 use crate::marketplace::bill::purl::web_address;
 use crate::marketplace::lock::{Digest, Files, LockEntry};
-use crate::marketplace::reference::Kind;
 use crate::skill::one_line;
-
-/// The origin of a skill whose directory is a link.
-const LINK: &str = "link";
 
 /// The software bill of an installation: its skills. The same installation has the same bill.
 #[derive(Debug)]
@@ -131,9 +129,13 @@ impl Item {
             ("layer", self.layer.to_owned()),
             ("directory", self.directory.clone()),
         ];
-        let kind = self.entry.as_ref().map(|entry| kind(entry.kind));
-        let linked = self.linked_to.as_ref().map(|_| LINK);
-        said.push(("origin", kind.or(linked).unwrap_or("none").to_owned()));
+        let origin = match (&self.entry, &self.linked_to) {
+            // As the lockfile writes it.
+            (Some(entry), _) => json!(entry.kind).as_str().unwrap_or_default().to_owned(),
+            (None, Some(_)) => "link".to_owned(),
+            (None, None) => "none".to_owned(),
+        };
+        said.push(("origin", origin));
         if let Some(entry) = &self.entry {
             let address = |text: &str| web_address(text).unwrap_or(text).to_owned();
             said.push(("source", address(&entry.source)));
@@ -142,19 +144,20 @@ impl Item {
                 ("ref", entry.rev.as_ref().map(ToString::to_string)),
                 ("commit", entry.commit.clone()),
                 ("path", Some(entry.path.to_string())),
-                ("tree", entry.tree.as_ref().map(ToString::to_string)),
+                ("tree", entry.tree.clone()),
             ];
             let of_entry = of_entry.into_iter();
             said.extend(of_entry.filter_map(|(name, value)| Some((name, value?))));
             // What came with a project is its claim, and of changed files nobody signed.
             let is_as_signed =
                 matches!(&self.content, Content::Read { digest, .. } if *digest == entry.sha256);
-            if let Some((principal, key)) = signer_of(entry)
+            if let Some(signer) = &entry.signer
                 && is_as_signed
                 && !self.claimed
             {
+                let principal = signer.principal.clone();
                 said.extend(principal.map(|principal| ("signer:principal", principal)));
-                said.push(("signer:key", key));
+                said.push(("signer:key", String::from(signer.key.fingerprint.clone())));
             }
         }
         said.extend(self.claimed.then(|| ("claimed", "true".to_owned())));
@@ -171,24 +174,5 @@ impl Item {
         }
         said.retain(|(_, value)| !value.is_empty());
         said
-    }
-}
-
-/// Who signed what was installed: a principal, if one is known, and a key.
-fn signer_of(entry: &LockEntry) -> Option<(Option<String>, String)> {
-    let signer = entry.signer.as_ref()?;
-    let key = String::from(signer.key.fingerprint.clone());
-    Some((signer.principal.clone(), key))
-}
-
-/// A kind as the lockfile writes it.
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Git => "git",
-        Kind::Local => "local",
-        Kind::Archive => "archive",
-        Kind::WellKnown => "well-known",
-        Kind::File => "file",
-        Kind::Oci => "oci",
     }
 }

@@ -14,11 +14,6 @@ use crate::sys::limits;
 /// How gzip's output begins.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-struct Budget {
-    bytes: u64,
-    entries: usize,
-}
-
 /// Unpacks an archive; its first bytes determine the format.
 ///
 /// # Errors
@@ -27,26 +22,20 @@ struct Budget {
 pub fn read(bytes: &[u8]) -> Result<Memory> {
     let mut layers = Layers::default();
     if bytes.starts_with(b"PK") {
-        layers.memory = zip(bytes)?;
+        layers.zip(bytes)?;
     } else {
         layers.add(bytes)?;
     }
-    Ok(layers.unwrapped())
+    Ok(layers.memory.unwrapped())
 }
 
 /// Several tars and files, the later over the earlier, under the caps of one archive.
+#[derive(Default)]
 pub struct Layers {
-    memory: Memory,
-    budget: Budget,
-}
-
-impl Default for Layers {
-    fn default() -> Self {
-        Self {
-            memory: Memory::default(),
-            budget: Budget::WHOLE,
-        }
-    }
+    /// What is unpacked so far.
+    pub memory: Memory,
+    bytes: u64,
+    entries: usize,
 }
 
 impl Layers {
@@ -68,16 +57,15 @@ impl Layers {
     /// # Errors
     /// As [`read`].
     pub fn add_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.budget.entry()?;
-        let bytes = self.budget.unpack(bytes)?;
+        self.entry()?;
+        let bytes = self.unpack(bytes)?;
         self.memory.add_file(&inside(path)?, bytes, false)
     }
 
     fn tar(&mut self, source: impl Read) -> Result<()> {
         let mut archive = tar::Archive::new(source);
-        let Self { memory, budget } = self;
         for entry in archive.entries().map_err(|error| broken(&error))? {
-            budget.entry()?;
+            self.entry()?;
             let mut entry = entry.map_err(|error| broken(&error))?;
             let kind = entry.header().entry_type();
             if matches!(kind, EntryType::Directory | EntryType::XGlobalHeader) {
@@ -86,78 +74,74 @@ impl Layers {
             let path = inside(&String::from_utf8_lossy(&entry.path_bytes()))?;
             let target = entry.link_name_bytes().map(std::borrow::Cow::into_owned);
             match (kind, target) {
-                (EntryType::Symlink, Some(target)) => memory.add(&path, link(target))?,
+                (EntryType::Symlink, Some(target)) => self.memory.add(&path, link(target))?,
                 // A hard link to an earlier file.
                 (EntryType::Link, Some(target)) => {
                     let target = inside(&String::from_utf8_lossy(&target))?;
-                    match memory.get(&target).map(<[u8]>::to_vec) {
-                        Some(bytes) => memory.add_file(&path, budget.unpack(&bytes[..])?, false)?,
-                        None => memory.add(&path, Node::Special)?,
+                    match self.memory.get(&target).map(<[u8]>::to_vec) {
+                        Some(bytes) => {
+                            let bytes = self.unpack(&bytes[..])?;
+                            self.memory.add_file(&path, bytes, false)?;
+                        }
+                        None => self.memory.add(&path, Node::Special)?,
                     }
                 }
                 (EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse, _) => {
                     let mode = entry.header().mode().unwrap_or(0o644);
-                    let bytes = budget.unpack(&mut entry)?;
-                    memory.add_file(&path, bytes, mode & 0o100 != 0)?;
+                    let bytes = self.unpack(&mut entry)?;
+                    self.memory.add_file(&path, bytes, mode & 0o100 != 0)?;
                 }
-                _ => memory.add(&path, Node::Special)?,
+                _ => self.memory.add(&path, Node::Special)?,
             }
         }
         Ok(())
     }
 
-    /// All of them, without a directory around everything.
-    #[must_use]
-    pub fn unwrapped(self) -> Memory {
-        self.memory.unwrapped()
+    fn zip(&mut self, bytes: &[u8]) -> Result<()> {
+        let archive = zip::ZipArchive::new(Cursor::new(bytes));
+        let mut archive = archive.map_err(|error| broken(&error))?;
+        for index in 0..archive.len() {
+            self.entry()?;
+            let mut entry = archive.by_index(index).map_err(|error| broken(&error))?;
+            let path = inside(&String::from_utf8_lossy(entry.name_raw()))?;
+            if entry.is_dir() {
+                continue;
+            }
+            let mode = entry.unix_mode().unwrap_or(0o644);
+            let bytes = self.unpack(&mut entry)?;
+            match mode & 0o170_000 {
+                0 | 0o100_000 => self.memory.add_file(&path, bytes, mode & 0o100 != 0)?,
+                0o120_000 => self.memory.add(&path, link(bytes))?,
+                _ => self.memory.add(&path, Node::Special)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self) -> Result<()> {
+        self.entries += 1;
+        if self.entries > limits::ARCHIVE_FILES {
+            return Err(too_large());
+        }
+        Ok(())
+    }
+
+    fn unpack(&mut self, source: impl Read) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let left = limits::UNPACKED - self.bytes;
+        let read = source.take(left + 1).read_to_end(&mut bytes);
+        read.map_err(|error| broken(&error))?;
+        if bytes.len() as u64 > left {
+            return Err(too_large());
+        }
+        self.bytes += bytes.len() as u64;
+        Ok(bytes)
     }
 }
 
 /// Whether bytes are a tar, or compressed.
 pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(GZIP) || bytes.get(257..262) == Some(b"ustar")
-}
-
-impl Budget {
-    const WHOLE: Self = Self {
-        bytes: limits::UNPACKED,
-        entries: limits::ARCHIVE_FILES,
-    };
-
-    fn entry(&mut self) -> Result<()> {
-        self.entries = self.entries.checked_sub(1).ok_or_else(too_large)?;
-        Ok(())
-    }
-
-    fn unpack(&mut self, source: impl Read) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let read = source.take(self.bytes + 1).read_to_end(&mut bytes);
-        read.map_err(|error| broken(&error))?;
-        let size = bytes.len() as u64;
-        self.bytes = self.bytes.checked_sub(size).ok_or_else(too_large)?;
-        Ok(bytes)
-    }
-}
-
-fn zip(bytes: &[u8]) -> Result<Memory> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
-    let (mut memory, mut budget) = (Memory::default(), Budget::WHOLE);
-    for index in 0..archive.len() {
-        budget.entry()?;
-        let mut entry = archive.by_index(index).map_err(|error| broken(&error))?;
-        let path = inside(&String::from_utf8_lossy(entry.name_raw()))?;
-        if entry.is_dir() {
-            continue;
-        }
-        let mode = entry.unix_mode().unwrap_or(0o644);
-        let bytes = budget.unpack(&mut entry)?;
-        match mode & 0o170_000 {
-            0 | 0o100_000 => memory.add_file(&path, bytes, mode & 0o100 != 0)?,
-            0o120_000 => memory.add(&path, link(bytes))?,
-            _ => memory.add(&path, Node::Special)?,
-        }
-    }
-    Ok(memory)
 }
 
 /// The path, if it stays in the archive.

@@ -21,8 +21,6 @@ const CACHE: EntryName = EntryName::from_static("cache");
 const REPOSITORIES: EntryName = EntryName::from_static("repositories");
 const OBJECTS: EntryName = EntryName::from_static("objects");
 const PACK: EntryName = EntryName::from_static("pack");
-/// Holds the repositories with long (SHA-256) ids.
-const LONG: EntryName = EntryName::from_static("long");
 const GIT: EntryName = EntryName::from_static(".git");
 const REFS: EntryName = EntryName::from_static(".refs");
 const LOCK: EntryName = EntryName::from_static(".lock");
@@ -88,7 +86,7 @@ impl Slot {
     pub fn prepare(&self, git: &Git, commit: &CommitId) -> Result<(), Failure> {
         let repositories = self.repositories()?;
         let name = self.stem.with_end(&GIT);
-        if tidy(&repositories, &name, commit.is_long()).map_err(|e| git.0.local(&e))? {
+        if tidy(&repositories, &name).map_err(|e| git.0.local(&e))? {
             return Ok(());
         }
         // It is created elsewhere and renamed into place, so that it is never incomplete.
@@ -97,9 +95,6 @@ impl Slot {
         let moved = (|| {
             let new = scratch.open_dir(&NEW)?;
             new.mark()?;
-            if commit.is_long() {
-                new.open_dir(&OBJECTS)?.create(&LONG, 0o644)?;
-            }
             scratch.rename(&NEW, &repositories, &name)
         })();
         moved.map_err(|e| git.0.local(&e))
@@ -131,15 +126,13 @@ impl Slot {
 }
 
 /// Removes the leftovers of a killed git; returns whether the repository exists and can be used. It
-/// is deleted if its ids have the wrong length, or if fetching it again costs less than keeping it.
-fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
+/// is deleted if fetching it again costs less than keeping it.
+fn tidy(repositories: &Dir, name: &EntryName) -> io::Result<bool> {
     let Some(repository) = repositories.find_dir(name)? else {
         return Ok(false);
     };
-    let objects = repository.open_dir(&OBJECTS)?;
-    let packs = objects.find_dir(&PACK)?;
-    let size = packs.as_ref().map_or(Ok(0), size)?;
-    if objects.has(&LONG) != long || size > REPOSITORY_CACHE {
+    let packs = repository.open_dir(&OBJECTS)?.find_dir(&PACK)?;
+    if packs.as_ref().map_or(Ok(0), size)? > REPOSITORY_CACHE {
         repositories.remove_ours(name)?;
         return Ok(false);
     }

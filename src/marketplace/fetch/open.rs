@@ -9,18 +9,15 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Content, Failure, Git, Index, LocalDir, Memory, Permit};
-use crate::marketplace::fetch::{Permitted, Refs, Remote, Repository, Slot, Snapshot, Tree};
-use crate::marketplace::fetch::{archive, download, expand, tree};
+use crate::marketplace::fetch::{Permitted, Refs, Remote, Repository, Slot, Tree};
+use crate::marketplace::fetch::{archive, expand, http, tree};
 use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
 use crate::marketplace::registry::Client;
-use crate::marketplace::signature::ManifestEvidence;
-use crate::marketplace::source::Origin;
+use crate::marketplace::signature::{Evidences, ManifestEvidence};
+use crate::marketplace::source::{Found, Manifest, Origin, discover};
 use crate::sys::{files, limits};
-
-/// How many redirects are followed.
-const REDIRECTS: usize = 5;
 
 /// An opened place.
 pub struct Opened<'a> {
@@ -145,13 +142,12 @@ impl<'a> Fetcher<'a> {
                     let full = full.canonicalize().map_err(unreadable)?;
                     let bytes = files::read_capped(&full, limits::DOWNLOAD).map_err(unreadable)?;
                     let origin = origin(&full.to_string_lossy(), Kind::Archive);
-                    let with = |end: &str| {
-                        let file = format!("{}{end}", full.to_string_lossy());
+                    let beside = ManifestEvidence::find(|end| {
+                        let file = PathBuf::from(format!("{}.manifest{end}", full.display()));
                         let read = |path: &Path| files::read_capped(path, limits::MANIFEST);
-                        files::unless_missing(Path::new(&file), read)
-                            .map_err(|error| Error::io("read", Path::new(&file), &error))
-                    };
-                    let beside = ManifestEvidence::find(|end| with(&beside(end)))?;
+                        files::unless_missing(&file, read)
+                            .map_err(|error| Error::io("read", &file, &error))
+                    })?;
                     open_archive(&bytes, digest.as_deref(), origin, beside)?
                 } else {
                     let dir = LocalDir::open(written, self.git.0.env)?;
@@ -164,8 +160,7 @@ impl<'a> Fetcher<'a> {
             }
             Place::Archive { url, sha256 } => {
                 let (bytes, address) = self.download(url, limits::DOWNLOAD)?;
-                let with = |end: &str| self.with_ending(url, end);
-                let beside = ManifestEvidence::find(|end| with(&beside(end)))?;
+                let beside = ManifestEvidence::find(|end| self.beside(url, end))?;
                 let origin = of_web(url, address, Kind::Archive);
                 open_archive(&bytes, sha256.as_deref(), origin, beside)?
             }
@@ -194,6 +189,25 @@ impl<'a> Fetcher<'a> {
         })
     }
 
+    /// The names and descriptions of the skills that a site or a collection lists, of which nothing
+    /// else is fetched; `None` for any other place.
+    ///
+    /// # Errors
+    /// When it cannot or may not be queried.
+    pub fn offers(&self, place: &Place) -> Result<Option<Vec<(String, String)>>, Failure> {
+        Ok(match place {
+            Place::WellKnown(url) => {
+                let all = self.index(url)?.skills.into_iter();
+                Some(all.map(|one| (one.name, one.description)).collect())
+            }
+            Place::Registry { repo, at } => self.collection(repo, at.as_ref())?.map(|members| {
+                let all = members.all.into_iter();
+                all.map(|one| (one.name, one.description)).collect()
+            }),
+            _ => None,
+        })
+    }
+
     /// A site's index: that below the given URL, or else that of the host's root.
     ///
     /// # Errors
@@ -219,14 +233,15 @@ impl<'a> Fetcher<'a> {
     /// When it cannot be downloaded, or an address on the way may not be contacted.
     pub fn download(&self, url: &WebUrl, max: u64) -> Result<(Vec<u8>, Option<String>), Failure> {
         let (mut at, mut address) = (self.permitted(url.clone())?, None);
-        for _ in 0..=REDIRECTS {
-            let answer = download::one(&self.git.0, &at, max)?;
-            if answer.redirect.is_empty() {
-                return Ok((answer.file(at.url())?, address));
-            }
-            at = self.redirected(&at, &answer.redirect, &mut address)?;
+        for _ in 0..=http::REDIRECTS {
+            let answer = http::send(&self.git.0, &at, http::Send::Get, &[], max)?;
+            let Some(to) = answer.redirect() else {
+                let (host, what) = (at.url().host(), format!("`{}`", at.url()));
+                return Ok((answer.expect(host, &what)?, address));
+            };
+            at = self.redirected(&at, to, &mut address)?;
         }
-        let text = format!("`{url}` redirects more than {REDIRECTS} times");
+        let text = format!("`{url}` redirects more than {} times", http::REDIRECTS);
         Err(Failure::new(Class::Other, text))
     }
 
@@ -238,8 +253,7 @@ impl<'a> Fetcher<'a> {
         to: &str,
         address: &mut Option<String>,
     ) -> Result<Permitted, Failure> {
-        let (place, _) = to.split_once('#').unwrap_or((to, ""));
-        let next = WebUrl::parse(place).and_then(|next| {
+        let next = from.url().led(to).and_then(|next| {
             if from.url().is_encrypted() && !next.is_encrypted() {
                 let text = format!("the address `{next}` is not encrypted");
                 return Err(Error::new(text).hint("tell the site's owner"));
@@ -257,24 +271,17 @@ impl<'a> Fetcher<'a> {
         Ok(next.map_err(on_the_way)?)
     }
 
-    /// The file that a site has beside an archive, its name being the archive's with an ending.
-    fn with_ending(&self, archive: &WebUrl, end: &str) -> Result<Option<Vec<u8>>> {
+    /// The manifest that a site has beside an archive, or, by its ending, a signature of that.
+    fn beside(&self, archive: &WebUrl, end: &str) -> Result<Option<Vec<u8>>> {
         // Beside an address with a query is nothing.
         if archive.as_str().contains('?') {
             return Ok(None);
         }
-        let url = WebUrl::parse(&format!("{}{end}", archive.as_str()))?;
+        let url = WebUrl::parse(&format!("{archive}.manifest{end}"))?;
         match self.download(&url, limits::MANIFEST) {
             Ok((bytes, _)) => Ok(Some(bytes)),
             // Some sites forbid what is not there.
-            Err(failure)
-                if matches!(
-                    failure.class,
-                    Class::NoRepository | Class::NeedsAuthentication
-                ) =>
-            {
-                Ok(None)
-            }
+            Err(failure) if failure.is_absence() => Ok(None),
             Err(failure) => Err(failure.into()),
         }
     }
@@ -307,11 +314,6 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// What follows an archive's name in that of its manifest, or of a signature of that.
-fn beside(end: &str) -> String {
-    format!(".manifest{end}")
-}
-
 /// Opens an archive of which the digest was asked for, or any digest if there is none.
 fn open_archive<'a>(
     bytes: &[u8],
@@ -340,4 +342,37 @@ fn open_archive<'a>(
         origin,
         path: None,
     })
+}
+
+/// The content of a source at one time.
+pub struct Snapshot<'a> {
+    /// Its files.
+    pub tree: Tree,
+    /// Their bytes.
+    pub content: Box<dyn Content + 'a>,
+    /// Its skills, main copies first.
+    pub found: Vec<Found>,
+    /// Its manifest; empty when it has none.
+    pub manifest: Manifest,
+    /// The signed manifests that are beside skills, by their paths; that beside an archive, or an
+    /// artifact of one skill, counts for all and has none.
+    pub beside: Evidences,
+}
+
+impl<'a> Snapshot<'a> {
+    /// What the files in `tree` are; `name` is that of a skill at the root without its own.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn new(mut tree: Tree, content: impl Content + 'a, name: &str) -> Result<Self> {
+        let (found, manifest) = discover(&mut tree, &content, name)?;
+        let content = Box::new(content);
+        Ok(Self {
+            tree,
+            content,
+            found,
+            manifest,
+            beside: Evidences::default(),
+        })
+    }
 }

@@ -78,13 +78,9 @@ impl Permitted {
     /// its own, and proved by its digest.
     ///
     /// # Errors
-    /// When it is no address, is not encrypted while the registry is, or is on this machine while
-    /// the registry is not.
-    pub fn named(&self, written: &str) -> Result<Self> {
-        let to = match written.strip_prefix('/') {
-            Some(path) => WebUrl::parse(&format!("{}{path}", self.0.root()))?,
-            None => WebUrl::parse(written)?,
-        };
+    /// When it is not encrypted while the registry is, or is on this machine while the registry is
+    /// not.
+    pub fn named(&self, to: WebUrl) -> Result<Self> {
         let is_less = self.0.is_encrypted() && !to.is_encrypted()
             || !is_loopback(self.0.host()) && is_loopback(to.host());
         if is_less {
@@ -94,22 +90,12 @@ impl Permitted {
         Ok(Self(to))
     }
 
-    /// As [`Permitted::named`], and what is written without a host is beside this address.
+    /// As [`Permitted::named`], of what is written at this address.
     ///
     /// # Errors
-    /// As [`Permitted::named`].
+    /// As [`Permitted::named`], and when it is no address.
     pub fn led(&self, written: &str) -> Result<Self> {
-        let place = written.split('?').next().unwrap_or_default();
-        if place.starts_with('/') || place.contains("://") {
-            return self.named(written);
-        }
-        let own = self.0.as_str().split('?').next().unwrap_or_default();
-        let dir = if place.is_empty() {
-            own
-        } else {
-            &own[..=own.rfind('/').unwrap_or(0)]
-        };
-        self.named(&format!("{dir}{written}"))
+        self.named(self.0.led(written)?)
     }
 
     /// `to`, if this is GitHub and `to` one of its stores: what is there belongs to this address.
@@ -136,11 +122,12 @@ mod tests {
             ("1?s=/x%2B", "https://h.org/v2/x/uploads/1?s=/x%2B"),
             ("?n=2", "https://h.org/v2/x/uploads/?n=2"),
             ("/y", "https://h.org/y"),
+            ("../y", "https://h.org/v2/x/y"),
             ("https://o.org/y", "https://o.org/y"),
         ] {
             assert_eq!(from.led(to).unwrap().url().as_str(), leads);
         }
-        for refused in ["../x", "http://127.0.0.1/x", "file:///x"] {
+        for refused in ["http://127.0.0.1/x", "file:///x"] {
             assert!(from.led(refused).is_err(), "{refused}");
         }
     }

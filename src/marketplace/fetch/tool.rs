@@ -162,11 +162,6 @@ impl Tool<'_> {
         Failure::of(class, error)
     }
 
-    /// The failure of a curl that has ended.
-    pub fn curl_failure(&self, ran: &Ran) -> Failure {
-        self.tried(Failure::from_curl(ran.status.code(), &ran.errors))
-    }
-
     /// The failure of a program that does not say why it failed: on a full disk it may not even be
     /// able to say that, so a write is tried here.
     pub fn tried(&self, failure: Failure) -> Failure {

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Failure, Memory, Permitted, Tool, download, tree};
+use crate::marketplace::fetch::{Failure, Memory, Permitted, Tool, http, tree};
 use crate::marketplace::reference::{SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use crate::sys::limits;
@@ -51,7 +51,7 @@ impl Index {
         for index in INDEXES {
             let base = site.join(&SubPath::parse(index)?);
             let file = base.join(&SubPath::parse("index.json")?);
-            let answer = download::one(tool, &file, limits::INDEX)?;
+            let answer = http::send(tool, &file, http::Send::Get, &[], limits::INDEX)?;
             let written = serde_json::from_slice::<Written>(&answer.body);
             if let (200, Ok(Written { skills })) = (answer.status, written) {
                 let place = site.url().clone();
@@ -98,10 +98,11 @@ impl Index {
             return Err(Error::new(text).hint("choose fewer skills"));
         }
         let urls: Vec<_> = paths.iter().map(|path| self.base.join(path)).collect();
-        let answers = download::get(tool, &urls, limits::DOWNLOAD)?;
+        let answers = http::get_all(tool, &urls, limits::DOWNLOAD)?;
         let mut memory = Memory::default();
         for ((path, url), answer) in paths.iter().zip(&urls).zip(answers) {
-            memory.add_file(path.as_str(), answer.file(url.url())?, false)?;
+            let (host, what) = (url.url().host(), format!("`{}`", url.url()));
+            memory.add_file(path.as_str(), answer.expect(host, &what)?, false)?;
         }
         Ok(memory)
     }

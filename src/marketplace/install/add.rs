@@ -7,12 +7,11 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::install::Staging;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::signed::permit;
 use crate::marketplace::install::swap;
-use crate::marketplace::install::switch::Switch;
+use crate::marketplace::install::{Staging, Switch};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, listed_name, offered_name};
 use crate::marketplace::reference::Reference;
 use crate::marketplace::source::{Found, Origin};

@@ -1,10 +1,12 @@
 //! What an update would change, to be shown to a person first.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
 use serde::Serialize;
 
+use crate::error::{Error, Result};
 use crate::marketplace::install::{Planned, Powers};
 use crate::marketplace::lock::{Digest, Files};
 use crate::marketplace::reference::Ancestry;
@@ -12,7 +14,8 @@ use crate::marketplace::scan::{self, Finding, Severity};
 use crate::marketplace::signature::Checked;
 use crate::marketplace::source::Origin;
 use crate::signing::Signer;
-use crate::skill::Skill;
+use crate::skill::{Skill, skill_digest, unified_diff};
+use crate::sys::{files, limits};
 
 /// The difference between an installed skill and its replacement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -109,4 +112,50 @@ impl Difference {
     pub fn regress(&self) -> Option<&'static str> {
         self.ancestry?.doubt()
     }
+}
+
+/// Compares the files of two directories. Of a binary file, size and digest are compared.
+///
+/// # Errors
+/// When one cannot be read.
+pub fn line_by_line(old: (&Path, &Files), new: (&Path, &Files)) -> Result<String> {
+    let paths: BTreeSet<&str> = old.1.paths().chain(new.1.paths()).collect();
+    let mut text = String::new();
+    for path in paths {
+        let (before, after) = (old.1.get(path), new.1.get(path));
+        if before == after {
+            continue;
+        }
+        let [a, b] = [(old.0, before, "a"), (new.0, after, "b")];
+        let name = |(_, there, dir): (&Path, Option<&str>, &str)| match there {
+            Some(_) => format!("{dir}/{path}"),
+            None => "/dev/null".to_owned(),
+        };
+        let (old, new) = (readable(a.0, path, before)?, readable(b.0, path, after)?);
+        text += &unified_diff((&name(a), &name(b)), &old, &new);
+    }
+    Ok(text)
+}
+
+/// A file as text, with what makes it another file than one of the same text.
+fn readable(dir: &Path, path: &str, digest: Option<&str>) -> Result<String> {
+    let Some(digest) = digest else {
+        return Ok(String::new());
+    };
+    let (name, file) = (Path::new(path), dir.join(path));
+    if let Ok(to) = file.read_link() {
+        return Ok(format!("a link to {}\n", to.display()));
+    }
+    let bytes = files::read_capped(&file, limits::INSTALL_BYTES);
+    let bytes = bytes.map_err(|error| Error::io("read", &file, &error))?;
+    let mark = if digest.ends_with("+x") {
+        "executable\n"
+    } else {
+        ""
+    };
+    if scan::is_binary(name, &bytes) {
+        let digest = skill_digest(&bytes);
+        return Ok(format!("{mark}binary, {} bytes, {digest}\n", bytes.len()));
+    }
+    Ok(format!("{mark}{}", String::from_utf8_lossy(&bytes)))
 }

@@ -7,10 +7,9 @@ use std::io::Write;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::copy_tree;
 use crate::marketplace::install::plan::{self, Plan};
 use crate::marketplace::install::swap;
-use crate::marketplace::install::{Agree, Difference, check_same_skill};
+use crate::marketplace::install::{Agree, Difference, check_same_skill, copy_tree};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Pin;
 use crate::marketplace::{Confirm, Market};

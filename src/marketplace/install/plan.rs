@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::copy::CopyPlan;
 use crate::marketplace::install::{Powers, Prepared};
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry, TreeId};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::signature::{self, Checked, Evidence, collect};
 use crate::marketplace::source::{Found, Origin};
@@ -149,9 +149,8 @@ pub fn stage(
     let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
     planned.provenance = Some(origin.clone());
     let deceives = |error: Error| of_skill(error.hint("tell its author"));
-    let tree = snapshot.tree.id(&found.path);
     let entry = LockEntry {
-        tree: tree.and_then(|id| TreeId::parse(id).ok()),
+        tree: snapshot.tree.id(&found.path).map(str::to_owned),
         sha256: digest.sha256,
         files: digest.files,
         ..origin.entry(name, &found.path, &skill).map_err(deceives)?

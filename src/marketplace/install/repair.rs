@@ -2,7 +2,7 @@
 //! is kept in `stash/`.
 
 use crate::error::{Error, Result, past};
-use crate::marketplace::install::{Prepared, Staged};
+use crate::marketplace::install::{Staged, Whole};
 use crate::marketplace::lock::{Digest, LockEntry, State, Verified};
 use crate::marketplace::{Market, Note};
 
@@ -31,44 +31,35 @@ impl Market<'_> {
         let differing: Vec<Verified> = differing.filter(|one| !one.is_well()).collect();
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
-        let (mut gone, mut damaged) = (Vec::<Staged>::new(), Vec::<Staged>::new());
-        for one in differing {
+        let mut staged: Vec<Staged> = Vec::new();
+        for one in &differing {
             let entry = lockfile.get(&one.name);
             let entry = entry.ok_or_else(|| Error::new("the lockfile changed meanwhile"))?;
-            self.check_restorable(entry)?;
+            self.check_inside(entry)?;
             self.check_reachable(entry, one.state)?;
             note(&format!("restoring `{}`", entry.name));
-            let staged = self.stage_again(entry, true, &staging, &mut fetcher, note);
-            let staged = staged.map_err(|e| e.context(format!("skill `{}`", entry.name)))?;
-            match one.state {
-                State::Missing => gone.push(staged),
-                _ => damaged.push(staged),
-            }
+            let new = self.stage_again(entry, true, &staging, &mut fetcher, note);
+            staged.push(new.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
         }
-        self.check_again(&staging, &lockfile, &mut gone)?;
-        self.check_again(&staging, &lockfile, &mut damaged)?;
-        self.keep_evidence(damaged.iter().chain(&gone))?;
+        self.check_again(&staging, &lockfile, &mut staged)?;
+        self.keep_evidence(staged.iter())?;
         let mut changes = self.changes(&staging)?;
-        let mut stashed = Vec::new();
-        for Staged { place, .. } in &damaged {
-            let now = Digest::read(&self.dir(&place.name))?;
-            stashed.push(changes.stash(&place.name, &now)?);
+        let mut repaired = Vec::new();
+        for (new, was) in staged.iter().zip(&differing) {
+            let name = &new.place.name;
+            let stashed = match was.state {
+                State::Missing => None,
+                _ => Some(changes.stash(name, &Digest::read(&self.dir(name))?)?),
+            };
+            repaired.push(Repaired {
+                name: name.to_string(),
+                commit: new.entry.commit.clone(),
+                stashed,
+            });
         }
-        for replaced in changes.replace_all(&new(&damaged))? {
-            replaced?;
-        }
-        changes.place_new(&new(&gone))?;
-        let stashed = stashed
-            .into_iter()
-            .map(Some)
-            .chain(gone.iter().map(|_| None));
-        let all = damaged.iter().chain(&gone).zip(stashed);
-        let repaired = all.map(|(staged, stashed)| Repaired {
-            name: staged.place.name.to_string(),
-            commit: staged.entry.commit.clone(),
-            stashed,
-        });
-        Ok(repaired.collect())
+        let new = staged.iter().map(|one| (&one.place, Some(&one.entry)));
+        changes.make(&Whole::of(new))?;
+        Ok(repaired)
     }
 
     /// Whether what is in the skill's place can be kept, or nothing is there.
@@ -85,18 +76,4 @@ impl Market<'_> {
             _ => Ok(()),
         }
     }
-
-    fn check_restorable(&self, entry: &LockEntry) -> Result<()> {
-        let (name, source) = (&entry.name, &entry.source);
-        if self.leads_out(&entry.reading()?.place) {
-            let text = format!("{source} is outside the project and is not read for `{name}`");
-            return Err(Error::new(text).hint("remove it; what you want, install from there"));
-        }
-        Ok(())
-    }
-}
-
-fn new(staged: &[Staged]) -> Vec<(&Prepared, Option<&LockEntry>)> {
-    let new = staged.iter();
-    new.map(|one| (&one.place, Some(&one.entry))).collect()
 }

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Fetcher, copy_tree, expand};
+use crate::marketplace::fetch::{Fetcher, expand};
 use crate::marketplace::install::names::check_same_name;
-use crate::marketplace::install::{Installed, Plan, Staged, Staging, Status, plan, stash};
+use crate::marketplace::install::{
+    Installed, Plan, Staged, Staging, Status, copy_tree, plan, stash,
+};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State, previous};
 use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::{Choosing, choose};
@@ -44,26 +46,18 @@ impl Market<'_> {
         let (mut results, mut staged) = (Vec::new(), Vec::<Staged>::new());
         for entry in lockfile.entries() {
             match self.compare(entry)?.state {
-                State::Missing if entry.reading().is_ok_and(|of| self.leads_out(&of.place)) => {
-                    let (name, source) = (&entry.name, &entry.source);
-                    let text = format!("`{name}` is a copy of `{source}` and is not restored");
-                    // Somebody else wrote this: what a shell would read otherwise is not offered.
-                    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@+".contains(c);
-                    let hint = if source.chars().all(is_plain) {
-                        format!("`agent-skills install {source} --project` makes it")
-                    } else {
-                        "look at what it is".to_owned()
-                    };
-                    if frozen {
-                        return Err(Error::new(text).hint(format!("if you want it, {hint}")));
+                State::Missing => match self.check_inside(entry) {
+                    Ok(()) => {
+                        note(&format!("restoring `{}`", entry.name));
+                        let one = self.stage_again(entry, exact, &staging, &mut fetcher, note);
+                        staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
                     }
-                    note(&format!("{text}; if you want it, {hint}"));
-                }
-                State::Missing => {
-                    note(&format!("restoring `{}`", entry.name));
-                    let one = self.stage_again(entry, exact, &staging, &mut fetcher, note);
-                    staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
-                }
+                    Err(outside) if frozen => return Err(outside),
+                    Err(outside) => {
+                        let step = outside.next_step().unwrap_or_default();
+                        note(&format!("{outside}; {step}"));
+                    }
+                },
                 State::Changed if frozen => {
                     let text = format!("`{}` is not what the lockfile says", entry.name);
                     return Err(Error::new(text).hint(format!(
@@ -96,6 +90,21 @@ impl Market<'_> {
             results.extend(self.land(&staging, staged)?);
         }
         Ok(results)
+    }
+
+    /// Checks that an entry does not lead elsewhere on this machine.
+    ///
+    /// # Errors
+    /// When it does.
+    pub(crate) fn check_inside(&self, entry: &LockEntry) -> Result<()> {
+        if !entry.reading().is_ok_and(|of| self.leads_out(&of.place)) {
+            return Ok(());
+        }
+        let (name, source) = (&entry.name, &entry.source);
+        let text = format!("`{name}` is a copy of `{source}`, which is outside the project");
+        Err(Error::new(text).hint(
+            "look at what it is; if you want it, `agent-skills install DIR --project` copies it",
+        ))
     }
 
     /// Whether a lockfile leads elsewhere on this machine than into the project with which it came:

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::copy_tree;
+use crate::marketplace::install::copy_tree;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::staging::{NEW, Prepared};
 use crate::marketplace::install::stash::{self, STASH};

@@ -52,6 +52,9 @@ pub struct Synced {
     pub edited: bool,
     /// Where a copy with these changes is kept.
     pub stashed: Option<String>,
+    /// Its files as they are, if they are replaced or removed.
+    #[serde(skip)]
+    seen: Option<Digest>,
 }
 
 /// What a synchronisation is about to do.
@@ -76,6 +79,7 @@ impl Synced {
             to: wanted.commit.map(str::to_owned),
             edited: false,
             stashed: None,
+            seen: None,
         }
     }
 
@@ -83,15 +87,6 @@ impl Synced {
     pub fn is_change(&self) -> bool {
         !matches!(self.change, Fate::Unchanged | Fate::Extra)
     }
-}
-
-/// The list compared with what is installed.
-struct Compared {
-    skills: Vec<Synced>,
-    /// The digests of the directories that are replaced or removed.
-    seen: Vec<(InstalledName, Digest)>,
-    /// What has to be fetched.
-    wanted: Vec<InstalledName>,
 }
 
 impl Market<'_> {
@@ -116,21 +111,25 @@ impl Market<'_> {
         }
         let compared = self.compare_all(&listed, &lockfile, prune)?;
         // What is there already may be forbidden since.
-        let of_list = compared.skills.iter();
-        let mut of_list = of_list.filter(|one| !matches!(one.change, Fate::Extra | Fate::Removed));
+        let mut of_list = compared
+            .iter()
+            .filter(|one| !matches!(one.change, Fate::Extra | Fate::Removed));
         of_list.try_for_each(permit)?;
-        if !compared.skills.iter().any(Synced::is_change) {
-            return Ok(compared.skills);
+        if !compared.iter().any(Synced::is_change) {
+            return Ok(compared);
         }
         // Somebody else may have done it meanwhile.
         let _lock = self.sync_lock()?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let compared = self.compare_all(&listed, &lockfile, prune)?;
-        if !compared.skills.iter().any(Synced::is_change) {
-            return Ok(compared.skills);
+        if !compared.iter().any(Synced::is_change) {
+            return Ok(compared);
         }
         let staging = self.staging()?;
-        let staged = self.stage_listed((&listed, &lockfile), &compared.wanted, &staging, note)?;
+        let wanted = compared.iter().filter(|one| one.is_change());
+        let wanted = wanted.filter(|one| one.change != Fate::Removed);
+        let wanted: Vec<InstalledName> = wanted.map(|one| one.name.clone()).collect();
+        let staged = self.stage_listed((&listed, &lockfile), &wanted, &staging, note)?;
         self.make_equal(&lockfile, &staging, compared, &staged, agree)
     }
 
@@ -142,52 +141,42 @@ impl Market<'_> {
         base.lock(&LOCK, patience(self.deadline)).map(Some)
     }
 
-    fn compare_all(&self, listed: &Listed, lockfile: &Lockfile, prune: bool) -> Result<Compared> {
-        let mut compared = Compared {
-            skills: Vec::new(),
-            seen: Vec::new(),
-            wanted: Vec::new(),
-        };
+    /// The list compared with what is installed.
+    fn compare_all(
+        &self,
+        listed: &Listed,
+        lockfile: &Lockfile,
+        prune: bool,
+    ) -> Result<Vec<Synced>> {
         let all = listed.wanted();
-        for wanted in &all {
-            let installed = lockfile.get(wanted.name);
-            let one = self.compare_one(wanted, installed, &mut compared.seen)?;
-            if one.is_change() {
-                compared.wanted.push(wanted.name.clone());
-            }
-            compared.skills.push(one);
-        }
+        let compared = all
+            .iter()
+            .map(|one| self.compare_one(one, lockfile.get(one.name)));
+        let mut skills = compared.collect::<Result<Vec<_>>>()?;
         let names: HashSet<&InstalledName> = all.iter().map(|wanted| wanted.name).collect();
         let is_extra = |entry: &&LockEntry| !names.contains(&entry.name);
         for entry in lockfile.entries().iter().filter(is_extra) {
-            let is_link = self.dir(&entry.name).is_symlink();
-            let stays = !prune || is_link;
+            let dir = self.dir(&entry.name);
+            let stays = !prune || dir.is_symlink();
             let fate = if stays { Fate::Extra } else { Fate::Removed };
             let mut one = Synced::new(&Wanted::of(entry), fate);
             (one.from, one.to) = (one.to, None);
-            if !stays && self.dir(&entry.name).is_dir() {
-                let now = Digest::read(&self.dir(&entry.name))?;
+            if !stays && dir.is_dir() {
+                let now = Digest::read(&dir)?;
                 one.edited = now.sha256 != entry.sha256;
-                compared.seen.push((entry.name.clone(), now));
+                one.seen = Some(now);
             }
-            compared.skills.push(one);
+            skills.push(one);
         }
-        Ok(compared)
+        Ok(skills)
     }
 
-    fn compare_one(
-        &self,
-        wanted: &Wanted,
-        installed: Option<&LockEntry>,
-        seen: &mut Vec<(InstalledName, Digest)>,
-    ) -> Result<Synced> {
+    fn compare_one(&self, wanted: &Wanted, installed: Option<&LockEntry>) -> Result<Synced> {
         let dir = self.dir(wanted.name);
         let name = listed_name(wanted.name);
-        let reading = wanted.entry.map(LockEntry::reading);
-        if reading.is_some_and(|of| of.is_ok_and(|of| self.leads_out(&of.place))) {
-            let text = format!("{} of `{name}` is outside the project", wanted.source);
-            return Err(Error::new(text).hint("if you trust it, install it from there"));
-        }
+        wanted
+            .entry
+            .map_or(Ok(()), |entry| self.check_inside(entry))?;
         if dir.symlink_metadata().is_err() {
             let mut one = Synced::new(wanted, Fate::Installed);
             one.from = installed.and_then(|entry| entry.commit.clone());
@@ -220,9 +209,7 @@ impl Market<'_> {
             None if is_at && !one.edited => Fate::Unchanged,
             _ => Fate::Replaced,
         };
-        if one.is_change() {
-            seen.push((wanted.name.clone(), now));
-        }
+        one.seen = Some(now).filter(|_| one.is_change());
         Ok(one)
     }
 
@@ -231,21 +218,19 @@ impl Market<'_> {
         &self,
         lockfile: &Lockfile,
         staging: &Staging,
-        compared: Compared,
+        skills: Vec<Synced>,
         staged: &[Staged],
         agree: &mut AgreeToAll,
     ) -> Result<Vec<Synced>> {
         let mut plan = SyncPlan {
             plan: Plan::new("the list", None, staged),
-            skills: compared.skills,
+            skills,
         };
         // A collection says nothing of files; what has them already is only recorded.
         for one in &mut plan.skills {
             let new = staged.iter().find(|new| new.place.name == one.name);
-            let now = compared.seen.iter().find(|(name, _)| *name == one.name);
-            if one.change == Fate::Replaced
-                && new.map(|new| &new.entry.sha256) == now.map(|(_, now)| &now.sha256)
-            {
+            let now = one.seen.as_ref().map(|now| &now.sha256);
+            if one.change == Fate::Replaced && new.map(|new| &new.entry.sha256) == now {
                 (one.change, one.edited) = (Fate::Recorded, false);
             }
         }
@@ -257,13 +242,14 @@ impl Market<'_> {
         }
         self.keep_evidence(staged.iter())?;
         let mut changes = self.changes(staging)?;
-        for (name, seen) in &compared.seen {
-            self.check_same(&changes, name, lockfile.get(name), seen)?;
+        for Synced { name, seen, .. } in &plan.skills {
+            if let Some(seen) = seen {
+                self.check_same(&changes, name, lockfile.get(name), seen)?;
+            }
         }
         for one in plan.skills.iter_mut().filter(|one| one.edited) {
-            let seen = compared.seen.iter().find(|(name, _)| *name == one.name);
-            if let Some((name, now)) = seen.filter(|_| one.is_change()) {
-                one.stashed = Some(changes.stash(name, now)?);
+            if let Some(now) = &one.seen {
+                one.stashed = Some(changes.stash(&one.name, now)?);
             }
         }
         let mut whole = Whole::default();

@@ -113,7 +113,7 @@ impl Market<'_> {
             return Err(no_list(&text).hint("nothing was changed; tell whoever published it"));
         }
         let mut names = Vec::new();
-        for member in members.iter() {
+        for member in &members.all {
             let name = SkillName::from_written(&member.name);
             let name = name.ok_or_else(|| no_list("has a skill without a usable name"))?;
             names.push((member.name.clone(), InstalledName::try_from(&name)?));

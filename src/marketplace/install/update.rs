@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Fetcher, Opened, Snapshot};
-use crate::marketplace::install::lines::line_by_line;
+use crate::marketplace::install::difference::line_by_line;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::signed::{permit, signer_change};
 use crate::marketplace::install::updated::{Agree, Change, Edited, UpdateOptions, Updated};
@@ -123,10 +123,10 @@ impl Market<'_> {
 
 /// One update of many skills: each is compared, all that differ are fetched and staged, and what
 /// was agreed to is moved into place under one lock.
-pub(super) struct Update<'u> {
-    pub(super) market: &'u Market<'u>,
-    pub(super) options: UpdateOptions<'u>,
-    pub(super) staging: &'u Staging,
+struct Update<'u> {
+    market: &'u Market<'u>,
+    options: UpdateOptions<'u>,
+    staging: &'u Staging,
 }
 
 /// What the refs and the trees of its source show about a skill.
@@ -149,7 +149,7 @@ struct Behind<'e, 's> {
 }
 
 /// What is to be done about a skill.
-pub(super) enum Ready<'e> {
+enum Ready<'e> {
     /// Nothing.
     Settled(Change),
     /// Its files are equal to those of its source, and this is its new entry.
@@ -167,12 +167,8 @@ impl Update<'_> {
         let settled = |change| Ok(Looked::Ready(Ready::Settled(change)));
         let switch = self.options.switch;
         let reading = switch.map_or_else(|| entry.reading(), |switch| switch.reading(entry))?;
-        if self.market.leads_out(&reading.place) {
-            let text = format!("{} is outside the project", entry.source);
-            return settled(Change::kept(&Error::new(text).hint(format!(
-                "if you trust it, remove `{}`, and install it from there",
-                entry.name
-            ))));
+        if let Err(outside) = self.market.check_inside(entry) {
+            return settled(Change::kept(&outside));
         }
         let meant = |commit: &Option<String>| {
             let to = self.options.to;
@@ -332,6 +328,89 @@ impl Update<'_> {
             return settled(Change::kept(&declined));
         }
         Ok(Ready::Staged(entry, Box::new(staged), now))
+    }
+
+    /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
+    fn land(&self, ready: Vec<Result<Ready>>) -> Vec<Change> {
+        let (mut results, mut noted, mut staged) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, one) in ready.into_iter().enumerate() {
+            results.push(match one {
+                Ok(Ready::Settled(change)) => change,
+                Ok(Ready::Noted(entry)) => {
+                    noted.push((at, entry));
+                    Change::UpToDate
+                }
+                Ok(Ready::Staged(entry, new, now)) => {
+                    staged.push((at, entry, *new, now));
+                    Change::UpToDate
+                }
+                Err(error) => Change::failed(&error),
+            });
+        }
+        let changed: Vec<usize> = noted.iter().map(|(at, _)| *at).collect();
+        let changed = [changed, staged.iter().map(|(at, ..)| *at).collect()].concat();
+        if !changed.is_empty()
+            && let Err(error) = self.carry_out(&noted, staged, &mut results)
+        {
+            for at in changed {
+                results[at] = Change::failed(&error);
+            }
+        }
+        results
+    }
+
+    fn carry_out(
+        &self,
+        noted: &[(usize, Box<LockEntry>)],
+        mut staged: Vec<(usize, &LockEntry, Staged, Digest)>,
+        results: &mut [Change],
+    ) -> Result<()> {
+        let mut changes = self.market.changes(self.staging)?;
+        staged.retain(|(at, entry, new, now)| {
+            let stashed = self.stash(&changes, entry, now);
+            let is_kept = stashed.is_ok();
+            results[*at] = match stashed {
+                Ok(stashed) => Change::Updated {
+                    from: entry.commit.clone(),
+                    to: new.entry.commit.clone(),
+                    dropped: new.planned.dropped.clone(),
+                    stashed,
+                },
+                Err(error) => Change::failed(&error),
+            };
+            is_kept
+        });
+        let entries: Vec<&LockEntry> = noted.iter().map(|(_, entry)| &**entry).collect();
+        changes.note(&entries)?;
+        self.market
+            .keep_evidence(staged.iter().map(|(_, _, new, _)| new))?;
+        let new: Vec<_> = staged
+            .iter()
+            .map(|(_, _, new, _)| (&new.place, Some(&new.entry)))
+            .collect();
+        for ((at, ..), replaced) in staged.iter().zip(changes.replace_all(&new)?) {
+            if let Err(error) = replaced {
+                results[*at] = Change::failed(&error);
+            }
+        }
+        self.market
+            .remember_signers(staged.iter().map(|(_, _, new, _)| &new.entry))
+    }
+
+    /// Keeps a copy of a skill changed by hand, if that was asked for. Returns its path.
+    fn stash(
+        &self,
+        changes: &Changes,
+        entry: &LockEntry,
+        looked_at: &Digest,
+    ) -> Result<Option<String>> {
+        let name = &entry.name;
+        self.market
+            .check_same(changes, name, Some(entry), looked_at)?;
+        if self.options.edited != Edited::Stash || looked_at.sha256 == entry.sha256 {
+            return Ok(None);
+        }
+        changes.stash(name, looked_at).map(Some)
     }
 }
 

@@ -9,11 +9,8 @@ use crate::marketplace::fetch::{Commit, Failure, Fetcher};
 use crate::marketplace::lock::previous;
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, Verified};
 use crate::marketplace::reference::Reading;
-use crate::marketplace::reference::{At, CommitId, Kind, OciAt, OciRepo, OciTag, Pin, Place};
+use crate::marketplace::reference::{At, CommitId, Kind, Pin, Place};
 use crate::skill::Skill;
-
-/// Tags of a registry that are looked at, each with a request.
-const TAGS: usize = 20;
 
 /// The history of one installed skill.
 #[derive(Debug, Clone, Serialize)]
@@ -91,8 +88,7 @@ impl Market<'_> {
             unasked: None,
             name: name.to_string(),
         };
-        let is_asked = |entry: &&LockEntry| matches!(entry.kind, Kind::Git | Kind::Oci);
-        if let Some(entry) = entry.filter(is_asked) {
+        if let Some(entry) = entry.filter(|entry| entry.kind == Kind::Git) {
             let staging = self.staging()?;
             let mut fetcher = self.fetcher(&staging);
             match asked(entry, &entry.reading()?, &mut fetcher) {
@@ -120,28 +116,6 @@ impl Market<'_> {
     }
 }
 
-/// The last tags of a registry's repository. It does not say what they name, so each is asked for.
-fn tags(entry: &LockEntry, repo: &OciRepo, fetcher: &Fetcher) -> Result<Vec<Tag>, Failure> {
-    let mut tags = Vec::new();
-    for name in fetcher.registry.tags(repo)?.into_iter().rev() {
-        // That of a list of signatures is none of a skill.
-        let Ok(tag) = OciTag::parse(&name) else {
-            continue;
-        };
-        if name.starts_with("sha256-") || tags.len() >= TAGS {
-            continue;
-        }
-        let commit = fetcher.registry.resolve(repo, &OciAt::Tag(tag))?;
-        tags.push(Tag {
-            name,
-            in_use: entry.commit.as_deref() == Some(commit.as_str()),
-            commit: commit.to_string(),
-        });
-    }
-    tags.reverse();
-    Ok(tags)
-}
-
 /// The tags of an entry's repository, and the log of its skill on the entry's branch, or on the
 /// default branch if it is pinned to a tag or commit.
 fn asked(
@@ -149,9 +123,6 @@ fn asked(
     reading: &Reading,
     fetcher: &mut Fetcher,
 ) -> Result<(Vec<Tag>, Vec<Commit>), Failure> {
-    if let Place::Registry { repo, .. } = &reading.place {
-        return Ok((tags(entry, repo, fetcher)?, Vec::new()));
-    }
     let Place::Repository { url, .. } = &reading.place else {
         return Ok((Vec::new(), Vec::new()));
     };

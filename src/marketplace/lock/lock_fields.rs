@@ -1,12 +1,11 @@
-//! Validated fields of a lockfile entry: where a skill is in its source, and its licence. A
-//! lockfile may come with a repository, so each field is parsed before it is used in a path, a git
-//! argument or a message.
+//! Validated fields of a lockfile entry: where a skill is in its source. A lockfile may come with a
+//! repository, so each is parsed before it is used in a path, a git argument or a message.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::reference::{CommitId, OciAt, Pin, SubPath};
-use crate::skill::{one_line, visible};
+use crate::marketplace::reference::{OciAt, Pin, SubPath};
+use crate::skill::visible;
 
 /// What an install is pinned to: the full name of a branch or tag, a commit id, the digest of an
 /// archive, or a registry's tag or digest.
@@ -19,21 +18,11 @@ pub struct LockRef(String);
 #[serde(try_from = "String", into = "String")]
 pub struct LockPath(String);
 
-/// Git's id of a directory: 40 or 64 hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct TreeId(String);
-
-/// The licence stated in the frontmatter.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct License(String);
-
 impl LockRef {
     /// # Errors
     /// When it is neither a ref nor a commit id, nor a tag or digest of a registry.
     pub fn parse(written: &str) -> Result<Self> {
-        if OciAt::parse(Some(written)).is_err() && Pin::parse(written).is_none() {
+        if OciAt::parse(written).is_err() && Pin::parse(written).is_none() {
             return Err(no(written, "what a skill is pinned to"));
         }
         Ok(Self(written.to_owned()))
@@ -53,32 +42,6 @@ impl LockPath {
         let leads_elsewhere = written.starts_with('/') || SubPath::parse(written).is_err();
         if !written.is_empty() && (leads_elsewhere || visible(written) != written) {
             return Err(no(written, "the path of a skill in its source"));
-        }
-        Ok(Self(written.to_owned()))
-    }
-}
-
-impl TreeId {
-    /// # Errors
-    /// When it is not a full id.
-    pub fn parse(written: &str) -> Result<Self> {
-        let id = CommitId::parse(written);
-        let id = id.ok_or_else(|| no(written, "the tree of a skill"))?;
-        Ok(Self(id.as_str().to_owned()))
-    }
-}
-
-impl License {
-    /// The author's text on one line, without deceptive characters.
-    pub fn from_written(written: &str) -> Self {
-        Self(one_line(written))
-    }
-
-    /// # Errors
-    /// When it contains deceptive characters.
-    pub fn parse(written: &str) -> Result<Self> {
-        if visible(written) != written {
-            return Err(no(written, "the license of a skill"));
         }
         Ok(Self(written.to_owned()))
     }
@@ -122,7 +85,7 @@ macro_rules! text {
     )*};
 }
 
-text!(LockRef LockPath TreeId License);
+text!(LockRef LockPath);
 pub(in crate::marketplace) use text;
 
 #[cfg(test)]
@@ -153,18 +116,9 @@ mod tests {
     fn no_field_is_an_option_a_way_out_or_a_deceit() {
         for hostile in HOSTILE {
             assert!(!reads::<LockRef>(hostile), "{hostile:?}");
-            assert!(!reads::<TreeId>(hostile), "{hostile:?}");
             // Git gets each path after `:(literal)`, so none of them can be an option.
             let is_plain = hostile.starts_with('-') || hostile == "HEAD:..";
             assert_eq!(reads::<LockPath>(hostile), is_plain, "{hostile:?}");
-        }
-        for hostile in ["a\u{1b}[2Jb", "a\u{202e}b", "a\u{200b}", "a\0"] {
-            assert!(!reads::<License>(hostile), "{hostile:?}");
-            let kept = License::from_written(hostile).to_string();
-            assert!(reads::<License>(&kept), "{kept:?}");
-        }
-        for no_tree in ["", "main", "0123456789abcdef", &"g".repeat(40)] {
-            assert!(!reads::<TreeId>(no_tree), "{no_tree}");
         }
     }
 
@@ -177,8 +131,6 @@ mod tests {
         for path in ["", "skills/pdf", "My Skills/技能", "-x/pdf"] {
             assert!(reads::<LockPath>(path), "{path}");
         }
-        assert!(reads::<TreeId>(id));
-        assert!(reads::<License>("Proprietary. See LICENSE.txt"));
     }
 
     #[test]
@@ -187,7 +139,6 @@ mod tests {
             let errors = [
                 LockRef::parse(hostile).err(),
                 LockPath::parse(hostile).err(),
-                TreeId::parse(hostile).err(),
             ];
             for error in errors.into_iter().flatten() {
                 let text = error.to_string();

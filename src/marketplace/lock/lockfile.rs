@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, past};
-use crate::marketplace::lock::{Files, InstalledName, License, LockPath, LockRef, TreeId};
-use crate::marketplace::reference::Kind;
+use crate::marketplace::lock::{Files, InstalledName, LockPath, LockRef};
+use crate::marketplace::reference::{CommitId, Kind};
 use crate::marketplace::signature::EvidenceId;
 use crate::signing::Signer;
 use crate::skill::{one_line, visible};
@@ -47,13 +47,13 @@ pub struct LockEntry {
     /// The skill's directory in the repository; empty for its root.
     pub path: LockPath,
     /// Git's id of that directory.
-    pub tree: Option<TreeId>,
+    pub tree: Option<String>,
     /// The digest of what was installed ([`crate::marketplace::lock::Digest`]).
     pub sha256: String,
     /// The digest of each file.
     pub files: Files,
     /// The licence stated in the frontmatter.
-    pub license: Option<License>,
+    pub license: Option<String>,
     /// Who signed it; `None` for one without a signature that could be checked. The first signer of a
     /// skill is pinned here: another needs its user's consent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +86,7 @@ impl LockEntry {
             ("source", Some(&self.source)),
             ("address", self.address.as_ref()),
             ("reference", Some(&self.requested)),
+            ("license", self.license.as_ref()),
         ];
         let hides = |text: &String| visible(text) != *text;
         if let Some((field, _)) = fields.iter().find(|(_, text)| text.is_some_and(hides)) {
@@ -97,6 +98,12 @@ impl LockEntry {
         let is_file = |path: &str| EntryPath::parse(path).is_some();
         if self.commit.as_ref().is_some_and(no_id) {
             Some("commit")
+        } else if self
+            .tree
+            .as_ref()
+            .is_some_and(|id| CommitId::parse(id).is_none())
+        {
+            Some("tree")
         } else if no_id(&self.sha256) {
             Some("digest")
         } else if self.kind == Kind::Git && self.rev.is_some() && self.pin().is_none() {

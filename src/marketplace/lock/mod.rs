@@ -2,7 +2,6 @@
 //! first.
 
 mod digest;
-mod files;
 mod history;
 mod import;
 mod installed_name;
@@ -12,13 +11,12 @@ mod offered_name;
 pub mod previous;
 mod verify;
 
-pub use digest::{Digest, installed_digest};
-pub use files::Files;
+pub use digest::{Digest, Files, installed_digest};
 pub use history::{Earlier, History, Tag};
 pub use import::is_foreign;
 pub use installed_name::InstalledName;
 pub(super) use lock_fields::text;
-pub use lock_fields::{License, LockPath, LockRef, TreeId};
+pub use lock_fields::{LockPath, LockRef};
 pub use lockfile::{LockEntry, Lockfile};
 pub use offered_name::{listed_name, named_by_directory, offered_name};
 pub use previous::Previous;

@@ -36,38 +36,25 @@ impl RepoUrl {
             ))
             .hint("give an address like https://github.com/OWNER/REPO or git@HOST:OWNER/REPO.git")
         };
-        if let Some(why) = unsafe_text(written) {
-            return Err(refused(why));
-        }
         let written = written.trim_end_matches('/');
-        let Some((scheme, rest)) = written.split_once("://") else {
-            let scp = written.split_once(':');
-            let (authority, path) = scp.ok_or_else(|| refused("is not an address"))?;
-            let known = authority.contains('@') && !authority.contains('/');
-            if !known || !is_authority(authority) || !is_path(path.trim_start_matches('/')) {
-                return Err(refused("is not an address that can be used"));
-            }
-            return Ok(Self(written.to_owned()));
-        };
-        let parts = rest.split_once('/');
-        let (authority, path) = parts.ok_or_else(|| refused("names no repository on its host"))?;
+        if let Some((authority, path)) = written.split_once(':')
+            && !path.starts_with("//")
+        {
+            let is_scp = unsafe_text(written).is_none()
+                && authority.contains('@')
+                && is_authority(authority)
+                && is_path(path.trim_start_matches('/'));
+            let refused = || refused("is not an address that can be used");
+            return is_scp.then(|| Self(written.to_owned())).ok_or_else(refused);
+        }
+        let schemes = ["https", "http", "ssh", "git", "file"];
+        let Address {
+            scheme,
+            authority,
+            path,
+        } = Address::parse(written, &schemes).map_err(refused)?;
         if !is_path(path) {
             return Err(refused("has a path that cannot be used"));
-        }
-        let scheme = scheme.to_ascii_lowercase();
-        let authority = canonical_authority(&scheme, authority);
-        match scheme.as_str() {
-            "file" if authority.is_empty() => {}
-            "file" => return Err(refused("is a file of another machine")),
-            "https" | "http" if authority.contains('@') => {
-                return Err(refused("contains credentials: keep them in git's helper"));
-            }
-            "http" if !is_loopback(&authority) => {
-                return Err(refused("is not encrypted: use https"));
-            }
-            "https" | "http" | "ssh" | "git" if is_authority(&authority) => {}
-            "https" | "http" | "ssh" | "git" => return Err(refused("has no usable host")),
-            _ => return Err(refused("has a scheme that is not supported")),
         }
         let url = format!("{scheme}://{authority}/{path}");
         // GitHub serves a repository with and without `.git`; the lockfile has only one of the two.
@@ -139,6 +126,57 @@ impl RepoUrl {
 impl fmt::Display for RepoUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.strip_prefix(GITHUB).unwrap_or(&self.0))
+    }
+}
+
+/// A URL taken apart.
+pub struct Address<'w> {
+    /// In small letters.
+    pub scheme: String,
+    /// Host and port in the one form that is compared: in small letters, without https' own port.
+    pub authority: String,
+    /// What follows the slash after them, as it is written.
+    pub path: &'w str,
+}
+
+impl<'w> Address<'w> {
+    /// Takes a URL apart that has one of these schemes.
+    ///
+    /// # Errors
+    /// Why it may not be used: it is not encrypted, contains credentials, or has no certain host.
+    pub fn parse(written: &'w str, schemes: &[&str]) -> Result<Self, &'static str> {
+        if let Some(why) = unsafe_text(written) {
+            return Err(why);
+        }
+        let (scheme, rest) = written.split_once("://").ok_or("is not an address")?;
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let (scheme, authority) = (scheme.to_ascii_lowercase(), authority.to_ascii_lowercase());
+        let own_port = if matches!(&*scheme, "https" | "oci") {
+            ":443"
+        } else {
+            ""
+        };
+        let authority = match authority.strip_suffix(own_port).unwrap_or(&authority) {
+            "www.github.com" => "github.com".to_owned(),
+            bare => bare.to_owned(),
+        };
+        match &*scheme {
+            other if !schemes.contains(&other) => Err("has a scheme that is not supported"),
+            "file" if !authority.is_empty() => Err("is a file of another machine"),
+            "https" | "http" | "oci" if authority.contains('@') => Err(
+                "contains credentials: keep them in git's helper, curl's `~/.netrc` or where \
+                 `docker login` does",
+            ),
+            "http" if !is_loopback(&authority) => Err("is not encrypted: use https"),
+            "file" => Ok(()),
+            _ if is_authority(&authority) => Ok(()),
+            _ => Err("has no usable host"),
+        }?;
+        Ok(Self {
+            scheme,
+            authority,
+            path,
+        })
     }
 }
 
@@ -264,21 +302,6 @@ fn is_host(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     let is_number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
     is_word(host) && !host.ends_with('.') && (!is_number || host.parse::<Ipv4Addr>().is_ok())
-}
-
-/// Host and port in the one form that is compared: in small letters, without https' own port.
-pub fn canonical_authority(scheme: &str, written: &str) -> String {
-    let lower = written.to_ascii_lowercase();
-    let bare = lower
-        .strip_suffix(":443")
-        .filter(|_| scheme == "https")
-        .unwrap_or(&lower);
-    let bare = if bare == "www.github.com" {
-        "github.com"
-    } else {
-        bare
-    };
-    bare.to_owned()
 }
 
 /// Letters, digits, `-`, `_` and `.`, not like an option.

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::address::public;
-use crate::marketplace::reference::{At, OciAt, OciDigest, OciRepo, OciTag, Place, Reading};
+use crate::marketplace::reference::{At, OciAt, OciRepo, Place, Reading};
 use crate::marketplace::reference::{RepoUrl, SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use percent_encoding::percent_decode_str;
@@ -105,37 +105,29 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
 }
 
 /// `oci://HOST/NAME[:TAG][@sha256:DIGEST][@SKILL]`. A digest counts more than a tag.
-pub fn registry(text: &str, fragment: Option<&str>) -> Result<Reading> {
-    if fragment.is_some() {
-        let why = "has a `#`: a tag follows `:`, and a digest `@`";
-        return Err(refused(text, why));
-    }
-    let (mut parts, mut at, mut want) = (text.split('@'), None, Want::Any);
+pub fn registry(text: &str) -> Result<(OciRepo, Option<OciAt>, Want)> {
+    let (mut parts, mut want) = (text.split('@'), Want::Any);
     let first = parts.next().unwrap_or_default();
-    let slash = first.rfind('/').unwrap_or_default();
-    let (repo, tag) = match first[slash..].find(':') {
-        // What is before the host is no tag.
-        Some(colon) if first.matches('/').count() > 2 => {
-            (&first[..slash + colon], Some(&first[slash + colon + 1..]))
-        }
-        _ => (first, None),
+    let name = first.rfind('/').unwrap_or_default();
+    let (bare, tag) = match first[name..].split_once(':') {
+        Some((last, tag)) => (&first[..name + last.len()], Some(tag)),
+        None => (first, None),
     };
-    let host = first.splitn(4, '/').nth(3);
-    let repo = OciRepo::parse(if host.is_some() { repo } else { text })?;
-    if let Some(tag) = tag {
-        at = Some(OciAt::Tag(OciTag::parse(tag)?));
-    }
+    // Without a third slash it names no repository, and an `@` belongs to a user.
+    let repo = OciRepo::parse(if bare.matches('/').count() > 2 {
+        bare
+    } else {
+        text
+    })?;
+    let mut at = tag.map(OciAt::parse).transpose()?;
     for part in parts {
-        if part.contains(':') && want == Want::Any {
-            at = Some(OciAt::Digest(OciDigest::parse(part)?));
-        } else if want == Want::Any {
-            want = Want::Named(skill(part)?);
-        } else {
-            return Err(refused(text, "has something after the skill's name"));
+        match want {
+            Want::Any if part.contains(':') => at = Some(OciAt::parse(part)?),
+            Want::Any => want = Want::Named(skill(part)?),
+            _ => return Err(refused(text, "has something after the skill's name")),
         }
     }
-    let place = Place::Registry { repo, at };
-    Ok(Reading { place, want })
+    Ok((repo, at, want))
 }
 
 /// Whether a path or URL is that of an archive.

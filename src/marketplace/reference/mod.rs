@@ -12,7 +12,7 @@ pub mod version;
 mod web;
 
 pub use address::{RepoUrl, Rev, SubPath, is_authority, is_loopback};
-pub use oci::{OciAt, OciDigest, OciRepo, OciTag};
+pub use oci::{OciAt, OciDigest, OciRepo};
 pub use parse::{As, Reference, is_local};
 pub use pin::{Ancestry, CommitId, Pin, Reach};
 pub use reading::{At, Kind, Place, Reading, Want};

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::reference::{WebUrl, address};
+use crate::marketplace::reference::{WebUrl, address, address::Address};
 
 const SCHEME: &str = "oci://";
 const SHA256: &str = "sha256:";
@@ -17,10 +17,6 @@ const HUB: [&str; 3] = ["docker.io", "index.docker.io", "registry-1.docker.io"];
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OciRepo(String);
 
-/// A tag: at most 128 letters, digits, `_`, `.` and `-`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OciTag(String);
-
 /// The SHA-256 of a manifest or blob, as `sha256:HEX`. Other algorithms are refused.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -29,8 +25,8 @@ pub struct OciDigest(String);
 /// Which manifest of a repository is meant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OciAt {
-    /// The one that the tag names now.
-    Tag(OciTag),
+    /// The one that the tag names now: at most 128 letters, digits, `_`, `.` and `-`.
+    Tag(String),
     /// Exactly this one.
     Digest(OciDigest),
 }
@@ -46,22 +42,11 @@ impl OciRepo {
             Error::new(format!("the repository `{}` {why}", written.escape_debug()))
                 .hint("give it as oci://HOST/NAME, in small letters")
         };
-        if let Some(why) = address::unsafe_text(written) {
-            return Err(refused(why));
-        }
-        let rest = written.strip_prefix(SCHEME);
-        let rest = rest.ok_or_else(|| refused("is none of a registry"))?;
-        let (host, name) = rest
-            .split_once('/')
-            .ok_or_else(|| refused("names a registry, but nothing in it"))?;
-        if host.contains('@') {
-            let why = "contains credentials: keep them where `docker login` or `oras login` does";
-            return Err(refused(why));
-        }
-        let host = address::canonical_authority("https", host);
-        if !address::is_authority(&host) {
-            return Err(refused("has no usable host"));
-        }
+        let Address {
+            authority: host,
+            path: name,
+            ..
+        } = Address::parse(written, &["oci"]).map_err(refused)?;
         let host = if HUB.contains(&&*host) { HUB[0] } else { &host };
         if name.len() > 255 || !name.split('/').all(is_component) {
             return Err(refused("has a name that registries do not allow"));
@@ -122,35 +107,6 @@ impl fmt::Display for OciRepo {
     }
 }
 
-impl OciTag {
-    /// # Errors
-    /// When registries do not allow it.
-    pub fn parse(written: &str) -> Result<Self> {
-        let is_letter = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-        let is_one = (1..=128).contains(&written.len())
-            && !written.starts_with(['.', '-'])
-            && written.chars().all(is_letter);
-        if !is_one {
-            let text = format!("`{}` cannot be a tag", written.escape_debug());
-            return Err(
-                Error::new(text).hint("a tag has letters, digits, `_`, `.` and `-`, 128 at most")
-            );
-        }
-        Ok(Self(written.to_owned()))
-    }
-
-    /// The tag as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Default for OciTag {
-    fn default() -> Self {
-        Self("latest".to_owned())
-    }
-}
-
 impl OciDigest {
     /// # Errors
     /// When it is not `sha256:` and 64 small hexadecimal digits.
@@ -202,22 +158,35 @@ impl From<OciDigest> for String {
 }
 
 impl OciAt {
-    /// Parses a tag or a digest; the tag `latest` if there is none.
+    /// Parses a tag or a digest.
     ///
     /// # Errors
     /// When it is neither.
-    pub fn parse(written: Option<&str>) -> Result<Self> {
-        Ok(match written {
-            None => Self::Tag(OciTag::default()),
-            Some(digest) if digest.contains(':') => Self::Digest(OciDigest::parse(digest)?),
-            Some(tag) => Self::Tag(OciTag::parse(tag)?),
-        })
+    pub fn parse(written: &str) -> Result<Self> {
+        if written.contains(':') {
+            return OciDigest::parse(written).map(Self::Digest);
+        }
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        let is_tag = (1..=128).contains(&written.len())
+            && !written.starts_with(['.', '-'])
+            && written.chars().all(is_letter);
+        if !is_tag {
+            let text = format!("`{}` cannot be a tag", written.escape_debug());
+            let hint = "a tag has letters, digits, `_`, `.` and `-`, 128 at most";
+            return Err(Error::new(text).hint(hint));
+        }
+        Ok(Self::Tag(written.to_owned()))
+    }
+
+    /// The tag that is meant where none is named.
+    pub fn latest() -> Self {
+        Self::Tag("latest".to_owned())
     }
 
     /// As it is in the address of a manifest.
     pub fn as_str(&self) -> &str {
         match self {
-            Self::Tag(tag) => tag.as_str(),
+            Self::Tag(tag) => tag,
             Self::Digest(digest) => digest.as_str(),
         }
     }
@@ -225,7 +194,7 @@ impl OciAt {
     /// As it follows a repository in a reference.
     pub fn suffix(&self) -> String {
         match self {
-            Self::Tag(tag) => format!(":{}", tag.as_str()),
+            Self::Tag(tag) => format!(":{tag}"),
             Self::Digest(digest) => format!("@{digest}"),
         }
     }
@@ -294,16 +263,11 @@ mod tests {
     #[test]
     fn a_state_is_a_tag_or_a_sha256() {
         let hex = "0123456789abcdef".repeat(4);
-        assert_eq!(OciAt::parse(None).unwrap().suffix(), ":latest");
-        assert_eq!(
-            OciAt::parse(Some("v1.0_a-B")).unwrap().suffix(),
-            ":v1.0_a-B"
-        );
+        assert_eq!(OciAt::latest().suffix(), ":latest");
+        assert_eq!(OciAt::parse("v1.0_a-B").unwrap().suffix(), ":v1.0_a-B");
         let digest = format!("sha256:{hex}");
-        assert_eq!(
-            OciAt::parse(Some(&digest)).unwrap().suffix(),
-            format!("@{digest}")
-        );
+        let at = OciAt::parse(&digest).unwrap();
+        assert_eq!(at.suffix(), format!("@{digest}"));
         for bad in [
             "",
             ".a",
@@ -315,7 +279,7 @@ mod tests {
             &format!("sha256:{}", &hex[1..]),
             &digest.to_uppercase(),
         ] {
-            assert!(OciAt::parse(Some(bad)).is_err(), "{bad}");
+            assert!(OciAt::parse(bad).is_err(), "{bad}");
         }
     }
 }

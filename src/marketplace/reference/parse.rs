@@ -69,7 +69,13 @@ impl Reference {
         if let Some(path) = text.strip_prefix("github:") {
             one(github(path, At::parse(fragment)?))
         } else if text.starts_with("oci://") {
-            one(registry(text, fragment))
+            if fragment.is_some() {
+                let why = "has a `#`: a tag follows `:`, and a digest `@`";
+                return Err(refused(written, why));
+            }
+            let (repo, at, want) = registry(text)?;
+            let place = Place::Registry { repo, at };
+            one(Ok(Reading { place, want }))
         } else if let Some(path) = text.strip_prefix("gitlab:") {
             let text = format!("https://gitlab.com/{path}");
             one(address(&text, fragment, of_repository))

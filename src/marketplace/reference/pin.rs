@@ -23,16 +23,10 @@ impl CommitId {
 
     /// The option of `git init` for repositories with ids of this length.
     pub fn object_format(&self) -> &'static str {
-        if self.is_long() {
-            "--object-format=sha256"
-        } else {
-            "--object-format=sha1"
+        match self.0.len() {
+            64 => "--object-format=sha256",
+            _ => "--object-format=sha1",
         }
-    }
-
-    /// Whether it is a SHA-256 id.
-    pub fn is_long(&self) -> bool {
-        self.0.len() == 64
     }
 
     /// The id as text.

@@ -125,7 +125,7 @@ impl Reading {
             Kind::File => Place::File(WebUrl::parse(source)?),
             Kind::Oci => Place::Registry {
                 repo: OciRepo::parse(source)?,
-                at: rev.map(|rev| OciAt::parse(Some(rev))).transpose()?,
+                at: rev.map(OciAt::parse).transpose()?,
             },
         };
         let want = match path {

@@ -1,53 +1,33 @@
 //! Orders tags that name versions. Pure.
 
-/// A tag split into letters and numbers: `pdf-v1.2` is `pdf-v` and 1, 2.
-#[derive(Debug, PartialEq, Eq)]
-struct Version<'t> {
-    before: &'t str,
-    numbers: Vec<u64>,
-    /// The text after the numbers, as in `1.2-rc1`.
-    after: &'t str,
-}
-
-impl<'t> Version<'t> {
-    fn parse(tag: &'t str) -> Option<Self> {
-        let (before, rest) = tag.split_at(tag.find(|c: char| c.is_ascii_digit())?);
-        let end = rest
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(rest.len());
-        let (numbers, after) = rest.split_at(end);
-        let numbers = numbers.trim_end_matches('.').split('.').map(str::parse);
-        let mut numbers: Vec<u64> = numbers.collect::<Result<_, _>>().ok()?;
-        // 1.2 and 1.2.0 are the same version.
-        while numbers.len() > 1 && numbers.last() == Some(&0) {
-            numbers.pop();
-        }
-        Some(Self {
-            before,
-            numbers,
-            after,
-        })
+/// The letters before a tag's numbers, the numbers, and the text after them: `v1.2-rc1` is `v`, 1 and
+/// 2, and `-rc1`.
+fn parts(tag: &str) -> Option<(&str, Vec<u64>, &str)> {
+    let (before, rest) = tag.split_at(tag.find(|c: char| c.is_ascii_digit())?);
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (numbers, after) = rest.split_at(end.unwrap_or(rest.len()));
+    let numbers = numbers.trim_end_matches('.').split('.').map(str::parse);
+    let mut numbers: Vec<u64> = numbers.collect::<Result<_, _>>().ok()?;
+    // 1.2 and 1.2.0 are the same version.
+    while numbers.len() > 1 && numbers.last() == Some(&0) {
+        numbers.pop();
     }
+    Some((before, numbers, after))
 }
 
 /// The tags that name later versions than `tag`, oldest first. Prereleases are left out, and so are
 /// tags with another prefix, which belong to something else.
 pub fn later<'t>(tag: &str, tags: impl IntoIterator<Item = &'t str>) -> Vec<String> {
-    let Some(own) = Version::parse(tag) else {
+    let Some((own_before, own, own_after)) = parts(tag) else {
         return Vec::new();
     };
-    let parsed = tags
-        .into_iter()
-        .filter_map(|tag| Some((Version::parse(tag)?, tag)));
-    let mut later: Vec<(Version, &str)> = parsed
-        .filter(|(other, _)| {
-            let released = own.numbers == other.numbers && !own.after.is_empty();
-            other.before == own.before
-                && other.after.is_empty()
-                && (other.numbers > own.numbers || released)
-        })
-        .collect();
-    later.sort_by(|(a, _), (b, _)| a.numbers.cmp(&b.numbers));
+    let is_later = |tag: &'t str| {
+        let (before, numbers, after) = parts(tag)?;
+        let is_newer = numbers > own || numbers == own && !own_after.is_empty();
+        (before == own_before && after.is_empty() && is_newer).then_some((numbers, tag))
+    };
+    let mut later: Vec<(Vec<u64>, &str)> = tags.into_iter().filter_map(is_later).collect();
+    later.sort_by(|(a, _), (b, _)| a.cmp(b));
     later.into_iter().map(|(_, tag)| tag.to_owned()).collect()
 }
 

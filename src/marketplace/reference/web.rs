@@ -5,7 +5,7 @@ use std::fmt;
 use percent_encoding::utf8_percent_encode;
 
 use crate::error::{Error, Result};
-use crate::marketplace::reference::{SubPath, address};
+use crate::marketplace::reference::{SubPath, address, address::Address};
 use crate::sys::URI_PATH;
 
 /// An https URL, or an http URL of the local machine.
@@ -23,31 +23,18 @@ impl WebUrl {
             Error::new(format!("the address `{}` {why}", written.escape_debug()))
                 .hint("give an address like https://HOST/FILE")
         };
-        if let Some(why) = address::unsafe_text(written) {
-            return Err(refused(why));
-        }
-        let parts = written.split_once("://");
-        let (scheme, rest) = parts.ok_or_else(|| refused("is none"))?;
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let scheme = scheme.to_ascii_lowercase();
-        let authority = address::canonical_authority(&scheme, authority);
-        match scheme.as_str() {
-            "https" => {}
-            "http" if address::is_loopback(&authority) => {}
-            "http" => return Err(refused("is not encrypted: use https")),
-            _ => return Err(refused("has a scheme that is not supported")),
-        }
-        if authority.contains('@') {
-            return Err(refused("contains credentials: keep them in `~/.netrc`"));
-        }
+        let Address {
+            scheme,
+            authority,
+            path,
+        } = Address::parse(written, &["https", "http"]).map_err(refused)?;
         let place = path
             .split('?')
             .next()
             .unwrap_or_default()
             .to_ascii_lowercase();
         let mut parts = place.split('/').map(|part| part.replace("%2e", "."));
-        if !address::is_authority(&authority)
-            || parts.any(|part| matches!(part.as_str(), "." | ".."))
+        if parts.any(|part| matches!(part.as_str(), "." | ".."))
             || path.contains(['\\', '"', '<', '>', '#', '{', '}', '|', '^', '`'])
         {
             return Err(refused("has parts that cannot be used"));
@@ -79,6 +66,19 @@ impl WebUrl {
         url.push('/');
         url.extend(utf8_percent_encode(path.as_str(), URI_PATH));
         Self(url)
+    }
+
+    /// Where `written` leads, which is at this URL: an address, or a path on this host.
+    ///
+    /// # Errors
+    /// As [`WebUrl::parse`].
+    pub fn led(&self, written: &str) -> Result<Self> {
+        let to = url::Url::parse(&self.0).and_then(|own| own.join(written));
+        let to = to.map_err(|error| {
+            let text = format!("`{self}` leads to what is no address");
+            Error::caused(text, error).hint("tell the site's owner")
+        })?;
+        Self::parse(to.as_str().split('#').next().unwrap_or_default())
     }
 
     /// Whether it is https. Otherwise its host is the local machine.

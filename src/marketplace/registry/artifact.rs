@@ -2,11 +2,12 @@
 //! tars, compressed or not, and files that are a blob each.
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Failure, Layers, Memory, is_packed};
+use crate::marketplace::fetch::{Class, Failure, Layers, Memory, is_packed, tree};
 use crate::marketplace::reference::OciRepo;
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
 use crate::skill::one_line;
 use crate::sys::limits;
+use crate::sys::text::has_any;
 
 /// Layers of one artifact: some tools make one of each file.
 const LAYERS: usize = 256;
@@ -47,10 +48,8 @@ impl Client<'_> {
             );
             return Err(Error::new(text).hint("tell whoever published it").into());
         }
-        let total = layers
-            .iter()
-            .map(|layer| layer.size)
-            .fold(0, u64::saturating_add);
+        let sizes = layers.iter().map(|layer| layer.size);
+        let total = sizes.fold(0, u64::saturating_add);
         if layers.len() > LAYERS || total > limits::DOWNLOAD {
             let most = limits::DOWNLOAD;
             let text = format!("`{repo}` has more than {LAYERS} layers or {most} bytes");
@@ -65,13 +64,8 @@ impl Client<'_> {
                 unpack(&mut all, layer, &bytes).map_err(of_repo)?;
             }
         }
-        let memory = all.unwrapped();
-        let is_whiteout = |path: &str| {
-            path.rsplit('/')
-                .next()
-                .unwrap_or_default()
-                .starts_with(WHITEOUT)
-        };
+        let memory = all.memory.unwrapped();
+        let is_whiteout = |path: &str| tree::base(path).starts_with(WHITEOUT);
         if memory.tree.iter().any(|(path, _)| is_whiteout(path)) {
             let text = "a layer removes files of another";
             let error = Error::new(text).hint("ask its author for an image built from scratch");
@@ -84,10 +78,7 @@ impl Client<'_> {
 /// Refuses a layer before it is fetched.
 fn check(layer: &Descriptor) -> Result<()> {
     let kind = layer.media_type.as_str();
-    let is_foreign = ["foreign", "nondistributable"]
-        .iter()
-        .any(|word| kind.contains(word));
-    if is_foreign || !layer.urls.is_empty() {
+    if has_any(kind, "foreign|nondistributable") || !layer.urls.is_empty() {
         let text = "a layer is somewhere else than in the registry";
         return Err(Error::new(text).hint("ask its author for one without foreign layers"));
     }

@@ -1,5 +1,6 @@
-//! Asks a registry, with the user's credentials where it wants them: which manifest a tag names, and
-//! manifests (blobs: `blobs.rs`; tags and referrers: `lists.rs`). Nothing here knows what a skill is.
+//! Asks a registry, with the user's credentials where it wants them: which manifest a tag names,
+//! manifests and blobs (tags and referrers: `lists.rs`). Each is checked against its digest before
+//! anybody sees it, and kept. Nothing here knows what a skill is.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -7,19 +8,20 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
+use crate::marketplace::fetch::http::{self, Answer, REDIRECTS, Send};
 use crate::marketplace::fetch::{Class, Failure, Permit, Permitted, Tool};
-use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, OciTag};
-use crate::marketplace::registry::credentials;
-use crate::marketplace::registry::http::{Head, Request, Send, send};
-use crate::marketplace::registry::media::{ACCEPTED, Manifest};
+use crate::marketplace::reference::{OciAt, OciDigest, OciRepo};
+use crate::marketplace::registry::media::{ACCEPTED, Descriptor, Manifest};
 use crate::marketplace::registry::store::Store;
-use crate::marketplace::registry::token::Challenge;
+use crate::marketplace::registry::{credentials, token};
 use crate::sys::limits;
 
 /// What is done to a repository, as a token names it.
 pub const PULL: &str = "pull";
 /// See [`PULL`].
 pub const PUSH: &str = "pull,push";
+/// What an answer other than a blob may have, in bytes.
+const REFUSAL: u64 = 64 * 1024;
 
 /// Talks to registries with the user's curl and credentials. Each tag is asked for once.
 pub struct Client<'a> {
@@ -28,11 +30,11 @@ pub struct Client<'a> {
     pub(super) offline: bool,
     pub(super) store: Store,
     /// `Authorization` by host and scope.
-    answers: RefCell<HashMap<(String, String), String>>,
-    tags: RefCell<HashMap<(OciRepo, OciTag), OciDigest>>,
+    authorized: RefCell<HashMap<(String, String), String>>,
+    tags: RefCell<HashMap<(OciRepo, OciAt), OciDigest>>,
     manifests: RefCell<HashMap<OciDigest, Rc<Manifest>>>,
     /// Whether more is kept than before.
-    pub(super) has_fetched: Cell<bool>,
+    has_fetched: Cell<bool>,
 }
 
 impl Drop for Client<'_> {
@@ -52,7 +54,7 @@ impl<'a> Client<'a> {
             permit,
             offline,
             store: Store::new(home),
-            answers: RefCell::default(),
+            authorized: RefCell::default(),
             tags: RefCell::default(),
             manifests: RefCell::default(),
             has_fetched: Cell::new(false),
@@ -64,29 +66,29 @@ impl<'a> Client<'a> {
     /// # Errors
     /// When the registry cannot or may not be asked, or has no such tag.
     pub fn resolve(&self, repo: &OciRepo, at: &OciAt) -> Result<OciDigest, Failure> {
-        let tag = match at {
-            OciAt::Digest(digest) => return Ok(digest.clone()),
-            OciAt::Tag(tag) => tag,
-        };
-        let key = (repo.clone(), tag.clone());
+        if let OciAt::Digest(digest) = at {
+            return Ok(digest.clone());
+        }
+        let key = (repo.clone(), at.clone());
         if let Some(known) = self.tags.borrow().get(&key) {
             return Ok(known.clone());
         }
+        let what = format!("`{repo}{}`", at.suffix());
         let digest = if self.offline {
-            let known = self.store.tagged(repo, tag);
-            known.ok_or_else(|| not_here(&format!("{repo}{}", at.suffix())))?
+            let known = self.store.tagged(repo, at);
+            known.ok_or_else(|| not_here(&what))?
         } else {
-            let path = format!("manifests/{}", tag.as_str());
+            let path = format!("manifests/{}", at.as_str());
             // curl compares the length that the head states, though no body follows.
-            let (head, _) = self.ask(repo, PULL, &path, Send::Head, limits::INDEX)?;
-            let told = head.get("docker-content-digest").map(OciDigest::parse);
-            match (expect(&head, repo, at)?, told) {
-                ((), Some(told)) => told?,
+            let answer = self.ask(repo, PULL, &path, Send::Head, limits::INDEX)?;
+            match answer.get("docker-content-digest").map(OciDigest::parse) {
+                _ if answer.status != 200 => return Err(refusal(&answer, repo, &what)),
+                Some(told) => told?,
                 // Without that header only the manifest itself says it.
-                ((), None) => self.fetch_manifest(repo, at)?,
+                None => self.fetch_manifest(repo, at)?.0,
             }
         };
-        self.store.tag(repo, tag, &digest, self.tool.scratch);
+        self.store.tag(repo, at, &digest, self.tool.scratch);
         self.tags.borrow_mut().insert(key, digest.clone());
         Ok(digest)
     }
@@ -99,43 +101,95 @@ impl<'a> Client<'a> {
         if let Some(known) = self.manifests.borrow().get(digest) {
             return Ok(Rc::clone(known));
         }
-        let at = OciAt::Digest(digest.clone());
-        let Some(bytes) = self.store.get(digest, limits::INDEX) else {
-            self.fetch_manifest(repo, &at)?;
-            let kept = self.manifests.borrow().get(digest).map(Rc::clone);
-            return kept.ok_or_else(|| not_here(&format!("{repo}@{digest}")));
-        };
-        let parsed = Rc::new(Manifest::parse(&bytes).map_err(|e| e.context(format!("`{repo}`")))?);
-        let mut known = self.manifests.borrow_mut();
-        Ok(Rc::clone(known.entry(digest.clone()).or_insert(parsed)))
+        match self.store.get(digest, limits::INDEX) {
+            Some(bytes) => Ok(self.parse(repo, digest, &bytes)?),
+            None => Ok(self.fetch_manifest(repo, &OciAt::Digest(digest.clone()))?.1),
+        }
     }
 
-    /// Fetches a manifest, keeps it, and returns its digest.
-    fn fetch_manifest(&self, repo: &OciRepo, at: &OciAt) -> Result<OciDigest, Failure> {
+    /// Fetches a manifest, and keeps it.
+    fn fetch_manifest(
+        &self,
+        repo: &OciRepo,
+        at: &OciAt,
+    ) -> Result<(OciDigest, Rc<Manifest>), Failure> {
         let path = format!("manifests/{}", at.as_str());
-        let (head, bytes) = self.ask(repo, PULL, &path, Send::Nothing, limits::INDEX)?;
-        expect(&head, repo, at)?;
-        let digest = OciDigest::of(&bytes);
+        let answer = self.ask(repo, PULL, &path, Send::Get, limits::INDEX)?;
+        if answer.status != 200 {
+            return Err(refusal(&answer, repo, &format!("`{repo}{}`", at.suffix())));
+        }
+        let digest = OciDigest::of(&answer.body);
         if let OciAt::Digest(wanted) = at
             && *wanted != digest
         {
             return Err(other(repo, wanted).into());
         }
-        let parsed = Manifest::parse(&bytes).map_err(|e| e.context(format!("`{repo}`")))?;
-        self.store.put(&digest, &bytes, self.tool.scratch);
-        self.has_fetched.set(true);
+        let parsed = self.parse(repo, &digest, &answer.body)?;
+        self.keep(&digest, &answer.body);
+        Ok((digest, parsed))
+    }
+
+    fn parse(&self, repo: &OciRepo, digest: &OciDigest, bytes: &[u8]) -> Result<Rc<Manifest>> {
+        let parsed = Manifest::parse(bytes).map_err(|e| e.context(format!("`{repo}`")))?;
+        let parsed = Rc::new(parsed);
         let mut known = self.manifests.borrow_mut();
-        known.insert(digest.clone(), Rc::new(parsed));
-        Ok(digest)
+        known.insert(digest.clone(), Rc::clone(&parsed));
+        Ok(parsed)
+    }
+
+    fn keep(&self, digest: &OciDigest, bytes: &[u8]) {
+        self.store.put(digest, bytes, self.tool.scratch);
+        self.has_fetched.set(true);
+    }
+
+    /// A blob, which has exactly the descriptor's digest and size. What is kept is not asked for.
+    ///
+    /// # Errors
+    /// When it is larger than [`limits::DOWNLOAD`] or elsewhere, the registry cannot be asked, or
+    /// what it sends is something else.
+    pub fn blob(&self, repo: &OciRepo, wanted: &Descriptor) -> Result<Vec<u8>, Failure> {
+        let (digest, size, most) = (&wanted.digest, wanted.size, limits::DOWNLOAD);
+        if size > most {
+            let text = format!("`{repo}` has a blob of {size} bytes; {most} are the most");
+            return Err(Failure::new(Class::TooLarge, text));
+        }
+        let bytes = match self.store.get(digest, most) {
+            Some(kept) => kept,
+            None => self.fetch_blob(repo, wanted)?,
+        };
+        if bytes.len() as u64 == size {
+            return Ok(bytes);
+        }
+        Err(other(repo, digest).into())
+    }
+
+    fn fetch_blob(&self, repo: &OciRepo, wanted: &Descriptor) -> Result<Vec<u8>, Failure> {
+        let digest = &wanted.digest;
+        let mut url = self.place(repo, &format!("blobs/{digest}"))?;
+        for _ in 0..=REDIRECTS {
+            let answer = self.ask_at(repo, PULL, &url, Send::Get, wanted.size + REFUSAL)?;
+            if answer.status == 200 {
+                if OciDigest::of(&answer.body) != *digest {
+                    return Err(other(repo, digest).into());
+                }
+                self.keep(digest, &answer.body);
+                return Ok(answer.body);
+            }
+            let Some(to) = answer.redirect() else {
+                return Err(refusal(&answer, repo, &format!("the blob {digest}")));
+            };
+            url = url.led(to)?;
+        }
+        let text = format!("`{repo}` redirects more than {REDIRECTS} times");
+        Err(Failure::new(Class::Other, text))
     }
 
     /// The address of something in a repository.
     pub(super) fn place(&self, repo: &OciRepo, path: &str) -> Result<Permitted, Failure> {
         if self.offline {
-            return Err(not_here(repo.as_str()));
+            return Err(not_here(&format!("`{repo}`")));
         }
-        let base = self.permit.registry(repo)?;
-        Ok(base.named(&format!("{}{path}", base.url()))?)
+        Ok(self.permit.registry(repo)?.led(path)?)
     }
 
     /// Sends a request to a repository, with the user's credentials if it wants them.
@@ -147,11 +201,10 @@ impl<'a> Client<'a> {
         repo: &OciRepo,
         actions: &str,
         path: &str,
-        what: Send,
+        send: Send,
         max: u64,
-    ) -> Result<(Head, Vec<u8>), Failure> {
-        let url = self.place(repo, path)?;
-        self.ask_at(repo, actions, &url, what, max)
+    ) -> Result<Answer, Failure> {
+        self.ask_at(repo, actions, &self.place(repo, path)?, send, max)
     }
 
     /// As [`Client::ask`], for an address that the registry has named. Another host than its own is
@@ -161,141 +214,59 @@ impl<'a> Client<'a> {
         repo: &OciRepo,
         actions: &str,
         url: &Permitted,
-        what: Send,
+        send: Send,
         max: u64,
-    ) -> Result<(Head, Vec<u8>), Failure> {
-        let is_own = answer_fits(url, repo)?;
-        let mut answer = self.known_answer(repo, actions).filter(|_| is_own);
-        for attempt in 0..2 {
-            let accept = format!("Accept: {}", ACCEPTED.join(", "));
-            let mut headers = vec![accept];
-            headers.extend(answer.clone());
-            let request = Request {
-                url,
-                send: what,
-                headers,
-                max,
-            };
-            let told = |failure: Failure| failure.context(format!("could not ask `{repo}`"));
-            let (head, body) = send(&self.tool, &request).map_err(told)?;
-            if head.status != 401 || attempt > 0 || !is_own {
-                return Ok((head, body));
-            }
-            match self.challenged(repo, actions, &head)? {
-                Some(new) => answer = Some(new),
-                None => return Ok((head, body)),
-            }
+    ) -> Result<Answer, Failure> {
+        let is_own = url.url().root() == repo.base()?.root();
+        let scope = format!("repository:{}:{actions}", repo.name());
+        let key = (repo.host().to_owned(), scope);
+        let known = self.authorized.borrow().get(&key).cloned();
+        let mut headers = vec![format!("Accept: {}", ACCEPTED.join(", "))];
+        headers.extend(known.filter(|_| is_own));
+        let answer = http::send(&self.tool, url, send, &headers, max)?;
+        if answer.status != 401 || !is_own {
+            return Ok(answer);
         }
-        Err(wants_login(repo, 401))
-    }
-
-    fn known_answer(&self, repo: &OciRepo, actions: &str) -> Option<String> {
-        let answers = self.answers.borrow();
-        answers.get(&key(repo, actions)).cloned()
-    }
-
-    /// Answers the challenge in a registry's refusal; `None` if it has none, or cannot be met.
-    fn challenged(
-        &self,
-        repo: &OciRepo,
-        actions: &str,
-        head: &Head,
-    ) -> Result<Option<String>, Failure> {
-        let Some(challenge) = Challenge::find(head.all("www-authenticate")) else {
-            return Ok(None);
-        };
         let registry = self.permit.registry(repo)?;
         let credentials = credentials::find(&self.tool, repo)?;
-        let key = key(repo, actions);
-        let answer = challenge.answer(&self.tool, &registry, &key.1, credentials.as_ref());
-        let answer = answer.map_err(|failure| {
-            let is_refused = failure.class == Class::NeedsAuthentication;
-            let failure = failure.context(format!("`{repo}`"));
-            if is_refused {
-                failure.hint(login(repo))
-            } else {
-                failure
-            }
-        })?;
-        if let Some(answer) = &answer {
-            self.answers.borrow_mut().insert(key, answer.clone());
-        }
-        Ok(answer)
+        let asked = answer.all("www-authenticate");
+        let given = token::authorization(&self.tool, &registry, asked, &key.1, credentials);
+        let given =
+            given.map_err(|failure| to_login(repo, failure.context(format!("`{repo}`"))))?;
+        let Some(given) = given else {
+            return Ok(answer);
+        };
+        headers.truncate(1);
+        headers.push(given.clone());
+        self.authorized.borrow_mut().insert(key, given);
+        http::send(&self.tool, url, send, &headers, max)
     }
 }
 
-/// Host and scope of a token.
-fn key(repo: &OciRepo, actions: &str) -> (String, String) {
-    let scope = format!("repository:{}:{actions}", repo.name());
-    (repo.host().to_owned(), scope)
-}
-
-/// Whether an address is the registry's own, which may be told who asks.
-fn answer_fits(url: &Permitted, repo: &OciRepo) -> Result<bool> {
-    let own = repo.base()?;
-    Ok(url.url().root() == own.root())
-}
-
-pub(super) fn not_here(what: &str) -> Failure {
+fn not_here(what: &str) -> Failure {
     Failure::new(
         Class::Offline,
-        format!("`{what}` is not kept on this machine"),
+        format!("{what} is not kept on this machine"),
     )
 }
 
-pub(super) fn other(repo: &OciRepo, wanted: &OciDigest) -> Error {
+fn other(repo: &OciRepo, wanted: &OciDigest) -> Error {
     let text = format!("`{repo}` sends something else than {wanted}");
     Error::new(text).hint("do not use it; tell the registry's owner")
 }
 
-fn login(repo: &OciRepo) -> String {
+/// What an answer of a registry means that is not the thing asked for.
+pub(super) fn refusal(answer: &Answer, repo: &OciRepo, what: &str) -> Failure {
+    to_login(repo, answer.refusal(repo.host(), what))
+}
+
+/// How its user logs in, if that is what a registry wants.
+fn to_login(repo: &OciRepo, failure: Failure) -> Failure {
+    if failure.class != Class::NeedsAuthentication {
+        return failure;
+    }
     let host = repo.host();
-    format!(
+    failure.hint(format!(
         "check the spelling; if it is private, log in with `docker login {host}` or `oras login {host}`"
-    )
-}
-
-fn wants_login(repo: &OciRepo, status: u16) -> Failure {
-    let text = format!("`{repo}` may not be read so: its registry answers with status {status}");
-    Failure::new(Class::NeedsAuthentication, text).hint(login(repo))
-}
-
-/// Checks that an answer is what was asked for.
-fn expect(head: &Head, repo: &OciRepo, at: &OciAt) -> Result<(), Failure> {
-    if head.status == 200 {
-        return Ok(());
-    }
-    Err(refusal(head, repo, &format!("`{repo}{}`", at.suffix())))
-}
-
-/// What an answer that is not the thing asked for means.
-pub(super) fn refusal(head: &Head, repo: &OciRepo, what: &str) -> Failure {
-    let host = repo.host();
-    let status = head.status;
-    match status {
-        401 | 403 => wants_login(repo, status),
-        404 | 410 => {
-            let text = format!("{host} does not have {what}");
-            Failure::new(Class::NoRepository, text)
-                .hint("check the spelling of its name and of its tag".to_owned())
-        }
-        300..=399 => {
-            let text = format!("{host} sends us elsewhere for {what}, which is not followed");
-            Failure::new(Class::Other, text).hint("give the address that it leads to".to_owned())
-        }
-        429 => Failure::new(
-            Class::Unreachable,
-            format!("{host} wants to be asked less often"),
-        )
-        .hint("try again later; logged in, more is allowed".to_owned()),
-        408 | 500..=599 => Failure::new(
-            Class::Unreachable,
-            format!("{host} answers with status {status} about {what}"),
-        )
-        .hint("try again later".to_owned()),
-        _ => Failure::new(
-            Class::Other,
-            format!("{host} answers with status {status} about {what}"),
-        ),
-    }
+    ))
 }

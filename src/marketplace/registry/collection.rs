@@ -1,22 +1,14 @@
 //! A collection: an index whose manifests are skills, each named by its annotations, so that its
 //! list needs nothing but the index. What is in no form of a collection is one skill.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Failure, choose_offers};
-use crate::marketplace::reference::{OciDigest, OciRepo, Want};
+use crate::marketplace::fetch::{Failure, choose_offers};
+use crate::marketplace::reference::{OciDigest, OciRepo, Want, forms};
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
 use crate::skill::{SkillName, one_line};
-
-/// How deep indexes are in one another.
-const DEPTH: usize = 3;
-/// Skills of a collection.
-const SKILLS: usize = 50_000;
-/// Entries of all its indexes together, and how many indexes these are.
-const ENTRIES: usize = 2 * SKILLS;
-const PARTS: usize = 64;
 
 /// What a digest leads to.
 pub enum Opened {
@@ -26,73 +18,37 @@ pub enum Opened {
     Collection(Members),
 }
 
-/// What is found while the indexes of a collection are read.
-#[derive(Default)]
-struct Reading {
-    members: Members,
-    /// The indexes that were read: each is read once, however often it is listed.
-    parts: HashSet<OciDigest>,
-    entries: usize,
-}
-
 impl Client<'_> {
     /// Follows an index to its skills, or an image for several machines to one of its images.
     ///
     /// # Errors
     /// When the registry cannot be asked, or the index leads nowhere.
     pub fn open(&self, repo: &OciRepo, digest: &OciDigest) -> Result<Opened, Failure> {
-        let mut at = digest.clone();
-        for _ in 0..=DEPTH {
-            let manifest = self.manifest(repo, &at)?;
-            let Some(listed) = &manifest.manifests else {
-                return Ok(Opened::Skill(manifest, at));
-            };
-            if is_collection(&manifest) {
-                let mut reading = Reading::default();
-                self.collect(repo, listed, DEPTH, &mut reading)?;
-                return Ok(Opened::Collection(reading.members));
-            }
-            let first = listed.iter().find(|one| !one.is_attestation());
-            let first = first.ok_or_else(|| {
-                Error::new(format!("the index `{repo}@{at}` lists nothing"))
-                    .hint("tell whoever published it")
-            })?;
-            at = first.digest.clone();
+        let manifest = self.manifest(repo, digest)?;
+        let Some(listed) = &manifest.manifests else {
+            return Ok(Opened::Skill(manifest, digest.clone()));
+        };
+        let is_collection = manifest.artifact_type.as_deref() == Some(media_type::COLLECTION)
+            || manifest
+                .annotations
+                .contains_key(annotation::COLLECTION_NAME)
+            || listed
+                .iter()
+                .any(|one| one.said(annotation::SKILL_NAME).is_some());
+        if is_collection {
+            return Ok(Opened::Collection(Members::of(listed)));
         }
-        Err(too_deep(repo).into())
-    }
-
-    fn collect(
-        &self,
-        repo: &OciRepo,
-        listed: &[Descriptor],
-        depth: usize,
-        reading: &mut Reading,
-    ) -> Result<(), Failure> {
-        for one in listed {
-            reading.entries += 1;
-            if reading.members.all.len() >= SKILLS || reading.entries > ENTRIES {
-                let text = format!("`{repo}` lists more than {SKILLS} skills");
-                return Err(Failure::new(Class::TooLarge, text));
-            }
-            // A part of a collection that is too long for one index has no name of a skill.
-            if one.is_index() && one.said(annotation::SKILL_NAME).is_none() {
-                let below = depth.checked_sub(1).ok_or_else(|| too_deep(repo))?;
-                if !reading.parts.insert(one.digest.clone()) {
-                    continue;
-                }
-                if reading.parts.len() > PARTS {
-                    let text = format!("`{repo}` is in more than {PARTS} parts");
-                    return Err(Failure::new(Class::TooLarge, text));
-                }
-                let part = self.manifest(repo, &one.digest)?;
-                let listed = part.manifests.as_deref().unwrap_or_default();
-                self.collect(repo, listed, below, reading)?;
-            } else {
-                reading.members.add(one);
-            }
+        let no_skill = |why: &str| {
+            Error::new(format!("the index `{repo}@{digest}` lists {why}"))
+                .hint("tell whoever published it")
+        };
+        let first = listed.iter().find(|one| !one.is_attestation());
+        let first = &first.ok_or_else(|| no_skill("nothing"))?.digest;
+        let image = self.manifest(repo, first)?;
+        if image.manifests.is_some() {
+            return Err(no_skill("other indexes, and no skill").into());
         }
-        Ok(())
+        Ok(Opened::Skill(image, first.clone()))
     }
 
     /// The manifest of a member: in the collection's repository, or else where it says that it is
@@ -123,50 +79,6 @@ impl Client<'_> {
     }
 }
 
-/// The members that are meant. It never guesses.
-///
-/// # Errors
-/// When one is not there, or there twice, or it is not said which of several.
-pub fn choose<'m>(
-    members: &'m [Member],
-    want: &Want,
-    skills: &[String],
-    all: bool,
-) -> Result<Vec<&'m Member>> {
-    let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
-    let chosen = choose_offers(&names, want, skills, all)?;
-    let mut seen = HashSet::new();
-    let chosen: Vec<&Member> = chosen.into_iter().map(|at| &members[at]).collect();
-    let mut twice = HashSet::new();
-    for member in members {
-        if !seen.insert(&member.name) {
-            twice.insert(&member.name);
-        }
-    }
-    if let Some(member) = chosen.iter().find(|member| twice.contains(&member.name)) {
-        let name = one_line(&member.name);
-        let text = format!("the collection has `{name}` more than once");
-        return Err(Error::new(text).hint("install it from where it is published"));
-    }
-    Ok(chosen)
-}
-
-fn is_collection(index: &Manifest) -> bool {
-    let listed = index.manifests.as_deref().unwrap_or_default();
-    index.artifact_type.as_deref() == Some(media_type::COLLECTION)
-        || index.annotations.contains_key(annotation::COLLECTION_NAME)
-        || listed
-            .iter()
-            .any(|one| one.said(annotation::SKILL_NAME).is_some())
-}
-
-fn too_deep(repo: &OciRepo) -> Error {
-    Error::new(format!(
-        "the indexes of `{repo}` are in one another too deep"
-    ))
-    .hint("tell whoever published it")
-}
-
 /// A skill of a collection.
 #[derive(Debug, Clone)]
 pub struct Member {
@@ -191,56 +103,65 @@ pub struct Members {
 }
 
 impl Members {
-    /// Adds what a collection lists so.
-    pub fn add(&mut self, listed: &Descriptor) {
-        match Member::of(listed) {
-            Some(member) => self.all.push(member),
-            None if listed.is_attestation() => {}
-            None => {
-                let said = listed.said(annotation::SKILL_NAME);
-                let said = said.or_else(|| listed.said(annotation::TITLE));
-                let said = || said.unwrap_or(listed.digest.as_str()).to_owned();
-                self.unusable.get_or_insert_with(said);
+    fn of(listed: &[Descriptor]) -> Self {
+        let mut members = Self::default();
+        for one in listed.iter().filter(|one| !one.is_attestation()) {
+            let named = one
+                .said(annotation::SKILL_NAME)
+                .or_else(|| one.said(annotation::TITLE));
+            match Member::of(one, named) {
+                Some(member) => members.all.push(member),
+                None => {
+                    let said = || named.unwrap_or(one.digest.as_str()).to_owned();
+                    members.unusable.get_or_insert_with(said);
+                }
             }
         }
+        members
     }
-}
 
-impl std::ops::Deref for Members {
-    type Target = [Member];
-
-    fn deref(&self) -> &[Member] {
-        &self.all
+    /// The members that are meant. It never guesses.
+    ///
+    /// # Errors
+    /// When one is not there, or there twice, or it is not said which of several.
+    pub fn choose(&self, want: &Want, skills: &[String], all: bool) -> Result<Vec<&Member>> {
+        let names: Vec<&str> = self.all.iter().map(|member| member.name.as_str()).collect();
+        let mut counts = HashMap::new();
+        for name in &names {
+            *counts.entry(*name).or_insert(0) += 1;
+        }
+        let chosen = choose_offers(&names, want, skills, all)?;
+        if let Some(at) = chosen.iter().find(|at| counts[names[**at]] > 1) {
+            let text = format!(
+                "the collection has `{}` more than once",
+                one_line(names[*at])
+            );
+            return Err(Error::new(text).hint("install it from where it is published"));
+        }
+        Ok(chosen.into_iter().map(|at| &self.all[at]).collect())
     }
 }
 
 impl Member {
     /// The skill that a collection lists so; `None` for one without a usable name.
-    pub fn of(listed: &Descriptor) -> Option<Self> {
-        let said = |key| listed.said(key);
-        let published = said(annotation::SKILL_REF).or_else(|| said(annotation::REF_NAME));
-        let repo = published.and_then(published_at);
-        let named = said(annotation::SKILL_NAME).or_else(|| said(annotation::TITLE));
+    fn of(listed: &Descriptor, named: Option<&str>) -> Option<Self> {
+        let published = listed.said(annotation::SKILL_REF);
+        let published = published.or_else(|| listed.said(annotation::REF_NAME));
+        // `HOST/NAME[:TAG][@DIGEST]`
+        let repo = published.and_then(|written| {
+            let bare = written.strip_prefix("oci://").unwrap_or(written);
+            Some(forms::registry(&format!("oci://{bare}")).ok()?.0)
+        });
         let name = named.or_else(|| repo.as_ref().map(OciRepo::short_name))?;
         if name.contains('/') || SkillName::from_written(name).is_none() {
             return None;
         }
+        let description = listed.said(annotation::DESCRIPTION);
         Some(Self {
             name: name.to_owned(),
-            description: said(annotation::DESCRIPTION).unwrap_or_default().to_owned(),
+            description: description.unwrap_or_default().to_owned(),
             published: repo,
             manifest: listed.clone(),
         })
     }
-}
-
-/// The repository in `HOST/NAME[:TAG][@DIGEST]`.
-fn published_at(written: &str) -> Option<OciRepo> {
-    let bare = written.strip_prefix("oci://").unwrap_or(written);
-    let bare = bare.split('@').next().unwrap_or_default();
-    let name = bare.rfind('/')?;
-    let end = bare[name..]
-        .find(':')
-        .map_or(bare.len(), |colon| name + colon);
-    OciRepo::parse(&format!("oci://{}", &bare[..end])).ok()
 }

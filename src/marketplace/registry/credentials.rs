@@ -43,8 +43,6 @@ struct Written {
 struct Auth {
     #[serde(rename = "auth")]
     both: String,
-    username: String,
-    password: String,
     identitytoken: String,
 }
 
@@ -85,41 +83,26 @@ fn places(tool: &Tool) -> Vec<PathBuf> {
     let env = tool.env;
     let under = |base: Option<PathBuf>, path: &str| base.map(|base| base.join(path));
     let containers = "containers/auth.json";
-    let config = env
-        .path("XDG_CONFIG_HOME")
-        .or_else(|| under(env.home(), ".config"));
-    let docker = env
-        .path("DOCKER_CONFIG")
-        .or_else(|| under(env.home(), ".docker"));
-    [
+    let own = |key: &str, dir: &str| env.path(key).or_else(|| under(env.home(), dir));
+    let all = [
         env.path("REGISTRY_AUTH_FILE"),
-        under(docker, "config.json"),
+        under(own("DOCKER_CONFIG", ".docker"), "config.json"),
         under(env.path("XDG_RUNTIME_DIR"), containers),
-        under(config, containers),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+        under(own("XDG_CONFIG_HOME", ".config"), containers),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 impl Written {
     fn of(&self, tool: &Tool, repo: &OciRepo) -> Result<Option<Credentials>> {
         let host = hub(repo.host());
-        // A file of podman's may have an entry for a part of a registry.
-        let whole = format!("{host}/{}", repo.name());
-        let ends = whole.match_indices('/').map(|(end, _)| end);
-        let mut keys: Vec<&str> = ends.map(|end| &whole[..end]).chain([&*whole]).collect();
-        keys.reverse();
-        let entry = |key: &&str| {
-            let is = |(written, _): &(&String, &Auth)| bare(written) == *key;
-            self.auths.iter().find(is).map(|(_, auth)| auth)
-        };
-        let helper = self.cred_helpers.iter();
-        let mut helper = helper.filter(|(written, _)| bare(written) == host);
-        if let Some((_, helper)) = helper.next() {
+        let mut helpers = self.cred_helpers.iter();
+        if let Some((_, helper)) = helpers.find(|(written, _)| bare(written) == host) {
             return ask(tool, helper, host);
         }
-        let found = keys.iter().find_map(entry).and_then(Auth::credentials);
+        let mut auths = self.auths.iter();
+        let auth = auths.find(|(written, _)| bare(written) == host);
+        let found = auth.and_then(|(_, auth)| auth.credentials());
         if found.is_none() && !self.creds_store.is_empty() {
             return ask(tool, &self.creds_store, host);
         }
@@ -131,12 +114,6 @@ impl Auth {
     fn credentials(&self) -> Option<Credentials> {
         if !self.identitytoken.is_empty() {
             return Some(Credentials::Refresh(self.identitytoken.clone()));
-        }
-        if !self.username.is_empty() {
-            return Some(Credentials::Password(
-                self.username.clone(),
-                self.password.clone(),
-            ));
         }
         let decoded = STANDARD.decode(self.both.trim()).ok()?;
         let text = String::from_utf8(decoded).ok()?;
@@ -150,7 +127,7 @@ fn hub(host: &str) -> &str {
     if host == "docker.io" { HUB } else { host }
 }
 
-/// A key without what docker writes around a host. A path is podman's.
+/// A key without what docker writes around a host.
 fn bare(key: &str) -> &str {
     let start = key.find("://").map_or(0, |at| at + 3);
     let bare = key[start..].trim_end_matches('/');

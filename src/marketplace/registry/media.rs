@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::OciDigest;
@@ -86,24 +87,13 @@ pub struct Descriptor {
     /// What is said of it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
-    /// What an image is for; only one of an architecture `unknown` is told apart.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub platform: Option<Platform>,
-}
-
-/// The machine for which an image is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Platform {
-    /// Such as `amd64`.
-    #[serde(default)]
-    pub architecture: String,
-    /// Such as `linux`.
-    #[serde(default)]
-    pub os: String,
+    /// The machine for which an image is; only an `architecture` that is `unknown` is told apart.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub platform: Value,
 }
 
 /// A manifest, or an index if it has [`Manifest::manifests`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
     /// Always 2.
@@ -141,7 +131,7 @@ impl Descriptor {
             size: bytes.len() as u64,
             urls: Vec::new(),
             annotations: BTreeMap::new(),
-            platform: None,
+            platform: Value::Null,
         }
     }
 
@@ -155,16 +145,7 @@ impl Descriptor {
 
     /// Whether it attests how an image was made, which is for no machine.
     pub fn is_attestation(&self) -> bool {
-        let platform = self.platform.as_ref();
-        platform.is_some_and(|platform| platform.architecture == "unknown")
-    }
-
-    /// Whether it names an index.
-    pub fn is_index(&self) -> bool {
-        matches!(
-            &*self.media_type,
-            media_type::INDEX | media_type::DOCKER_INDEX
-        )
+        self.platform["architecture"] == "unknown"
     }
 }
 

@@ -2,11 +2,9 @@
 //! skills, and reading them as places. Open `open.rs` first.
 
 mod artifact;
-mod blobs;
 mod client;
 mod collection;
 mod credentials;
-mod http;
 mod lists;
 mod media;
 mod open;

@@ -8,7 +8,7 @@ use crate::marketplace::fetch::{Failure, Fetcher, Memory, Node, Opened, Snapshot
 use crate::marketplace::fetch::{check_total, tree};
 use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Kind, OciAt, OciDigest, OciRepo, Want};
-use crate::marketplace::registry::collection::{Opened as Found, choose};
+use crate::marketplace::registry::collection::Opened as Found;
 use crate::marketplace::registry::{Member, Members};
 use crate::marketplace::signature::Evidences;
 use crate::marketplace::source::Origin;
@@ -50,7 +50,7 @@ impl<'a> Fetcher<'a> {
             }
             Found::Collection(members) => {
                 let of_repo = |error: Error| error.context(format!("`{repo}`"));
-                let chosen = choose(&members, want, skills, all).map_err(of_repo)?;
+                let chosen = members.choose(want, skills, all).map_err(of_repo)?;
                 let mut memory = Memory::default();
                 let mut left = limits::BROUGHT;
                 for member in chosen {
@@ -81,7 +81,7 @@ impl<'a> Fetcher<'a> {
     /// # Errors
     /// When the registry cannot or may not be asked.
     pub fn resolve_tag(&self, repo: &OciRepo, at: Option<&OciAt>) -> Result<OciDigest, Failure> {
-        let latest = OciAt::parse(None)?;
+        let latest = OciAt::latest();
         self.registry.resolve(repo, at.unwrap_or(&latest))
     }
 

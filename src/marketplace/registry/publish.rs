@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::json;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Failure, Tool};
-use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, OciTag};
+use crate::marketplace::fetch::http::Send;
+use crate::marketplace::fetch::{Class, Failure};
+use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, Want, forms};
 use crate::marketplace::registry::client::{PUSH, refusal};
-use crate::marketplace::registry::http::Send;
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
 use crate::marketplace::{Market, Signed};
 use crate::skill::{Skill, ToolList, visible};
@@ -21,11 +21,18 @@ const BYTES: &str = "application/octet-stream";
 /// The configuration of an artifact that has none.
 const EMPTY: &[u8] = b"{}";
 
+/// What a collection says of a skill, besides where it is.
+const LISTED: [&str; 3] = [
+    annotation::SKILL_NAME,
+    annotation::DESCRIPTION,
+    annotation::VERSION,
+];
+
 /// Where something is published.
 #[derive(Debug, Clone)]
 pub struct Destination {
     repo: OciRepo,
-    tag: OciTag,
+    tag: OciAt,
 }
 
 /// A skill as it is published.
@@ -56,17 +63,16 @@ impl Destination {
     /// # Errors
     /// When it is not that.
     pub fn parse(written: &str) -> Result<Self> {
-        let name = written.rfind('/').unwrap_or(0);
-        let (repo, tag) = match written[name..].split_once(':') {
-            Some((short, tag)) => (&written[..name + short.len()], OciTag::parse(tag)?),
-            None => (written, OciTag::default()),
-        };
-        if written.contains('@') {
-            let text = format!("`{}` cannot be published to", written.escape_debug());
-            return Err(Error::new(text).hint("give a tag, oci://HOST/NAME:TAG, and no digest"));
+        match forms::registry(written)? {
+            (repo, at, Want::Any) if !matches!(at, Some(OciAt::Digest(_))) => Ok(Self {
+                repo,
+                tag: at.unwrap_or_else(OciAt::latest),
+            }),
+            _ => {
+                let text = format!("`{}` cannot be published to", written.escape_debug());
+                Err(Error::new(text).hint("give a tag, oci://HOST/NAME:TAG, and no digest"))
+            }
         }
-        let repo = OciRepo::parse(repo)?;
-        Ok(Self { repo, tag })
     }
 
     /// The address of a digest there.
@@ -77,7 +83,7 @@ impl Destination {
 
 impl std::fmt::Display for Destination {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.repo, self.tag.as_str())
+        write!(f, "{}{}", self.repo, self.tag.suffix())
     }
 }
 
@@ -88,12 +94,9 @@ impl Artifact {
         let (version, license) = (fields.version(), fields.text("license"));
         let compatibility = fields.text("compatibility");
         let mut config = json!({"schemaVersion": "1", "name": name});
+        let description = skill.description.clone();
         let said = [
-            (
-                "description",
-                annotation::DESCRIPTION,
-                skill.description.clone(),
-            ),
+            ("description", annotation::DESCRIPTION, description),
             ("version", annotation::VERSION, version),
             ("license", annotation::LICENSES, license),
             (
@@ -121,19 +124,16 @@ impl Artifact {
         let config = config.to_string().into_bytes();
         let mut content = Descriptor::of(media_type::SKILL_CONTENT, &layer);
         // `oras pull` writes what has a title.
-        let title = format!("{name}.tar.gz");
-        content
-            .annotations
-            .insert(annotation::TITLE.to_owned(), title);
+        let title = (annotation::TITLE.to_owned(), format!("{name}.tar.gz"));
+        content.annotations.extend([title]);
         let manifest = Manifest {
             config: Some(Descriptor::of(media_type::SKILL_CONFIG, &config)),
             layers: Some(vec![content]),
             annotations,
             ..manifest(media_type::MANIFEST, media_type::SKILL)
         };
-        let name = name.to_owned();
         Self {
-            name,
+            name: name.to_owned(),
             config,
             layer,
             manifest,
@@ -146,28 +146,20 @@ impl Artifact {
         let bytes = self.manifest.to_bytes();
         let mut listed = Descriptor::of(media_type::MANIFEST, &bytes);
         listed.artifact_type = Some(media_type::SKILL.to_owned());
-        let keys = [
-            annotation::SKILL_NAME,
-            annotation::DESCRIPTION,
-            annotation::VERSION,
-        ];
-        let said = |key: &str| Some((key.to_owned(), self.manifest.annotations.get(key)?.clone()));
-        listed.annotations = keys.into_iter().filter_map(said).collect();
         let place = format!("{}/{}@{}", repo.host(), repo.name(), listed.digest);
-        listed
-            .annotations
-            .insert(annotation::SKILL_REF.to_owned(), place);
+        let mut said = self.manifest.annotations.clone();
+        said.retain(|key, _| LISTED.contains(&&**key));
+        said.insert(annotation::SKILL_REF.to_owned(), place);
+        listed.annotations = said;
         listed
     }
 }
 
 /// The index of a collection.
 fn index(name: &str, repo: &OciRepo, skills: &[Artifact]) -> Manifest {
-    let mut listed: Vec<Descriptor> = skills.iter().map(|skill| skill.listed(repo)).collect();
-    listed.sort_by(|a, b| {
-        a.said(annotation::SKILL_NAME)
-            .cmp(&b.said(annotation::SKILL_NAME))
-    });
+    let mut skills: Vec<&Artifact> = skills.iter().collect();
+    skills.sort_by(|a, b| a.name.cmp(&b.name));
+    let listed = skills.iter().map(|skill| skill.listed(repo)).collect();
     let key = annotation::COLLECTION_NAME.to_owned();
     Manifest {
         manifests: Some(listed),
@@ -181,11 +173,7 @@ fn manifest(media_type: &str, artifact_type: &str) -> Manifest {
         schema_version: 2,
         media_type: Some(media_type.to_owned()),
         artifact_type: Some(artifact_type.to_owned()),
-        config: None,
-        layers: None,
-        manifests: None,
-        subject: None,
-        annotations: BTreeMap::new(),
+        ..Manifest::default()
     }
 }
 
@@ -223,12 +211,8 @@ impl Market<'_> {
     ) -> Result<Published> {
         check_names(skills, collection)?;
         let staging = self.home_staging()?;
-        let tool = Tool {
-            progress: self.progress,
-            ..self.tool(&staging)
-        };
-        let permit = std::rc::Rc::clone(&self.permit);
-        let client = Client::new(tool, self.home, self.offline, permit);
+        let fetcher = self.fetcher(&staging);
+        let client = &fetcher.registry;
         let last = match (collection, skills) {
             (Some(name), _) => index(name, &to.repo, skills),
             (None, [skill]) => skill.manifest.clone(),
@@ -239,7 +223,7 @@ impl Market<'_> {
         };
         let bytes = last.to_bytes();
         let digest = OciDigest::of(&bytes);
-        let before = match client.resolve(&to.repo, &OciAt::Tag(to.tag.clone())) {
+        let before = match client.resolve(&to.repo, &to.tag) {
             Ok(before) => Some(before),
             Err(failure) if failure.class == Class::NoRepository => None,
             // Some registries say so of a repository that does not exist yet, or let push what may
@@ -273,28 +257,28 @@ impl Client<'_> {
     pub fn put_blob(&self, repo: &OciRepo, bytes: &[u8]) -> Result<bool, Failure> {
         let digest = OciDigest::of(bytes);
         let what = format!("the blob {digest}");
-        let (head, _) = self.ask(repo, PUSH, &format!("blobs/{digest}"), Send::Head, ANSWER)?;
-        if head.status == 200 {
+        let known = self.ask(repo, PUSH, &format!("blobs/{digest}"), Send::Head, ANSWER)?;
+        if known.status == 200 {
             return Ok(false);
         }
         let begin = Send::Bytes("POST", BYTES, b"");
         let own = self.place(repo, "blobs/uploads/")?;
-        let (head, _) = self.ask_at(repo, PUSH, &own, begin, ANSWER)?;
-        let place = head.get("location").filter(|_| head.status == 202);
-        let place = place.ok_or_else(|| refusal(&head, repo, &what))?;
+        let begun = self.ask_at(repo, PUSH, &own, begin, ANSWER)?;
+        let place = begun.get("location").filter(|_| begun.status == 202);
+        let place = place.ok_or_else(|| refusal(&begun, repo, &what))?;
         let join = if place.contains('?') { '&' } else { '?' };
         let hex = digest.hex();
         let url = own.led(&format!("{place}{join}digest=sha256%3A{hex}"))?;
         let send = Send::Bytes("PUT", BYTES, bytes);
-        let (head, _) = self.ask_at(repo, PUSH, &url, send, ANSWER)?;
-        match head.status {
+        let sent = self.ask_at(repo, PUSH, &url, send, ANSWER)?;
+        match sent.status {
             201 | 204 => Ok(true),
-            _ => Err(refusal(&head, repo, &what)),
+            _ => Err(refusal(&sent, repo, &what)),
         }
     }
 
-    /// Sends a manifest or an index under a tag or its digest. Returns its digest, and whether the
-    /// registry has understood that it has a subject.
+    /// Sends a manifest or an index under a tag or its digest. Returns whether the registry has
+    /// understood that it has a subject.
     ///
     /// # Errors
     /// When the registry cannot be asked, or does not take it.
@@ -304,20 +288,20 @@ impl Client<'_> {
         under: &str,
         media_type: &str,
         bytes: &[u8],
-    ) -> Result<(OciDigest, bool), Failure> {
+    ) -> Result<bool, Failure> {
         let path = format!("manifests/{under}");
         let send = Send::Bytes("PUT", media_type, bytes);
-        let (head, _) = self.ask(repo, PUSH, &path, send, ANSWER)?;
-        if !matches!(head.status, 200..=202) {
-            return Err(refusal(&head, repo, &format!("the manifest `{under}`")));
+        let sent = self.ask(repo, PUSH, &path, send, ANSWER)?;
+        if !matches!(sent.status, 200..=202) {
+            return Err(refusal(&sent, repo, &format!("the manifest `{under}`")));
         }
         let digest = OciDigest::of(bytes);
-        let told = head.get("docker-content-digest");
+        let told = sent.get("docker-content-digest");
         if told.is_some_and(|told| told != digest.as_str()) {
             let text = format!("`{repo}` has kept something else than {digest}");
             return Err(Error::new(text).hint("tell the registry's owner").into());
         }
-        Ok((digest, head.get("oci-subject").is_some()))
+        Ok(sent.get("oci-subject").is_some())
     }
 
     /// Sends a skill and its signature. Returns how many blobs the registry did not have.
@@ -360,12 +344,11 @@ impl Client<'_> {
         let mut listed = Descriptor::of(media_type::MANIFEST, &bytes);
         listed.artifact_type = signature.artifact_type;
         let under = listed.digest.as_str();
-        let (_, is_listed) = self.put_manifest(repo, under, media_type::MANIFEST, &bytes)?;
-        if is_listed {
+        if self.put_manifest(repo, under, media_type::MANIFEST, &bytes)? {
             return Ok(());
         }
         // A registry that keeps no lists of these has one under a tag, which clients keep.
-        let known = match self.resolve(repo, &OciAt::Tag(OciTag::parse(&fallback)?)) {
+        let known = match self.resolve(repo, &OciAt::parse(&fallback)?) {
             Ok(digest) => self.manifest(repo, &digest)?.manifests.clone(),
             Err(failure) if failure.class == Class::NoRepository => None,
             Err(failure) => return Err(failure),

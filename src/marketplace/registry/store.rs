@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use crate::error::Result;
 use crate::marketplace::fetch::{cache, file_name};
-use crate::marketplace::reference::{OciDigest, OciRepo, OciTag};
+use crate::marketplace::reference::{OciAt, OciDigest, OciRepo};
 use crate::sys::{Dir, Durable, EntryKind, EntryName, files, limits};
 
 const DIR: EntryName = EntryName::from_static("registry");
@@ -54,13 +54,13 @@ impl Store {
     }
 
     /// The manifest that a tag named when the registry was last asked.
-    pub fn tagged(&self, repo: &OciRepo, tag: &OciTag) -> Option<OciDigest> {
+    pub fn tagged(&self, repo: &OciRepo, tag: &OciAt) -> Option<OciDigest> {
         let bytes = self.dir().ok()?.read(&tag_name(repo, tag), 100).ok()?;
         OciDigest::parse(std::str::from_utf8(&bytes).ok()?).ok()
     }
 
     /// Keeps which manifest a tag names.
-    pub fn tag(&self, repo: &OciRepo, tag: &OciTag, digest: &OciDigest, scratch: &Dir) {
+    pub fn tag(&self, repo: &OciRepo, tag: &OciAt, digest: &OciDigest, scratch: &Dir) {
         if self.tagged(repo, tag).as_ref() != Some(digest) {
             self.write(&tag_name(repo, tag), digest.as_str().as_bytes(), scratch);
         }
@@ -106,7 +106,7 @@ fn name(digest: &OciDigest) -> EntryName {
     EntryName::parse(digest.hex()).unwrap_or(DIR)
 }
 
-fn tag_name(repo: &OciRepo, tag: &OciTag) -> EntryName {
+fn tag_name(repo: &OciRepo, tag: &OciAt) -> EntryName {
     let identity = format!("{repo}:{}", tag.as_str());
     file_name(repo.short_name(), DIR, &identity, ".tag")
 }

@@ -6,9 +6,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Fetcher, Offer, Opened, cache, file_name};
+use crate::marketplace::fetch::{Fetcher, Opened, cache, file_name};
 use crate::marketplace::reference::{Kind, Place, Reading, RepoUrl, Want};
-use crate::marketplace::registry::Member;
 use crate::marketplace::source::{Found, Manifest, Source, SourceKind};
 use crate::marketplace::{Market, Note};
 use crate::skill::{Searchable, rank};
@@ -182,19 +181,6 @@ impl Market<'_> {
             ..Cached::default()
         };
         match SourceKind::parse(&source.reference)? {
-            SourceKind::Place(Place::WellKnown(url)) => {
-                let index = fetcher.index(&url)?;
-                let offer = |offer: Offer| Listed {
-                    reference: format!("{}@{}", offer.name, source.name),
-                    path: offer.name.clone(),
-                    name: offer.name,
-                    description: offer.description,
-                    source: url.as_str().to_owned(),
-                    kind: Kind::WellKnown,
-                    ..Listed::default()
-                };
-                fresh.skills = index.skills.into_iter().map(offer).collect();
-            }
             SourceKind::Place(place) => {
                 if let Place::Repository { url, at } = &place {
                     fresh.state = fetcher.resolve(url, at)?.commit.to_string();
@@ -208,10 +194,8 @@ impl Market<'_> {
                     self.touch(source);
                     return Ok(known.clone());
                 }
-                if let Place::Registry { repo, at } = &place
-                    && let Some(members) = fetcher.collection(repo, at.as_ref())?
-                {
-                    fresh.add_members(source, &place, &members);
+                if let Some(offers) = fetcher.offers(&place)? {
+                    fresh.add_offers(source, &place, offers);
                 } else {
                     let want = Want::Any;
                     let reading = Reading { place, want };
@@ -310,14 +294,14 @@ impl Cached {
         self.add_remotes(source, &snapshot.manifest);
     }
 
-    /// The skills of a collection in a registry, as its index describes them.
-    fn add_members(&mut self, source: &Source, place: &Place, members: &[Member]) {
+    /// The skills of a site or a collection, as its index describes them.
+    fn add_offers(&mut self, source: &Source, place: &Place, offers: Vec<(String, String)>) {
         let (kind, address, rev) = place.record();
-        let listed = members.iter().map(|member| Listed {
-            reference: format!("{}@{}", member.name, source.name),
-            path: member.name.clone(),
-            name: member.name.clone(),
-            description: member.description.clone(),
+        let listed = offers.into_iter().map(|(name, description)| Listed {
+            reference: format!("{name}@{}", source.name),
+            path: name.clone(),
+            name,
+            description,
             source: address.clone(),
             kind,
             rev: rev.clone(),

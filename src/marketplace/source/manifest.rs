@@ -2,8 +2,6 @@
 //! repository and point to other repositories. Their paths are only compared with the tree, and
 //! their names never become paths or options. Pure.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use crate::error::Result;
@@ -23,8 +21,6 @@ pub const PLUGIN: &str = ".claude-plugin/plugin.json";
 pub struct Manifest {
     /// Its name, which is only compared and shown.
     pub name: Option<String>,
-    /// Former names of skills and plugins with their present names.
-    pub renames: BTreeMap<String, String>,
     root: Option<String>,
     plugins: Vec<Plugin>,
 }
@@ -48,16 +44,11 @@ impl Manifest {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let json: Value = serde_json::from_slice(bytes).ok()?;
         let plugins = json.get("plugins").and_then(Value::as_array);
-        let renames = json.get("renames").and_then(Value::as_object);
         let root = json
             .pointer("/metadata/pluginRoot")
             .or(json.get("pluginRoot"));
-        let renames = renames.into_iter().flatten();
-        let renames =
-            renames.filter_map(|(old, new)| Some((old.clone(), new.as_str()?.to_owned())));
         Some(Self {
             name: text(&json, "name"),
-            renames: renames.collect(),
             root: root.and_then(Value::as_str).and_then(tree::normal),
             plugins: plugins.into_iter().flatten().filter_map(plugin).collect(),
         })

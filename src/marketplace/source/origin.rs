@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::Map;
 
 use crate::error::{Error, Result};
-use crate::marketplace::lock::{Files, InstalledName, License, LockEntry, LockPath, LockRef};
+use crate::marketplace::lock::{Files, InstalledName, LockEntry, LockPath, LockRef};
 use crate::marketplace::reference::{CommitId, Kind, Pin, Reach, Reading, RepoUrl};
-use crate::skill::Skill;
+use crate::skill::{Skill, one_line};
 
 /// The source of skills. Reports show of it what a decision about it depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -69,7 +69,7 @@ impl Origin {
             tree: None,
             sha256: String::new(),
             files: Files::default(),
-            license: license.as_deref().map(License::from_written),
+            license: license.as_deref().map(one_line),
             signer: None,
             evidence: None,
             other: Map::new(),

@@ -186,33 +186,21 @@ fn pick<'a>(
 
 /// The skills that a site or a collection lists; none for any other place.
 fn offered(
-    fetcher: &mut Fetcher,
+    fetcher: &Fetcher,
     place: &Place,
     installed: &HashSet<String>,
 ) -> Result<Vec<Candidate>> {
-    let candidate = |source: &str, name: &str, description: &str| Candidate {
-        name: name.to_owned(),
-        path: name.to_owned(),
-        description: Some(description.to_owned()).filter(|text| !text.is_empty()),
+    let (_, source, _) = place.record();
+    let offers = fetcher.offers(place)?.unwrap_or_default().into_iter();
+    let candidates = offers.map(|(name, description)| Candidate {
+        path: name.clone(),
+        description: Some(description).filter(|text| !text.is_empty()),
         plugin: None,
         installed: installed.contains(&format!("{source}#{name}")),
-        select: name.to_owned(),
-    };
-    Ok(match place {
-        Place::WellKnown(url) => {
-            let index = fetcher.index(url)?;
-            let all = index.skills.iter();
-            all.map(|one| candidate(url.as_str(), &one.name, &one.description))
-                .collect()
-        }
-        Place::Registry { repo, at } => {
-            let members = fetcher.collection(repo, at.as_ref())?;
-            let all = members.iter().flat_map(|members| members.iter());
-            all.map(|one| candidate(repo.as_str(), &one.name, &one.description))
-                .collect()
-        }
-        _ => Vec::new(),
-    })
+        select: name.clone(),
+        name,
+    });
+    Ok(candidates.collect())
 }
 
 /// Warns that `REPO@NAME` means a skill here, while other tools read `NAME` as a ref.

@@ -97,8 +97,7 @@ pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s F
     }
     let last = tree::base(&entry.path);
     let last = if last.is_empty() { &entry.name } else { last };
-    let renamed = snapshot.manifest.renames.get(last).cloned();
-    let wanted = Want::Named(renamed.unwrap_or_else(|| last.to_owned()));
+    let wanted = Want::Named(last.to_owned());
     let named = choose(&snapshot.found, &wanted, Choosing::default()).unwrap_or_default();
     let moved = named.first().map(|found| &found.path);
     let text = format!("{} no longer has a skill at `{}`", entry.source, entry.path);

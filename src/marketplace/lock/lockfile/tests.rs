@@ -104,6 +104,7 @@ fn text_from_a_repository_is_neither_a_path_nor_shown_raw() {
         ("ref", "refs/heads/../x"),
         ("tree", hostile),
         ("tree", "--upload-pack=x"),
+        ("tree", ""),
         ("tree", "main"),
         ("tree", "0123456789abcdefg0123456789abcdef0123456"),
         ("license", hostile),
@@ -146,8 +147,8 @@ fn what_installs_write_is_read_again() {
     let id = "0123456789abcdef0123456789abcdef01234567";
     let kept = LockEntry {
         rev: Some(LockRef::parse("refs/heads/feature/x").unwrap()),
-        tree: Some(TreeId::parse(id).unwrap()),
-        license: Some(License::from_written("MIT\n and \u{202e}others")),
+        tree: Some(id.to_owned()),
+        license: Some(one_line("MIT\n and \u{202e}others")),
         files: Files::from_iter([("1\u{fe0f}\u{20e3} Icon\r".to_owned(), "0+x".to_owned())]),
         ..entry("acme--pdf")
     };
