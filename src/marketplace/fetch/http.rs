@@ -54,11 +54,11 @@ pub fn send(
     headers: &[String],
     max: u64,
 ) -> Result<Answer, Failure> {
-    let sent = send_all(tool, slice::from_ref(url), send, headers, max);
+    let answers = send_all(tool, slice::from_ref(url), send, headers, max);
     // What follows `?` may be a token.
     let shown = url.url().as_str().split('?').next().unwrap_or_default();
     let mut answers =
-        sent.map_err(|failure| failure.context(format!("could not get `{shown}`")))?;
+        answers.map_err(|failure| failure.context(format!("could not get `{shown}`")))?;
     // There is one for each address.
     Ok(answers.remove(0))
 }

@@ -1,5 +1,5 @@
 //! Asks a registry, with the user's credentials where it wants them: which manifest a tag names,
-//! manifests and blobs (tags and referrers: `lists.rs`). Each is checked against its digest before
+//! manifests and blobs (signatures: `lists.rs`). Each is checked against its digest before
 //! anybody sees it, and kept. Nothing here knows what a skill is.
 
 use std::cell::{Cell, RefCell};
@@ -230,7 +230,8 @@ impl<'a> Client<'a> {
         let registry = self.permit.registry(repo)?;
         let credentials = credentials::find(&self.tool, repo)?;
         let asked = answer.all("www-authenticate");
-        let given = token::authorization(&self.tool, &registry, asked, &key.1, credentials);
+        let given =
+            token::authorization(&self.tool, &registry, asked, &key.1, credentials.as_ref());
         let given =
             given.map_err(|failure| to_login(repo, failure.context(format!("`{repo}`"))))?;
         let Some(given) = given else {

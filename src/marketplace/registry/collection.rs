@@ -109,12 +109,11 @@ impl Members {
             let named = one
                 .said(annotation::SKILL_NAME)
                 .or_else(|| one.said(annotation::TITLE));
-            match Member::of(one, named) {
-                Some(member) => members.all.push(member),
-                None => {
-                    let said = || named.unwrap_or(one.digest.as_str()).to_owned();
-                    members.unusable.get_or_insert_with(said);
-                }
+            if let Some(member) = Member::of(one, named) {
+                members.all.push(member);
+            } else {
+                let said = || named.unwrap_or(one.digest.as_str()).to_owned();
+                members.unusable.get_or_insert_with(said);
             }
         }
         members

@@ -263,17 +263,17 @@ impl Client<'_> {
         }
         let begin = Send::Bytes("POST", BYTES, b"");
         let own = self.place(repo, "blobs/uploads/")?;
-        let begun = self.ask_at(repo, PUSH, &own, begin, ANSWER)?;
-        let place = begun.get("location").filter(|_| begun.status == 202);
-        let place = place.ok_or_else(|| refusal(&begun, repo, &what))?;
+        let answer = self.ask_at(repo, PUSH, &own, begin, ANSWER)?;
+        let place = answer.get("location").filter(|_| answer.status == 202);
+        let place = place.ok_or_else(|| refusal(&answer, repo, &what))?;
         let join = if place.contains('?') { '&' } else { '?' };
         let hex = digest.hex();
         let url = own.led(&format!("{place}{join}digest=sha256%3A{hex}"))?;
         let send = Send::Bytes("PUT", BYTES, bytes);
-        let sent = self.ask_at(repo, PUSH, &url, send, ANSWER)?;
-        match sent.status {
+        let answer = self.ask_at(repo, PUSH, &url, send, ANSWER)?;
+        match answer.status {
             201 | 204 => Ok(true),
-            _ => Err(refusal(&sent, repo, &what)),
+            _ => Err(refusal(&answer, repo, &what)),
         }
     }
 
@@ -291,17 +291,17 @@ impl Client<'_> {
     ) -> Result<bool, Failure> {
         let path = format!("manifests/{under}");
         let send = Send::Bytes("PUT", media_type, bytes);
-        let sent = self.ask(repo, PUSH, &path, send, ANSWER)?;
-        if !matches!(sent.status, 200..=202) {
-            return Err(refusal(&sent, repo, &format!("the manifest `{under}`")));
+        let answer = self.ask(repo, PUSH, &path, send, ANSWER)?;
+        if !matches!(answer.status, 200..=202) {
+            return Err(refusal(&answer, repo, &format!("the manifest `{under}`")));
         }
         let digest = OciDigest::of(bytes);
-        let told = sent.get("docker-content-digest");
+        let told = answer.get("docker-content-digest");
         if told.is_some_and(|told| told != digest.as_str()) {
             let text = format!("`{repo}` has kept something else than {digest}");
             return Err(Error::new(text).hint("tell the registry's owner").into());
         }
-        Ok(sent.get("oci-subject").is_some())
+        Ok(answer.get("oci-subject").is_some())
     }
 
     /// Sends a skill and its signature. Returns how many blobs the registry did not have.

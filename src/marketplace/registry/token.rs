@@ -35,7 +35,7 @@ pub fn authorization<'h>(
     registry: &Permitted,
     asked: impl Iterator<Item = &'h str>,
     scope: &str,
-    credentials: Option<Credentials>,
+    credentials: Option<&Credentials>,
 ) -> Result<Option<String>, Failure> {
     let (mut takes_password, mut realm, mut service) = (false, None, None);
     for header in asked {
@@ -46,7 +46,7 @@ pub fn authorization<'h>(
             (realm, service) = (fields.remove("realm"), fields.remove("service"));
         }
     }
-    let password = match &credentials {
+    let password = match credentials {
         Some(Credentials::Password(user, password)) => {
             let both = STANDARD.encode(format!("{user}:{password}"));
             Some(format!("Authorization: Basic {both}"))
@@ -62,18 +62,17 @@ pub fn authorization<'h>(
         query.append_pair("service", service);
     }
     let mut form = None;
-    if let Some(Credentials::Refresh(token)) = &credentials {
+    if let Some(Credentials::Refresh(token)) = credentials {
         query.append_pair("grant_type", "refresh_token");
         query.append_pair("client_id", CLIENT);
         query.append_pair("refresh_token", token);
         form = Some(query.finish());
     }
-    let address = match &form {
-        Some(_) => realm,
-        None => {
-            let join = if realm.contains('?') { '&' } else { '?' };
-            format!("{realm}{join}{}", query.finish())
-        }
+    let address = if form.is_some() {
+        realm
+    } else {
+        let join = if realm.contains('?') { '&' } else { '?' };
+        format!("{realm}{join}{}", query.finish())
     };
     let url = registry.named(WebUrl::parse(&address)?)?;
     let sent = form.as_deref().map_or(Send::Get, Send::Form);
