@@ -57,7 +57,7 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
         let (key, dir) = (facts.key(), skill.dir.to_string_lossy());
         let ended = facts
             .store()
-            .change(&key, |session| Ok(in_session(&key, session.withdraw(&dir))))
+            .change(key, |session| Ok(in_session(key, session.withdraw(&dir))))
             .unwrap_or_else(|error| {
                 // The skill stays active, which is safe.
                 warn(format_args!("{error}"));
@@ -233,16 +233,12 @@ pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
 /// The digest of a skill whose hooks the user approved in its current state, or else what the
 /// model is told.
 fn approved_hooks(facts: &Facts, skill: &Skill) -> Result<String, String> {
-    let approved = Ledger::approvals(facts.enterprise(), facts.state())
-        .entries()
-        .unwrap_or_default();
+    let record = Ledger::approvals(facts.enterprise(), facts.state());
+    let approved = record.entries().unwrap_or_default();
     approval_current(&approved, skill, &DigestCache::default()).map_err(|changed| {
         let since = if changed { " since it changed" } else { "" };
         let catalog = Catalog::of(facts);
-        let entry = catalog
-            .entries()
-            .iter()
-            .find(|entry| entry.dir == skill.dir);
+        let entry = catalog.in_dir(&skill.dir);
         let name = entry.map_or_else(|| skill.name.to_string(), Entry::in_layer);
         format!(
             "This skill has hooks, which did not run: they are not approved{since}. The user can \

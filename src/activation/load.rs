@@ -88,14 +88,14 @@ fn make_active(
         .iter()
         .map(|(skill, tool)| snapshot(skill, tool))
         .collect();
-    if let Ok(before) = store.session(&key) {
+    if let Ok(before) = store.session(key) {
         let mut after = before.clone();
         after.load(snapshots.clone(), loading, most)?;
         if after == before {
             return Ok(());
         }
     }
-    let changed = store.load(&key, snapshots, loading, most)?;
+    let changed = store.load(key, snapshots, loading, most)?;
     for (skill, _) in skills {
         if changed.has_begun(&skill.dir) {
             facts.record(activation_event(skill));

@@ -55,11 +55,8 @@ impl<'a> Rules<'a> {
 
     /// The rules for this run. Trust and approval go by the digests that are kept.
     pub fn new(facts: &'a Facts, asks: Asks) -> Self {
-        let digests = Rc::new(DigestCache::of_project(
-            &facts.run.project_dir(),
-            facts.state(),
-            asks,
-        ));
+        let digests = DigestCache::of_project(&facts.run, facts.state(), asks);
+        let digests = Rc::new(digests);
         let mut unreadable = None;
         let policies = facts.policies().unwrap_or_else(|error| {
             let why = format!("the policy cannot be read, so no skill is offered: {error}");
@@ -166,11 +163,8 @@ impl<'a> Rules<'a> {
             return None;
         }
         let need = approval_needed(skill, &needs)?;
-        let approved = || {
-            Ledger::approvals(self.facts.enterprise(), self.facts.state())
-                .entries()
-                .unwrap_or_default()
-        };
+        let record = || Ledger::approvals(self.facts.enterprise(), self.facts.state());
+        let approved = || record().entries().unwrap_or_default();
         let approved = self.approved.get_or_init(approved);
         let since = match approval_current(approved, skill, &self.digests) {
             Ok(_) => return None,

@@ -106,11 +106,7 @@ pub fn decided_by_a_person(facts: &Facts, caller: Caller, command: &str) -> Resu
     }
     let is_person = std::io::stdin().is_terminal();
     // Read only where it decides: what is read is not read again after a change.
-    let config = if is_person {
-        None
-    } else {
-        Some(facts.config())
-    };
+    let config = (!is_person).then(|| facts.config());
     if is_person
         || config
             .as_ref()

@@ -114,11 +114,8 @@ impl Report {
     pub fn for_catalog<'a>(facts: &'a Facts, catalog: &'a Catalog) -> impl Iterator<Item = Self> {
         let mut reporter = Reporter::new(facts, catalog);
         let disclosure = Disclosure::new(catalog);
-        let progress = Progress::new(
-            "reading skills",
-            catalog.entries().len(),
-            watched(&facts.run),
-        );
+        let (count, show) = (catalog.entries().len(), watched(&facts.run));
+        let progress = Progress::new("reading skills", count, show);
         let report = move |(done, entry)| {
             progress.at(done);
             let mut report = reporter.report(entry);
@@ -127,10 +124,8 @@ impl Report {
             report.diagnostics.extend(cut.cloned().map(Remark::from));
             report
         };
-        let told = catalog
-            .entries()
-            .iter()
-            .filter(|entry| is_told(&facts.run, entry));
+        let entries = catalog.entries().iter();
+        let told = entries.filter(|entry| is_told(&facts.run, entry));
         told.enumerate().map(report)
     }
 

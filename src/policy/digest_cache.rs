@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::Ledger;
+use crate::run_context::RunContext;
 use crate::sys::cache_file::{self, Part, Parts};
 use crate::sys::stamp::{Stamp, Stamps, all_unchanged, now};
 use crate::sys::{hash, limits};
@@ -70,8 +71,9 @@ struct Known {
 }
 
 impl DigestCache {
-    /// The digests that are kept in `state` for this project.
-    pub fn of_project(project: &Path, state: &Path, asks: Asks) -> Self {
+    /// The digests that are kept in `state` for the project of this run.
+    pub fn of_project(run: &RunContext, state: &Path, asks: Asks) -> Self {
+        let project = run.project_dir();
         let name = hash(project.as_os_str().as_encoded_bytes());
         let file = state.join(format!("digests/{name:016x}"));
         Self::open(file, asks, Ledger::trusted(state).stamp())

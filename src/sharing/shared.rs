@@ -283,7 +283,7 @@ impl<'a> Shared<'a> {
             return Ok(());
         }
         record::change(&self.facts.run.dirs.plugin, |all| {
-            all.retain(|made| keep(made))
+            all.retain(|made| keep(made));
         })
     }
 

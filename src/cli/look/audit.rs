@@ -85,11 +85,8 @@ impl Audit {
             }
             return stream(facts, common, screen, &is_wanted, live).map(|()| String::new());
         };
-        let (mut lines, torn) = last_events(
-            &audit_file(facts.state()),
-            limit.saturating_add(1),
-            is_wanted,
-        )?;
+        let log = audit_file(facts.state());
+        let (mut lines, torn) = last_events(&log, limit.saturating_add(1), is_wanted)?;
         tell_torn(torn);
         if lines.len() > limit {
             lines.remove(0);

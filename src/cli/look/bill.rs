@@ -14,10 +14,8 @@ use crate::sys::Progress;
 /// The bill of every skill directory that the caller may know of, also of those that are not offered.
 pub fn bill(facts: &Facts) -> Result<String> {
     let catalog = Catalog::of(facts);
-    let told = catalog
-        .entries()
-        .iter()
-        .filter(|entry| is_told(&facts.run, entry));
+    let entries = catalog.entries().iter();
+    let told = entries.filter(|entry| is_told(&facts.run, entry));
     let entries: Vec<&Entry> = told.collect();
     let mut origins = Installed::default();
     let progress = Progress::new("reading skills", entries.len(), watched(&facts.run));

@@ -66,11 +66,8 @@ pub fn summarize(audit: &Audit, facts: &Facts, common: Common, screen: Screen) -
 
 fn summary(audit: &Audit, facts: &Facts) -> Result<Summary> {
     let (from, mut summary) = (since(audit.since.as_deref())?, Summary::default());
-    for skill in Catalog::of(facts)
-        .entries()
-        .iter()
-        .filter_map(Entry::usable)
-    {
+    let catalog = Catalog::of(facts);
+    for skill in catalog.entries().iter().filter_map(Entry::usable) {
         summary.skills.reserve(skill.name.as_str());
     }
     if audit.log.is_empty() {
@@ -99,10 +96,8 @@ fn write_page(
     file: &Path,
     page: &str,
 ) -> Result<String> {
-    let (target, shown) = (
-        facts.run.env.cwd.join(file),
-        shown_name(&file.to_string_lossy()),
-    );
+    let target = facts.run.env.cwd.join(file);
+    let shown = shown_name(&file.to_string_lossy());
     let bytes = count(page.len(), "byte");
     let other = target
         .symlink_metadata()

@@ -272,10 +272,8 @@ fn place(run: &RunContext, written: Option<&Path>, revokes: bool) -> PathBuf {
 
 /// The file that revokes a key, if one does.
 fn revoked_in(facts: &Facts, fingerprint: &str) -> Result<Option<PathBuf>> {
-    for file in signing_files(facts)?
-        .into_iter()
-        .filter(|file| file.revokes)
-    {
+    let files = signing_files(facts)?.into_iter();
+    for file in files.filter(|file| file.revokes) {
         let text = String::from_utf8_lossy(&read(&file.path)?).into_owned();
         if revocations(&text).is_ok_and(|keys| keys.contains(fingerprint)) {
             return Ok(Some(file.path));

@@ -92,10 +92,8 @@ fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
 impl Report {
     fn new(facts: &Facts) -> Self {
         let catalog = Catalog::of(facts);
-        let told = catalog
-            .entries()
-            .iter()
-            .filter(|entry| is_told(&facts.run, entry));
+        let entries = catalog.entries().iter();
+        let told = entries.filter(|entry| is_told(&facts.run, entry));
         let (rules, config) = match (rules(facts), facts.config()) {
             (Ok(rules), Ok(config)) => (rules, config),
             (Err(error), _) | (_, Err(error)) => return Self::closed(&error),

@@ -246,18 +246,18 @@ fn put(found: &Facts, facts: &Facts, skill: &Skill, wanted: Wanted) -> Result<()
     match wanted.prompt {
         // Comes before the event of its prompt.
         Some(prompt) if wanted.by == By::Typing => {
-            let ended = store.enter_prompt(&key, Some(prompt))?;
+            let ended = store.enter_prompt(key, Some(prompt))?;
             facts.record_ends(ended);
         }
         // A call does not tell whether somebody wrote its prompt: what is active stays.
-        Some(prompt) => store.name_prompt(&key, prompt)?,
+        Some(prompt) => store.name_prompt(key, prompt)?,
         None => {}
     }
     let put = put_in_force(found, skill, &tool_name(&skill.name));
     facts.take_events(found);
     put?;
     if wanted.by != By::Tool {
-        store.confirm(&key, &skill.dir)?;
+        store.confirm(key, &skill.dir)?;
     }
     Ok(())
 }

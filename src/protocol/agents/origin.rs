@@ -12,7 +12,7 @@ use crate::session::{Session, SessionKey};
 use crate::sys::{Dir, EntryName, Env, warn};
 
 /// How exactly it is recorded when an agent last called.
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// The context of a call, for as long as this process runs.
 pub fn leaked(env: Env, calling: Calling) -> &'static Facts {

@@ -294,7 +294,7 @@ impl Hook<'_> {
         }
         let (facts, table) = (self.facts, self.agent.table());
         let (store, key) = (facts.store(), facts.key());
-        let session = store.session(&key);
+        let session = store.session(key);
         if !self.is_users() {
             if let Ok(session) = &session {
                 self.goes_on(session);
@@ -303,7 +303,7 @@ impl Hook<'_> {
         }
         match session {
             // As at chibi's start: the user goes on, and what was in the record is unknown.
-            Err(_) => match store.begin(&key) {
+            Err(_) => match store.begin(key) {
                 Ok(ended) => facts.record_ends(ended),
                 Err(error) => warn(format_args!("could not reset the active skills: {error}")),
             },
@@ -330,7 +330,7 @@ impl Hook<'_> {
         let prompt = self.event.prompt.as_deref();
         if let Some(prompt) = prompt.filter(|_| !session.activated.is_empty())
             && session.prompt.as_deref() != Some(prompt)
-            && let Err(error) = self.facts.store().name_prompt(&self.facts.key(), prompt)
+            && let Err(error) = self.facts.store().name_prompt(self.facts.key(), prompt)
         {
             // Then the next prompt of a user ends it as well.
             warn(format_args!("{error}"));
@@ -345,7 +345,7 @@ impl Hook<'_> {
         match self.agent.table().prompts {
             Prompts::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
                 // It belongs to this prompt. Should that not be recorded, it lasts one longer.
-                let _ = store.name_prompt(&key, prompt.unwrap_or("begun"));
+                let _ = store.name_prompt(key, prompt.unwrap_or("begun"));
             }
             // Another hook has told of this prompt, or a skill was typed in it.
             _ if prompt.is_some_and(is_at) => {}
@@ -358,7 +358,7 @@ impl Hook<'_> {
     }
 
     fn session(&self) -> Result<Session, Unreadable> {
-        self.facts.store().session(&self.facts.key())
+        self.facts.store().session(self.facts.key())
     }
 
     /// Whether activations end with the prompt; not if the configuration cannot be read.
@@ -373,7 +373,7 @@ impl Hook<'_> {
 
     /// Ends what another prompt than this has active.
     fn enter(&self, prompt: Option<&str>) {
-        match self.facts.store().enter_prompt(&self.facts.key(), prompt) {
+        match self.facts.store().enter_prompt(self.facts.key(), prompt) {
             Ok(ended) => self.facts.record_ends(ended),
             Err(error) => warn(format_args!("{error}")),
         }

@@ -90,9 +90,8 @@ fn not_added(facts: &Facts) -> Option<Check> {
 /// What is approved, and where skills come from, if that cannot be read.
 fn records(facts: &Facts) -> impl Iterator<Item = Check> {
     let base = Layer::Plugin.base(facts);
-    let approvals = Ledger::approvals(facts.enterprise(), facts.state())
-        .entries()
-        .err();
+    let record = Ledger::approvals(facts.enterprise(), facts.state());
+    let approvals = record.entries().err();
     let sources = market_at(facts, &base).sources().err();
     let found = approvals.map(|error| ("approvals", error)).into_iter();
     let found = found.chain(sources.map(|error| ("sources", error)));
