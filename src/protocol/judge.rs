@@ -238,7 +238,7 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
         return judged;
     };
     match &mut judged.verdict {
-        Verdict::Refuse(why) => why.model.push_str(&format!(" ({error})")),
+        Verdict::Refuse(why) => why.model = format!("{} ({error})", why.model),
         _ => judged = closed(request, &call, "the configuration cannot be read", &error),
     }
     judged

@@ -43,8 +43,8 @@ impl Ask {
         let (name, arguments) = match self {
             Run(command) => (world.form.shell.1, json!({ "command": command })),
             Write(path) if world.form.write.1 == "patch" => {
-                let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
-                (world.form.write.0, json!({ "command": patch }))
+                let text = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch");
+                (world.form.write.0, json!({ "command": text }))
             }
             Write(path) => {
                 let (name, key) = world.form.write;

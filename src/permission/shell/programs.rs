@@ -540,7 +540,10 @@ mod tests {
         }
         assert!(std::ptr::eq(named("/usr/bin/gls"), exactly("ls")));
         for name in ["", " ", "no-such-program", "rm rmdir"] {
-            assert!(std::ptr::eq(exactly(name), &OTHER), "{name}");
+            assert!(
+                std::ptr::eq(exactly(name), std::ptr::from_ref(&OTHER)),
+                "{name}"
+            );
         }
     }
 }
