@@ -9,7 +9,7 @@ use crate::sys::name_list::Names;
 /// Variables that affect how output looks, never what runs.
 const HARMLESS: Names = Names::new(
     "LANG TZ TERM NO_COLOR FORCE_COLOR CLICOLOR COLUMNS LINES CI DEBUG RUST_BACKTRACE RUST_LOG \
-     NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE",
+     NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE TF_LOG",
 );
 
 /// Whether a variable may be exported, or set before a command.
