@@ -180,7 +180,8 @@ impl Facts {
 
     /// Takes over the events that other facts of this call hold back.
     pub fn take_events(&self, other: &Self) {
-        self.held_back.borrow_mut().extend(other.held_back.take());
+        let events = other.held_back.take();
+        self.held_back.borrow_mut().extend(events);
     }
 
     /// Writes the events held back until the answer was sent, after `complete` has added what the host

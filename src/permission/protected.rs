@@ -80,6 +80,16 @@ impl<'a> Protection<'a> {
         }
     }
 
+    /// Whether a name, in which [`ANY`] and [`ONE`] match as wildcards, may be one of a place's, or of
+    /// what makes a directory in one a skill.
+    pub fn has_name(&self, glob: &str) -> bool {
+        let glob = fold(glob);
+        let mut places = self.known().iter();
+        self.steps.spend(places.len());
+        may_be(&glob, "skill.md")
+            || places.any(|place| place.folded.split('/').any(|name| may_be(&glob, name)))
+    }
+
     /// How one path relates to places.
     fn among(&self, path: &str, places: &[Place]) -> Relation {
         let is_glob = path.contains([ANY, ONE]);

@@ -238,7 +238,11 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
         return judged;
     };
     match &mut judged.verdict {
-        Verdict::Refuse(why) => why.model = format!("{} ({error})", why.model),
+        Verdict::Refuse(why) => {
+            for text in [&mut why.model, &mut why.person] {
+                *text = format!("{text} ({error})");
+            }
+        }
         _ => judged = closed(request, &call, "the configuration cannot be read", &error),
     }
     judged
@@ -249,9 +253,14 @@ pub fn refuse_unread(on: &Grounds, shown: &str, why: &str) -> Judged {
     if on.nothing_is_in_force() || !on.mode().restricts() {
         return Judged::new(Verdict::Allow, None);
     }
-    let text = format!(
-        "`{shown}` is not allowed while a skill or policy restricts: {why}. Tell the user."
-    );
+    let text = match &on.lack {
+        Some(Lack { what, error }) => {
+            format!("`{shown}` is not allowed while {what}: {error}. Tell the user.")
+        }
+        None => format!(
+            "`{shown}` is not allowed while a skill or policy restricts: {why}. Tell the user."
+        ),
+    };
     let event = Event::new("tool")
         .with("tool", shown)
         .with("decision", "blocked")
@@ -344,7 +353,12 @@ impl Case<'_> {
         let (event, is_active) = (by.event, !self.session.activated.is_empty());
         let verdict = match by.decision.outcome {
             Outcome::Blocked(refusal) => return self.blocked(refusal, event),
-            Outcome::Warned(refusal) => Verdict::Note(self.in_hosts_words(refusal).message()),
+            Outcome::Warned(refusal) => {
+                let text = self.in_hosts_words(refusal).message();
+                Verdict::Note(format!(
+                    "{text} It was let through, since `enforce` is `warn`."
+                ))
+            }
             Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => Verdict::Allow,
         };
         if self.types_on() {

@@ -4,6 +4,7 @@
 use super::builtins::{self, Builtin};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
+use super::operands::runs_elsewhere;
 use super::options::Shows;
 use super::programs::{Does, Free, MOVES, PREFIX, Program, SETS, SHELL, exactly, named};
 use super::read::Reading;
@@ -249,7 +250,17 @@ impl Checker<'_> {
                 outcome = Some(match run {
                     Run::Command(words) => {
                         let programs_only = view.programs_only || runs_programs(program);
-                        self.inner(&words, view, programs_only)
+                        let begin = runs::runs_from(program, arguments).unwrap_or(0);
+                        let moves = runs_elsewhere(&arguments[..begin]);
+                        let here = moves.then(|| self.directories.clone());
+                        if moves {
+                            self.directories.lose();
+                        }
+                        let outcome = self.inner(&words, view, programs_only);
+                        if let Some(here) = here {
+                            self.directories = here;
+                        }
+                        outcome
                     }
                     Run::Text { text, .. } => self.text_within(program.runs, &text, view),
                 });

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::operand::globs;
-use super::programs::{self, Does, Program, Runs, base, lists};
+use super::programs::{self, Does, Program, Runs, base};
 use super::reach::{Checked, Named, Reach};
 use super::reading_programs::reading;
 use super::runs::{self, Run};
@@ -15,7 +15,15 @@ use crate::permission::protected::{Relation, UNKNOWN, WHY_PROTECTED};
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
 /// Options by which a destination is replaced and not entered, or sources go.
-const WHOLE: &str = "--delete --remove-source-files --no-target-directory --no-dereference -T";
+const WHOLE: [&str; 7] = [
+    "--delete",
+    "--remove-source-files",
+    "--no-t",
+    "--no-d",
+    "--pare",
+    "--relative",
+    "--files-from",
+];
 
 /// The limit of such options that are followed.
 const MAX_MOVES: usize = 8;
@@ -63,10 +71,9 @@ impl Reach<'_> {
         let mut directories = self.directories.clone();
         let mut count = 0;
         for (at, option) in behind.iter().enumerate() {
-            let mut options = DIRECTORY_OPTIONS.split(' ');
-            let to = match options.find_map(|name| option.text.strip_prefix(name)) {
+            let to = match directory(&option.text) {
                 Some("") => behind.get(at + 1).map(|next| next.text.as_str()),
-                value => value.map(|value| value.trim_start_matches('=')),
+                value => value,
             };
             let known = to.and_then(|to| to.split(UNKNOWN).next());
             if let Some(to) = known.filter(|to| !to.is_empty() && count < MAX_MOVES) {
@@ -154,7 +161,11 @@ impl Reach<'_> {
             does => does == Does::Links,
         };
         let replaces = |one: &Named| {
-            lists(WHOLE, &one.text) || links && one.is_option() && one.text.contains(['n', 'h'])
+            let is_cluster = one.is_option() && !one.text.starts_with("--");
+            let whole = if does == Does::Syncs { 'R' } else { 'T' };
+            WHOLE.iter().any(|whole| one.text.starts_with(whole))
+                || is_cluster && one.text.contains(whole)
+                || links && one.is_option() && one.text.contains(['n', 'h'])
         };
         let whole = named.iter().any(replaces);
         let into = does != Does::Syncs && has_option(named, "t");
@@ -225,10 +236,31 @@ impl Reach<'_> {
     fn found(&self, words: &[Word], named: &[Named], depth: usize) -> Checked {
         let mut removes = named.iter().any(|named| named.text == "-delete");
         let mut writes = named.iter().any(|named| named.text.starts_with("-f"));
-        // Which files these are is not known.
-        let is_chosen = named
-            .iter()
-            .any(|one| matches!(one.text.as_str(), "-name" | "-iname"));
+        let mut searched = Vec::new();
+        // Whether names that no place has choose what is removed.
+        let (mut is_chosen, mut is_plain) = (false, true);
+        let mut rest = named.iter();
+        while let Some(one) = rest.next() {
+            let text = one.text.as_str();
+            if find::RUNS.contains(&text) {
+                rest.find(|named| matches!(named.text.as_str(), ";" | "+"));
+            } else if text != "-f" && find::takes_value(text) {
+                let Some(value) = rest.next() else {
+                    continue;
+                };
+                if text.starts_with("-f") {
+                    refuse_if(value, self.names_place(&value.text))?;
+                } else if matches!(text, "-name" | "-iname") {
+                    is_chosen = true;
+                    is_plain &= !self.guard.context.protection.has_name(&globs(&value.text));
+                }
+            } else if !text.starts_with(['-', '(', ')', '!', ',', ';', '+']) {
+                searched.push(one);
+            } else {
+                is_plain &= !matches!(text, "(" | "!" | "," | "-not" | "-o" | "-or");
+            }
+        }
+        let is_chosen = is_chosen && is_plain;
         for mut inner in find::commands(words) {
             self.check(&inner, depth + 1)?;
             // What is run at last decides, as in `-exec sudo rm`.
@@ -249,18 +281,6 @@ impl Reach<'_> {
             removes |= row.changes() && !reads && !is_chosen;
             writes |= !reads;
         }
-        let mut searched = Vec::new();
-        let mut rest = named.iter();
-        while let Some(one) = rest.next() {
-            let text = one.text.as_str();
-            if find::RUNS.contains(&text) {
-                rest.find(|named| matches!(named.text.as_str(), ";" | "+"));
-            } else if text != "-f" && find::takes_value(text) {
-                rest.next();
-            } else if !text.starts_with(['-', '(', ')', '!', ',', ';', '+']) {
-                searched.push(one);
-            }
-        }
         if removes && searched.is_empty() {
             return self.each_changed(&self.named(&[Word::literal(".")])?);
         }
@@ -276,22 +296,27 @@ impl Reach<'_> {
         let place = runs::git_verb(words);
         let verb = words.get(place).and_then(Word::text).unwrap_or_default();
         let behind = &named[named.partition_point(|one| one.at <= place)..];
+        // The word behind `-e` of `git clean`.
+        let excludes = |one: &&Named| one.is_option() && one.text.ends_with('e');
+        let patterns = behind.iter().filter(excludes).map(|one| one.at + 1);
+        let patterns: BTreeSet<usize> = patterns.filter(|_| verb == "clean").collect();
+        let is_undone = before_end(behind).any(|one| one.text.starts_with("--no-"));
         let leaves = |one: &Named| match verb {
+            _ if is_undone || patterns.contains(&one.at) => false,
             "clean" => is_option(one, "n") || one.text == "--dry-run",
             _ => one.text == "--cached",
         };
         match verb {
             "clean" | "rm" | "mv" if !before_end(behind).any(leaves) => {
                 self.others(named.iter().filter(|one| one.is_option()))?;
-                // The word behind `-e` of `git clean`.
-                let excludes = |one: &&Named| one.is_option() && one.text.ends_with('e');
-                let patterns = behind.iter().filter(excludes).map(|one| one.at + 1);
-                let patterns: BTreeSet<usize> = patterns.filter(|_| verb == "clean").collect();
                 let paths = plain(behind).filter(|one| !patterns.contains(&one.at));
-                let mut paths = paths.peekable();
-                if verb == "clean" && paths.peek().is_none() {
+                let paths: Vec<&Named> = paths.collect();
+                let vanishes =
+                    |one: &Named| one.text.starts_with(UNKNOWN) && !one.word.is_one_word();
+                if verb == "clean" && paths.iter().all(|one| vanishes(one)) {
                     return self.each_changed(&self.named(&[Word::literal(".")])?);
                 }
+                let mut paths = paths.into_iter();
                 paths.try_for_each(|one| refuse_if(one, self.is_near(&self.pathspec(&one.text))))
             }
             "log" | "diff" | "show" | "status" | "blame" => {
@@ -316,6 +341,21 @@ impl Reach<'_> {
             None => text,
         }
     }
+}
+
+/// The value of an option that names the directory to run in; an empty one is the next word.
+pub fn directory(option: &str) -> Option<&str> {
+    let mut options = DIRECTORY_OPTIONS.split(' ');
+    let value = options.find_map(|name| option.strip_prefix(name));
+    // As in `env -iC DIRECTORY`.
+    let is_last = || option.starts_with('-') && !option.starts_with("--") && option.ends_with('C');
+    let value = value.or_else(|| is_last().then_some(""));
+    value.map(|value| value.trim_start_matches('='))
+}
+
+/// Whether one of these words may be an option that names the directory to run in.
+pub fn runs_elsewhere(words: &[Word]) -> bool {
+    words.iter().any(|word| directory(word.prefix()).is_some())
 }
 
 /// Whether `sed` with these arguments changes no file.

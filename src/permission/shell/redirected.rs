@@ -9,7 +9,8 @@ use super::Fault;
 use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
 use super::operand::{Known, MAX_WORK, texts};
-use super::programs::{Does, EXPORTS, MOVES, exactly, named};
+use super::operands::{directory, runs_elsewhere};
+use super::programs::{Does, EXPORTS, MOVES, Runs, exactly, named};
 use super::reach::{Guard, LONGEST, Reach};
 use super::read::Reading;
 use super::step::{Redirect, Simple};
@@ -142,15 +143,24 @@ impl Rules for Recorder<'_> {
         }
         let here = WorkingDirectories::default();
         let entering = |word: &Word| word.fits(|text| exactly(text).has(MOVES));
+        let moves = |simple: &Simple| {
+            let name = simple.words.first().and_then(Word::text);
+            let wraps = |name| matches!(named(name).runs, Runs::Command { .. });
+            name.is_some_and(wraps) && runs_elsewhere(&simple.words)
+        };
         for simple in reading.commands() {
-            if simple.words.iter().any(entering) {
+            if simple.words.iter().any(entering) || moves(simple) {
                 let mut all = Vec::new();
                 self.reaching(&here, |reach| {
                     let words = simple.words.iter().skip(1);
                     all.extend(words.filter_map(|word| texts(word, reach.known)).flatten());
                 });
+                let to = |text: &String| {
+                    let value = directory(text).filter(|value| !value.is_empty());
+                    self.guard.begin.join(value.unwrap_or(text))
+                };
                 let mut entered = self.entered.borrow_mut();
-                entered.extend(all.iter().map(|text| self.guard.begin.join(text)));
+                entered.extend(all.iter().map(to));
                 entered.truncate(MAX_ENTERED);
             }
         }

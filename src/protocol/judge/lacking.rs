@@ -18,13 +18,17 @@ pub struct Lack {
 
 /// What is missing for calls of this host in this session.
 pub fn lack(facts: &Facts, session: &Result<Session, Unreadable>) -> Option<Lack> {
-    if facts.run.agent.is_none() {
-        let error = lacks_always_on(facts, session.as_ref().ok()?)?;
+    let missing = if facts.run.agent.is_none() {
         let what = "what is always on is not in force";
-        return Some(Lack { what, error });
-    }
-    let what = "a required skill is missing";
-    let missing = required_and_missing(facts).map(|error| Lack { what, error });
+        let error = session
+            .as_ref()
+            .ok()
+            .and_then(|it| lacks_always_on(facts, it));
+        error.map(|error| Lack { what, error })
+    } else {
+        let what = "a required skill is missing";
+        required_and_missing(facts).map(|error| Lack { what, error })
+    };
     // A mistake in the configuration could hide what a policy requires.
     missing.or_else(|| {
         let requires = facts.policies().is_ok_and(|all| all.require_any());

@@ -9,7 +9,7 @@ use crate::facts::Facts;
 use crate::host::ours;
 use crate::permission::{Call, OurTool, Refusal, looking};
 use crate::protocol::called::{self, Called};
-use crate::protocol::{RunSkillScript, ToolCall, ToolUse};
+use crate::protocol::{RunSkillScript, ToolCall, ToolUse, written_skill};
 use crate::session::Session;
 
 /// A call of a tool, with what its arguments are.
@@ -147,12 +147,15 @@ impl Request {
     /// The directory of the skill whose script it runs, found as its tool finds it: skills may share a
     /// name, and a skill may have several spellings.
     pub fn script_of(&self, facts: &Facts, session: &Session) -> Option<PathBuf> {
-        match self.our_call()? {
-            ToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
-                called::skill_dir(facts, start.skill.as_deref(), session)
+        let written = match &self.asks {
+            Asks::Ours(Ok(ToolCall::RunSkillScript(RunSkillScript::Start(start)))) => {
+                start.skill.as_deref()
             }
-            _ => None,
-        }
+            // The tool says what is wrong with its arguments.
+            Asks::Ours(Err(_)) if self.tool == ours::RUN_SCRIPT => written_skill(&self.arguments),
+            _ => return None,
+        };
+        called::skill_dir(facts, written, session)
     }
 
     /// The call in the form that rules apply to: an activation counts as a call of the skill's own tool.

@@ -134,3 +134,48 @@ fn honest_commands_with_variables_run() {
 fn a_length_has_no_name_of_its_own() {
     refused("x=1 y; rm -rf .claude ${#x} é");
 }
+
+#[test]
+fn names_choose_what_find_removes_if_no_place_has_them() {
+    for command in [
+        "find . -name '*.tmp' -exec rm {} +",
+        "find . -type f -iname '*.bak' -exec mv {} old/ \\;",
+    ] {
+        runs(command);
+    }
+    for command in [
+        "find . -name .claude -exec rm -rf {} +",
+        "find . -name '*' -exec rm -rf {} +",
+        "find . ! -name x -exec rm -rf {} +",
+        "find . -name x -o -exec rm -rf {} +",
+        "find . -maxdepth 1 -iname '.c*' -exec rm -rf {} +",
+        "find . -name SKILL.md -exec rm {} +",
+        "find . -exec rm -rf -- {} -name \\;",
+        "find . -fprint .claude/skills/x",
+        "find . -fprintf .claude/skills/x %p",
+        "find . -fls .claude/skills/x",
+    ] {
+        refused(command);
+    }
+}
+
+#[test]
+fn a_destination_is_replaced_by_options_in_any_form() {
+    for command in [
+        "cp -rT a .claude",
+        "mv -fT a .claude",
+        "ln -sfT a .claude",
+        "cp -r --no-t a .claude",
+        "cp --parents skills/evil/SKILL.md .claude",
+        "rsync -aR skills/evil .claude/",
+        "rsync --files-from=l src .claude",
+        "git clean -fdx -e -n",
+        "git clean -fdx -n --no-dry-run",
+        "git rm -rf --cached --no-cached .claude",
+        "env -C .claude sh -c 'tee skills/x'",
+        "env -C .claude sh -c 'true > skills/x'",
+        "cd .claude && git clean -fd $x",
+    ] {
+        refused(command);
+    }
+}
