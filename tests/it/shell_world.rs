@@ -189,7 +189,7 @@ impl World {
         for place in PROTECTED {
             fs::write(world.at(place).join("kept"), "").unwrap();
         }
-        symlink(".claude", world.at("project/link")).unwrap();
+        symlink(".claude", world.at("project/.link")).unwrap();
         symlink("../canary", world.at("project/in/leads-out")).unwrap();
         symlink("../../home", world.at("project/in/home")).unwrap();
         if has_hostile_names {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::step::{Scope, ScopeKind};
+use crate::permission::protected::UNKNOWN;
 
 /// With more directories than this, the directory counts as unknown.
 const MAX: usize = 32;
@@ -40,12 +41,15 @@ impl WorkingDirectories {
         }
     }
 
-    /// Where a command runs that changes to this directory by an option.
-    pub fn moved(&self, to: &str) -> Self {
+    /// Where a command runs that changes to one of these directories by an option. What is not
+    /// known leads nowhere else.
+    pub fn moved(&self, to: &[&str]) -> Self {
+        let known = to.iter().filter_map(|to| to.split(UNKNOWN).next());
         let nowhere = BTreeSet::from([PathBuf::new()]);
         let current = self.current.as_ref().unwrap_or(&nowhere).iter();
+        let all = current.flat_map(|from| known.clone().map(|to| from.join(to)));
         Self {
-            current: Some(current.map(|from| from.join(to)).collect()),
+            current: Some(all.collect()),
             ..Self::default()
         }
     }

@@ -10,7 +10,7 @@ use super::reading_programs::reading;
 use super::runs::{self, Run};
 use super::word::Word;
 use super::{Fault, find};
-use crate::permission::protected::{Relation, UNKNOWN, WHY_PROTECTED};
+use crate::permission::protected::{Relation, WHY_PROTECTED};
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
@@ -56,40 +56,42 @@ impl Reach<'_> {
         let Some((program, arguments)) = words.split_first() else {
             return Ok(());
         };
-        let name = program.text().unwrap_or_default();
-        let row = programs::named(name);
-        let does = row.does_as(name);
-        if does == Does::Reads {
-            return Ok(());
+        // As in `for p in rm; do $p x; done`.
+        for name in self.named(std::slice::from_ref(program))? {
+            let row = programs::named(&name.text);
+            match row.does_as(&name.text) {
+                Does::Reads => {}
+                does => self.check_as(row, does, arguments, depth)?,
+            }
         }
+        Ok(())
+    }
+
+    /// What a program of this row would change, here and in the directories that its options name, as
+    /// in `git -C DIRECTORY` and `tar -C DIRECTORY`.
+    fn check_as(&self, row: &Program, does: Does, arguments: &[Word], depth: usize) -> Checked {
         let behind = self.named(arguments)?;
         self.changed_by(row, does, arguments, &behind, depth)?;
-        // As `git -C DIRECTORY` and `tar -C DIRECTORY`.
         if !matches!(does, Does::Git | Does::Other) {
             return Ok(());
         }
         let mut directories = self.directories.clone();
-        let mut count = 0;
-        for (at, option) in behind.iter().enumerate() {
+        let options = behind.iter().filter(|one| directory(&one.text).is_some());
+        for option in options.take(MAX_MOVES) {
+            let next = behind.iter().filter(|next| next.at == option.at + 1);
             let to = match directory(&option.text) {
-                Some("") => behind.get(at + 1).map(|next| next.text.as_str()),
-                value => value,
+                Some("") => next.map(|next| &*next.text).collect(),
+                value => Vec::from_iter(value),
             };
-            let known = to.and_then(|to| to.split(UNKNOWN).next());
-            if let Some(to) = known.filter(|to| !to.is_empty() && count < MAX_MOVES) {
-                directories = directories.moved(to);
-                count += 1;
-            }
+            directories = directories.moved(&to);
+            let directories = &directories;
+            let moved = Reach {
+                directories,
+                ..*self
+            };
+            moved.changed_by(row, does, arguments, &behind, depth)?;
         }
-        if count == 0 {
-            return Ok(());
-        }
-        let directories = &directories;
-        let moved = Reach {
-            directories,
-            ..*self
-        };
-        moved.changed_by(row, does, arguments, &behind, depth)
+        Ok(())
     }
 
     fn changed_by(
@@ -104,8 +106,14 @@ impl Reach<'_> {
         match does {
             Does::Reads => Ok(()),
             Does::Sed if only_reads(words) => Ok(()),
-            Does::Sed if !has_option(named, "i") => self.others(named),
-            Does::Changes | Does::Sed => self.each_changed(named),
+            Does::Sed => {
+                named.iter().try_for_each(|one| self.sed_writes(one))?;
+                if has_option(named, "i") {
+                    return self.each_changed(named);
+                }
+                self.others(named)
+            }
+            Does::Changes => self.each_changed(named),
             Does::Moves | Does::Copies | Does::Installs | Does::Syncs | Does::Links => {
                 self.placed(does, named)
             }
@@ -136,6 +144,16 @@ impl Reach<'_> {
         // As in `sed -i '' …` of macOS.
         plain(named)
             .try_for_each(|one| refuse_if(one, !one.text.is_empty() && self.is_near(&one.text)))
+    }
+
+    /// The files that a program for `sed` writes by `w`.
+    fn sed_writes(&self, named: &Named) -> Checked {
+        let text = named.text.as_str();
+        let behind = text
+            .match_indices(['w', 'W'])
+            .map(|(at, _)| &text[at + 1..]);
+        let mut files = behind.filter_map(|rest| rest.lines().next());
+        refuse_if(named, files.any(|file| self.names_place(file.trim_start())))
     }
 
     /// Unknown programs may use anything unprotected, and the active skill's files.
@@ -189,9 +207,9 @@ impl Reach<'_> {
         }
         for one in destinations {
             // A link without a name gets that of what it leads to, here.
-            if links && sources.is_empty() {
+            if links && operands.iter().all(|other| other.at == one.at) {
                 refuse_if(one, self.is_near(&one.text))?;
-                self.destination(one, ".", destinations.iter(), whole)?;
+                self.destination(one, ".", operands.iter(), whole)?;
             } else {
                 let others = sources.iter().filter(|source| source.at != one.at);
                 self.destination(one, &one.text, others, whole)?;
@@ -294,29 +312,41 @@ impl Reach<'_> {
     /// `git`: what it removes, moves or writes.
     fn git(&self, words: &[Word], named: &[Named]) -> Checked {
         let place = runs::git_verb(words);
-        let verb = words.get(place).and_then(Word::text).unwrap_or_default();
+        let mut verbs = named.iter().filter(|one| one.at == place);
+        verbs.try_for_each(|verb| self.git_as(&verb.text, place, named))
+    }
+
+    fn git_as(&self, verb: &str, place: usize, named: &[Named]) -> Checked {
         let behind = &named[named.partition_point(|one| one.at <= place)..];
-        // The word behind `-e` of `git clean`.
-        let excludes = |one: &&Named| one.is_option() && one.text.ends_with('e');
-        let patterns = behind.iter().filter(excludes).map(|one| one.at + 1);
-        let patterns: BTreeSet<usize> = patterns.filter(|_| verb == "clean").collect();
+        // The words behind `-e` and `--exclude` of `git clean`, which may look like options.
+        let mut patterns = BTreeSet::new();
+        for one in behind.iter().filter(|_| verb == "clean") {
+            let letters = one
+                .text
+                .strip_prefix('-')
+                .filter(|_| !one.text.starts_with("--"));
+            let value = letters.and_then(|letters| letters.split_once('e'));
+            let takes_next = one.text == "--exclude" || value.is_some_and(|(_, value)| value == "");
+            if takes_next && !patterns.contains(&one.at) {
+                patterns.insert(one.at + 1);
+            }
+        }
         let is_undone = before_end(behind).any(|one| one.text.starts_with("--no-"));
         let leaves = |one: &Named| match verb {
             _ if is_undone || patterns.contains(&one.at) => false,
-            "clean" => is_option(one, "n") || one.text == "--dry-run",
-            _ => one.text == "--cached",
+            "rm" => one.text == "--cached",
+            _ if one.text.starts_with("--") => one.text == "--dry-run",
+            // Behind `-e` it is a pattern.
+            _ => one.is_option() && one.text.split('e').next().unwrap_or_default().contains('n'),
         };
         match verb {
             "clean" | "rm" | "mv" if !before_end(behind).any(leaves) => {
                 self.others(named.iter().filter(|one| one.is_option()))?;
                 let paths = plain(behind).filter(|one| !patterns.contains(&one.at));
-                let paths: Vec<&Named> = paths.collect();
-                let vanishes =
-                    |one: &Named| one.text.starts_with(UNKNOWN) && !one.word.is_one_word();
-                if verb == "clean" && paths.iter().all(|one| vanishes(one)) {
+                let mut paths = paths.peekable();
+                if verb == "clean" && paths.peek().is_none() {
                     return self.each_changed(&self.named(&[Word::literal(".")])?);
                 }
-                let mut paths = paths.into_iter();
                 paths.try_for_each(|one| refuse_if(one, self.is_near(&self.pathspec(&one.text))))
             }
             "log" | "diff" | "show" | "status" | "blame" => {

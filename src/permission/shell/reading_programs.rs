@@ -127,7 +127,10 @@ impl<'a> Arguments<'a> {
                     self.operands.extend(others);
                     break;
                 }
-                Some("-") => self.operands.push((word, true)),
+                Some("-") => {
+                    self.operands.push((word, true));
+                    continue;
+                }
                 Some(text) if text.starts_with("--") => rest = self.long(text, rest)?,
                 Some(text) if text.starts_with('-') => rest = self.cluster(text, rest)?,
                 None if word.begins_option() => self.expanded(word)?,

@@ -3,32 +3,32 @@
 use super::Grammar;
 
 const BEFORE: &[&str] = &[
-    "", "", "", "", "cd sub && ", "cd .claude && ", "cd .claude; ", "cd ..; ", "cd sub; cd ..; ", "(cd .claude && rm -rf skills); ", "x=.claude; ", "x=skills\n", "d=sub; ", "x=sub; x=.claude; ", "cd link && ", "cd \"$x\"; ",
+    "", "", "", "", "cd sub && ", "cd .claude && ", "cd .claude; ", "cd ..; ", "cd sub; cd ..; ", "(cd .claude && rm -rf skills); ", "x=.claude; ", "x=skills\n", "d=sub; ", "x=sub; x=.claude; ", "cd .link && ", "cd \"$x\"; ",
     "x=.claude/skills/s.md; ", "x=./.claude; ", "d=sub/skills; ", "cat .claude/skills/kept; ", "cat / s; ",
     "command -p cd .claude; ", "command -- cd .claude && ", "CDPATH=.claude cd skills; ", "pushd .claude; ", "cd .cl*; ", "cd .claude &>/dev/null; ", "cd .claude &>/dev/null && ", "ls &>/dev/null ",
 ];
 
 const WRAPPERS: &[&str] = &[
     "", "", "", "", "env -C .claude ", "env --chdir=.claude ", "env -C sub env -C ../.claude ", "timeout 5 ", "nice -n 5 ", "nohup ", "command ", "setsid ", "flock out/l ", "xargs ", "env CI=1 ",
-    "timeout 5 env -C link ", "sudo -D .claude ", "choom -n 5 -- ", "direnv exec .claude ", "env -C \"$x\" ", "stdbuf -oL ", "env -iC .claude ", "env -C .. ",
+    "timeout 5 env -C .link ", "sudo -D .claude ", "choom -n 5 -- ", "direnv exec .claude ", "env -C \"$x\" ", "stdbuf -oL ", "env -iC .claude ", "env -C .. ",
 ];
 
 const PROGRAMS: &[&str] = &[
-    "rm", "rm -rf", "rm -f --", "rmdir", "mv", "mv -f", "cp -r", "cp", "cp -rT", "ln -s", "ln -sfn", "tee", "tee -a", "touch", "mkdir -p", "chmod -R 0", "git rm -r", "git mv", "git clean -fd", "git -C .claude rm -r",
-    "git -C .claude clone u", "git -C.. clone u", "git -C sub -C ../.claude init", "git -C link worktree add", "git -C \"$x\" clone u", "git -C . mv", "tar -C .claude -xf a", "tar --directory=link -xf a",
+    "rm", "rm -rf", "rm -f --", "rmdir", "mv", "mv -f", "cp -r", "cp", "cp -rT", "ln -s", "ln -sfn", "tee", "tee -a", "touch", "mkdir -p", "chmod -R 0", "git rm -r", "git mv", "git clean -fd out", "git -C .claude rm -r",
+    "git -C .claude clone u", "git -C.. clone u", "git -C sub -C ../.claude init", "git -C .link worktree add", "git -C \"$x\" clone u", "git -C . mv", "tar -C .claude -xf a", "tar --directory=.link -xf a",
     "tar -C.. -xf a", "make -C .claude", "curl -o", "curl -so", "find .claude -exec rm", "GIT_TRACE=.claude/skills/new git", "./cat", "find sub -exec rm -r", "find .claude -maxdepth 0 -exec touch", "git rm --cached", "sed \"$x\"", "git add", "git status", "cat", "ls", "sed -i s/a/b/",
 ];
 
 const PLACES: &[&str] = &[
     "skills", "skills/s", "./skills", "skills/s/SKILL.md", ".claude", ".claude/", ".claude/skills", "./.claude/skills/s", ".claude/skills/kept", ".claude/x", "../project/.claude/skills", "../project", "..", ".", "~", "~/x",
     "../plugin", "../plugin/kept", "plugin", "plugin/kept", "$x", "$x/skills", "\"$x/skills\"", "\"$d\"", "$d/s", ".cl*", ".cl*/skills", ".c?aude/sk*", "*", ".*", "{.claude,sub}/skills", "{a,.claude/skills/s}", "\"$PWD\"/.claude/skills",
-    "$PWD/skills", "$(pwd)/.claude/skills/x", "link", "link/skills", "link/skills/s", "in/data", "out/x", "out", "sub", "sub/x", "a", "b.txt", "sub/../.claude/skills", ".claude/../.claude/skills/s",
+    "$PWD/skills", "$(pwd)/.claude/skills/x", ".link", ".link/skills", ".link/skills/s", "in/data", "out/x", "out", "sub", "sub/x", "a", "b.txt", "sub/../.claude/skills", ".claude/../.claude/skills/s",
     "'.claude/skills'", ".clau\"de\"/skills", "kept", "--", "project/.claude/skills", "x y", "../.claude/skills", "../../plugin/kept",
     "${x%.md}", "${x%/*}", "${x##*/}/n", "${x#./}/skills", "${x:-.claude}/skills/n", "${y:-.claude/skills}", "{} ';'", "$1/n", "\"$1\"", "\"$d\"/n",
     "\"$(pwd -P)\"/.claude/sk*", "~+/.claude/skills/n", "--cached", "-- --cached", "{a,b,c,d,e}{a,b,c,d,e}{a,b,c,d,e}",
 ];
 
-const BEHIND: &[&str] = &["", "", "", "", "", " > out/x", " > .claude/skills/new", " > skills/new", " >> ../plugin/kept", " 2>&1", " < in/data", " > \"$x/skills/new\"", " > link/skills/x", " > .cl*/skills/new", " > \"$d\"/new", " > {.claude,}/skills/new"];
+const BEHIND: &[&str] = &["", "", "", "", "", " > out/x", " > .claude/skills/new", " > skills/new", " >> ../plugin/kept", " 2>&1", " < in/data", " > \"$x/skills/new\"", " > .link/skills/x", " > .cl*/skills/new", " > \"$d\"/new", " > {.claude,}/skills/new"];
 
 /// Options, and what else a word may become only when a command runs.
 const BECOMING: &[&str] = &[

@@ -170,12 +170,34 @@ fn a_destination_is_replaced_by_options_in_any_form() {
         "rsync -aR skills/evil .claude/",
         "rsync --files-from=l src .claude",
         "git clean -fdx -e -n",
+        "git clean -fd out -e -delete .claude",
+        "git clean -fd -enode .claude",
+        "git mv --cached .claude x",
         "git clean -fdx -n --no-dry-run",
         "git rm -rf --cached --no-cached .claude",
         "env -C .claude sh -c 'tee skills/x'",
         "env -C .claude sh -c 'true > skills/x'",
-        "cd .claude && git clean -fd $x",
     ] {
         refused(command);
     }
+}
+
+#[test]
+fn what_a_word_may_be_is_also_a_program_a_subcommand_or_a_directory() {
+    for command in [
+        "for p in rm; do $p -rf .claude; done",
+        "{rm,-rf} .claude",
+        "for v in clean; do git $v -fdx; done",
+        "git {clean,-fdx}",
+        "x=sub; x=.claude; git -C \"$x\" clone u skills/s",
+        "tar -C .claude -xf a skills/s -C out",
+        "sed -n 'w .claude/skills/a' b",
+        "sed -i 's/a/b/;W .claude/skills/a' c",
+        "CDPATH=.claude cd skills; touch n",
+        "cd .claude/skills && ln -s \"$x/s\" -e",
+    ] {
+        refused(command);
+    }
+    runs("for p in rm touch; do $p -f build/x; done");
+    runs("git clean -fd $x");
 }
