@@ -50,7 +50,7 @@ fn worst_of_generated() {
 
 /// A hostile input: a few fragments, repeated and nested, cut to at most 64 KiB.
 fn generated(seed: u64) -> String {
-    const FRAGMENTS: [&str; 58] = [
+    const FRAGMENTS: [&str; 62] = [
         "git a ",
         "ls ",
         "rm -rf ",
@@ -109,6 +109,10 @@ fn generated(seed: u64) -> String {
         "# x\n",
         "| head ",
         "\n",
+        "a:b,c=d@e ",
+        "x=/h/$x; ",
+        "../a ",
+        "bash -c '",
     ];
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut random = |below: usize| {

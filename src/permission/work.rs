@@ -115,6 +115,10 @@ fn hostile() -> Vec<String> {
         "git a | ",
         "git a && ",
         "git \"$x\" ",
+        "x=$x$x; ",
+        "rm a:b,c=d@e ",
+        "for x in a b; do rm $x/$x; done; ",
+        "bash -c 'a=b a:b,c=d@e rm ../a x=/h/$x; '",
     ] {
         inputs.push(long(unit));
     }

@@ -55,18 +55,18 @@ fn a_doubtful_frontmatter_keeps_its_restriction() {
     }
 }
 
+fn changes_nothing_of_ours(host: &Host) {
+    let script = json!({"skill": "other", "script": "x.sh"});
+    host.blocks("run_skill_script", &script);
+    let removal = json!({"action": "remove", "skill_ref": "other"});
+    host.blocks("skill_marketplace", &removal);
+}
+
 #[test]
 fn a_mistake_in_the_configuration_opens_nothing_of_ours() {
     let host = careful(Host::stdin());
     host.config("garbage = =");
-    host.blocks(
-        "run_skill_script",
-        &json!({"skill": "other", "script": "x.sh"}),
-    );
-    host.blocks(
-        "skill_marketplace",
-        &json!({"action": "remove", "skill_ref": "other"}),
-    );
+    changes_nothing_of_ours(&host);
     host.blocks("write_file", &json!({"path": "x", "content": "y"}));
     host.allows("file_head", &json!({"path": "x"}));
 }
@@ -75,14 +75,7 @@ fn a_mistake_in_the_configuration_opens_nothing_of_ours() {
 fn corrupt_state_opens_nothing_of_ours_but_reading() {
     let host = careful(Host::stdin());
     fs::write(host.plugin_dir().join("state.json"), "garbage").unwrap();
-    host.blocks(
-        "run_skill_script",
-        &json!({"skill": "other", "script": "x.sh"}),
-    );
-    host.blocks(
-        "skill_marketplace",
-        &json!({"action": "remove", "skill_ref": "other"}),
-    );
+    changes_nothing_of_ours(&host);
     host.allows("read_skill_file", &json!({"skill": "other", "path": "x"}));
     host.allows("skill_marketplace", &json!({"action": "list_installed"}));
 }

@@ -19,6 +19,7 @@ use crate::protocol::judge::{Asks, Grounds, Request, Verdict, firmer_if_repeated
 use crate::protocol::tools::{Place, place};
 use crate::protocol::{Called, Response, SkillSession, ToolCall, ToolUse, closed};
 use crate::session::{Loading, Session, Unreadable, is_other, snapshot};
+use crate::skill::one_line;
 use crate::sys::warn;
 
 const UNREADABLE: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
@@ -53,6 +54,7 @@ pub fn pre_tool(facts: &Facts, used: Option<ToolUse>, decide_install: DecideInst
     } else {
         let unclear = Event::new("tool").with("decision", "blocked");
         let unclear = unclear.with("by", "unreadable call");
+        tell_refused(UNREADABLE);
         (Response::block(UNREADABLE), Some(unclear))
     };
     if let Some(event) = event {
@@ -105,8 +107,9 @@ fn decide(facts: &Facts, used: ToolUse, decide_install: DecideInstall) -> Decide
         };
     }
     let judged = judge(&on, &request);
-    if let Some(message) = judged.stopped() {
-        return (refuse(facts, &request, message), judged.event);
+    if let Verdict::Refuse(why) = judged.verdict {
+        tell_refused(&why.person);
+        return (refuse(facts, &request, &why.model), judged.event);
     }
     if let (Verdict::Note(note), None) = (&judged.verdict, request.called()) {
         warn(format_args!("{note}"));
@@ -145,8 +148,14 @@ fn refuse(facts: &Facts, request: &Request, message: &str) -> Response {
     Response::block(&firmer_if_repeated(facts, request, message.to_owned()))
 }
 
+/// Tells the person, to whom the host shows a refused call as if it ran.
+fn tell_refused(why: &str) {
+    warn(format_args!("refused: {}", one_line(why)));
+}
+
 /// Blocks a permitted call that fails, which may be retried.
 fn stopped(request: &Request, by: &str, message: &str) -> Decided {
+    tell_refused(message);
     let event = call_event(&request.call(None), "blocked", by);
     (Response::block(message), Some(event))
 }
