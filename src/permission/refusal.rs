@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::evidence::{CitedRule, Part};
+use crate::host::alias::Capability;
 use crate::sys::text::shorten;
 
 /// A block message (docs/spec/restriction.md#block-message).
@@ -24,6 +25,8 @@ struct Details {
     allowed: Vec<String>,
     /// Whether the host is chibi, which has tools of ours.
     of_chibi: bool,
+    /// Whether the call is about the active skill's own files, for which we have tools there.
+    is_own_file: bool,
 }
 
 /// The reason for a refusal.
@@ -71,6 +74,7 @@ impl Refusal {
             reason,
             allowed: Vec::new(),
             of_chibi: true,
+            is_own_file: false,
         }))
     }
 
@@ -78,11 +82,18 @@ impl Refusal {
     /// skill as their author wrote them, in a vocabulary that every agent knows.
     #[must_use]
     pub fn in_agent(mut self, name: &str, allowed: Vec<String>) -> Self {
+        if !self.0.allowed.is_empty() {
+            self = self.allowed(allowed);
+        }
         name.clone_into(&mut self.0.tool);
         self.0.of_chibi = false;
-        if !self.0.allowed.is_empty() {
-            self.0.allowed = allowed;
-        }
+        self
+    }
+
+    /// Says that our own tools read the active skill's files and run its scripts.
+    #[must_use]
+    pub fn about_own_file(mut self) -> Self {
+        self.0.is_own_file = true;
         self
     }
 
@@ -101,9 +112,15 @@ impl Refusal {
         Some(Part::new(kind, text, Err(by.denies())))
     }
 
-    /// Names what may be used instead, best first.
+    /// Names what may be used instead; entries of the refused tool come first.
     #[must_use]
-    pub fn allowed(mut self, names: Vec<String>) -> Self {
+    pub fn allowed(mut self, mut names: Vec<String>) -> Self {
+        let tool = &self.0.tool;
+        names.sort_by_key(|name| {
+            let named = name.split('(').next().unwrap_or_default();
+            let tools = Capability::named(named).map(Capability::tools);
+            named != tool && !tools.unwrap_or_default().contains(&tool.as_str())
+        });
         self.0.allowed = names;
         self
     }
@@ -146,8 +163,13 @@ impl Refusal {
     /// Why it is refused, and what to do instead.
     fn explained(&self) -> (String, String) {
         const SIMPLER: &str = " Write it more simply, or tell the user that it cannot be checked.";
-        const INSTEAD: &str =
-            " Use an allowed tool, or tell the user that the skill does not permit this.";
+        const OWN_FILE: &str = " Read the skill's files with read_skill_file, and run its scripts with \
+             run_skill_script.";
+        let instead = if self.0.is_own_file {
+            OWN_FILE
+        } else {
+            " Use an allowed tool, or tell the user that the skill does not permit this."
+        };
         let to_people = if self.0.of_chibi {
             " Use skill_marketplace, or tell the user the command."
         } else {
@@ -165,7 +187,7 @@ impl Refusal {
                 };
                 let active = brief(skill, 64);
                 let because = format!(": the active skill `{active}` does not permit it{why}.");
-                (because, INSTEAD.into())
+                (because, instead.into())
             }
             Reason::Denied(CitedRule { source, rule }) => {
                 let (source, rule) = (brief(source, 64), brief(rule, 80));
@@ -173,7 +195,7 @@ impl Refusal {
                 let because = format!(": `{source}` denies it with the rule `{rule}`.");
                 (because, advice.into())
             }
-            Reason::Protected { skill, why } => (while_active(skill, why), INSTEAD.into()),
+            Reason::Protected { skill, why } => (while_active(skill, why), instead.into()),
             Reason::Unclear { skill, why } => (while_active(skill, why), SIMPLER.into()),
             Reason::OurProgram => (
                 ": while a skill or policy restricts, only people may run agent-skills, at a terminal."

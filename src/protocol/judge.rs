@@ -467,8 +467,18 @@ impl Case<'_> {
             .in_hosts_words(refusal, || self.enforcement.entries())
     }
 
+    /// Whether the call names a file of an active skill, for which the host has tools of ours.
+    fn names_own_file(&self) -> bool {
+        let arguments = self.request.arguments.to_string();
+        let mut active = self.session.activated.iter();
+        self.host.has_our_tools && active.any(|skill| arguments.contains(&skill.dir))
+    }
+
     fn refused(&self, refusal: Refusal, event: Event) -> Judged {
-        let refusal = self.in_hosts_words(refusal);
+        let mut refusal = self.in_hosts_words(refusal);
+        if self.names_own_file() {
+            refusal = refusal.about_own_file();
+        }
         let next = match refusal.reason() {
             Reason::NotGranted { skill, .. } => {
                 format!(" `agent-skills suggest {skill}` shows what its list lacks.")
