@@ -8,6 +8,8 @@ use crate::Host;
 use crate::host::Has;
 
 const CAP: usize = 256 * 1024;
+/// What is returned where no `limit` asks for more.
+const UNASKED: usize = 16 * 1024;
 
 pub fn with_skill(host: Host) -> Host {
     host.skill("x", "", "body")
@@ -54,12 +56,10 @@ fn notices_follow_the_text_on_lines_of_their_own() {
         .file("x/empty.txt", "")
         .file("x/five.txt", "1\n2\n3\n4\n5\n");
     let text = read(&host, "latin1.txt");
-    let (shown, notice) = text.split_once("\n[").unwrap();
     assert_eq!(
-        shown,
-        "data:application/octet-stream;base64,Y2Fm6QphdSBsYWl0"
+        text,
+        "café\nau lait\n[the file is in Windows-1252, shown as UTF-8]"
     );
-    notice.has("not UTF-8 text");
     assert_eq!(read(&host, "empty.txt"), "[the file is empty]");
     assert_eq!(
         read_lines(&host, "five.txt", json!(2), json!(2)),
@@ -100,9 +100,9 @@ fn a_large_file_comes_in_parts_that_make_up_the_whole() {
     let host = with_skill(host).file("x/big.txt", &whole);
     let mut offset = Value::Null;
     let mut together = String::new();
-    for _ in 0..10 {
+    for _ in 0..40 {
         let text = read_lines(&host, "big.txt", offset, Value::Null);
-        assert!(text.len() < CAP + 200);
+        assert!(text.len() < UNASKED + 200);
         let (part, notice) = text.rsplit_once("[lines ").unwrap();
         together.push_str(part);
         match notice.rsplit_once("offset ") {
@@ -117,8 +117,8 @@ fn a_large_file_comes_in_parts_that_make_up_the_whole() {
 fn a_file_of_one_endless_line_is_shown_in_part() {
     let host = with_skill(Host::stdin()).file("x/min.txt", "é".repeat(CAP));
     let text = read(&host, "min.txt");
-    assert!(text.len() < CAP + 200 && text.starts_with("éé"));
-    assert!(text.ends_with("was cut]"), "{}", &text[text.len() - 99..]);
+    assert!(text.len() < UNASKED + 200 && text.starts_with("éé"));
+    text.has("was cut; a `limit` shows more of it]");
 }
 
 #[test]
@@ -186,4 +186,16 @@ fn an_unknown_skill_is_answered_with_the_nearest() {
     host.tool("read_skill_file", &json!({"skill": "broken", "path": "a"}))
         .begins("Error: ")
         .has("no description");
+}
+
+#[test]
+fn a_reference_is_searched_by_a_pattern() {
+    let host = with_skill(Host::stdin()).file("x/a.md", "# Fill\ntext\n## Fill again\n");
+    let found = |pattern: &str| {
+        let call = json!({"skill": "x", "path": "a.md", "pattern": pattern});
+        host.tool("read_skill_file", &call)
+    };
+    assert_eq!(found("^#+ fill"), "1: # Fill\n3: ## Fill again\n");
+    assert_eq!(found("none"), "[no line matches]");
+    found("(").begins("Error: ").has("regular expression");
 }

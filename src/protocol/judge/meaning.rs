@@ -132,6 +132,7 @@ fn reading(read: &ReadSkillFile, dir: Option<&Path>, named: Meant) -> Vec<Meant>
         path,
         offset,
         limit,
+        pattern,
     } = read;
     let file = dir.and_then(|dir| {
         let path = SkillPath::parse(path, dir).ok()?;
@@ -141,6 +142,7 @@ fn reading(read: &ReadSkillFile, dir: Option<&Path>, named: Meant) -> Vec<Meant>
     for (key, number) in [("offset", offset), ("limit", limit)] {
         meant.extend(number.map(|number| Meant::text(key, number.to_string())));
     }
+    meant.extend(pattern.iter().map(|text| Meant::text("pattern", text)));
     meant
 }
 

@@ -1,11 +1,13 @@
 //! `read_skill_file`: a bundled file as text, or as base64 when it is not text.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use regex_lite::Regex;
 
 use crate::activation::meant_skill;
 use crate::error::{Error, Result};
@@ -13,11 +15,17 @@ use crate::facts::Facts;
 use crate::policy::Event;
 use crate::protocol::{ReadSkillFile, advice};
 use crate::run_context::real;
-use crate::skill::{Runner, SkillPath, has_bit, tokens};
+use crate::skill::{Runner, SkillPath, brief, has_bit, tokens};
+use crate::sys::text::shorten;
 use crate::sys::{files, limits};
 
-/// What `read_skill_file` returns in one call unless asked for less.
+/// What `read_skill_file` returns in one call at most.
 const READ_ANSWER: usize = 256 * 1024;
+/// The same unless `limit` asks for more: the host sends an answer again with each request.
+const UNASKED: usize = 16 * 1024;
+/// The longest pattern, and what is shown of a line that matches.
+const PATTERN: usize = 1000;
+const MATCH: usize = 500;
 
 /// The file's text first, notices after it.
 ///
@@ -48,11 +56,20 @@ pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
             Error::io("read", &file, &source).hint("read a part of it with the host's own tools")
         },
     )?;
-    let Some(whole) = as_text(&bytes) else {
+    let Some((whole, encoding)) = as_text(&file, &bytes) else {
         facts.record(event);
         return binary(&file, &bytes);
     };
-    let mut text = text(whole, call.offset, call.limit);
+    let mut text = match &call.pattern {
+        Some(pattern) => matching(&whole, pattern, call)?,
+        None => text(&whole, call),
+    };
+    if let Some(encoding) = encoding {
+        text = with_notices(
+            text,
+            &[format!("the file is in {encoding}, shown as UTF-8")],
+        );
+    }
     let is_script = Runner::is_meant(&file, has_bit(metadata.permissions().mode()), &bytes);
     let event = event.with("script_read", is_script.then_some(true));
     facts.record(event.with("tokens", tokens(&text)));
@@ -65,29 +82,73 @@ pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
     Ok(text)
 }
 
-/// The file as text; `None` if it is not UTF-8 or contains a byte that text never has, which would
-/// be lost.
-fn as_text(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes)
-        .ok()
-        .filter(|text| !text.contains('\0'))
+/// The file as text, with its encoding unless that is UTF-8; `None` if it contains a byte that text
+/// never has, which would be lost.
+fn as_text<'b>(file: &Path, bytes: &'b [u8]) -> Option<(Cow<'b, str>, Option<&'static str>)> {
+    // What Windows-1252 has in place of the controls from 0x80 on.
+    const HIGH: &str = "€\0‚ƒ„…†‡ˆ‰Š‹Œ\0Ž\0\0‘’“”•–—˜™š›œ\0žŸ";
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (!text.contains('\0')).then_some((text.into(), None));
+    }
+    let high: Vec<char> = HIGH.chars().collect();
+    let character = |byte: &u8| match *byte {
+        b'\t' | b'\n' | b'\r' | 0x0c | 0x20..=0x7e | 0xa0.. => Some(char::from(*byte)),
+        0x80..=0x9f => Some(high[usize::from(*byte) - 0x80]).filter(|c| *c != '\0'),
+        _ => None,
+    };
+    let is_known = media_type(file, bytes) != UNKNOWN;
+    let text: Option<String> = bytes.iter().map(character).collect();
+    Some((text.filter(|_| !is_known)?.into(), Some("Windows-1252")))
+}
+
+/// How many lines come before those that are wanted, and how many these are at most.
+fn range(call: &ReadSkillFile) -> (usize, usize) {
+    let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let before = call.offset.map_or(0, |n| as_count(n).saturating_sub(1));
+    // An empty answer would only make the model ask again.
+    (before, call.limit.map_or(usize::MAX, as_count).max(1))
+}
+
+/// The lines that a pattern matches, whatever the case, each with its number.
+fn matching(whole: &str, pattern: &str, call: &ReadSkillFile) -> Result<String> {
+    let compiled = (pattern.len() <= PATTERN).then(|| Regex::new(&format!("(?i:{pattern})")));
+    let Some(Ok(regex)) = compiled else {
+        let text = format!("`{}` is no regular expression", brief(pattern, 60));
+        return Err(Error::new(text).hint("give a word, or escape its special characters"));
+    };
+    let (before, wanted) = range(call);
+    let found = (1..).zip(whole.lines()).skip(before);
+    let mut found = found.filter(|(_, line)| regex.is_match(line)).peekable();
+    let (mut shown, mut count) = (String::new(), 0);
+    while let Some((number, line)) = found.next_if(|_| count < wanted && shown.len() < UNASKED) {
+        let _ = writeln!(shown, "{number}: {}", shorten(line, MATCH));
+        count += 1;
+    }
+    let notice = match found.peek() {
+        Some((next, _)) => format!("more lines match; continue with offset {next}"),
+        None if count == 0 => "no line matches".to_owned(),
+        None => return Ok(shown),
+    };
+    Ok(with_notices(shown, &[notice]))
 }
 
 /// Lines `offset` to `offset + limit` of a text, cut at the cap.
-fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
+fn text(whole: &str, call: &ReadSkillFile) -> String {
     let total = whole.lines().count();
-    let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let first = offset.map_or(0, |n| as_count(n).saturating_sub(1));
-    // An empty answer would only make the model ask again.
-    let wanted = limit.map_or(usize::MAX, as_count).max(1);
+    let (first, wanted) = range(call);
+    let cap = if call.limit.is_some() {
+        READ_ANSWER
+    } else {
+        UNASKED
+    };
     let mut shown = String::new();
     let mut lines = 0;
     let mut cut_in_line = false;
     for line in whole.split_inclusive('\n').skip(first).take(wanted) {
-        if shown.len() + line.len() > READ_ANSWER {
+        if shown.len() + line.len() > cap {
             // If the first line alone exceeds the cap, show a part of it rather than nothing.
             if lines == 0 {
-                shown.push_str(&line[..line.floor_char_boundary(READ_ANSWER)]);
+                shown.push_str(&line[..line.floor_char_boundary(cap)]);
                 lines = 1;
                 cut_in_line = true;
             }
@@ -99,9 +160,8 @@ fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
     let mut notices = Vec::new();
     if cut_in_line {
         notices.push(format!(
-            "line {} is longer than {} bytes and was cut",
-            first + 1,
-            READ_ANSWER
+            "line {} is longer than {cap} bytes and was cut; a `limit` shows more of it",
+            first + 1
         ));
     }
     if first >= total && total > 0 {
@@ -150,6 +210,9 @@ fn with_notices(mut text: String, notices: &[String]) -> String {
     text
 }
 
+/// The type of anything else.
+const UNKNOWN: &str = "application/octet-stream";
+
 /// The media type, by magic bytes or else by extension, of the binary files that skills bundle
 /// (docs/spec/skills.md#files).
 fn media_type(file: &Path, bytes: &[u8]) -> &'static str {
@@ -184,13 +247,27 @@ fn media_type(file: &Path, bytes: &[u8]) -> &'static str {
         "mp4" => "video/mp4",
         "wasm" => "application/wasm",
         "sqlite" | "db" => "application/vnd.sqlite3",
-        _ => "application/octet-stream",
+        _ => UNKNOWN,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
+        super::text(whole, &call(None, offset, limit))
+    }
+
+    fn call(pattern: Option<&str>, offset: Option<u64>, limit: Option<u64>) -> ReadSkillFile {
+        ReadSkillFile {
+            skill: None,
+            path: "x".to_owned(),
+            offset,
+            limit,
+            pattern: pattern.map(str::to_owned),
+        }
+    }
 
     #[test]
     fn a_small_text_comes_as_it_is() {
@@ -221,31 +298,63 @@ mod tests {
     fn a_large_text_is_cut_between_lines_and_a_long_line_within() {
         let lines = "x".repeat(99) + "\n";
         let shown = text(&lines.repeat(4000), None, None);
-        assert!(shown.len() <= READ_ANSWER + 100);
-        assert!(
-            shown.ends_with("[lines 1-2621 of 4000; continue with offset 2622]"),
-            "{}",
-            &shown[shown.len() - 60..]
-        );
+        assert!(shown.ends_with("[lines 1-163 of 4000; continue with offset 164]"));
+        let shown = text(&lines.repeat(4000), None, Some(4000));
+        assert!(shown.ends_with("[lines 1-2621 of 4000; continue with offset 2622]"));
         let shown = text(&"é".repeat(READ_ANSWER), None, None);
-        assert!(shown.contains("was cut") && shown.len() < READ_ANSWER + 200);
+        assert!(shown.contains("was cut; a `limit` shows more of it"));
+        assert!(shown.len() < UNASKED + 200);
+        let shown = text(&"é".repeat(READ_ANSWER), None, Some(1));
+        assert!(shown.contains("was cut") && shown.len() > READ_ANSWER);
+    }
+
+    #[test]
+    fn a_pattern_returns_the_lines_that_it_matches() {
+        let whole = "One two\nthree\ntwo\n".repeat(2);
+        let found = |pattern: &str, offset, limit| {
+            matching(&whole, pattern, &call(Some(pattern), offset, limit))
+        };
+        assert_eq!(
+            found("TWO", None, None).unwrap(),
+            "1: One two\n3: two\n4: One two\n6: two\n"
+        );
+        assert_eq!(
+            found("^two$", None, Some(1)).unwrap(),
+            "3: two\n[more lines match; continue with offset 6]"
+        );
+        assert_eq!(found("t.o$", Some(5), None).unwrap(), "6: two\n");
+        assert_eq!(found("four", None, None).unwrap(), "[no line matches]");
+        assert!(found("(", None, None).is_err());
+        assert!(found(&"a".repeat(PATTERN + 1), None, None).is_err());
+        let long = "x".repeat(100_000) + "\n";
+        let shown = matching(&long.repeat(100), "x", &call(None, None, None)).unwrap();
+        assert!(shown.len() < UNASKED + 2 * MATCH, "{}", shown.len());
+    }
+
+    #[test]
+    fn a_text_in_windows_1252_is_text_and_says_so() {
+        let read = |name: &str, bytes: &'static [u8]| as_text(name.as_ref(), bytes);
+        let (text, encoding) = read("a.txt", b"caf\xe9 \x93x\x94").unwrap();
+        assert_eq!((&*text, encoding), ("café “x”", Some("Windows-1252")));
+        let (text, encoding) = read("a.txt", "\u{feff}é".as_bytes()).unwrap();
+        assert_eq!((&*text, encoding), ("\u{feff}é", None));
+        assert!(read("a.wav", b"caf\xe9").is_none());
     }
 
     #[test]
     fn what_is_not_wholly_text_is_not_taken_for_text() {
         for bytes in [
-            &b"caf\xe9"[..],
+            &b"caf\x81"[..],
             b"a\0b",
             b"\xff\xfea\0",
-            b"ok \xc3",
-            b"\xed\xa0\x80",
+            b"ok \xc3\x07",
+            b"\xed\xa0\x81",
         ] {
-            assert_eq!(as_text(bytes), None, "{bytes:?}");
+            assert_eq!(as_text("x.txt".as_ref(), bytes), None, "{bytes:?}");
             let shown = binary(Path::new("x.txt"), bytes).unwrap();
             let data = shown.split_once(',').unwrap().1.split_once('\n').unwrap().0;
             assert_eq!(BASE64.decode(data).unwrap(), bytes);
         }
-        assert_eq!(as_text("\u{feff}é".as_bytes()), Some("\u{feff}é"));
     }
 
     #[test]
