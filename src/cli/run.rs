@@ -131,7 +131,7 @@ fn run_verb(
         Verb::Scan(verb) => verb.run(facts, common, caller)?,
         Verb::Show(verb) => verb.run(facts, common, caller)?,
         Verb::Sources(verb) => verb.run(facts, common, caller)?,
-        Verb::List(verb) => verb.run(facts, common, caller, screen)?,
+        Verb::List(verb) => verb.run(facts, common, screen)?,
         Verb::ListInstalled => list_installed(facts, common, screen, None, false)?,
         Verb::SearchInstalled(verb) => verb.run(facts, common)?,
         Verb::Search(verb) => verb.run(facts, common, screen)?,

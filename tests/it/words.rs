@@ -28,7 +28,7 @@ fn the_help_fits_a_screen() {
 }
 
 #[test]
-fn list_has_a_meaning_for_people_and_one_for_hosts() {
+fn list_has_another_meaning_in_the_models_tool() {
     let host = Host::stdin();
     let (host, _hub) = acme(host);
     host.succeeds(&["source", "remove", "anthropics-skills"]);
@@ -37,15 +37,19 @@ fn list_has_a_meaning_for_people_and_one_for_hosts() {
     let installed = host.succeeds(&["list"]);
     installed.has("pdf").lacks("csv");
     host.succeeds(&["search"]).has("csv");
-    for (tool, arguments) in [
-        ("agent-skills", json!({"args": ["list"]})),
-        ("skill_marketplace", json!({"action": "list"})),
-    ] {
-        host.tool(tool, &arguments).has("csv");
+    for arguments in [json!({"action": "list"}), json!({"args": ["list"]})] {
+        host.tool("skill_marketplace", &arguments).has("csv");
     }
-    host.tool("agent-skills", &json!({"args": ["list_installed"]}))
-        .has("pdf")
-        .lacks("csv");
+    // `chibi -p agent-skills "list"` is a person's.
+    for words in [
+        &["list"][..],
+        &["list", "--sort", "tokens"],
+        &["list_installed"],
+    ] {
+        host.tool("agent-skills", &json!({"args": words}))
+            .has("pdf")
+            .lacks("csv");
+    }
     // What is installed from there is marked.
     let found = host.json(&["search", "does", "--json"]);
     let of = |name: &str| {

@@ -10,8 +10,8 @@ use crate::cli::look::list_installed::{Order, list_installed};
 use crate::cli::market::{market, note};
 use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};
-use crate::cli::{Answer, Caller, Failure, Paint, Screen, json};
-use crate::error::{Error, Result};
+use crate::cli::{Answer, Failure, Paint, Screen, json};
+use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::{Listed, Market};
 use crate::skill::{brief, one_line};
@@ -34,9 +34,8 @@ pub struct List {
 }
 
 impl List {
-    /// What is installed. For a host it is what can be installed, as it always was: the model's
-    /// tool has another action for the former.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
+    /// What is installed.
+    pub fn run(&self, facts: &Facts, common: Common, screen: Screen) -> Answer {
         if self.sbom {
             // Clap overlooks a common option that stands before the verb.
             if common.json {
@@ -45,18 +44,7 @@ impl List {
             }
             return Ok(bill(facts)?);
         }
-        if caller != Caller::Host {
-            return Ok(list_installed(facts, common, screen, self.sort, self.long)?);
-        }
-        if self.sort.is_some() {
-            let error = Error::new("what can be installed has no order of its own");
-            return Err(error.hint("leave `--sort` out").into());
-        }
-        let available = Available {
-            offline: false,
-            long: self.long,
-        };
-        Ok(available.run(facts, common, screen)?)
+        Ok(list_installed(facts, common, screen, self.sort, self.long)?)
     }
 }
 
@@ -163,8 +151,7 @@ impl Search {
         let market = market(facts, &base, self.list.offline);
         let listed = marked(&market, market.search(&self.words, &mut note)?);
         let words = one_line(&self.words.join(" "));
-        let all = if screen.is_host { "list" } else { "search" };
-        let none = format!("No skill matches `{words}`. `{all}` shows all.\n");
+        let none = format!("No skill matches `{words}`. `search` shows all.\n");
         self.list.show(&listed, common, screen, &none)
     }
 }

@@ -6,18 +6,45 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::host::ours;
+use crate::sys::text::quoted;
+
+/// The keys that a tool of ours takes, separated by blanks; `None` if it takes any.
+fn keys(tool: &str) -> Option<&'static str> {
+    Some(match tool {
+        ours::MARKETPLACE => "action skill_ref query arguments",
+        ours::READ_FILE => "skill path offset limit pattern",
+        ours::RUN_SCRIPT => {
+            "skill script path args stdin workdir env timeout_secs background format job stop"
+        }
+        ours::SESSION => "action names mode all",
+        ours::PROPOSE => "skill diff justification evidence",
+        ours::CREATE => "name description body allowed_tools",
+        _ => return None,
+    })
+}
 
 /// The arguments of `tool` as an object. Nulls count as absent, because some models fill in every
-/// key they know.
+/// key they know. A key that it does not take is no argument to ignore: without `skill`, another
+/// skill's script would run.
 ///
 /// # Errors
-/// When they are not an object.
+/// When they are not an object, or have another key.
 pub fn object(tool: &str, arguments: Value) -> Result<Map<String, Value>> {
     match arguments {
         Value::Null => Ok(Map::new()),
         Value::Object(mut map) => {
             map.retain(|_, value| !value.is_null());
-            Ok(map)
+            let known = keys(tool);
+            let is_other =
+                |key: &&String| known.is_some_and(|all| !all.split(' ').any(|one| one == *key));
+            match (map.keys().find(is_other), known) {
+                (Some(other), Some(known)) => {
+                    let (other, known) = (quoted(other), known.replace(' ', ", "));
+                    let text = format!("`{tool}` takes no `{other}`, but {known}");
+                    Err(wrong(tool, text))
+                }
+                _ => Ok(map),
+            }
         }
         _ => Err(wrong(
             tool,

@@ -46,6 +46,9 @@ pub struct ReadSkillFile {
     /// How many lines to return.
     #[serde(default, deserialize_with = "count")]
     pub limit: Option<u64>,
+    /// A pattern: only lines that it matches are returned.
+    #[serde(default, deserialize_with = "name")]
+    pub pattern: Option<String>,
 }
 
 /// Arguments of `propose_skill_update`.
@@ -99,7 +102,14 @@ impl ToolCall {
             ours::DIRECT => Self::Command(words(arguments.get("args"))?.unwrap_or_default()),
             ours::MARKETPLACE => match (words(arguments.get("args")), arguments.get("action")) {
                 (Ok(None), _) => typed::<Marketplace>(name, arguments)?.call()?,
-                (words, None) => Self::Command(words?.unwrap_or_default()),
+                (words, None) => {
+                    let mut words = words?.unwrap_or_default();
+                    // In this tool it lists what can be installed.
+                    if let Some(verb) = words.first_mut().filter(|verb| *verb == "list") {
+                        "search".clone_into(verb);
+                    }
+                    Self::Command(words)
+                }
                 (_, Some(_)) => return Err(wrong(name, "`action` and `args` both say what to do")),
             },
             ours::READ_FILE => Self::ReadSkillFile(typed(name, arguments)?),
@@ -137,8 +147,7 @@ impl Marketplace {
                     arguments: self.query,
                 }));
             }
-            // A search without words would match everything, so list instead.
-            ("list", _) | ("search", None) => vec!["list"],
+            ("list", _) | ("search", None) => vec!["search"],
             ("list_installed", _) | ("search_installed", None) => vec!["list_installed"],
             ("update", None) => vec!["update"],
             ("install", None) => return Err(needs("the skill's reference", "owner/skill")),

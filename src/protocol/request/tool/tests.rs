@@ -25,7 +25,8 @@ fn marketplace_actions_are_command_lines() {
             json!({"action": "search", "query": "pdf forms"}),
             &["search", "--", "pdf", "forms"],
         ),
-        (json!({"action": "list", "skill_ref": "x"}), &["list"]),
+        (json!({"action": "list", "skill_ref": "x"}), &["search"]),
+        (json!({"args": ["list"]}), &["search"]),
         (
             json!({"action": "search_installed", "query": "--json x"}),
             &["search_installed", "--", "--json", "x"],
@@ -46,8 +47,8 @@ fn marketplace_actions_are_command_lines() {
 }
 
 #[test]
-fn a_search_for_nothing_is_the_list() {
-    for (action, verb) in [("search", "list"), ("search_installed", "list_installed")] {
+fn a_search_for_nothing_lists_all() {
+    for (action, verb) in [("search", "search"), ("search_installed", "list_installed")] {
         for query in [json!(null), json!(""), json!(" ")] {
             let arguments = json!({"action": action, "query": query});
             let call = parse("skill_marketplace", arguments).unwrap();
@@ -112,7 +113,7 @@ fn a_direct_call_is_a_command_line() {
 fn one_argument_is_a_command_split_as_by_a_shell() {
     for (line, words) in [
         ("install o/s", &["install", "o/s"][..]),
-        ("list", &["list"]),
+        ("update", &["update"]),
         ("", &[]),
         ("  info\tpdf \n", &["info", "pdf"]),
         (
@@ -203,4 +204,44 @@ fn counts_may_be_text() {
         panic!("another call")
     };
     assert_eq!(read.offset, Some(3));
+}
+
+#[test]
+fn a_key_that_a_tool_does_not_take_is_an_error() {
+    for (tool, arguments, key) in [
+        (
+            "run_skill_script",
+            json!({"skill_name": "a", "script": "x.sh"}),
+            "skill_name",
+        ),
+        (
+            "read_skill_file",
+            json!({"location": "a", "path": "x"}),
+            "location",
+        ),
+        (
+            "skill_session",
+            json!({"action": "load", "name": "a"}),
+            "name",
+        ),
+        (
+            "skill_marketplace",
+            json!({"action": "info", "name": "a"}),
+            "name",
+        ),
+        (
+            "create_skill",
+            json!({"name": "a", "description": "d", "body": "b", "tools": []}),
+            "tools",
+        ),
+    ] {
+        let error = parse(tool, arguments).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("`{tool}` takes no `{key}`, but ")),
+            "{error}"
+        );
+    }
+    // Some models fill in every key they know.
+    let call = json!({"path": "x", "skill_name": null});
+    assert!(parse("read_skill_file", call).is_ok());
 }
