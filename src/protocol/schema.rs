@@ -25,8 +25,8 @@ pub const HOOKS: [&str; 11] = [
     "pre_fetch_url",
 ];
 
-const WHICH_SKILL: &str = "The skill's name (default: the most recently loaded skill)";
-const PATH: &str = "Path relative to the skill's directory";
+const WHICH_SKILL: &str = "Its name (default: the last loaded)";
+const PATH: &str = "Path in the skill's directory";
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
 pub fn schema(facts: &Facts) -> Response {
@@ -53,17 +53,13 @@ fn with_skills(facts: &Facts, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<V
         tools.push(skill_tool());
         return tools;
     }
+    // What each is for stands in the prompt.
     tools.extend(catalog.offered().into_iter().map(|offered| {
-        let name = &offered.skill.name;
-        let description = match &*offered.told() {
-            "" => format!("Activate the skill `{name}`"),
-            told => format!("Activate the skill `{name}`: {}", plain(told)),
-        };
         let hint = offered.skill.fields.text("argument-hint");
         let arguments = argument_description(hint.as_deref());
         json!({
             "name": offered.tool,
-            "description": description,
+            "description": format!("Activate the skill `{}`", offered.skill.name),
             "parameters": parameters(&[("arguments", "string", &arguments)], &[]),
         })
     }));
@@ -87,83 +83,76 @@ fn argument_description(hint: Option<&str>) -> String {
     let hint = hint
         .map(|hint| format!(", in the form {}", plain(hint)))
         .unwrap_or_default();
-    format!("The task, in the user's words{hint}")
+    format!("The task{hint}")
 }
 
 fn fixed_tools() -> Vec<Value> {
     vec![
         json!({
             "name": ours::MARKETPLACE,
-            "description": "Find, install, update and remove Agent Skills: instructions for \
-                specific tasks. Actions: search (query), list (skills that can be installed), \
-                install (skill_ref), update (skill_ref; without it, all skills), remove \
-                (skill_ref), list_installed, search_installed (query), info (skill_ref), use \
-                (skill_ref; query: the task): activate a skill now, even one just installed.",
+            "description": "Find, install, update and remove skills. Actions: search (query), \
+                list (what can be installed), install, update, remove, info (skill_ref), \
+                list_installed, search_installed (query), use (skill_ref, query: the task): \
+                activate a skill now, even one just installed.",
             "parameters": parameters(&[
-                ("action", "string", "One of the actions above"),
+                ("action", "string", "One of these"),
                 ("skill_ref", "string",
-                    "A skill's name; for install: owner/skill, owner/repo@skill, a git URL or a \
-                     local directory"),
-                ("query", "string", "Search words; for use: the task, in the user's words"),
+                    "A skill's name; for install also owner/repo@skill, a git URL or a local \
+                     directory"),
+                ("query", "string", "Search words, or the task"),
             ], &["action"]),
             "hooks": HOOKS,
+            "summary_params": ["action", "skill_ref"],
         }),
         json!({
             "name": ours::READ_FILE,
-            "description": "Read a file bundled with an installed skill. Text is returned as is, \
-                other files as base64. To run a script, use run_skill_script.",
+            "description": "Read a file of a skill, which no other tool reaches. To run a \
+                script, use run_skill_script.",
             "parameters": parameters(&[
                 ("skill", "string", WHICH_SKILL),
                 ("path", "string", PATH),
-                ("offset", "integer", "First line to return, starting at 1"),
-                ("limit", "integer", "Maximum number of lines to return"),
+                ("offset", "integer", "First line, from 1"),
+                ("limit", "integer", "Number of lines"),
+                ("pattern", "string", "Only lines that match this regular expression"),
             ], &["path"]),
+            "summary_params": ["skill", "path"],
         }),
         json!({
             "name": ours::RUN_SCRIPT,
-            "description": "Run a script bundled with an installed skill and return its output. \
-                The script's first line or extension determines the interpreter. A script that \
-                runs for long becomes a job, reported as `job: ID`: call again with only job to \
-                wait for more output.",
+            "description": "Run a script of a skill and return its output. One that runs for \
+                long becomes a job (`job: ID`): call again with only job to wait for more output.",
             "parameters": parameters(&[
                 ("skill", "string", WHICH_SKILL),
                 ("script", "string", PATH),
                 ("args", "array", "Command-line arguments"),
-                ("stdin", "string", "Standard input (default: empty)"),
+                ("stdin", "string", "Standard input"),
                 ("workdir", "string",
-                    "Working directory: skill (default), project, temp (an empty directory, \
-                     deleted afterwards), or a directory inside the skill"),
-                ("env", "object", "Additional environment variables"),
-                ("timeout_secs", "number",
-                    "Time limit in seconds, including time as a job; usually at most 120"),
-                ("background", "boolean", "Make it a job immediately, without waiting"),
-                ("format", "string",
-                    "text (default), or json: path, exit_code, signal, stdout, stderr, \
-                     duration_ms, timed_out, truncated, job, notes"),
-                ("job", "string", "ID of a job: wait and return its new output. Omit script"),
-                ("stop", "boolean", "With job: stop that job"),
+                    "skill (default), project, temp (empty, deleted afterwards), or a directory \
+                     of the skill"),
+                ("env", "object", "More environment variables"),
+                ("timeout_secs", "number", "Time limit, usually at most 120"),
+                ("background", "boolean", "Make it a job at once"),
+                ("format", "string", "text (default) or json"),
+                ("job", "string", "ID of a job, in place of script"),
+                ("stop", "boolean", "With job: end it"),
             ], &[]),
+            "summary_params": ["skill", "script", "job"],
         }),
         json!({
             "name": ours::SESSION,
-            "description": "Show or change which skills are active: load several at once, or \
-                unload some. Returns JSON with active_skills, the most recently loaded last; load \
-                also returns their instructions. Unless configured otherwise, only the user can \
-                unload a skill that restricts tools.",
+            "description": "Show or change which skills are active, as JSON. Usually only the \
+                user can unload a skill that restricts tools.",
             "parameters": parameters(&[
                 ("action", "string", "load (names, mode), unload (names or all) or status"),
-                ("names", "array", "Names of skills, loaded in this order: all or none"),
-                ("mode", "string",
-                    "For load: replace (default; unloads the active skills) or add"),
-                ("all", "boolean", "For unload: unload every active skill"),
+                ("names", "array", "Names of skills, in this order: all or none"),
+                ("mode", "string", "replace the active skills (default), or add"),
+                ("all", "boolean", "Unload every skill"),
             ], &["action"]),
         }),
         json!({
             "name": ours::DIRECT,
-            "description": "The user's command line: chibi -p agent-skills \"install \
-                owner/skill\". Not for the model.",
-            "parameters": parameters(
-                &[("args", "array", "The words of the command")], &[]),
+            "description": "The user's command line, not for the model.",
+            "parameters": parameters(&[("args", "array", "Its words")], &[]),
         }),
     ]
 }
@@ -171,27 +160,29 @@ fn fixed_tools() -> Vec<Value> {
 fn propose_tool() -> Value {
     json!({
         "name": ours::PROPOSE,
-        "description": "Propose a change to an installed skill that proved wrong or incomplete. \
-            Nothing changes unless the user approves it.",
+        "description": "Propose a change to a skill that proved wrong or incomplete. The user \
+            decides.",
         "parameters": parameters(&[
-            ("skill", "string", "The skill's name"),
-            ("diff", "string", "Unified diff against the skill's files, such as SKILL.md"),
+            ("skill", "string", "Its name"),
+            ("diff", "string", "Unified diff against its files, such as SKILL.md"),
             ("justification", "string", "The reason, for the user"),
-            ("evidence", "string", "Evidence, such as an error message or a transcript"),
+            ("evidence", "string", "Such as an error message"),
         ], &["skill", "diff", "justification"]),
+        "summary_params": ["skill"],
     })
 }
 
 fn create_tool() -> Value {
     json!({
         "name": ours::CREATE,
-        "description": "Propose a new skill. Nothing is created unless the user approves it.",
+        "description": "Propose a new skill. The user decides.",
         "parameters": parameters(&[
-            ("name", "string", "Lowercase letters, digits and single hyphens"),
+            ("name", "string", "Lowercase letters, digits, hyphens"),
             ("description", "string", "What it does and when to use it"),
             ("body", "string", "Instructions, in Markdown"),
             ("allowed_tools", "array", "Tools it may use (default: all)"),
         ], &["name", "description", "body"]),
+        "summary_params": ["name"],
     })
 }
 
