@@ -87,13 +87,16 @@ fn chooses_a_host(call: &Call) -> bool {
         .any(|reference| reference.contains(':'))
 }
 
+/// Whether a call reads what the host kept of a tool's output, by its path or, before chibi 0.9, its id.
 fn pages_cached_output(call: &Call) -> bool {
     let reads = tools::find(call.tool).is_some_and(|tool| tool.effect == Effect::Read);
-    let cached = call
-        .text("path")
-        .and_then(|path| path.strip_prefix(TOOL_CACHE))
-        .is_some_and(|below| !below.split('/').any(|part| matches!(part, "" | "." | "..")));
-    reads && call.tool.starts_with("file_") && cached
+    let kept = match call.arguments.get("path") {
+        Some(path) => path.as_str().and_then(|path| path.strip_prefix(TOOL_CACHE)),
+        None => call.text("cache_id").filter(|id| !id.contains('/')),
+    };
+    let is_kept =
+        kept.is_some_and(|below| !below.split('/').any(|part| matches!(part, "" | "." | "..")));
+    reads && call.tool.starts_with("file_") && is_kept
 }
 
 /// The first variable in a script's `env` that steers its interpreter.

@@ -157,14 +157,14 @@ fn pre_api_tools_hides_what_cannot_be_used() {
 }
 
 #[test]
-fn our_own_output_is_kept_whole() {
+fn our_own_output_but_of_scripts_is_kept_whole() {
     let host = Host::stdin().skill("x", "", "");
     for (tool, ours) in [
         ("skill_x", true),
         ("skill", true),
         ("skill_marketplace", true),
         ("read_skill_file", true),
-        ("run_skill_script", true),
+        ("run_skill_script", false),
         ("skill_other-plugin", false),
         ("shell_exec", false),
     ] {
@@ -276,4 +276,40 @@ fn other_plugins_tools_with_our_prefix_are_not_ours() {
         host.blocks(tool, &json!({}));
     }
     host.allows("skill_careful", &json!({}));
+}
+
+#[test]
+fn a_refused_call_is_told_to_the_person() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        host.activates("careful");
+        let call = json!({"tool_name": "shell_exec", "arguments": {"command": "rm -rf build"}});
+        let (answer, told) = host.hook_with_stderr("pre_tool", &call);
+        assert_eq!(answer["block"], json!(true));
+        assert_eq!(told.lines().count(), 1, "{told}");
+        told.begins("agent-skills: refused: ")
+            .has("shell_exec")
+            .has("careful");
+        let call = json!({"tool_name": "file_head", "arguments": {"path": "x"}});
+        assert_eq!(host.hook_with_stderr("pre_tool", &call).1, "");
+    }
+}
+
+#[test]
+fn what_the_host_kept_of_an_output_is_read_whatever_restricts() {
+    let host = Host::stdin().skill("careful", "allowed-tools: Write", "");
+    host.activates("careful");
+    for kept in [
+        json!({"path": "vfs:///sys/tool_cache/default/run_skill_script_1"}),
+        json!({"cache_id": "run_skill_script_1"}),
+    ] {
+        host.allows("file_head", &kept);
+    }
+    for other in [
+        json!({"cache_id": "../x"}),
+        json!({"cache_id": "x", "path": "/etc/passwd"}),
+        json!({"path": "x"}),
+    ] {
+        host.blocks("file_head", &other);
+    }
 }

@@ -192,3 +192,12 @@ fn what_a_prompt_calls_is_kept_for_its_conversation() {
             .all(|skill: &Value| skill["name"] != "shy" || skill["offered"] == false)
     );
 }
+
+#[test]
+fn a_mistyped_name_is_answered_and_any_other_word_is_not() {
+    let host = shy(Host::stdin());
+    let (changed, told) = prompt(&host, "/opne the form");
+    assert_eq!(changed, None);
+    told.has("no skill is called `opne`; did you mean `open`?");
+    assert_eq!(prompt(&host, "/etc is large"), (None, String::new()));
+}

@@ -1,5 +1,6 @@
-//! `pre_cache_output`: keeps the newer host from replacing our results by stubs. A stub of
-//! instructions is useless, and reading the original may be forbidden (docs/spec/hosts.md#answers).
+//! `pre_cache_output`: keeps the newer host from replacing instructions and files of skills by stubs,
+//! which are useless to a model (docs/spec/hosts.md#answers). The output of a script it may keep: the
+//! model reads parts of it whatever restricts.
 
 use serde_json::json;
 
@@ -8,8 +9,11 @@ use crate::facts::Facts;
 use crate::host::ours;
 use crate::protocol::Response;
 
-/// Keeps the whole output of our own tools.
+/// Keeps the whole output of our own tools, except that of scripts.
 pub fn pre_cache_output(facts: &Facts, tool: &str) -> Response {
+    if tool == ours::RUN_SCRIPT {
+        return Response::nothing();
+    }
     let is_ours = ours::FIXED.contains(&tool)
         || tool == ours::SKILL
         || Catalog::about_tool(facts, tool).is_some_and(|catalog| catalog.by_tool(tool).is_some());

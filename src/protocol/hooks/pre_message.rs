@@ -12,6 +12,7 @@ use crate::protocol::judge::{Grounds, Request, judge};
 use crate::protocol::tools::{Place, hand_over, place};
 use crate::protocol::{Called, Prompt, Response};
 use crate::session::Session;
+use crate::sys::text::did_you_mean;
 use crate::sys::warn;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. Without a
@@ -81,7 +82,13 @@ fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
             let text = format!("there is no skill `{}`", call.name);
             return Err(Error::new(text).hint("`agent-skills list` shows what there is"));
         }
-        return Ok(None);
+        // The host sends it to the model as text.
+        let all = Catalog::of(facts);
+        let callable = all.entries().iter().filter_map(Entry::callable);
+        let near = did_you_mean(call.name, callable.map(|skill| skill.name.as_str()));
+        return near.map_or(Ok(None), |near| {
+            Err(Error::new(format!("no skill is called `{}`", call.name)).hint(near))
+        });
     };
     let skill = entry
         .callable()
