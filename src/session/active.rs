@@ -75,6 +75,8 @@ pub struct Ended {
     pub context: Option<String>,
     /// The skill's name.
     pub skill: String,
+    /// Whether it restricted calls.
+    pub restricted: bool,
     /// When it began, in milliseconds since 1970.
     pub began: u64,
     /// Why.
@@ -245,6 +247,7 @@ impl Session {
             session: None,
             context: self.context.clone(),
             skill: skill.name.clone(),
+            restricted: skill.allowed.is_some() || !skill.denied.is_empty(),
             began: began.unwrap_or(self.changed * 1000),
             why,
         }

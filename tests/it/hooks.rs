@@ -313,3 +313,16 @@ fn what_the_host_kept_of_an_output_is_read_whatever_restricts() {
         host.blocks("file_head", &other);
     }
 }
+
+#[test]
+fn the_end_of_a_restriction_is_told_to_the_person() {
+    let host = Host::stdin()
+        .skill("careful", "allowed-tools: Read", "")
+        .skill("free", "", "");
+    let starts = || host.hook_with_stderr("on_start", &json!({})).1;
+    host.activates("free");
+    assert_eq!(starts(), "");
+    host.activates("careful");
+    starts().has("no longer restricted by `careful`: the prompt is over");
+    assert_eq!(starts(), "");
+}

@@ -1,5 +1,6 @@
 //! `on_start`: a host process begins, in which nothing is active.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::activation::run_post_hooks;
@@ -13,7 +14,19 @@ use crate::sys::warn;
 /// have not run.
 pub fn on_start(facts: &Facts) -> Response {
     match facts.store().begin(facts.key()) {
-        Ok(ended) => facts.record_ends(ended),
+        Ok(ended) => {
+            let restricted = ended.iter().filter(|end| end.restricted);
+            let names: BTreeSet<String> =
+                restricted.map(|end| format!("`{}`", end.skill)).collect();
+            if !names.is_empty() {
+                let names: Vec<String> = names.into_iter().collect();
+                warn(format_args!(
+                    "no longer restricted by {}: the prompt is over",
+                    listed(&names, 3)
+                ));
+            }
+            facts.record_ends(ended);
+        }
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
         Err(error) => warn(format_args!("could not reset the active skills: {error}")),
     }
