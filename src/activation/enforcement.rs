@@ -81,11 +81,8 @@ impl Enforcement {
             settings,
             places: Places {
                 home: run.env.home(),
-                // What another agent's shell gets besides, from its startup files, is not known.
-                environment: match run.agent {
-                    None => known_variables(&run.env),
-                    Some(_) => None,
-                },
+                environment: known_variables(&run.env),
+                has_startup_files: run.agent.is_some(),
                 shell: shell_of(run),
                 starts_elsewhere: false,
                 reads_by_shell: (run.agent.as_ref())

@@ -147,6 +147,17 @@ pub fn command_denials<'a>(
     })
 }
 
+/// Beginnings of the names, behind `GIT_`, of variables that decide which repository git takes.
+const TOPLEVEL: [&str; 7] = [
+    "DIR",
+    "WORK_TREE",
+    "COMMON_DIR",
+    "CEILING",
+    "DISCOVERY",
+    "CONFIG",
+    "EXEC_PATH",
+];
+
 /// What is known about the variables of the host's shell. `$HOME` equals `~` only if `HOME` is set.
 fn variables(places: &Places) -> Variables<'_> {
     let environment = places.environment.as_ref();
@@ -154,6 +165,7 @@ fn variables(places: &Places) -> Variables<'_> {
     let home = places.home.as_deref().and_then(Path::to_str);
     Variables {
         inherited: environment,
+        has_startup_files: places.has_startup_files,
         home: home.filter(|home| is_set && home.starts_with('/') && !home.ends_with('/')),
         zsh: places.shell.language == Language::BashOrZsh,
     }
@@ -260,7 +272,10 @@ impl shell::Rules for Rules<'_> {
 
     fn is_toplevel(&self) -> bool {
         let context = self.line.context;
-        let steers_git = |name: &String| name.starts_with("GIT_");
+        let steers_git = |name: &String| {
+            let what = name.strip_prefix("GIT_");
+            what.is_some_and(|what| TOPLEVEL.iter().any(|begin| what.starts_with(begin)))
+        };
         let environment = context.places.environment.as_ref();
         environment.is_some_and(|names| !names.iter().any(steers_git))
             && context.resolve.is_repository(&context.places.project_root)

@@ -27,7 +27,7 @@ impl Outline {
         let variables = Variables {
             inherited: home.map(|_| &nothing),
             home,
-            zsh: false,
+            ..Variables::default()
         };
         let readings = Readings::new(&budget, places, variables);
         let reading = readings.read(text, places.shell, home.is_some());

@@ -24,6 +24,8 @@ pub struct Places {
     /// Names of the variables in the initial environment of the host's shell; setting one exports
     /// it to every program. `None` if unknown.
     pub environment: Option<BTreeSet<String>>,
+    /// Whether the shell may have more variables, from files that it reads as it starts.
+    pub has_startup_files: bool,
     /// The shell that runs the host's commands.
     pub shell: Shell,
     /// Whether the shell's own programs are the host's tools for reading, so that entries for

@@ -132,6 +132,7 @@ impl Scene {
         let places = Places {
             project_root: "/p".into(),
             starts_elsewhere: false,
+            has_startup_files: false,
             working_dir: self.working_dir.unwrap_or("/p").into(),
             home: Some("/h".into()),
             environment: Some(BTreeSet::from(["PATH", "HOME", "PAGER"].map(str::to_owned))),

@@ -13,6 +13,7 @@ mod opencode;
 mod qwen_code;
 mod required;
 mod signing;
+mod steps;
 mod suggesting;
 
 use std::ffi::OsString;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::special::is_special;
 use crate::sys::name_list::Names;
+use crate::sys::variables;
 
 /// Variables that affect how output looks, never what runs.
 const HARMLESS: Names = Names::new(
@@ -59,6 +60,9 @@ pub struct Variables<'a> {
     /// The names in it: setting one affects every program. `None` if they are unknown, or if the
     /// shell may export what is set.
     pub inherited: Option<&'a BTreeSet<String>>,
+    /// Whether the shell may have more, from files that it reads as it starts: those that steer
+    /// programs count as if they were among them.
+    pub has_startup_files: bool,
     /// The value of `$HOME` and `~`, if known.
     pub home: Option<&'a str>,
     /// Whether the shell may be zsh, which also ties lower-case names: `path` to `PATH`.
@@ -72,7 +76,8 @@ impl Variables<'_> {
         let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
         let stays_here = |inherited: &BTreeSet<String>| {
-            is_name(name) && !is_special(name) && !inherited.contains(name)
+            let may_be_there = || self.has_startup_files && variables::steer(name);
+            is_name(name) && !is_special(name) && !inherited.contains(name) && !may_be_there()
         };
         may_be_exported(name)
             || name != "_"
@@ -109,6 +114,14 @@ mod tests {
     fn names_that_redirect_programs_are_not_set() {
         let unknown = Variables::default();
         let inherited = BTreeSet::from(["EDITOR_ARGS".to_owned(), "GIT_DIR".to_owned()]);
+        let grows = Variables {
+            inherited: Some(&inherited),
+            has_startup_files: true,
+            ..Variables::default()
+        };
+        for (name, may_be_set) in [("BASE", true), ("GIT_EDITOR", false), ("LESSOPEN", false)] {
+            assert_eq!(grows.may_be_set(name), may_be_set, "{name}");
+        }
         let known = Variables {
             inherited: Some(&inherited),
             ..Variables::default()

@@ -53,7 +53,7 @@ fn what_the_list_does_not_grant_is_denied_with_the_reason() {
             world.form.shell.1
         );
         reason.begins(&expected);
-        reason.has("Allowed: Read, Bash(git log:*), Write(docs/**)");
+        reason.has("Allowed: Bash(git log:*), Read, Write(docs/**)");
         world.run("touch evil").decision().1.has("do not retry");
         for command in [
             "git log -3; touch x",
