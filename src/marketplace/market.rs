@@ -122,10 +122,7 @@ impl Market<'_> {
 
     /// Waits until other changes to the skills have ended.
     pub(super) fn changes<'s>(&self, staging: &'s Staging) -> Result<Changes<'s>> {
-        let scratch = staging.dir();
-        if self.dry_run {
-            return Changes::imagined(self.plugin_dir, scratch);
-        }
-        Changes::begin(self.plugin_dir, scratch, patience(self.deadline))
+        let wait = (!self.dry_run).then(|| patience(self.deadline));
+        Changes::begin(self.plugin_dir, staging.dir(), wait)
     }
 }

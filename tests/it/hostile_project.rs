@@ -1,5 +1,5 @@
 //! A repository that somebody cloned attacks its reader: every place in its `.chibi` that may be a
-//! link is one, its lockfile and journals name what they like, and every verb runs in it. What lies
+//! link is one, its lockfile and unfinished changes name what they like, and every verb runs in it. What lies
 //! outside the project stays as it was, byte for byte.
 
 use std::fs;
@@ -40,8 +40,8 @@ impl Clone {
             write_at(path, format!("{file} is the user's"));
         }
         write_at(
-            host.home().join("canary/a/journal.json"),
-            r#"{"name":"pdf"}"#,
+            host.home().join("canary/a/intended.json"),
+            r#"[{"name":"pdf","entry":null,"files":{"Gone":null}}]"#,
         );
         fs::write(host.home().join("canary/audit.jsonl"), "").unwrap();
         let hub = Rc::new(hub);
@@ -192,7 +192,7 @@ fn no_verb_writes_or_deletes_through_a_link_of_a_project() {
 }
 
 #[test]
-fn what_a_lockfile_or_a_journal_names_is_never_a_path() {
+fn what_a_lockfile_or_an_unfinished_change_names_is_no_path() {
     let valid = Clone::new().with_history();
     let lock = fs::read(valid.at("skills.lock.json")).unwrap();
     let lock: Value = serde_json::from_slice(&lock).unwrap();
@@ -215,13 +215,13 @@ fn what_a_lockfile_or_a_journal_names_is_never_a_path() {
         fs::write(clone.at("skills.lock.json"), hostile.to_string()).unwrap();
         // What a killed command of the same name would have left.
         let litter = clone.at("staging/1-0");
-        fs::create_dir_all(litter.join("old")).unwrap();
-        let journal = json!({"name": name, "entry": null, "placed": null});
+        fs::create_dir_all(litter.join("new/pdf/pdf")).unwrap();
+        let intended = json!([{"name": name, "entry": null, "files": {"Gone": null}}]);
         for (file, text) in [
-            ("journal.json", journal.to_string()),
+            ("intended.json", intended.to_string()),
             ("lock", String::new()),
             (".agent-skills", "1\n".to_owned()),
-            ("old/SKILL.md", skill("evil")),
+            ("new/pdf/pdf/SKILL.md", skill("evil")),
         ] {
             fs::write(litter.join(file), text).unwrap();
         }
@@ -235,7 +235,7 @@ fn what_a_lockfile_or_a_journal_names_is_never_a_path() {
                 !told.contains(['\u{1b}', '\u{202e}', '\u{7}']),
                 "{verb:?}: {told:?}"
             );
-            assert!(litter.join("old/SKILL.md").exists(), "{verb:?}");
+            assert!(litter.join("new/pdf/pdf/SKILL.md").exists(), "{verb:?}");
         }
         // Nothing of it was taken for ours, and nothing was put there.
         let mut now = crate::repository::files(&clone.at(""));

@@ -12,7 +12,7 @@ use crate::cli::permitted::permits_loss;
 use crate::cli::{Answer, Caller};
 use crate::error::Result;
 use crate::facts::Facts;
-use crate::marketplace::{InstalledName, Removed, Unsaved, listed_name};
+use crate::marketplace::{InstalledName, Removed, listed_name};
 use crate::policy::Event;
 use crate::skill::shown_name;
 use crate::sys::text::shorten;
@@ -52,8 +52,8 @@ impl Remove {
             permits_loss(facts, layer, &name)?;
         }
         let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
-        let agrees = |name: &InstalledName, why: &Unsaved| {
-            let why = shorten(&shown_name(&why.to_string()), WHY);
+        let agrees = |name: &InstalledName, why: &str| {
+            let why = shorten(&shown_name(why), WHY);
             let shown = format!(
                 "`{name}` {why}, and no source can bring that back: it is moved to stash/\n"
             );

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::marketplace::install::change;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::signed::permit;
-use crate::marketplace::install::swap;
 use crate::marketplace::install::{Staging, Switch};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, listed_name, offered_name};
 use crate::marketplace::reference::Reference;
@@ -119,7 +119,7 @@ impl Market<'_> {
             results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
             return Ok(results);
         }
-        results.extend(self.land(&staging, staged)?);
+        results.extend(self.place(&staging, staged)?);
         Ok(results)
     }
 
@@ -139,7 +139,7 @@ impl Market<'_> {
         let (snapshot, origin) = (&picked.snapshot, &picked.origin);
         let are_several = picked.chosen.len() > 1;
         let lockfile = Lockfile::read(self.plugin_dir)?;
-        let offers = names::offers(&swap::skills(self.plugin_dir));
+        let offers = names::offers(&change::skills(self.plugin_dir));
         let mut results = Vec::new();
         let mut free: Vec<(Found, InstalledName)> = Vec::new();
         let mut seated = HashSet::new();
@@ -163,7 +163,7 @@ impl Market<'_> {
         let mut staged = Vec::with_capacity(free.len());
         for (done, (found, name)) in free.into_iter().enumerate() {
             progress.at(done);
-            let place = staging.place_for(&name)?;
+            let place = staging.prepare(&name)?;
             let mut one = plan::stage(snapshot, &found, origin, &name, place)?;
             if options.all {
                 let planned = Rc::make_mut(&mut one.planned);
@@ -184,31 +184,20 @@ impl Market<'_> {
     }
 
     /// Moves staged skills into place.
-    pub(crate) fn land(&self, staging: &Staging, staged: Vec<Staged>) -> Result<Vec<Installed>> {
-        if !self.dry_run {
-            self.keep_evidence(staged.iter())?;
-        }
+    pub(super) fn place(&self, staging: &Staging, staged: Vec<Staged>) -> Result<Vec<Installed>> {
         let mut changes = self.changes(staging)?;
-        let new = staged
+        // Another process may just have installed one.
+        let is_new = |one: &Staged| !changes.has(&one.place.name);
+        let (new, there): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_new);
+        let landings = new
             .iter()
-            .map(|staged| (&staged.place, Some(&staged.entry)));
-        let placed = changes.place_new(&new.collect::<Vec<_>>())?;
-        if !self.dry_run {
-            let placed = staged
-                .iter()
-                .zip(&placed)
-                .filter(|(_, is_placed)| **is_placed);
-            self.remember_signers(placed.map(|(one, _)| &one.entry))?;
-        }
-        let outcome = |(staged, is_placed): (Staged, bool)| {
-            if is_placed {
-                self.result(staged, Status::New)
-            } else {
-                // Another process has just installed it.
-                self.already(&staged.planned.name, changes.lockfile())
-            }
-        };
-        Ok(staged.into_iter().zip(placed).map(outcome).collect())
+            .map(Staged::landing)
+            .collect::<Result<Vec<_>>>()?;
+        self.land(&mut changes, &landings)?;
+        let there = there.iter();
+        let there = there.map(|one| self.already(&one.place.name, changes.lockfile()));
+        let new = new.into_iter().map(|one| self.result(one, Status::New));
+        Ok(new.chain(there).collect())
     }
 
     fn is_there(&self, name: &str) -> bool {
@@ -269,7 +258,7 @@ impl Market<'_> {
     }
 
     pub(crate) fn dir(&self, name: &str) -> PathBuf {
-        swap::skills(self.plugin_dir).join(name)
+        change::skills(self.plugin_dir).join(name)
     }
 
     pub(crate) fn already(&self, name: &str, lockfile: &Lockfile) -> Installed {

@@ -7,9 +7,10 @@ use std::io::Write;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
+use crate::marketplace::install::change;
+use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::plan::{self, Plan};
-use crate::marketplace::install::swap;
-use crate::marketplace::install::{Agree, Difference, check_same_skill, copy_tree};
+use crate::marketplace::install::{Agree, Difference, Step, check_same_skill, copy_tree};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Pin;
 use crate::marketplace::{Confirm, Market};
@@ -32,7 +33,7 @@ impl Market<'_> {
             let text = format!("`{name}` is a link to a working copy, `{}`", to.display());
             return Err(Error::new(text).hint("change it there"));
         }
-        for place in [self.plugin_dir.path(), &swap::skills(self.plugin_dir)] {
+        for place in [self.plugin_dir.path(), &change::skills(self.plugin_dir)] {
             if !files::is_writable(place) {
                 let place = place.display();
                 let text =
@@ -65,8 +66,7 @@ impl Market<'_> {
         let now = Digest::read(&installed)?;
         let staging = self.staging()?;
         let name = &InstalledName::parse(name)?;
-        let staged = staging.place_for(name)?;
-        let copy = staged.make()?;
+        let (staged, copy) = staging.prepare(name)?;
         let from = Dir::anchor(&installed);
         let from = from.map_err(|error| Error::io("read", &installed, &error))?;
         copy_tree(&from, &copy)?;
@@ -78,8 +78,12 @@ impl Market<'_> {
         if !agree(&difference)? {
             return Err(Error::new("nothing was changed: you said no"));
         }
-        let mut changes = self.changes_of(&staging, name, entry, &now)?;
-        changes.replace(&staged, entry)
+        let landing = Landing {
+            seen: Some((&now, entry)),
+            ..Step::new(&staged, entry)?.into()
+        };
+        self.land(&mut self.changes(&staging)?, &[landing])?;
+        Ok(())
     }
 
     /// Creates the skill `name` from one `SKILL.md` after `agree` has approved it.
@@ -96,8 +100,7 @@ impl Market<'_> {
         self.begin()?;
         let staging = self.staging()?;
         let name = &InstalledName::parse(name)?;
-        let staged = staging.place_for(name)?;
-        let dir = staged.make()?;
+        let (staged, dir) = staging.prepare(name)?;
         let written = dir.create(&SKILL_FILE, 0o644);
         let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| dir.error("write", &SKILL_FILE, &error))?;
@@ -111,9 +114,11 @@ impl Market<'_> {
         if !confirm(&plan)? {
             return Err(Error::new("nothing was installed: you said no"));
         }
-        if self.changes(&staging)?.place_new(&[(&staged, None)])? == [true] {
-            return Ok(());
+        let mut changes = self.changes(&staging)?;
+        if changes.has(name) {
+            let text = format!("a skill `{name}` already exists");
+            return Err(Error::new(text).hint("reject the proposal"));
         }
-        Err(Error::new(format!("a skill `{name}` already exists")).hint("reject the proposal"))
+        changes.make(&[&Step::new(&staged, None)?])
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::marketplace::fetch::WORKED_IN;
+use crate::marketplace::install::change::recover;
 use crate::marketplace::install::staging::{MUTEX, STAGING, abandoned, remove};
-use crate::marketplace::install::swap::recover;
 use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
 
 /// Completes or undoes what killed commands left unfinished, and removes their directories. Those

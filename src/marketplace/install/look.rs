@@ -25,7 +25,7 @@ impl Market<'_> {
         let progress = Progress::new("reading skills", picked.chosen.len(), self.progress);
         for (at, found) in picked.chosen.iter().enumerate() {
             progress.at(at);
-            let place = staging.place_for(&InstalledName::parse(&at.to_string())?)?;
+            let place = staging.prepare(&InstalledName::parse(&at.to_string())?)?;
             let name = InstalledName::try_from(&found.skill.name)?;
             let (snapshot, origin) = (&picked.snapshot, &picked.origin);
             staged.push(plan::stage(snapshot, found, origin, &name, place)?);

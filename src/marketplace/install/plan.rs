@@ -8,12 +8,14 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::copy::CopyPlan;
-use crate::marketplace::install::{Powers, Prepared};
+use crate::marketplace::install::land::Landing;
+use crate::marketplace::install::{Powers, Prepared, Step};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::signature::{self, Checked, Evidence, collect};
 use crate::marketplace::source::{Found, Origin};
 use crate::skill::{Diagnostic, Level, Skill};
+use crate::sys::Dir;
 
 /// What an install is about to add.
 #[derive(Debug, Clone, Serialize)]
@@ -94,6 +96,19 @@ pub struct Staged {
     pub others: Vec<Rc<Evidence>>,
 }
 
+impl Staged {
+    /// That it takes its place.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub fn landing(&self) -> Result<Landing<'_>> {
+        Ok(Landing {
+            staged: Some(self),
+            ..Step::new(&self.place, Some(&self.entry))?.into()
+        })
+    }
+}
+
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
     // A skill at the root is copied without the other skills; any other includes those inside it.
     let others = snapshot.found.iter().map(|other| other.path.as_str());
@@ -138,12 +153,12 @@ pub fn stage(
     found: &Found,
     origin: &Rc<Origin>,
     name: &InstalledName,
-    place: Prepared,
+    (place, dir): (Prepared, Dir),
 ) -> Result<Staged> {
     let of_skill = |error: Error| error.context(format!("skill `{name}`"));
     let mut copy = copied(snapshot, found).map_err(of_skill)?;
     let content = &*snapshot.content;
-    copy.write(content, &place.make()?).map_err(of_skill)?;
+    copy.write(content, &dir).map_err(of_skill)?;
     let evidence = collect(snapshot, origin, &copy, &found.path, &place.path());
     let mut evidence = evidence.map_err(of_skill)?.into_iter();
     let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;

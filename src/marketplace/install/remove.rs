@@ -1,38 +1,15 @@
 //! Removes an installed skill. What the user typed is compared with the names in `skills/` and
 //! never becomes a path.
 
-use std::fmt;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::install::{names, swap};
-use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, State, Verified};
+use crate::marketplace::install::{Step, change, names};
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
 use crate::skill::{Skill, SkillName};
 use crate::sys::text::{backticked, nearest};
-
-/// Why no source can bring a skill back.
-#[derive(Debug, Clone)]
-pub enum Unsaved {
-    /// It came from none.
-    ByHand,
-    /// It was changed after it was installed; these files differ.
-    Changed(Vec<String>),
-    /// Its source is gone.
-    SourceGone(String),
-}
-
-impl fmt::Display for Unsaved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ByHand => f.write_str("was put there by hand"),
-            Self::Changed(files) if files.is_empty() => f.write_str("was changed here"),
-            Self::Changed(files) => write!(f, "was changed here ({})", files.join(", ")),
-            Self::SourceGone(source) => write!(f, "came from `{source}`, which is gone"),
-        }
-    }
-}
 
 /// A skill that was removed.
 #[derive(Debug)]
@@ -55,7 +32,7 @@ impl Market<'_> {
     pub fn remove(
         &self,
         written: &str,
-        agrees: impl FnOnce(&InstalledName, &Unsaved) -> Result<bool>,
+        agrees: impl FnOnce(&InstalledName, &str) -> Result<bool>,
     ) -> Result<Removed> {
         self.clean_litter();
         let staging = self.staging()?;
@@ -64,7 +41,7 @@ impl Market<'_> {
             None => self.installed(written)?,
         };
         let seen = self.unsaved(&name, self.origin(&name)?.as_ref());
-        if let Some(unsaved) = seen.as_ref().filter(|_| !self.dry_run)
+        if let Some(unsaved) = seen.as_deref().filter(|_| !self.dry_run)
             && !agrees(&name, unsaved)?
         {
             let text = format!("`{name}` was not removed: you said no");
@@ -77,7 +54,8 @@ impl Market<'_> {
             let text = format!("`{name}` has just been changed, so it was not removed");
             return Err(Error::new(text).hint("the same command asks whether to remove it"));
         }
-        changes.take_away(&name, is_stashed)?;
+        let place = is_stashed.then(|| changes.place_in_stash(&name));
+        changes.make(&[&Step::gone(&name, place.transpose()?)])?;
         Ok(Removed {
             name,
             entry,
@@ -87,34 +65,27 @@ impl Market<'_> {
 
     /// Why nothing could bring the skill `name` back, were it removed; `None` if its source could,
     /// or it is a link.
-    fn unsaved(&self, name: &InstalledName, entry: Option<&LockEntry>) -> Option<Unsaved> {
+    fn unsaved(&self, name: &InstalledName, entry: Option<&LockEntry>) -> Option<String> {
         let dir = self.dir(name);
         if dir.is_symlink() || !dir.is_dir() {
             return None;
         }
         let Some(entry) = entry else {
-            return Some(Unsaved::ByHand);
+            return Some("was put there by hand".to_owned());
         };
-        match self.compare(entry) {
-            Ok(Verified {
-                state: State::Changed,
-                changed,
-                missing,
-                extra,
-                ..
-            }) => {
-                let missing = missing.into_iter().map(|file| file + " (gone)");
-                let extra = extra.into_iter().map(|file| file + " (new)");
-                let files = changed.into_iter().chain(missing).chain(extra);
-                Some(Unsaved::Changed(files.collect()))
-            }
-            Ok(_) if entry.kind == Kind::Local && !Path::new(&entry.source).exists() => {
-                Some(Unsaved::SourceGone(entry.source.clone()))
-            }
-            Ok(_) => None,
+        let Ok(now) = self.compare(entry) else {
             // What cannot be compared may have been changed.
-            Err(_) => Some(Unsaved::Changed(Vec::new())),
+            return Some("was changed here".to_owned());
+        };
+        if !now.is_well() {
+            let missing = now.missing.iter().map(|file| format!("{file} (gone)"));
+            let extra = now.extra.iter().map(|file| format!("{file} (new)"));
+            let files = now.changed.iter().cloned().chain(missing).chain(extra);
+            let files = files.collect::<Vec<_>>().join(", ");
+            return Some(format!("was changed here ({files})"));
         }
+        let is_gone = entry.kind == Kind::Local && !Path::new(&entry.source).exists();
+        is_gone.then(|| format!("came from `{}`, which is gone", entry.source))
     }
 
     /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means. `NAME` alone is the
@@ -160,7 +131,7 @@ impl Market<'_> {
     /// Those directories whose own or skill's name this could be.
     fn alike<'d>(&self, written: &str, directories: &'d [InstalledName]) -> Vec<&'d InstalledName> {
         let key = SkillName::from_written(written);
-        let root = swap::skills(self.plugin_dir);
+        let root = change::skills(self.plugin_dir);
         let named = |directory: &&InstalledName| {
             let skill = || Skill::load(&root.join(&***directory));
             SkillName::from_written(directory) == key
@@ -209,7 +180,7 @@ impl Market<'_> {
 
     /// The valid skill names in `skills/`, sorted.
     pub fn directories(&self) -> Vec<InstalledName> {
-        names::directories(&swap::skills(self.plugin_dir))
+        names::directories(&change::skills(self.plugin_dir))
     }
 }
 

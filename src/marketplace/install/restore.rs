@@ -1,20 +1,34 @@
-//! Installs the skills that the lockfile lists, on another machine or after a loss, and restores the
-//! state of a skill before an update or an approved proposal.
+//! Restores skills: those that the lockfile lists, on another machine or after a loss, those whose
+//! files were changed, and the state of one before an update, an approved proposal or a removal.
 
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, past};
 use crate::marketplace::fetch::{Fetcher, expand};
+use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{
-    Installed, Plan, Staged, Staging, Status, copy_tree, plan, stash,
+    Installed, Plan, Staged, Staging, Status, Step, copy_tree, plan,
 };
-use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State, previous};
+use crate::marketplace::lock::{
+    Digest, InstalledName, LockEntry, Lockfile, Previous, State, previous,
+};
 use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::{Choosing, choose};
 use crate::marketplace::{Confirm, Market, Note};
 use crate::signing::{Covers, Signer};
+
+/// A skill that was restored.
+#[derive(Debug)]
+pub struct Repaired {
+    /// Its directory's name.
+    pub name: String,
+    /// The restored commit.
+    pub commit: Option<String>,
+    /// Where its changed files are kept.
+    pub stashed: Option<String>,
+}
 
 impl Market<'_> {
     /// Whether there is a lockfile to restore from.
@@ -39,18 +53,15 @@ impl Market<'_> {
             let text = format!("`{}` has no skill", path.display());
             return Err(Error::new(text).hint("give a REFERENCE to install"));
         }
-        let staging = self.staging()?;
-        let mut fetcher = self.fetcher(&staging);
         // Nobody has typed the source of a skill in a project's lockfile.
         let exact = frozen || self.plugin_dir.is_shared();
-        let (mut results, mut staged) = (Vec::new(), Vec::<Staged>::new());
+        let (mut results, mut missing) = (Vec::new(), Vec::new());
         for entry in lockfile.entries() {
             match self.compare(entry)?.state {
                 State::Missing => match self.check_inside(entry) {
                     Ok(()) => {
                         note(&format!("restoring `{}`", entry.name));
-                        let one = self.stage_again(entry, exact, &staging, &mut fetcher, note);
-                        staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
+                        missing.push(entry);
                     }
                     Err(outside) if frozen => return Err(outside),
                     Err(outside) => {
@@ -74,7 +85,8 @@ impl Market<'_> {
                 State::Intact => results.push(self.already(&entry.name, &lockfile)),
             }
         }
-        self.check_again(&staging, &lockfile, &mut staged)?;
+        let staging = self.staging()?;
+        let staged = self.restage(&lockfile, &missing, exact, &staging, note)?;
         if let Some(first) = staged.first() {
             let is_agreed = confirm(&Plan::new("the lockfile", None, &staged))?;
             if !is_agreed && self.dry_run {
@@ -87,9 +99,62 @@ impl Market<'_> {
                 let text = format!("`{name}` and others were not restored: you said no");
                 return Err(Error::new(text));
             }
-            results.extend(self.land(&staging, staged)?);
+            results.extend(self.place(&staging, staged)?);
         }
         Ok(results)
+    }
+
+    /// Restores the named skills, or all in the lockfile, where their files differ from it: in the
+    /// recorded state and no other, so nothing new needs consent. All are staged before the first is
+    /// moved. What was changed is kept in `stash/`.
+    ///
+    /// # Errors
+    /// When a name matches no skill in the lockfile, or a recorded state is no longer available.
+    /// Nothing is changed then.
+    pub fn repair(&self, names: &[String], note: &mut Note) -> Result<Vec<Repaired>> {
+        let lockfile = self.begin()?;
+        let (mut entries, mut there) = (Vec::new(), Vec::new());
+        for one in self.verify(names)?.iter().filter(|one| !one.is_well()) {
+            let entry = lockfile.get(&one.name);
+            let entry = entry.ok_or_else(|| Error::new("the lockfile changed meanwhile"))?;
+            self.check_inside(entry)?;
+            there.push(self.there(entry)?);
+            note(&format!("restoring `{}`", entry.name));
+            entries.push(entry);
+        }
+        let staging = self.staging()?;
+        let staged = self.restage(&lockfile, &entries, true, &staging, note)?;
+        let mut landings = Vec::new();
+        for ((new, there), entry) in staged.iter().zip(&there).zip(entries) {
+            landings.push(Landing {
+                seen: there.as_ref().map(|there| (there, Some(entry))),
+                stashes: true,
+                ..new.landing()?
+            });
+        }
+        let stashed = self.land(&mut self.changes(&staging)?, &landings)?;
+        let repaired = staged.iter().zip(stashed).map(|(new, stashed)| Repaired {
+            name: new.place.name.to_string(),
+            commit: new.entry.commit.clone(),
+            stashed,
+        });
+        Ok(repaired.collect())
+    }
+
+    /// What is in the place of a skill and can be kept; `None` if nothing is there.
+    fn there(&self, entry: &LockEntry) -> Result<Option<Digest>> {
+        let (name, dir) = (&entry.name, self.dir(&entry.name));
+        if dir.is_dir() {
+            return Digest::read(&dir).map(Some);
+        }
+        if dir.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        let text = format!(
+            "`{name}` was not restored: `{}` is not its directory",
+            dir.display()
+        );
+        Err(Error::new(text).hint(past(&dir, "then the same command restores it")))
     }
 
     /// Checks that an entry does not lead elsewhere on this machine.
@@ -138,36 +203,53 @@ impl Market<'_> {
     /// When there is no previous state or it cannot be restored. The present state then stays.
     pub fn rollback(&self, written: &str) -> Result<(InstalledName, Option<LockEntry>)> {
         self.clean_litter();
-        let name = match self.installed(written) {
-            Ok(name) => name,
-            Err(error) => return self.bring_back(written)?.ok_or(error),
-        };
         let staging = self.staging()?;
         let mut changes = self.changes(&staging)?;
-        let Previous { dir, entry } = previous::read(self.plugin_dir, &name)?;
-        let staged = staging.place_for(&name)?;
-        copy_tree(&dir, &staged.make()?)?;
-        changes.replace(&staged, entry.as_ref())?;
+        let (name, Previous { dir, entry }, place) = match self.installed(written) {
+            Ok(name) => {
+                let previous = Previous::of(self.plugin_dir, &name)?;
+                (name, previous, None)
+            }
+            Err(error) => {
+                let Ok(name) = InstalledName::parse(written) else {
+                    return Err(error);
+                };
+                let removed = Previous::removed(self.plugin_dir, &name)?;
+                let (place, removed) = removed.ok_or(error)?;
+                (name, removed, Some(place))
+            }
+        };
+        let (prepared, copy) = staging.prepare(&name)?;
+        copy_tree(&dir, &copy)?;
+        changes.make(&[&Step::new(&prepared, entry.as_ref())?])?;
+        if let Some(place) = place.filter(|_| !self.dry_run) {
+            previous::clear(self.plugin_dir, &place);
+        }
         Ok((name, entry))
     }
 
-    /// Moves the removed skill `written` back from the stash; `None` if it is not there.
-    fn bring_back(&self, written: &str) -> Result<Option<(InstalledName, Option<LockEntry>)>> {
-        let Ok(name) = InstalledName::parse(written) else {
-            return Ok(None);
-        };
-        let staging = self.staging()?;
-        let mut changes = self.changes(&staging)?;
-        let Some((place, kept)) = stash::last(self.plugin_dir, &name)? else {
-            return Ok(None);
-        };
-        changes.bring_back(&name, (&place, &kept))?;
-        Ok(Some((name, kept.entry)))
+    /// Fetches the recorded states of skills, and checks their signatures again. Unless a state has to
+    /// be `exact`, it may have changed in a source that keeps one state only, but not to a skill of
+    /// another name.
+    pub(super) fn restage(
+        &self,
+        lockfile: &Lockfile,
+        entries: &[&LockEntry],
+        exact: bool,
+        staging: &Staging,
+        note: &mut Note,
+    ) -> Result<Vec<Staged>> {
+        let mut fetcher = self.fetcher(staging);
+        let mut staged = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let one = self.stage_again(entry, exact, staging, &mut fetcher, note);
+            staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
+        }
+        self.check_again(staging, lockfile, &mut staged)?;
+        Ok(staged)
     }
 
-    /// Fetches the recorded state of a skill. Unless it has to be `exact`, it may have changed in a
-    /// source that keeps one state only, but not to a skill of another name.
-    pub(crate) fn stage_again(
+    fn stage_again(
         &self,
         entry: &LockEntry,
         exact: bool,
@@ -189,7 +271,7 @@ impl Market<'_> {
         let found = found
             .first()
             .ok_or_else(|| Error::new("it is not there any more"))?;
-        let place = staging.place_for(&entry.name)?;
+        let place = staging.prepare(&entry.name)?;
         let mut staged = plan::stage(
             &opened.snapshot,
             found,

@@ -18,9 +18,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub const STAGING: EntryName = EntryName::from_static("staging");
 const LOCK: EntryName = EntryName::from_static("lock");
 pub const MUTEX: EntryName = EntryName::from_static(".staging.lock");
-/// The journal of a change, which exists only while the change is unfinished.
-pub const JOURNAL: EntryName = EntryName::from_static("journal.json");
-/// The subdirectory in which skills are prepared.
+/// What a change intends, which exists only while the change is unfinished.
+pub const INTENDED: EntryName = EntryName::from_static("intended.json");
+/// The subdirectory of the homes.
 pub const NEW: EntryName = EntryName::from_static("new");
 
 /// A staging directory of our own, removed when dropped.
@@ -34,30 +34,32 @@ pub struct Staging {
     _lock: FileLock,
 }
 
-/// A skill in a staging directory, to be moved into place under the same name.
+/// A skill that is prepared in its home, to be moved into place under the same name.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The directory that contains it.
-    pub within: Dir,
-    /// Its name in that directory.
+    /// Its name.
     pub name: InstalledName,
+    path: PathBuf,
 }
 
 impl Prepared {
     /// Its path, for reading.
     pub fn path(&self) -> PathBuf {
-        self.within.path_of(self.name.entry())
+        self.path.clone()
     }
+}
 
-    /// Creates it as a directory.
-    ///
-    /// # Errors
-    /// When it exists already or cannot be created.
-    pub fn make(&self) -> Result<Dir> {
-        let name = self.name.entry();
-        let made = self.within.new_dir(name);
-        made.map_err(|error| self.within.error("make directory", name, &error))
-    }
+/// The home of the skill `name` in a staging directory: a directory of ours in which it is alone,
+/// under its name.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn home(staging: &Dir, name: &InstalledName) -> Result<Dir> {
+    let homes = staging.make_dir(&NEW);
+    let homes = homes.map_err(|error| staging.error("make directory", &NEW, &error))?;
+    let home = homes.find_dir(name.entry()).transpose();
+    let home = home.unwrap_or_else(|| homes.new_of_ours(name.entry()));
+    home.map_err(|error| homes.error("make directory", name.entry(), &error))
 }
 
 impl Staging {
@@ -110,24 +112,26 @@ impl Staging {
         &self.dir
     }
 
-    /// The place to prepare the skill `name`.
+    /// An empty directory in which to prepare the skill `name`.
     ///
     /// # Errors
     /// When it cannot be created.
-    pub fn place_for(&self, name: &InstalledName) -> Result<Prepared> {
-        let within = self.dir.make_dir(&NEW);
-        let within = within.map_err(|error| self.dir.error("make directory", &NEW, &error))?;
-        Ok(Prepared {
-            within,
+    pub fn prepare(&self, name: &InstalledName) -> Result<(Prepared, Dir)> {
+        let home = home(&self.dir, name)?;
+        let dir = home.new_dir(name.entry());
+        let dir = dir.map_err(|error| home.error("make directory", name.entry(), &error))?;
+        let prepared = Prepared {
             name: name.clone(),
-        })
+            path: dir.path().to_owned(),
+        };
+        Ok((prepared, dir))
     }
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // A journal marks an unfinished change, which the next command recovers.
-        if !self.dir.has(&JOURNAL)
+        // The next command recovers an unfinished change.
+        if !self.dir.has(&INTENDED)
             && let Ok(root) = self.base.open_dir(&STAGING)
         {
             remove(&self.base, &root, &self.name);
@@ -235,7 +239,7 @@ mod tests {
             "2024-12/a.txt",
             "12-0/history.git/x",
             "12-0/thesis/a.txt",
-            "12-1/journal.json",
+            "12-1/intended.json",
             "12-2/new.git",
         ] {
             fs::create_dir_all(at(file).parent().unwrap()).unwrap();
@@ -265,7 +269,7 @@ mod tests {
         for (name, text) in [
             ("lock", ""),
             (".agent-skills", "1\n"),
-            ("journal.json", r#"{"name":"x"}"#),
+            ("intended.json", r#"{"name":"x"}"#),
             ("old/SKILL.md", "x"),
         ] {
             fs::write(at(".chibi/staging/1-0").join(name), text).unwrap();

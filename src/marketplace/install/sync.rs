@@ -1,5 +1,5 @@
 //! Makes what is installed equal to a list: everything that differs is fetched, checked and staged
-//! before the first skill is moved, and all of it is moved as one change (`swap/whole.rs`). What is
+//! before the first skill is moved, and all of it is moved as one change (`change.rs`). What is
 //! equal already costs nothing but reading it.
 
 use std::collections::HashSet;
@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::patience;
+use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::sync_list::{Listed, Wanted};
-use crate::marketplace::install::{Plan, Staged, Staging, SyncList, Whole};
+use crate::marketplace::install::{Plan, Staged, Staging, Step, SyncList};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
 use crate::marketplace::{Market, Note};
 use crate::sys::{EntryName, FileLock};
@@ -240,31 +241,29 @@ impl Market<'_> {
             }
             return Err(Error::new("nothing was changed: you said no"));
         }
-        self.keep_evidence(staged.iter())?;
-        let mut changes = self.changes(staging)?;
-        for Synced { name, seen, .. } in &plan.skills {
-            if let Some(seen) = seen {
-                self.check_same(&changes, name, lockfile.get(name), seen)?;
-            }
+        let mut landings = Vec::new();
+        for one in &plan.skills {
+            let new = staged.iter().find(|new| new.place.name == one.name);
+            let landing: Option<Landing> = match (one.change, new) {
+                (Fate::Removed, _) => Some(Step::gone(&one.name, None).into()),
+                (Fate::Recorded, Some(new)) => Some(Landing {
+                    staged: Some(new),
+                    ..Step::noted(&new.entry).into()
+                }),
+                (_, new) => new.map(Staged::landing).transpose()?,
+            };
+            let seen = one.seen.as_ref();
+            landings.extend(landing.map(|landing| Landing {
+                seen: seen.map(|seen| (seen, lockfile.get(&one.name))),
+                stashes: one.edited,
+                ..landing
+            }));
         }
-        for one in plan.skills.iter_mut().filter(|one| one.edited) {
-            if let Some(now) = &one.seen {
-                one.stashed = Some(changes.stash(&one.name, now)?);
-            }
+        let stashed = self.land(&mut self.changes(staging)?, &landings)?;
+        let changed = plan.skills.iter_mut().filter(|one| one.is_change());
+        for (one, stashed) in changed.zip(stashed) {
+            one.stashed = stashed;
         }
-        let mut whole = Whole::default();
-        let of = |name: &InstalledName| plan.skills.iter().find(|one| one.name == *name);
-        for one in staged {
-            if of(&one.place.name).is_some_and(|skill| skill.change == Fate::Recorded) {
-                whole.noted.push(&one.entry);
-            } else {
-                whole.new.push((&one.place, Some(&one.entry)));
-            }
-        }
-        let gone = plan.skills.iter().filter(|one| one.change == Fate::Removed);
-        whole.gone = gone.map(|one| &one.name).collect();
-        changes.make(&whole)?;
-        self.remember_signers(staged.iter().map(|one| &one.entry))?;
         Ok(plan.skills)
     }
 }

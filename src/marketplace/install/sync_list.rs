@@ -145,14 +145,9 @@ impl Market<'_> {
         }
         match listed {
             Listed::Lockfile(listed) => {
-                let mut fetcher = self.fetcher(staging);
-                let mut staged = Vec::with_capacity(wanted.len());
-                for entry in wanted.iter().filter_map(|name| listed.get(name)) {
-                    let one = self.stage_again(entry, true, staging, &mut fetcher, note);
-                    staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
-                }
-                self.check_again(staging, listed, &mut staged)?;
-                Ok(staged)
+                let entries = wanted.iter().filter_map(|name| listed.get(name));
+                let entries: Vec<&LockEntry> = entries.collect();
+                self.restage(listed, &entries, true, staging, note)
             }
             Listed::Collection(listed) => self.stage_members(listed, lockfile, wanted, staging),
         }
@@ -183,7 +178,7 @@ impl Market<'_> {
                 let text = format!("{} has no readable skill `{name}`", listed.source);
                 Error::new(text).hint("tell whoever published it")
             })?;
-            let place = staging.place_for(name)?;
+            let place = staging.prepare(name)?;
             staged.push(plan::stage(&opened.snapshot, found, &origin, name, place)?);
         }
         self.check_signatures(staging, &mut staged)?;

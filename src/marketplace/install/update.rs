@@ -3,15 +3,17 @@
 
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::slice::from_mut;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Fetcher, Opened, Snapshot};
 use crate::marketplace::install::difference::line_by_line;
+use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::signed::{permit, signer_change};
 use crate::marketplace::install::updated::{Agree, Change, Edited, UpdateOptions, Updated};
-use crate::marketplace::install::{Changes, Difference, Staged, Staging, plan};
+use crate::marketplace::install::{Difference, Staged, Staging, Step, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Ancestry;
 use crate::marketplace::signature::is_signed;
@@ -42,19 +44,20 @@ impl Market<'_> {
             staging: &staging,
         };
         let progress = Progress::new("checking skills", directories.len(), self.progress);
-        let mut looked = Vec::new();
+        let mut states = Vec::new();
         for (done, name) in directories.iter().enumerate() {
             progress.at(done);
-            looked.push(match lockfile.get(name) {
+            let state = match lockfile.get(name) {
                 Some(entry) => update.look(entry, &mut fetcher),
                 None => Err(Error::new(format!("where `{name}` came from is not known"))
                     .hint("remove it and install it from its source")),
-            });
+            };
+            states.push(state.unwrap_or_else(State::failed));
         }
         drop(progress);
-        bring(&looked);
-        let ready = update.stage_all(looked, agree);
-        let changes = directories.into_iter().zip(update.land(ready));
+        bring(&states);
+        update.stage_all(&mut states, agree);
+        let changes = directories.into_iter().zip(update.land(states));
         let after = Lockfile::read(self.plugin_dir)?;
         let updated = changes.map(|(name, change)| {
             let signer = after.get(&name).and_then(|entry| entry.signer.as_ref());
@@ -90,35 +93,6 @@ impl Market<'_> {
         directories.retain(|name| seen.insert(name.clone()));
         Ok(directories)
     }
-
-    /// Begins to change a skill, if it is still the one that was compared.
-    pub(crate) fn changes_of<'s>(
-        &self,
-        staging: &'s Staging,
-        name: &InstalledName,
-        entry: Option<&LockEntry>,
-        looked_at: &Digest,
-    ) -> Result<Changes<'s>> {
-        let changes = self.changes(staging)?;
-        self.check_same(&changes, name, entry, looked_at)?;
-        Ok(changes)
-    }
-
-    /// Checks that a skill is still the one that was compared.
-    pub(super) fn check_same(
-        &self,
-        changes: &Changes,
-        name: &InstalledName,
-        entry: Option<&LockEntry>,
-        looked_at: &Digest,
-    ) -> Result<()> {
-        let same = Digest::read(&self.dir(name))?.sha256 == looked_at.sha256;
-        if changes.lockfile().get(name) == entry && same {
-            return Ok(());
-        }
-        let text = format!("another command has changed `{name}`");
-        Err(Error::new(text).hint("try again"))
-    }
 }
 
 /// One update of many skills: each is compared, all that differ are fetched and staged, and what
@@ -129,12 +103,16 @@ struct Update<'u> {
     staging: &'u Staging,
 }
 
-/// What the refs and the trees of its source show about a skill.
-enum Looked<'e, 's> {
-    /// Its files do not have to be fetched.
-    Ready(Ready<'e>),
+/// How far a skill has come.
+enum State<'e, 's> {
+    /// Nothing more is done about it.
+    Settled(Change),
+    /// Its files are equal to those of its source, and this is its new entry.
+    Noted(Box<LockEntry>),
     /// Its source has something else.
     Behind(Box<Behind<'e, 's>>),
+    /// It is replaced with the staged version, if it is still the one with this digest.
+    Staged(&'e LockEntry, Box<Staged>, Digest),
 }
 
 /// A skill that differs from its source.
@@ -148,14 +126,31 @@ struct Behind<'e, 's> {
     stays: bool,
 }
 
-/// What is to be done about a skill.
-enum Ready<'e> {
-    /// Nothing.
-    Settled(Change),
-    /// Its files are equal to those of its source, and this is its new entry.
-    Noted(Box<LockEntry>),
-    /// It is replaced with the staged version, if it is still the one with this digest.
-    Staged(&'e LockEntry, Box<Staged>, Digest),
+impl State<'_, '_> {
+    fn failed(error: Error) -> Self {
+        Self::Settled(Change::failed(&error))
+    }
+
+    /// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
+    fn equal(stays: bool, entry: LockEntry) -> Self {
+        if stays {
+            return Self::Settled(Change::UpToDate);
+        }
+        Self::Noted(Box::new(entry))
+    }
+
+    /// What is to be done about it, if anything.
+    fn landing(&self, edited: Edited) -> Option<Result<Landing<'_>>> {
+        match self {
+            Self::Settled(_) | Self::Behind(_) => None,
+            Self::Noted(entry) => Some(Ok(Step::noted(entry).into())),
+            Self::Staged(entry, staged, now) => Some(staged.landing().map(|landing| Landing {
+                seen: Some((now, Some(entry))),
+                stashes: edited == Edited::Stash && now.sha256 != entry.sha256,
+                ..landing
+            })),
+        }
+    }
 }
 
 impl Update<'_> {
@@ -163,8 +158,8 @@ impl Update<'_> {
         &self,
         entry: &'e LockEntry,
         fetcher: &mut Fetcher<'s>,
-    ) -> Result<Looked<'e, 's>> {
-        let settled = |change| Ok(Looked::Ready(Ready::Settled(change)));
+    ) -> Result<State<'e, 's>> {
+        let settled = |change| Ok(State::Settled(change));
         let switch = self.options.switch;
         let reading = switch.map_or_else(|| entry.reading(), |switch| switch.reading(entry))?;
         if let Err(outside) = self.market.check_inside(entry) {
@@ -213,9 +208,9 @@ impl Update<'_> {
                 address: origin.address,
                 ..entry.clone()
             };
-            return Ok(Looked::Ready(equal(stays, entry)));
+            return Ok(State::equal(stays, entry));
         }
-        Ok(Looked::Behind(Box::new(Behind {
+        Ok(State::Behind(Box::new(Behind {
             entry,
             snapshot,
             origin: Rc::new(origin),
@@ -226,56 +221,49 @@ impl Update<'_> {
     }
 
     /// Stages what the sources have, checks all signatures at once, and asks about each skill.
-    fn stage_all<'e>(
-        &self,
-        looked: Vec<Result<Looked<'e, '_>>>,
-        agree: &mut Agree,
-    ) -> Vec<Result<Ready<'e>>> {
-        let (mut behind, mut staged) = (Vec::new(), Vec::new());
-        let mut ready = Vec::new();
-        for (at, looked) in looked.into_iter().enumerate() {
-            ready.push(match looked {
-                Ok(Looked::Ready(ready)) => Some(Ok(ready)),
-                Ok(Looked::Behind(one)) => match self.stage(&one) {
+    fn stage_all(&self, states: &mut [State], agree: &mut Agree) {
+        let (mut places, mut staged) = (Vec::new(), Vec::new());
+        for (at, state) in states.iter_mut().enumerate() {
+            if let State::Behind(behind) = state {
+                match self.stage(behind) {
                     Ok(new) => {
-                        behind.push((at, one));
+                        places.push(at);
                         staged.push(new);
-                        None
                     }
-                    Err(error) => Some(Err(error)),
-                },
-                Err(error) => Some(Err(error)),
-            });
+                    Err(error) => *state = State::failed(error),
+                }
+            }
         }
         let check = |some: &mut [Staged]| self.market.check_signatures(self.staging, some);
         // What keeps one from being checked keeps no other from it.
         let are_checked = check(&mut staged).is_ok();
-        for ((at, behind), mut new) in behind.into_iter().zip(staged) {
-            let checked = if are_checked {
-                Ok(())
-            } else {
-                check(std::slice::from_mut(&mut new))
-            };
-            let decided = checked.and_then(|()| self.decide(&behind, new, agree));
-            ready[at] = Some(decided);
+        for (at, mut new) in places.into_iter().zip(staged) {
+            if let State::Behind(behind) = &states[at] {
+                let checked = if are_checked {
+                    Ok(())
+                } else {
+                    check(from_mut(&mut new))
+                };
+                let decided = checked.and_then(|()| self.decide(behind, new, agree));
+                states[at] = decided.unwrap_or_else(State::failed);
+            }
         }
-        ready.into_iter().flatten().collect()
     }
 
     fn stage(&self, behind: &Behind) -> Result<Staged> {
         let name = &behind.entry.name;
-        let place = self.staging.place_for(name)?;
+        let place = self.staging.prepare(name)?;
         let (snapshot, origin) = (&behind.snapshot, &behind.origin);
         plan::stage(snapshot, &behind.found, origin, name, place)
     }
 
     /// Compares what was staged with what is installed, and asks.
-    fn decide<'e>(
+    fn decide<'e, 's>(
         &self,
-        behind: &Behind<'e, '_>,
+        behind: &Behind<'e, 's>,
         mut staged: Staged,
         agree: &mut Agree,
-    ) -> Result<Ready<'e>> {
+    ) -> Result<State<'e, 's>> {
         let entry = behind.entry;
         staged.entry.other.clone_from(&entry.other);
         if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
@@ -290,7 +278,7 @@ impl Update<'_> {
                 let signer = std::iter::once(&staged.entry);
                 self.market.remember_signers(signer)?;
             }
-            return Ok(equal(stays, staged.entry));
+            return Ok(State::equal(stays, staged.entry));
         }
         let installed = self.market.dir(&entry.name);
         check_same_name(&entry.name, &installed, &staged.place.path())?;
@@ -307,7 +295,7 @@ impl Update<'_> {
         }
         difference.signature.clone_from(&staged.planned.signature);
         difference.signed_before.clone_from(&entry.signer);
-        let settled = |change| Ok(Ready::Settled(change));
+        let settled = |change| Ok(State::Settled(change));
         let signature = staged.planned.signature.as_ref();
         permit(&entry.name, signature, false)?;
         if !self.options.accept_signer
@@ -327,98 +315,54 @@ impl Update<'_> {
             let declined = Error::new("you said no").hint("the same command asks again");
             return settled(Change::kept(&declined));
         }
-        Ok(Ready::Staged(entry, Box::new(staged), now))
+        Ok(State::Staged(entry, Box::new(staged), now))
     }
 
     /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
-    fn land(&self, ready: Vec<Result<Ready>>) -> Vec<Change> {
-        let (mut results, mut noted, mut staged) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, one) in ready.into_iter().enumerate() {
-            results.push(match one {
-                Ok(Ready::Settled(change)) => change,
-                Ok(Ready::Noted(entry)) => {
-                    noted.push((at, entry));
-                    Change::UpToDate
-                }
-                Ok(Ready::Staged(entry, new, now)) => {
-                    staged.push((at, entry, *new, now));
-                    Change::UpToDate
-                }
-                Err(error) => Change::failed(&error),
-            });
-        }
-        let changed: Vec<usize> = noted.iter().map(|(at, _)| *at).collect();
-        let changed = [changed, staged.iter().map(|(at, ..)| *at).collect()].concat();
-        if !changed.is_empty()
-            && let Err(error) = self.carry_out(&noted, staged, &mut results)
-        {
-            for at in changed {
-                results[at] = Change::failed(&error);
+    fn land(&self, states: Vec<State>) -> Vec<Change> {
+        let edited = self.options.edited;
+        let landings = || states.iter().filter_map(|state| state.landing(edited));
+        let land = |some: &[Landing]| {
+            if some.is_empty() {
+                return Ok(Vec::new());
             }
-        }
-        results
-    }
-
-    fn carry_out(
-        &self,
-        noted: &[(usize, Box<LockEntry>)],
-        mut staged: Vec<(usize, &LockEntry, Staged, Digest)>,
-        results: &mut [Change],
-    ) -> Result<()> {
-        let mut changes = self.market.changes(self.staging)?;
-        staged.retain(|(at, entry, new, now)| {
-            let stashed = self.stash(&changes, entry, now);
-            let is_kept = stashed.is_ok();
-            results[*at] = match stashed {
-                Ok(stashed) => Change::Updated {
+            let mut changes = self.market.changes(self.staging)?;
+            self.market.land(&mut changes, some)
+        };
+        let whole = landings().collect::<Result<Vec<_>>>();
+        let landed: Vec<Result<Option<String>>> = match whole.and_then(|all| land(&all)) {
+            Ok(stashed) => stashed.into_iter().map(Ok).collect(),
+            // What keeps one from being replaced keeps no other from it.
+            Err(_) => landings()
+                .map(|one| Ok(land(&[one?])?.pop().flatten()))
+                .collect(),
+        };
+        let mut landed = landed.into_iter();
+        let became = states.iter().map(|state| match state {
+            State::Settled(change) => change.clone(),
+            State::Noted(_) | State::Behind(_) => match landed.next() {
+                Some(Err(error)) => Change::failed(&error),
+                _ => Change::UpToDate,
+            },
+            State::Staged(entry, new, _) => match landed.next() {
+                Some(Err(error)) => Change::failed(&error),
+                stashed => Change::Updated {
                     from: entry.commit.clone(),
                     to: new.entry.commit.clone(),
                     dropped: new.planned.dropped.clone(),
-                    stashed,
+                    stashed: stashed.and_then(Result::ok).flatten(),
                 },
-                Err(error) => Change::failed(&error),
-            };
-            is_kept
+            },
         });
-        let entries: Vec<&LockEntry> = noted.iter().map(|(_, entry)| &**entry).collect();
-        changes.note(&entries)?;
-        self.market
-            .keep_evidence(staged.iter().map(|(_, _, new, _)| new))?;
-        let new: Vec<_> = staged
-            .iter()
-            .map(|(_, _, new, _)| (&new.place, Some(&new.entry)))
-            .collect();
-        for ((at, ..), replaced) in staged.iter().zip(changes.replace_all(&new)?) {
-            if let Err(error) = replaced {
-                results[*at] = Change::failed(&error);
-            }
-        }
-        self.market
-            .remember_signers(staged.iter().map(|(_, _, new, _)| &new.entry))
-    }
-
-    /// Keeps a copy of a skill changed by hand, if that was asked for. Returns its path.
-    fn stash(
-        &self,
-        changes: &Changes,
-        entry: &LockEntry,
-        looked_at: &Digest,
-    ) -> Result<Option<String>> {
-        let name = &entry.name;
-        self.market
-            .check_same(changes, name, Some(entry), looked_at)?;
-        if self.options.edited != Edited::Stash || looked_at.sha256 == entry.sha256 {
-            return Ok(None);
-        }
-        changes.stash(name, looked_at).map(Some)
+        became.collect()
     }
 }
 
 /// Fetches the files of all skills of a source that differ in one request.
-fn bring(looked: &[Result<Looked>]) {
+fn bring(states: &[State]) {
     let mut sources: Vec<(&Rc<Snapshot>, &Origin, Vec<&Found>)> = Vec::new();
-    for one in looked {
-        if let Ok(Looked::Behind(behind)) = one {
+    for state in states {
+        if let State::Behind(behind) = state {
             let same = |(snapshot, origin, _): &&mut (&Rc<Snapshot>, &Origin, _)| {
                 let of = &behind.origin;
                 Rc::ptr_eq(snapshot, &behind.snapshot)
@@ -434,12 +378,4 @@ fn bring(looked: &[Result<Looked>]) {
         // What cannot be fetched together is fetched, or reported, for each skill.
         let _ = plan::bring(snapshot, origin, found.into_iter());
     }
-}
-
-/// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
-fn equal(stays: bool, entry: LockEntry) -> Ready<'static> {
-    if stays {
-        return Ready::Settled(Change::UpToDate);
-    }
-    Ready::Noted(Box::new(entry))
 }

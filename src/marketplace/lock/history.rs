@@ -6,8 +6,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Commit, Failure, Fetcher};
-use crate::marketplace::lock::previous;
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, Verified};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, Previous, Verified};
 use crate::marketplace::reference::Reading;
 use crate::marketplace::reference::{At, CommitId, Kind, Pin, Place};
 use crate::skill::Skill;
@@ -100,7 +99,7 @@ impl Market<'_> {
     }
 
     fn earlier(&self, name: &InstalledName) -> Result<Option<Earlier>> {
-        let Ok(previous) = previous::read(self.plugin_dir, name) else {
+        let Ok(previous) = Previous::of(self.plugin_dir, name) else {
             return Ok(None);
         };
         let old = Digest::read(previous.dir.path())?;

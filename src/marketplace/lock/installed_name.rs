@@ -1,5 +1,5 @@
-//! The name of a skill's directory in `skills/`. It may come from a lockfile, a journal or a
-//! repository, so it is parsed before it is used in a path or shown.
+//! The name of a skill's directory in `skills/`. It may come from a lockfile, an unfinished change or
+//! a repository, so it is parsed before it is used in a path or shown.
 
 use serde::{Deserialize, Serialize};
 

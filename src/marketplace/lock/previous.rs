@@ -1,7 +1,7 @@
-//! The state of each skill before its last update or approved proposal, kept for `rollback` in
-//! `previous/<name>/` with the lockfile entry of that time, if any. A kept state is complete or
-//! absent: the older one moves to staging before the skill is replaced, and the replaced one is
-//! kept afterwards. After a kill in between, recovery completes or undoes the change.
+//! What is kept of a skill, with the lockfile entry that it had, if any: in `previous/<name>/` the
+//! state before its last update or approved proposal, and in `stash/<name>-<number>/` what was
+//! removed and no source can bring back. Both are for `rollback`. Each is one directory of ours, the
+//! home in which a change prepared the skill, so it is complete or absent.
 
 use std::io;
 
@@ -9,16 +9,14 @@ use crate::error::{Error, Result};
 use crate::marketplace::lock::{InstalledName, LockEntry};
 use crate::sys::{Base, Dir, Durable, EntryName, files, limits};
 
-const PREVIOUS: EntryName = EntryName::from_static("previous");
+/// The directory of earlier states.
+pub const PREVIOUS: EntryName = EntryName::from_static("previous");
 /// The directory of what would be lost otherwise.
 pub const STASH: EntryName = EntryName::from_static("stash");
-const ENTRY: EntryName = EntryName::from_static("entry.json");
-const SKILL: EntryName = EntryName::from_static("skill");
-/// In a staging directory, the entry that will be kept, and the state kept until now.
-pub const KEPT: EntryName = EntryName::from_static("kept");
-pub const FORMER: EntryName = EntryName::from_static("former");
+/// The entry; no skill has this name.
+pub const ENTRY: EntryName = EntryName::from_static(".entry.json");
 
-/// The previous state of a skill.
+/// What is kept of a skill.
 #[derive(Debug)]
 pub struct Previous {
     /// Its files.
@@ -27,89 +25,108 @@ pub struct Previous {
     pub entry: Option<LockEntry>,
 }
 
-/// Prepares `staging` to keep the skill `name` with its entry `present`, and moves the state kept
-/// until now out of the plugin directory `dir`.
+impl Previous {
+    /// What is kept in this directory of the skill `name`; `None` if that is not ours.
+    fn read(home: &Dir, name: &InstalledName) -> Option<Self> {
+        let bytes = home.read(&ENTRY, limits::LOCKFILE).ok()?;
+        let entry: Option<LockEntry> = serde_json::from_slice(&bytes).ok()?;
+        let is_its = entry.as_ref().is_none_or(|entry| entry.name == *name);
+        let dir = home.open_dir(name.entry()).ok()?;
+        (home.is_ours() && is_its).then_some(Self { dir, entry })
+    }
+
+    /// The previous state of an installed skill.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn of(base: &Base, name: &InstalledName) -> Result<Self> {
+        let homes = base.open()?.and_then(|dir| dir.open_dir(&PREVIOUS).ok());
+        let home = homes.and_then(|homes| homes.open_dir(name.entry()).ok());
+        let kept = home.and_then(|home| Self::read(&home, name));
+        kept.ok_or_else(|| {
+            Error::new(format!("no earlier version of `{name}` was kept"))
+                .hint("the next update or approved proposal keeps one; `install REFERENCE#COMMIT` gets any other")
+        })
+    }
+
+    /// The last removed skill `name` in the stash, and its place there.
+    ///
+    /// # Errors
+    /// When the plugin directory cannot be opened.
+    pub fn removed(base: &Base, name: &InstalledName) -> Result<Option<(InstalledName, Self)>> {
+        let dir = base.open()?;
+        let Some(stash) = dir.and_then(|dir| dir.open_dir(&STASH).ok()) else {
+            return Ok(None);
+        };
+        let entries = stash.entries().unwrap_or_default().into_iter();
+        let numbers = entries.filter_map(|(place, _)| {
+            let number = place.as_str()?.strip_prefix(&**name)?.strip_prefix('-')?;
+            number.parse::<u32>().ok()
+        });
+        let mut numbers: Vec<u32> = numbers.collect();
+        numbers.sort_unstable();
+        let last = numbers.into_iter().rev().find_map(|number| {
+            let place = InstalledName::parse(&format!("{name}-{number}")).ok()?;
+            let kept = Self::read(&stash.open_dir(place.entry()).ok()?, name)?;
+            Some((place, kept))
+        });
+        Ok(last)
+    }
+}
+
+/// An unused place in the stash for a skill: what somebody else put there stays.
 ///
 /// # Errors
-/// When the state kept until now is not ours, or anything cannot be written.
-pub fn make_room(
-    dir: &Dir,
-    staging: &Dir,
-    name: &InstalledName,
-    present: Option<&LockEntry>,
-) -> Result<()> {
-    let homes = dir.make_dir(&PREVIOUS);
-    let homes = homes.map_err(|error| dir.error("keep", &PREVIOUS, &error))?;
-    let failed = |error| homes.error("keep", name.entry(), &error);
-    let there = homes.find_dir(name.entry()).map_err(failed)?;
-    if there.is_some_and(|dir| !dir.is_ours()) {
-        let path = homes.path_of(name.entry());
-        let text = format!("`{}` was not put there by agent-skills", path.display());
-        return Err(Error::new(text)
-            .hint("look at it, then move it away: agent-skills keeps earlier states there"));
+/// When there is none.
+pub fn free_place(dir: &Dir, name: &InstalledName) -> Result<InstalledName> {
+    let stash = dir.open_dir(&STASH).ok();
+    let mut number = 1;
+    loop {
+        let place = InstalledName::parse(&format!("{name}-{number}"))?;
+        if stash.as_ref().is_none_or(|stash| !stash.has(place.entry())) {
+            return Ok(place);
+        }
+        number += 1;
     }
-    let kept = staging.new_of_ours(&KEPT);
-    let kept = kept.map_err(|error| staging.error("write", &KEPT, &error))?;
-    write_entry(&kept, present)?;
-    set_aside(dir, staging, name).map_err(failed)
+}
+
+/// Removes the place in the stash from which a skill was brought back.
+pub fn clear(base: &Base, place: &InstalledName) {
+    if let Ok(Some(dir)) = base.open()
+        && let Ok(stash) = dir.open_dir(&STASH)
+    {
+        // What stays is no harm.
+        let _ = stash.remove_ours(place.entry());
+        let _ = dir.remove_empty(&STASH);
+    }
+}
+
+/// Checks that what is kept of a skill until now may make room.
+///
+/// # Errors
+/// When it is not ours.
+pub fn check_ours(dir: &Dir, name: &InstalledName) -> Result<()> {
+    let home = dir.find_dir(&PREVIOUS).transpose();
+    let home = home.map(|homes| homes?.find_dir(name.entry())).transpose();
+    let home = home.map_err(|error| dir.error("keep", &PREVIOUS, &error))?;
+    if home.flatten().is_none_or(|home| home.is_ours()) {
+        return Ok(());
+    }
+    let path = dir.path_of(&PREVIOUS).join(name.entry().as_os_str());
+    let text = format!("`{}` was not put there by agent-skills", path.display());
+    Err(Error::new(text)
+        .hint("look at it, then move it away: agent-skills keeps earlier states there"))
 }
 
 /// Writes the entry of a skill beside it.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_entry(kept: &Dir, entry: Option<&LockEntry>) -> Result<()> {
+pub fn write_entry(home: &Dir, entry: Option<&LockEntry>) -> Result<()> {
     let json = serde_json::to_vec(&entry)
         .map_err(|error| Error::caused("could not write the kept state", error))?;
-    let written = kept.replace(&ENTRY, &json, 0o644, Durable::Yes);
-    written.map_err(|error| kept.error("write", &ENTRY, &error))
-}
-
-/// Moves the kept state of a skill to `staging`. Files that are not ours stay.
-///
-/// # Errors
-/// When it cannot be moved.
-pub fn set_aside(dir: &Dir, staging: &Dir, name: &InstalledName) -> io::Result<()> {
-    let Ok(homes) = dir.open_dir(&PREVIOUS) else {
-        return Ok(());
-    };
-    let former = homes.open_dir(name.entry());
-    if former.is_ok_and(|former| former.is_ours()) {
-        homes.rename(name.entry(), staging, &FORMER)?;
-    }
-    // This succeeds only if the directory is empty now.
-    let _ = dir.remove_empty(&PREVIOUS);
-    Ok(())
-}
-
-/// Undoes [`set_aside`] when the change was not made.
-pub fn put_back(dir: &Dir, staging: &Dir, name: &InstalledName) {
-    if staging.has(&FORMER) {
-        // Losing the kept state is better than a command that fails every time.
-        let homes = dir.make_dir(&PREVIOUS);
-        let _ = homes.and_then(|homes| staging.rename(&FORMER, &homes, name.entry()));
-    }
-}
-
-/// Keeps the replaced skill, now `old` in `within`, unless that was done already or nothing was
-/// prepared for it.
-///
-/// # Errors
-/// When it cannot be moved; nothing is kept then.
-pub fn keep(
-    dir: &Dir,
-    staging: &Dir,
-    name: &InstalledName,
-    (within, old): (&Dir, &EntryName),
-) -> io::Result<()> {
-    let Some(kept) = staging.find_dir(&KEPT)? else {
-        return Ok(());
-    };
-    if !kept.has(&SKILL) {
-        within.rename(old, &kept, &SKILL)?;
-    }
-    let homes = dir.make_dir(&PREVIOUS)?;
-    staging.rename(&KEPT, &homes, name.entry())
+    let written = home.replace(&ENTRY, &json, 0o644, Durable::Yes);
+    written.map_err(|error| home.error("write", &ENTRY, &error))
 }
 
 /// The lockfile entries of all states that are kept in the plugin directory `dir`.
@@ -134,29 +151,4 @@ pub fn entries(dir: &Dir) -> io::Result<Vec<LockEntry>> {
         }
     }
     Ok(entries)
-}
-
-/// Reads the previous state of a skill.
-///
-/// # Errors
-/// When there is none.
-pub fn read(base: &Base, name: &InstalledName) -> Result<Previous> {
-    let homes = base.open()?.and_then(|dir| dir.open_dir(&PREVIOUS).ok());
-    let kept = homes.and_then(|homes| kept(&homes.open_dir(name.entry()).ok()?, name, &SKILL));
-    kept.ok_or_else(|| {
-        Error::new(format!("no earlier version of `{name}` was kept"))
-            .hint("the next update or approved proposal keeps one; `install REFERENCE#COMMIT` gets any other")
-    })
-}
-
-/// What is kept of the skill `name` in a directory of ours, as its entry `skill`; `None` for
-/// anything else.
-pub fn kept(place: &Dir, name: &InstalledName, skill: &EntryName) -> Option<Previous> {
-    let bytes = place.read(&ENTRY, limits::LOCKFILE).ok()?;
-    let entry: Option<LockEntry> = serde_json::from_slice(&bytes).ok()?;
-    if !place.is_ours() || entry.as_ref().is_some_and(|entry| entry.name != *name) {
-        return None;
-    }
-    let dir = place.open_dir(skill).ok()?;
-    Some(Previous { dir, entry })
 }

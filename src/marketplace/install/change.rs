@@ -1,0 +1,425 @@
+//! The one way to put skills in their places, for one skill and for a thousand. A prepared skill is
+//! alone in a directory of the command's staging directory, its home. What is intended is written
+//! beside the homes. Then the skill in each home is exchanged with that in `skills/`, the lockfile
+//! is written, and each home, which now has the replaced skill with its entry, is kept for
+//! `rollback`. An error exchanges them back; after a kill, the next command carries out what was
+//! intended. All of this, recovery included, holds the install lock.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::marketplace::install::copy_tree;
+use crate::marketplace::install::names::{check_same_name, offered_as, offers};
+use crate::marketplace::install::staging::{INTENDED, NEW, Prepared, home};
+use crate::marketplace::lock::previous::{self, ENTRY, PREVIOUS, STASH};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
+use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
+
+/// The directory of installed skills.
+pub const SKILLS: EntryName = EntryName::from_static("skills");
+const INSTALL_LOCK: EntryName = EntryName::from_static(".install.lock");
+/// In a home, the replaced skill, if the system cannot exchange two directories.
+const OLD: EntryName = EntryName::from_static(".old");
+/// In a staging directory, what was kept until now.
+const FORMER: EntryName = EntryName::from_static("former");
+/// In a staging directory, a copy for the stash.
+const COPY: EntryName = EntryName::from_static("copy");
+
+/// What is intended for one skill.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// The directory in `skills/`.
+    name: InstalledName,
+    /// Its future entry; `None` for a removal, and for a skill that came from no source.
+    entry: Option<LockEntry>,
+    /// See [`Becomes`].
+    files: Becomes,
+}
+
+/// What becomes of a skill's files.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Becomes {
+    /// They stay.
+    Same,
+    /// The prepared ones take their place. Their digest may differ from the entry's after a rollback.
+    New(String),
+    /// They are removed, with what was kept of the skill; to a place in the stash, if one is given.
+    Gone(Option<InstalledName>),
+}
+
+impl Step {
+    /// A prepared skill takes the place of what is there.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub fn new(prepared: &Prepared, entry: Option<&LockEntry>) -> Result<Self> {
+        Ok(Self {
+            name: prepared.name.clone(),
+            entry: entry.cloned(),
+            files: Becomes::New(Digest::read(&prepared.path())?.sha256),
+        })
+    }
+
+    /// Only the entry changes, unless the skill was removed meanwhile.
+    pub fn noted(entry: &LockEntry) -> Self {
+        Self {
+            name: entry.name.clone(),
+            entry: Some(entry.clone()),
+            files: Becomes::Same,
+        }
+    }
+
+    /// Its directory in `skills/`.
+    pub fn name(&self) -> &InstalledName {
+        &self.name
+    }
+
+    /// The skill is removed, to a place in the stash if one is given.
+    pub fn gone(name: &InstalledName, place: Option<InstalledName>) -> Self {
+        Self {
+            name: name.clone(),
+            entry: None,
+            files: Becomes::Gone(place),
+        }
+    }
+}
+
+/// The plugin directory, with the install lock held; without it, nothing is changed.
+pub struct Changes<'s> {
+    dir: Dir,
+    /// The command's staging directory.
+    staging: &'s Dir,
+    lockfile: Lockfile,
+    /// `None` for a dry run: each method then checks what it can, and answers as if it had done its
+    /// work.
+    lock: Option<FileLock>,
+}
+
+impl<'s> Changes<'s> {
+    /// Waits until other changes have ended; `None` for a dry run. `staging` is the command's staging
+    /// directory.
+    ///
+    /// # Errors
+    /// When they take too long, or this version may not change the lockfile.
+    pub fn begin(base: &Base, staging: &'s Dir, wait: Option<Duration>) -> Result<Self> {
+        let (dir, lock) = match wait {
+            Some(wait) => {
+                let dir = base.make()?;
+                let lock = dir.lock(&INSTALL_LOCK, wait)?;
+                (dir, Some(lock))
+            }
+            None => {
+                let dir = base.open()?;
+                let none = || Error::new("no skill is installed here");
+                (dir.ok_or_else(none)?, None)
+            }
+        };
+        Ok(Self {
+            lockfile: Lockfile::read(base)?,
+            dir,
+            staging,
+            lock,
+        })
+    }
+
+    /// The current lockfile.
+    pub fn lockfile(&self) -> &Lockfile {
+        &self.lockfile
+    }
+
+    /// Whether there is something in the place of a skill.
+    pub fn has(&self, name: &InstalledName) -> bool {
+        let skills = self.dir.open_dir(&SKILLS);
+        skills.is_ok_and(|skills| skills.has(name.entry()))
+    }
+
+    /// Does all of it, or nothing. What is replaced is kept for `rollback`.
+    ///
+    /// # Errors
+    /// When a skill would take another's name, or anything cannot be written. All is then as it was.
+    pub fn make(&mut self, steps: &[&Step]) -> Result<()> {
+        self.check_names(steps)?;
+        if self.lock.is_none() || steps.is_empty() {
+            return Ok(());
+        }
+        self.intend(steps)?;
+        let mut done = 0;
+        let moved = steps.iter().try_for_each(|step| {
+            self.exchange(step)?;
+            done += 1;
+            Ok(())
+        });
+        if let Err(error) = moved.and_then(|()| self.record(steps)) {
+            let undone = steps[..done].iter().rev();
+            // What cannot be undone is carried out by the next command.
+            if undone
+                .map(|step| self.exchange(step))
+                .all(|one| one.is_ok())
+            {
+                self.forget_intended()?;
+            }
+            return Err(error);
+        }
+        // Otherwise the next command tries again to keep what was replaced.
+        if steps.iter().all(|step| self.keep(step).is_ok()) {
+            self.forget_intended()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is intended. From then on, recovery carries it out after a kill.
+    fn intend(&self, steps: &[&Step]) -> Result<()> {
+        for step in steps {
+            // A home that is gone later was kept.
+            if let Becomes::Gone(_) = step.files {
+                home(self.staging, &step.name)?;
+            }
+        }
+        let bytes = serde_json::to_vec(steps)
+            .map_err(|error| Error::caused("could not write what is intended", error))?;
+        let written = self.staging.replace(&INTENDED, &bytes, 0o600, Durable::Yes);
+        written.map_err(|error| self.staging.error("write", &INTENDED, &error))
+    }
+
+    fn forget_intended(&self) -> Result<()> {
+        let removed = self.staging.remove_file(&INTENDED);
+        removed.map_err(|error| self.staging.error("remove", &INTENDED, &error))
+    }
+
+    fn skills(&self) -> Result<Dir> {
+        let made = self.dir.make_dir(&SKILLS);
+        made.map_err(|error| self.dir.error("open directory", &SKILLS, &error))
+    }
+
+    /// Exchanges the skill in its home with that in its place, of which either may be missing. The
+    /// same again undoes it.
+    fn exchange(&self, step: &Step) -> Result<()> {
+        let Step { name, files, .. } = step;
+        let (skills, target) = (self.skills()?, name.entry());
+        if *files == Becomes::Same {
+            return Ok(());
+        }
+        let home = home(self.staging, name)?;
+        if matches!(files, Becomes::New(_)) {
+            previous::check_ours(&self.dir, name)?;
+        }
+        if skills.has(target) && !home.has(&ENTRY) {
+            previous::write_entry(&home, self.lockfile.get(name))?;
+        }
+        let action = match files {
+            Becomes::Gone(_) => "remove",
+            _ => "move the skill to",
+        };
+        exchange(&home, &skills, target).map_err(|error| {
+            let error = skills.error(action, target, &error);
+            error.hint("check the permissions of the skills directory")
+        })
+    }
+
+    /// Writes the lockfile, but nothing of skills that somebody has removed meanwhile.
+    fn record(&mut self, steps: &[&Step]) -> Result<()> {
+        let is_meant = |step: &&&Step| match step.files {
+            Becomes::Same => self.lockfile.get(&step.name).is_some(),
+            Becomes::New(_) => self.has(&step.name),
+            Becomes::Gone(_) => true,
+        };
+        let meant = steps.iter().filter(is_meant);
+        let entries = meant.map(|step| (&step.name, step.entry.as_ref()));
+        let entries: Vec<_> = entries.collect();
+        self.lockfile.set(&entries, self.staging)
+    }
+
+    /// Keeps what was replaced in place of what was kept until now, unless that was done already.
+    fn keep(&self, step: &Step) -> io::Result<()> {
+        let target = step.name.entry();
+        let Some(homes) = self.staging.find_dir(&NEW)? else {
+            return Ok(());
+        };
+        let Some(home) = homes.find_dir(target)? else {
+            return Ok(());
+        };
+        let replaced = home.has(target);
+        if !replaced && !matches!(step.files, Becomes::Gone(_)) {
+            return Ok(());
+        }
+        let previous = self.dir.make_dir(&PREVIOUS)?;
+        if previous.find_dir(target)?.is_some_and(|dir| dir.is_ours()) {
+            previous.rename(target, &self.staging.make_dir(&FORMER)?, target)?;
+        }
+        match &step.files {
+            Becomes::Gone(Some(place)) if replaced => {
+                homes.rename(target, &self.dir.make_dir(&STASH)?, place.entry())?;
+            }
+            Becomes::New(_) => homes.rename(target, &previous, target)?,
+            _ => {}
+        }
+        // This succeeds only if the directory is empty now.
+        let _ = self.dir.remove_empty(&PREVIOUS);
+        Ok(())
+    }
+
+    /// Whether a kill kept a step from being made.
+    fn is_pending(&self, step: &Step) -> Result<bool> {
+        let target = step.name.entry();
+        let home = self.staging.open_dir(&NEW);
+        let Ok(home) = home.and_then(|homes| homes.open_dir(target)) else {
+            return Ok(false);
+        };
+        settle(&home, &self.skills()?, target)
+            .map_err(|error| home.error("restore", target, &error))?;
+        Ok(match &step.files {
+            Becomes::Same => false,
+            Becomes::New(new) => {
+                Digest::read(&home.path_of(target)).is_ok_and(|found| found.sha256 == *new)
+            }
+            Becomes::Gone(_) => !home.has(target),
+        })
+    }
+
+    /// A place in the stash for a skill that is about to be removed.
+    ///
+    /// # Errors
+    /// When the stash cannot be made.
+    pub fn place_in_stash(&self, name: &InstalledName) -> Result<InstalledName> {
+        if self.lock.is_some() {
+            self.stash_dir()?;
+        }
+        previous::free_place(&self.dir, name)
+    }
+
+    fn stash_dir(&self) -> Result<Dir> {
+        let made = self.dir.make_dir(&STASH);
+        made.map_err(|error| self.dir.error("make directory", &STASH, &error))
+    }
+
+    /// Copies an installed skill that is not a link and has this digest to `stash/`, completely or
+    /// not at all. Returns its path.
+    ///
+    /// # Errors
+    /// When there is no such skill, or it cannot be copied.
+    pub fn stash(&self, name: &InstalledName, now: &Digest) -> Result<String> {
+        let copy = InstalledName::parse(&format!("{name}-{}", &now.sha256[..12]))?;
+        let copy = copy.entry();
+        let path = self.dir.path_of(&STASH).join(copy.as_os_str());
+        if self.lock.is_none() {
+            return Ok(path.display().to_string());
+        }
+        let stash = self.stash_dir()?;
+        if !stash.has(copy) {
+            let skills = self.skills()?;
+            let skill = skills.open_dir(name.entry());
+            let skill = skill.map_err(|e| skills.error("open directory", name.entry(), &e))?;
+            let made = self.staging.make_dir(&COPY);
+            let copies = made.map_err(|error| self.staging.error("make", &COPY, &error))?;
+            let made = copies.new_dir(copy);
+            copy_tree(&skill, &made.map_err(|e| copies.error("make", copy, &e))?)?;
+            let moved = copies.rename(copy, &stash, copy);
+            moved.map_err(|error| stash.error("keep", copy, &error))?;
+        }
+        Ok(path.display().to_string())
+    }
+
+    /// Checks that each skill is offered under a name that no other has, and replaces none of another
+    /// name.
+    fn check_names(&self, steps: &[&Step]) -> Result<()> {
+        let skills = self.dir.path_of(&SKILLS);
+        let moved = steps.iter().filter(|step| step.files != Becomes::Same);
+        let names: HashSet<&InstalledName> = moved.clone().map(|step| &step.name).collect();
+        let mut offers = offers(&skills);
+        offers.retain(|_, name| !names.contains(name));
+        for Step { name, files, .. } in moved {
+            if matches!(files, Becomes::Gone(_)) {
+                continue;
+            }
+            let there = skills.join(&**name);
+            let new = self.staging.path_of(&NEW).join(&**name).join(&**name);
+            if there.exists() {
+                check_same_name(name, &there, &new)?;
+            }
+            // A link is read as the directory that it leads to, whose name may be the skill's.
+            if let Some(offered) = offered_as(name, &new.canonicalize().unwrap_or(new))
+                && let Some(other) = offers.insert(offered.clone(), name.clone())
+                && !there.exists()
+            {
+                let text = format!("`{name}` would be offered as `{offered}`, as `{other}` is");
+                return Err(Error::new(text).hint(format!(
+                    "remove `{other}`, or give the new one a name of its own with `--name NAME`"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Carries out the change of a killed command, of which `staging` is the staging directory. What
+/// somebody has changed since is left.
+///
+/// # Errors
+/// When that is not possible now. What is intended is then kept.
+pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
+    if !staging.has(&INTENDED) {
+        return Ok(());
+    }
+    let mut changes = Changes::begin(base, staging, Some(Duration::ZERO))?;
+    let bytes = staging.read(&INTENDED, limits::LOCKFILE);
+    let bytes = bytes.map_err(|error| staging.error("read", &INTENDED, &error))?;
+    let steps: Vec<Step> = serde_json::from_slice(&bytes).map_err(|error| {
+        let path = staging.path_of(&INTENDED);
+        Error::caused(format!("`{}` is broken", path.display()), error)
+    })?;
+    for step in &steps {
+        if changes.is_pending(step)? {
+            changes.exchange(step)?;
+        }
+    }
+    changes.record(&steps.iter().collect::<Vec<_>>())?;
+    for step in &steps {
+        let kept = changes.keep(step);
+        kept.map_err(|error| staging.error("keep", &NEW, &error))?;
+    }
+    changes.forget_intended()
+}
+
+/// Exchanges the entries of this name in two directories, of which either may have none: in one step
+/// where the system can, else in three.
+///
+/// # Errors
+/// When one cannot be moved; both are then where they were.
+fn exchange(home: &Dir, skills: &Dir, name: &EntryName) -> io::Result<()> {
+    match (home.has(name), skills.has(name)) {
+        (false, false) => Ok(()),
+        (true, false) => home.rename(name, skills, name),
+        (false, true) => skills.rename(name, home, name),
+        (true, true) if home.exchange(name, skills, name)? => Ok(()),
+        (true, true) => {
+            skills.rename(name, home, &OLD)?;
+            home.rename(name, skills, name).inspect_err(|_| {
+                // Errors here do not matter: the first one is reported.
+                let _ = home.rename(&OLD, skills, name);
+            })?;
+            home.rename(&OLD, home, name)
+        }
+    }
+}
+
+/// Completes or undoes an exchange in three steps that a kill interrupted.
+fn settle(home: &Dir, skills: &Dir, name: &EntryName) -> io::Result<()> {
+    if !home.has(&OLD) {
+        return Ok(());
+    }
+    let to = if skills.has(name) { home } else { skills };
+    home.rename(&OLD, to, name)
+}
+
+/// The path of the directory of installed skills.
+pub fn skills(base: &Base) -> PathBuf {
+    base.path().join(SKILLS.as_os_str())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,391 @@
+//! The state after a change is interrupted at each of its steps.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::marketplace::install::{Staging, litter};
+use crate::marketplace::lock::{LockPath, Previous};
+use crate::marketplace::reference::Kind;
+
+/// A plugin directory, and a staging directory whose command was killed.
+struct Killed {
+    plugin: tempfile::TempDir,
+    base: Base,
+    staging: Dir,
+}
+
+/// A skill's text and its entry's commit.
+type State = (Option<String>, Option<String>);
+
+impl Killed {
+    fn new() -> Self {
+        let plugin = tempfile::tempdir().unwrap();
+        let base = Base::own(plugin.path().to_owned());
+        let root = base.make().unwrap();
+        root.make_dir(&SKILLS).unwrap();
+        let root = root.make_dir(&EntryName::from_static("staging")).unwrap();
+        let staging = root.new_of_ours(&EntryName::from_static("1-0")).unwrap();
+        Self {
+            plugin,
+            base,
+            staging,
+        }
+    }
+
+    fn put(dir: &Path, text: &str) {
+        fs::create_dir_all(dir).unwrap();
+        fs::write(dir.join("SKILL.md"), text).unwrap();
+    }
+
+    fn skill(&self, name: &str) -> PathBuf {
+        skills(&self.base).join(name)
+    }
+
+    /// Puts a skill in its place, with its entry.
+    fn install(&self, at: &str, text: &str) {
+        Self::put(&self.skill(at), text);
+        let entry = entry(at, text);
+        let mut lockfile = Lockfile::read(&self.base).unwrap();
+        let new = [(&entry.name, Some(&entry))];
+        lockfile.set(&new, &self.staging).unwrap();
+    }
+
+    /// Prepares a skill in its home.
+    fn prepare(&self, at: &str, text: &str) -> Step {
+        let name = name(at);
+        let dir = home(&self.staging, &name).unwrap();
+        Self::put(&dir.path_of(name.entry()), text);
+        let entry = entry(at, text);
+        Step {
+            files: Becomes::New(entry.sha256.clone()),
+            entry: Some(entry),
+            name,
+        }
+    }
+
+    fn changes(&self) -> Changes<'_> {
+        Changes::begin(&self.base, &self.staging, Some(Duration::ZERO)).unwrap()
+    }
+
+    fn text(&self, at: &str) -> Option<String> {
+        fs::read_to_string(self.skill(at).join("SKILL.md")).ok()
+    }
+
+    fn state(&self, at: &str) -> State {
+        let lockfile = Lockfile::read(&self.base).unwrap();
+        let commit = lockfile.get(at).map(|entry| entry.commit.clone().unwrap());
+        (self.text(at), commit)
+    }
+
+    /// Runs the recovery of the next command.
+    fn recover(&self) {
+        litter::clean(&self.base, false);
+        assert!(!self.plugin.path().join("staging").exists());
+    }
+
+    fn kept(&self, at: &str) -> Option<State> {
+        Previous::of(&self.base, &name(at)).ok().map(state_of)
+    }
+
+    fn removed(&self, at: &str) -> Option<State> {
+        let removed = Previous::removed(&self.base, &name(at)).unwrap();
+        removed.map(|(_, kept)| state_of(kept))
+    }
+}
+
+fn state_of(kept: Previous) -> State {
+    let text = fs::read_to_string(kept.dir.path().join("SKILL.md")).ok();
+    (text, kept.entry.and_then(|entry| entry.commit))
+}
+
+fn name(name: &str) -> InstalledName {
+    InstalledName::parse(name).unwrap()
+}
+
+/// The entry of a skill whose only file is `text`, at the commit `text`.
+fn entry(at: &str, text: &str) -> LockEntry {
+    let dir = tempfile::tempdir().unwrap();
+    Killed::put(dir.path(), text);
+    let digest = Digest::read(dir.path()).unwrap();
+    LockEntry {
+        signer: None,
+        evidence: None,
+        id: format!("s#{at}"),
+        name: name(at),
+        source: "s".to_owned(),
+        address: None,
+        kind: Kind::Git,
+        requested: "x".to_owned(),
+        rev: None,
+        commit: Some(text.to_owned()),
+        path: LockPath::parse("x").unwrap(),
+        tree: None,
+        sha256: digest.sha256,
+        files: digest.files,
+        license: None,
+        other: serde_json::Map::new(),
+    }
+}
+
+fn refs(steps: &[Step]) -> Vec<&Step> {
+    steps.iter().collect()
+}
+
+fn both(text: &str) -> State {
+    (Some(text.to_owned()), Some(text.to_owned()))
+}
+
+/// What is done to the skill `x`: what is there, what replaces it, and whether it is moved to the
+/// stash if nothing does.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    old: Option<&'static str>,
+    new: Option<&'static str>,
+    /// What is kept until now.
+    former: Option<&'static str>,
+    stashes: bool,
+    /// Whether the system can exchange directories.
+    exchanges: bool,
+}
+
+const ACTIONS: usize = 9;
+
+impl Case {
+    fn step(self, killed: &Killed) -> Step {
+        match self.new {
+            Some(new) => killed.prepare("x", new),
+            None => Step::gone(&name("x"), self.stashes.then(|| name("x-1"))),
+        }
+    }
+
+    /// Does the next thing that a change of it does on the disk; there are [`ACTIONS`] of them.
+    fn act(self, killed: &Killed, step: &Step, at: usize) {
+        let (mut changes, x) = (killed.changes(), step.name.entry());
+        let (skills, home) = (
+            changes.skills().unwrap(),
+            killed.staging.path_of(&NEW).join(&*step.name),
+        );
+        let home = || Dir::anchor(&home).unwrap();
+        let in_three = !self.exchanges && self.old.is_some() && self.new.is_some();
+        match at {
+            0 => changes.intend(&[step]).unwrap(),
+            1 if self.old.is_some() => {
+                previous::write_entry(&home(), changes.lockfile().get("x")).unwrap();
+            }
+            2 if !in_three => exchange(&home(), &skills, x).unwrap(),
+            2 => skills.rename(x, &home(), &OLD).unwrap(),
+            3 if in_three => home().rename(x, &skills, x).unwrap(),
+            4 if in_three => home().rename(&OLD, &home(), x).unwrap(),
+            5 => changes.record(&[step]).unwrap(),
+            6 => {
+                let previous = changes.dir.make_dir(&PREVIOUS).unwrap();
+                if (self.old.is_some() || self.new.is_none()) && previous.has(x) {
+                    let former = killed.staging.make_dir(&FORMER).unwrap();
+                    previous.rename(x, &former, x).unwrap();
+                }
+            }
+            7 => changes.keep(step).unwrap(),
+            8 => changes.forget_intended().unwrap(),
+            _ => {}
+        }
+    }
+
+    fn put(self) -> Killed {
+        let killed = Killed::new();
+        if let Some(former) = self.former {
+            let homes = killed.base.make().unwrap().make_dir(&PREVIOUS).unwrap();
+            let home = homes.new_of_ours(name("x").entry()).unwrap();
+            previous::write_entry(&home, Some(&entry("x", former))).unwrap();
+            Killed::put(&home.path().join("x"), former);
+        }
+        if let Some(old) = self.old {
+            killed.install("x", old);
+        }
+        killed
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (old, new) in [
+        (None, Some("new")),
+        (Some("old"), Some("new")),
+        (Some("old"), None),
+    ] {
+        // As after a rollback, what was kept until now may be what is restored.
+        for former in [None, Some("new"), Some("former")] {
+            for (stashes, exchanges) in [(false, true), (false, false), (true, true)] {
+                cases.push(Case {
+                    old,
+                    new,
+                    former,
+                    stashes,
+                    exchanges,
+                });
+            }
+        }
+    }
+    cases
+}
+
+#[test]
+fn a_change_killed_anywhere_is_carried_out() {
+    for case in cases() {
+        for until in 0..=ACTIONS {
+            let killed = case.put();
+            let step = case.step(&killed);
+            for at in 0..until {
+                case.act(&killed, &step, at);
+                let now = killed.text("x");
+                let is_whole = now.as_deref() == case.old || now.as_deref() == case.new;
+                assert!(
+                    is_whole || !case.exchanges && at == 2,
+                    "{case:?} {at}: {now:?}"
+                );
+            }
+            killed.recover();
+            let (now, kept, removed) = match until {
+                0 => (case.old, case.former, None),
+                _ if case.new.is_none() => (None, None, case.old.filter(|_| case.stashes)),
+                _ => (case.new, case.old.or(case.former), None),
+            };
+            let now = now.map_or((None, None), both);
+            assert_eq!(killed.state("x"), now, "{case:?} {until}");
+            assert_eq!(killed.kept("x"), kept.map(both), "{case:?} {until}");
+            assert_eq!(killed.removed("x"), removed.map(both), "{case:?} {until}");
+        }
+    }
+}
+
+#[test]
+fn of_many_changes_recovery_carries_out_what_is_left() {
+    for done in 0..=4 {
+        let killed = Killed::new();
+        for at in ["b", "c", "d"] {
+            killed.install(at, "old");
+        }
+        let noted = entry("d", "noted");
+        let steps = [
+            killed.prepare("a", "new"),
+            killed.prepare("b", "new"),
+            Step::gone(&name("c"), None),
+            Step::noted(&noted),
+        ];
+        killed.changes().intend(&refs(&steps)).unwrap();
+        for step in &steps[..done] {
+            killed.changes().exchange(step).unwrap();
+        }
+        killed.recover();
+        assert_eq!(
+            ["a", "b"].map(|at| killed.state(at)),
+            [both("new"), both("new")]
+        );
+        assert_eq!(killed.state("c"), (None, None));
+        let noted = (Some("old".to_owned()), Some("noted".to_owned()));
+        assert_eq!(killed.state("d"), noted);
+        assert_eq!(killed.kept("b"), Some(both("old")));
+    }
+}
+
+#[test]
+fn an_error_at_any_skill_undoes_all_of_them() {
+    for failing in ["b", "c", "d"] {
+        let killed = Killed::new();
+        for at in ["a", "b", "c", "d"] {
+            killed.install(at, "old");
+        }
+        // What is kept of it is not ours.
+        Killed::put(
+            &killed.plugin.path().join("previous").join(failing),
+            "theirs",
+        );
+        let shared = Base::shared(
+            killed.plugin.path().join(".."),
+            EntryName::parse(killed.plugin.path().file_name().unwrap()).unwrap(),
+        );
+        let steps = [
+            Step::gone(&name("a"), None),
+            killed.prepare("b", "new"),
+            killed.prepare("c", "new"),
+            killed.prepare("d", "new"),
+        ];
+        let mut changes = Changes::begin(&shared, &killed.staging, Some(Duration::ZERO)).unwrap();
+        let error = changes.make(&refs(&steps)).unwrap_err().to_string();
+        assert!(
+            error.contains("was not put there by agent-skills"),
+            "{error}"
+        );
+        drop(changes);
+        assert!(!killed.staging.has(&INTENDED));
+        for at in ["a", "b", "c", "d"] {
+            assert_eq!(killed.state(at), both("old"));
+        }
+    }
+}
+
+#[test]
+fn a_lockfile_that_cannot_be_written_undoes_the_move() {
+    let killed = Killed::new();
+    Killed::put(&killed.skill("x"), "old");
+    let steps = [killed.prepare("x", "new"), killed.prepare("y", "new")];
+    let mut changes = killed.changes();
+    fs::create_dir_all(killed.plugin.path().join("skills.lock.json/in-the-way")).unwrap();
+    assert!(changes.make(&refs(&steps)).is_err());
+    assert_eq!(killed.text("x").as_deref(), Some("old"));
+    assert!(!killed.skill("y").exists() && !killed.staging.has(&INTENDED));
+    assert!(!killed.plugin.path().join("previous").exists());
+}
+
+#[test]
+fn what_somebody_changed_after_a_kill_is_left() {
+    let killed = Killed::new();
+    killed.install("x", "old");
+    let step = killed.prepare("x", "new");
+    killed.changes().intend(&[&step]).unwrap();
+    killed.changes().exchange(&step).unwrap();
+    Killed::put(&killed.skill("x"), "mine");
+    killed.recover();
+    assert_eq!(killed.text("x").as_deref(), Some("mine"));
+    assert_eq!(killed.kept("x"), Some(both("old")));
+}
+
+#[test]
+fn what_others_put_into_the_stash_is_not_in_the_way() {
+    let killed = Killed::new();
+    for theirs in ["x-4294967295", "x-1", "x-3", "x-01", "x-+7"] {
+        let place = killed.plugin.path().join("stash").join(theirs);
+        Killed::put(&place.join("x"), "theirs");
+        fs::write(place.join(".entry.json"), "null").unwrap();
+    }
+    assert!(killed.removed("x").is_none());
+    for (text, number) in [("first", "x-2"), ("second", "x-4")] {
+        Killed::put(&killed.skill("x"), text);
+        let staging = Staging::new(&killed.base, Duration::ZERO).unwrap();
+        let mut changes =
+            Changes::begin(&killed.base, staging.dir(), Some(Duration::ZERO)).unwrap();
+        let place = changes.place_in_stash(&name("x")).unwrap();
+        assert_eq!(&*place, number);
+        changes
+            .make(&[&Step::gone(&name("x"), Some(place))])
+            .unwrap();
+        assert_eq!(killed.removed("x"), Some((Some(text.to_owned()), None)));
+        assert_eq!(killed.state("x"), (None, None));
+    }
+}
+
+#[test]
+fn what_is_intended_under_a_hostile_name_moves_nothing() {
+    for name in ["../../x", "..", "a/b", "\u{1b}[2J", ".git"] {
+        let killed = Killed::new();
+        Killed::put(&killed.staging.path_of(&NEW).join("x/x"), "x");
+        let step = serde_json::json!([{"name": name, "entry": null, "files": {"Gone": null}}]);
+        fs::write(killed.staging.path_of(&INTENDED), step.to_string()).unwrap();
+        let error = recover(&killed.base, &killed.staging)
+            .unwrap_err()
+            .to_string();
+        assert!(!error.contains('\u{1b}'), "{error:?}");
+        litter::clean(&killed.base, false);
+        assert!(killed.staging.path_of(&NEW).join("x/x/SKILL.md").exists());
+    }
+}

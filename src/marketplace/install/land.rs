@@ -1,0 +1,80 @@
+//! Puts staged skills in their places, if what is there is still what was looked at.
+
+use crate::error::{Error, Result};
+use crate::marketplace::Market;
+use crate::marketplace::install::{Changes, Staged, Step};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
+
+/// One skill of a change.
+pub struct Landing<'l> {
+    /// What is intended.
+    pub step: Step,
+    /// What was staged for it.
+    pub staged: Option<&'l Staged>,
+    /// What was in its place, and its entry, if it has to be that still.
+    pub seen: Option<(&'l Digest, Option<&'l LockEntry>)>,
+    /// Whether a copy of that is kept in the stash.
+    pub stashes: bool,
+}
+
+impl<'l> From<Step> for Landing<'l> {
+    fn from(step: Step) -> Self {
+        Self {
+            step,
+            staged: None,
+            seen: None,
+            stashes: false,
+        }
+    }
+}
+
+impl Market<'_> {
+    /// Makes a change as a whole: what proves signatures is kept before, and signers are remembered
+    /// after it. Returns where the copy of each is, if one was made.
+    ///
+    /// # Errors
+    /// When somebody has changed a skill meanwhile, or anything cannot be written. Each skill is then
+    /// as it was.
+    pub(super) fn land(
+        &self,
+        changes: &mut Changes,
+        all: &[Landing],
+    ) -> Result<Vec<Option<String>>> {
+        for one in all {
+            if let Some((looked_at, entry)) = one.seen {
+                self.check_same(changes, one.step.name(), looked_at, entry)?;
+            }
+        }
+        let stashed = all.iter().map(|one| match one.seen {
+            Some((now, _)) if one.stashes => changes.stash(one.step.name(), now).map(Some),
+            _ => Ok(None),
+        });
+        let stashed = stashed.collect::<Result<_>>()?;
+        let steps: Vec<&Step> = all.iter().map(|one| &one.step).collect();
+        let staged = || all.iter().filter_map(|one| one.staged);
+        if !self.dry_run {
+            self.keep_evidence(staged())?;
+        }
+        changes.make(&steps)?;
+        if !self.dry_run {
+            self.remember_signers(staged().map(|one| &one.entry))?;
+        }
+        Ok(stashed)
+    }
+
+    /// Checks that a skill is still the one that was compared.
+    fn check_same(
+        &self,
+        changes: &Changes,
+        name: &InstalledName,
+        looked_at: &Digest,
+        entry: Option<&LockEntry>,
+    ) -> Result<()> {
+        let same = Digest::read(&self.dir(name))?.sha256 == looked_at.sha256;
+        if changes.lockfile().get(name) == entry && same {
+            return Ok(());
+        }
+        let text = format!("another command has changed `{name}`");
+        Err(Error::new(text).hint("try again"))
+    }
+}
