@@ -26,7 +26,7 @@ pub use install::{AgreeToAll, Fate, SyncList, SyncPlan, Synced};
 pub use install::{
     Change, Difference, Edited, Installed, Plan, Planned, Powers, Present, SKILLS, Status, ToolKey,
 };
-pub use install::{Removed, Repaired, Switch, UpdateOptions, Updated, check_same_skill};
+pub use install::{Removed, Switch, UpdateOptions, Updated, check_same_skill};
 pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
 pub use lock::{installed_digest, is_foreign, listed_name, named_by_directory, offered_name};
 pub use market::Market;

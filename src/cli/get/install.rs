@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::slice::from_ref;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
 
 use crate::activation::unmet;
 use crate::catalog::{Catalog, Layer, market_at};
@@ -81,46 +80,36 @@ pub struct Install {
 impl Install {
     /// The command for a message, without what consents to it.
     fn command(&self, reference: Option<&str>) -> String {
-        let mut words = vec!["install"];
-        words.extend(reference);
-        if self.all {
-            words.push("--all");
-        }
-        let skills = self.skill.join(",");
-        let layer = self.scope.layer();
-        let reading = self.reading.and_then(|reading| reading.to_possible_value());
+        let mut words: Vec<String> = vec!["install".to_owned()];
+        words.extend(reference.map(str::to_owned));
+        words.extend(self.all.then(|| "--all".to_owned()));
         let agents: Vec<&str> = self.agents.iter().map(|agent| agent.as_str()).collect();
-        let agents = agents.join(",");
+        let is_elsewhere = !self.scope.is_default();
+        let layer = Some(self.scope.layer().as_str()).filter(|_| is_elsewhere);
         let options = [
-            ("--for", (!agents.is_empty()).then_some(agents.as_str())),
-            (
-                "--skill",
-                (!self.skill.is_empty()).then_some(skills.as_str()),
-            ),
-            ("--name", self.name.as_deref()),
-            ("--reading", reading.as_ref().map(PossibleValue::get_name)),
-            (
-                "--layer",
-                (!self.scope.is_default()).then_some(layer.as_str()),
-            ),
+            ("--for", agents.join(",")),
+            ("--skill", self.skill.join(",")),
+            ("--name", self.name.clone().unwrap_or_default()),
+            ("--reading", self.reading()),
+            ("--layer", layer.unwrap_or_default().to_owned()),
         ];
-        for (option, value) in options {
-            words.extend(value.into_iter().flat_map(|value| [option, value]));
-        }
+        let given = options.into_iter().filter(|(_, value)| !value.is_empty());
+        words.extend(given.flat_map(|(option, value)| [option.to_owned(), value]));
         pasted(&words)
     }
 
     /// The command that shows what a reference means.
     fn show(&self, reference: &str) -> String {
-        let mut words = vec!["show", reference];
-        let reading = self.reading.and_then(|reading| reading.to_possible_value());
-        let reading = reading.as_ref().map(PossibleValue::get_name);
-        words.extend(
-            reading
-                .into_iter()
-                .flat_map(|reading| ["--reading", reading]),
-        );
-        pasted(&words)
+        match &*self.reading() {
+            "" => pasted(&["show", reference]),
+            reading => pasted(&["show", reference, "--reading", reading]),
+        }
+    }
+
+    /// How it is to be read; empty if that was not said.
+    fn reading(&self) -> String {
+        let value = self.reading.and_then(|reading| reading.to_possible_value());
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     /// Lists what each reference means, or installs it, after showing it to anyone who can be asked.

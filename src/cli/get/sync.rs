@@ -22,9 +22,7 @@ use crate::cli::screen::Screen;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::marketplace::{
-    Fate, Installed, Status, SyncList, SyncPlan, Synced, is_foreign, listed_name,
-};
+use crate::marketplace::{Fate, Installed, SyncList, SyncPlan, Synced, is_foreign, listed_name};
 use crate::policy::Event;
 use crate::skill::one_line;
 use crate::sys::text::counted;
@@ -276,10 +274,7 @@ fn after(facts: &Facts, common: Common, layer: Layer, skills: &[Synced]) -> Stri
                 dir: market.join("skills").join(&*one.name),
                 source: Some(one.source.clone()),
                 commit: one.to.clone(),
-                status: Status::New,
-                dropped: Vec::new(),
-                warnings: Vec::new(),
-                switch: None,
+                ..Installed::default()
             });
         }
         if !common.dry_run {

@@ -16,7 +16,7 @@ use crate::cli::{Answer, Caller, Failure, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{
-    Change, Difference, Edited, Market, Repaired, State, Target, UpdateOptions, Updated, Verified,
+    Change, Difference, Edited, Market, State, Synced, Target, UpdateOptions, Updated, Verified,
     listed_name,
 };
 use crate::policy::Event;
@@ -156,7 +156,7 @@ impl Update {
         };
         // Of each skill, only the last that became of it.
         let restores = repaired.as_deref().unwrap_or_default();
-        let is_last = |one: &&Updated| restores.iter().all(|restored| restored.name != one.name);
+        let is_last = |one: &&Updated| restores.iter().all(|restored| *restored.name != *one.name);
         for one in updated.iter().filter(is_last) {
             match changed(one, consenting.names) {
                 Ok(text) if one.change == Change::UpToDate && one.new_signer.is_none() => {
@@ -196,7 +196,7 @@ pub fn record(facts: &Facts, updated: &[Updated], layer: Layer) {
 
 /// Restores the skills whose files differ although their source has nothing newer, and, unless
 /// skills are named, those that are gone.
-fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<Vec<Repaired>> {
+fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<Vec<Synced>> {
     let of = |name: &str| updated.iter().find(|one| one.name == name);
     let is_ours = |one: &&Verified| match of(&one.name) {
         Some(one) => one.change == Change::UpToDate,
@@ -213,7 +213,8 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
 
 /// Adds what has become of a skill.
 pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
-    match (changed(skill, names), &skill.change) {
+    let changed = changed(skill, names);
+    match (changed, &skill.change) {
         (
             Ok(text),
             Change::Kept {
@@ -231,35 +232,16 @@ pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
 /// # Errors
 /// When it could not be examined or updated.
 pub fn changed(skill: &Updated, names: ToolNames) -> Result<String> {
-    if let Change::Failed { reason, hint } = &skill.change {
-        let text = one_line(&format!(
-            "`{}` was left as it is: {reason}",
-            listed_name(&skill.name)
-        ));
-        let error = Error::new(text);
-        return Err(match hint {
-            Some(hint) => error.hint(one_line(hint)),
-            None => error,
-        });
-    }
-    let mut text = what_changed(skill, names);
-    if let Some(signer) = &skill.new_signer {
-        let name = listed_name(&skill.name);
-        let _ = writeln!(
-            text,
-            "`{name}` is signed from now on, by {}",
-            one_line(signer)
-        );
-    }
-    Ok(text)
-}
-
-/// What has become of a skill; nothing about a failure.
-fn what_changed(skill: &Updated, names: ToolNames) -> String {
     let name = listed_name(&skill.name);
-    match &skill.change {
+    let mut text = match &skill.change {
         Change::UpToDate => format!("`{name}` is up to date\n"),
-        Change::Failed { .. } => String::new(),
+        Change::Failed { reason, hint } => {
+            let error = Error::new(one_line(&format!("`{name}` was left as it is: {reason}")));
+            return Err(match hint {
+                Some(hint) => error.hint(one_line(hint)),
+                None => error,
+            });
+        }
         Change::Available(difference) => describe_difference(difference, names),
         Change::Updated {
             from,
@@ -283,5 +265,10 @@ fn what_changed(skill: &Updated, names: ToolNames) -> String {
             let why = with_hint(reason, hint.as_deref());
             format!("`{name}` was left as it is: {why}\n")
         }
+    };
+    if let Some(signer) = &skill.new_signer {
+        let signer = one_line(signer);
+        let _ = writeln!(text, "`{name}` is signed from now on, by {signer}");
     }
+    Ok(text)
 }

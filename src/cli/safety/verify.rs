@@ -18,7 +18,7 @@ use crate::cli::signed::{Fault, faults, withheld};
 use crate::cli::{Answer, Caller, Failure, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::marketplace::{Repaired, State, Verified, listed_name};
+use crate::marketplace::{State, Synced, Verified, listed_name};
 use crate::policy::Event;
 use crate::sharing::Shared;
 use crate::skill::one_line;
@@ -216,14 +216,14 @@ fn fix(facts: &Facts, common: Common, caller: Caller, by_layer: &[(Layer, Vec<St
 }
 
 /// Records that a skill was restored, and says so.
-pub fn restored(facts: &Facts, common: Common, skill: &Repaired, layer: Layer) -> String {
-    let (name, shown) = (skill.name.as_str(), listed_name(&skill.name));
+pub fn restored(facts: &Facts, common: Common, skill: &Synced, layer: Layer) -> String {
+    let (name, shown) = (&*skill.name, listed_name(&skill.name));
     if common.dry_run {
         return format!("would restore `{shown}`\n");
     }
     let event = Event::new("restore")
         .with("skill", name)
-        .with("commit", skill.commit.clone());
+        .with("commit", skill.to.clone());
     facts.record(event.with("layer", layer.as_str()));
     let kept = skill.stashed.as_ref();
     let kept = kept.map(|place| format!("; your changes are kept in {}", one_line(place)));

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::install::change;
+use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::signed::permit;
@@ -20,10 +21,11 @@ use crate::skill::SkillName;
 use crate::sys::Progress;
 
 /// The result for one skill.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It was installed.
+    #[default]
     New,
     /// A skill of that name existed and was left unchanged.
     Already,
@@ -32,7 +34,7 @@ pub enum Status {
 }
 
 /// One skill of an install.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Installed {
     /// Its directory's name.
     pub name: String,
@@ -111,15 +113,7 @@ impl Market<'_> {
         let staging = self.staging()?;
         let (mut results, staged, plan) =
             self.stage_all(&staging, reference, requested, options, note)?;
-        if staged.is_empty() {
-            return Ok(results);
-        }
-        if !confirm(&plan)? {
-            let declined = staged.into_iter();
-            results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
-            return Ok(results);
-        }
-        results.extend(self.place(&staging, staged)?);
+        results.extend(self.place(&staging, staged, &plan, confirm)?);
         Ok(results)
     }
 
@@ -183,16 +177,28 @@ impl Market<'_> {
         Ok((results, staged, plan))
     }
 
-    /// Moves staged skills into place.
-    pub(super) fn place(&self, staging: &Staging, staged: Vec<Staged>) -> Result<Vec<Installed>> {
+    /// Moves staged skills into place, if `confirm` agrees to their plan.
+    pub(super) fn place(
+        &self,
+        staging: &Staging,
+        staged: Vec<Staged>,
+        plan: &Plan,
+        confirm: &mut Confirm,
+    ) -> Result<Vec<Installed>> {
+        if staged.is_empty() {
+            return Ok(Vec::new());
+        }
+        if !confirm(plan)? {
+            let declined = staged.into_iter();
+            return Ok(declined
+                .map(|one| self.result(one, Status::Declined))
+                .collect());
+        }
         let mut changes = self.changes(staging)?;
         // Another process may just have installed one.
         let is_new = |one: &Staged| !changes.has(&one.place.name);
         let (new, there): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_new);
-        let landings = new
-            .iter()
-            .map(Staged::landing)
-            .collect::<Result<Vec<_>>>()?;
+        let landings = new.iter().map(Landing::of).collect::<Result<Vec<_>>>()?;
         self.land(&mut changes, &landings)?;
         let there = there.iter();
         let there = there.map(|one| self.already(&one.place.name, changes.lockfile()));
@@ -269,9 +275,7 @@ impl Market<'_> {
             source: entry.map(|entry| entry.source.clone()),
             commit: entry.and_then(|entry| entry.commit.clone()),
             status: Status::Already,
-            dropped: Vec::new(),
-            warnings: Vec::new(),
-            switch: None,
+            ..Installed::default()
         }
     }
 

@@ -27,14 +27,12 @@ const INSTALL_LOCK: EntryName = EntryName::from_static(".install.lock");
 const OLD: EntryName = EntryName::from_static(".old");
 /// In a staging directory, what was kept until now.
 const FORMER: EntryName = EntryName::from_static("former");
-/// In a staging directory, a copy for the stash.
-const COPY: EntryName = EntryName::from_static("copy");
 
 /// What is intended for one skill.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Step {
     /// The directory in `skills/`.
-    name: InstalledName,
+    pub name: InstalledName,
     /// Its future entry; `None` for a removal, and for a skill that came from no source.
     entry: Option<LockEntry>,
     /// See [`Becomes`].
@@ -74,11 +72,6 @@ impl Step {
         }
     }
 
-    /// Its directory in `skills/`.
-    pub fn name(&self) -> &InstalledName {
-        &self.name
-    }
-
     /// The skill is removed, to a place in the stash if one is given.
     pub fn gone(name: &InstalledName, place: Option<InstalledName>) -> Self {
         Self {
@@ -107,23 +100,16 @@ impl<'s> Changes<'s> {
     /// # Errors
     /// When they take too long, or this version may not change the lockfile.
     pub fn begin(base: &Base, staging: &'s Dir, wait: Option<Duration>) -> Result<Self> {
-        let (dir, lock) = match wait {
-            Some(wait) => {
-                let dir = base.make()?;
-                let lock = dir.lock(&INSTALL_LOCK, wait)?;
-                (dir, Some(lock))
-            }
-            None => {
-                let dir = base.open()?;
-                let none = || Error::new("no skill is installed here");
-                (dir.ok_or_else(none)?, None)
-            }
+        let none = || Error::new("no skill is installed here");
+        let dir = match wait {
+            Some(_) => base.make()?,
+            None => base.open()?.ok_or_else(none)?,
         };
         Ok(Self {
+            lock: wait.map(|wait| dir.lock(&INSTALL_LOCK, wait)).transpose()?,
             lockfile: Lockfile::read(base)?,
             dir,
             staging,
-            lock,
         })
     }
 
@@ -155,12 +141,9 @@ impl<'s> Changes<'s> {
             Ok(())
         });
         if let Err(error) = moved.and_then(|()| self.record(steps)) {
-            let undone = steps[..done].iter().rev();
+            let mut undone = steps[..done].iter().rev();
             // What cannot be undone is carried out by the next command.
-            if undone
-                .map(|step| self.exchange(step))
-                .all(|one| one.is_ok())
-            {
+            if undone.all(|step| self.exchange(step).is_ok()) {
                 self.forget_intended()?;
             }
             return Err(error);
@@ -174,6 +157,10 @@ impl<'s> Changes<'s> {
 
     /// Writes what is intended. From then on, recovery carries it out after a kill.
     fn intend(&self, steps: &[&Step]) -> Result<()> {
+        if self.staging.has(&INTENDED) {
+            let text = "an earlier change of this command is not complete";
+            return Err(Error::new(text).hint("the next command completes it"));
+        }
         for step in steps {
             // A home that is gone later was kept.
             if let Becomes::Gone(_) = step.files {
@@ -286,13 +273,10 @@ impl<'s> Changes<'s> {
     /// # Errors
     /// When the stash cannot be made.
     pub fn place_in_stash(&self, name: &InstalledName) -> Result<InstalledName> {
-        if self.lock.is_some() {
-            self.stash_dir()?;
-        }
-        previous::free_place(&self.dir, name)
+        previous::free_place(&self.make_stash()?, name)
     }
 
-    fn stash_dir(&self) -> Result<Dir> {
+    fn make_stash(&self) -> Result<Dir> {
         let made = self.dir.make_dir(&STASH);
         made.map_err(|error| self.dir.error("make directory", &STASH, &error))
     }
@@ -304,24 +288,20 @@ impl<'s> Changes<'s> {
     /// When there is no such skill, or it cannot be copied.
     pub fn stash(&self, name: &InstalledName, now: &Digest) -> Result<String> {
         let copy = InstalledName::parse(&format!("{name}-{}", &now.sha256[..12]))?;
-        let copy = copy.entry();
-        let path = self.dir.path_of(&STASH).join(copy.as_os_str());
-        if self.lock.is_none() {
-            return Ok(path.display().to_string());
-        }
-        let stash = self.stash_dir()?;
+        let (stash, staging, copy) = (self.make_stash()?, self.staging, copy.entry());
         if !stash.has(copy) {
             let skills = self.skills()?;
             let skill = skills.open_dir(name.entry());
             let skill = skill.map_err(|e| skills.error("open directory", name.entry(), &e))?;
-            let made = self.staging.make_dir(&COPY);
-            let copies = made.map_err(|error| self.staging.error("make", &COPY, &error))?;
-            let made = copies.new_dir(copy);
-            copy_tree(&skill, &made.map_err(|e| copies.error("make", copy, &e))?)?;
-            let moved = copies.rename(copy, &stash, copy);
+            // An earlier attempt may have left a part.
+            let made = staging
+                .remove_ours(copy)
+                .and_then(|()| staging.new_dir(copy));
+            copy_tree(&skill, &made.map_err(|e| staging.error("make", copy, &e))?)?;
+            let moved = staging.rename(copy, &stash, copy);
             moved.map_err(|error| stash.error("keep", copy, &error))?;
         }
-        Ok(path.display().to_string())
+        Ok(stash.path_of(copy).display().to_string())
     }
 
     /// Checks that each skill is offered under a name that no other has, and replaces none of another

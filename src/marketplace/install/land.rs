@@ -28,6 +28,19 @@ impl<'l> From<Step> for Landing<'l> {
     }
 }
 
+impl<'l> Landing<'l> {
+    /// A staged skill takes its place.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub fn of(staged: &'l Staged) -> Result<Self> {
+        Ok(Self {
+            staged: Some(staged),
+            ..Step::new(&staged.place, Some(&staged.entry))?.into()
+        })
+    }
+}
+
 impl Market<'_> {
     /// Makes a change as a whole: what proves signatures is kept before, and signers are remembered
     /// after it. Returns where the copy of each is, if one was made.
@@ -42,11 +55,13 @@ impl Market<'_> {
     ) -> Result<Vec<Option<String>>> {
         for one in all {
             if let Some((looked_at, entry)) = one.seen {
-                self.check_same(changes, one.step.name(), looked_at, entry)?;
+                self.check_same(changes, &one.step.name, looked_at, entry)?;
             }
         }
         let stashed = all.iter().map(|one| match one.seen {
-            Some((now, _)) if one.stashes => changes.stash(one.step.name(), now).map(Some),
+            Some((now, _)) if one.stashes && !self.dry_run => {
+                changes.stash(&one.step.name, now).map(Some)
+            }
             _ => Ok(None),
         });
         let stashed = stashed.collect::<Result<_>>()?;

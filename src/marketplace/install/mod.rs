@@ -31,7 +31,6 @@ pub use plan::{Plan, Planned, Staged};
 pub use powers::{Powers, ToolKey};
 pub use present::Present;
 pub use remove::Removed;
-pub use restore::Repaired;
 pub use staging::{Prepared, Staging};
 pub use sync::{AgreeToAll, Fate, SyncPlan, Synced};
 pub use sync_list::SyncList;

@@ -8,8 +8,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::copy::CopyPlan;
-use crate::marketplace::install::land::Landing;
-use crate::marketplace::install::{Powers, Prepared, Step};
+use crate::marketplace::install::{Powers, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::signature::{self, Checked, Evidence, collect};
@@ -94,19 +93,6 @@ pub struct Staged {
     pub evidence: Option<Rc<Evidence>>,
     /// What else may prove it, if that does not.
     pub others: Vec<Rc<Evidence>>,
-}
-
-impl Staged {
-    /// That it takes its place.
-    ///
-    /// # Errors
-    /// When its files cannot be read.
-    pub fn landing(&self) -> Result<Landing<'_>> {
-        Ok(Landing {
-            staged: Some(self),
-            ..Step::new(&self.place, Some(&self.entry))?.into()
-        })
-    }
 }
 
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {

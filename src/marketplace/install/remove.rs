@@ -54,7 +54,8 @@ impl Market<'_> {
             let text = format!("`{name}` has just been changed, so it was not removed");
             return Err(Error::new(text).hint("the same command asks whether to remove it"));
         }
-        let place = is_stashed.then(|| changes.place_in_stash(&name));
+        let is_kept = is_stashed && !self.dry_run;
+        let place = is_kept.then(|| changes.place_in_stash(&name));
         changes.make(&[&Step::gone(&name, place.transpose()?)])?;
         Ok(Removed {
             name,

@@ -1,34 +1,18 @@
-//! Restores skills: those that the lockfile lists, on another machine or after a loss, those whose
-//! files were changed, and the state of one before an update, an approved proposal or a removal.
+//! Restores skills: those that the lockfile lists, on another machine or after a loss, and the state
+//! of one before an update, an approved proposal or a removal.
 
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::error::{Error, Result, past};
+use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, expand};
-use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::names::check_same_name;
-use crate::marketplace::install::{
-    Installed, Plan, Staged, Staging, Status, Step, copy_tree, plan,
-};
-use crate::marketplace::lock::{
-    Digest, InstalledName, LockEntry, Lockfile, Previous, State, previous,
-};
+use crate::marketplace::install::{Installed, Plan, Staged, Staging, Step, copy_tree, plan};
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State, previous};
 use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::{Choosing, choose};
 use crate::marketplace::{Confirm, Market, Note};
 use crate::signing::{Covers, Signer};
-
-/// A skill that was restored.
-#[derive(Debug)]
-pub struct Repaired {
-    /// Its directory's name.
-    pub name: String,
-    /// The restored commit.
-    pub commit: Option<String>,
-    /// Where its changed files are kept.
-    pub stashed: Option<String>,
-}
 
 impl Market<'_> {
     /// Whether there is a lockfile to restore from.
@@ -87,74 +71,9 @@ impl Market<'_> {
         }
         let staging = self.staging()?;
         let staged = self.restage(&lockfile, &missing, exact, &staging, note)?;
-        if let Some(first) = staged.first() {
-            let is_agreed = confirm(&Plan::new("the lockfile", None, &staged))?;
-            if !is_agreed && self.dry_run {
-                let declined = staged.into_iter();
-                results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
-                return Ok(results);
-            }
-            if !is_agreed {
-                let name = &first.planned.name;
-                let text = format!("`{name}` and others were not restored: you said no");
-                return Err(Error::new(text));
-            }
-            results.extend(self.place(&staging, staged)?);
-        }
+        let plan = Plan::new("the lockfile", None, &staged);
+        results.extend(self.place(&staging, staged, &plan, confirm)?);
         Ok(results)
-    }
-
-    /// Restores the named skills, or all in the lockfile, where their files differ from it: in the
-    /// recorded state and no other, so nothing new needs consent. All are staged before the first is
-    /// moved. What was changed is kept in `stash/`.
-    ///
-    /// # Errors
-    /// When a name matches no skill in the lockfile, or a recorded state is no longer available.
-    /// Nothing is changed then.
-    pub fn repair(&self, names: &[String], note: &mut Note) -> Result<Vec<Repaired>> {
-        let lockfile = self.begin()?;
-        let (mut entries, mut there) = (Vec::new(), Vec::new());
-        for one in self.verify(names)?.iter().filter(|one| !one.is_well()) {
-            let entry = lockfile.get(&one.name);
-            let entry = entry.ok_or_else(|| Error::new("the lockfile changed meanwhile"))?;
-            self.check_inside(entry)?;
-            there.push(self.there(entry)?);
-            note(&format!("restoring `{}`", entry.name));
-            entries.push(entry);
-        }
-        let staging = self.staging()?;
-        let staged = self.restage(&lockfile, &entries, true, &staging, note)?;
-        let mut landings = Vec::new();
-        for ((new, there), entry) in staged.iter().zip(&there).zip(entries) {
-            landings.push(Landing {
-                seen: there.as_ref().map(|there| (there, Some(entry))),
-                stashes: true,
-                ..new.landing()?
-            });
-        }
-        let stashed = self.land(&mut self.changes(&staging)?, &landings)?;
-        let repaired = staged.iter().zip(stashed).map(|(new, stashed)| Repaired {
-            name: new.place.name.to_string(),
-            commit: new.entry.commit.clone(),
-            stashed,
-        });
-        Ok(repaired.collect())
-    }
-
-    /// What is in the place of a skill and can be kept; `None` if nothing is there.
-    fn there(&self, entry: &LockEntry) -> Result<Option<Digest>> {
-        let (name, dir) = (&entry.name, self.dir(&entry.name));
-        if dir.is_dir() {
-            return Digest::read(&dir).map(Some);
-        }
-        if dir.symlink_metadata().is_err() {
-            return Ok(None);
-        }
-        let text = format!(
-            "`{name}` was not restored: `{}` is not its directory",
-            dir.display()
-        );
-        Err(Error::new(text).hint(past(&dir, "then the same command restores it")))
     }
 
     /// Checks that an entry does not lead elsewhere on this machine.

@@ -134,6 +134,28 @@ impl Market<'_> {
         self.make_equal(&lockfile, &staging, compared, &staged, agree)
     }
 
+    /// Restores the named skills, or all in the lockfile, where their files differ from it: in the
+    /// recorded state and no other, so nothing new needs consent. What was changed is kept in
+    /// `stash/`.
+    ///
+    /// # Errors
+    /// When a name matches no skill in the lockfile, or a recorded state is no longer available.
+    /// Nothing is changed then.
+    pub fn repair(&self, names: &[String], note: &mut Note) -> Result<Vec<Synced>> {
+        let lockfile = self.begin()?;
+        let (mut entries, mut skills) = (Vec::new(), Vec::new());
+        for one in self.verify(names)?.iter().filter(|one| !one.is_well()) {
+            let entry = lockfile.get(&one.name);
+            let entry = entry.ok_or_else(|| Error::new("the lockfile changed meanwhile"))?;
+            skills.push(self.compare_one(&Wanted::of(entry), Some(entry))?);
+            note(&format!("restoring `{}`", entry.name));
+            entries.push(entry);
+        }
+        let staging = self.staging()?;
+        let staged = self.restage(&lockfile, &entries, true, &staging, note)?;
+        self.make_equal(&lockfile, &staging, skills, &staged, &mut |_| Ok(true))
+    }
+
     fn sync_lock(&self) -> Result<Option<FileLock>> {
         if self.dry_run {
             return Ok(None);
@@ -183,13 +205,14 @@ impl Market<'_> {
             one.from = installed.and_then(|entry| entry.commit.clone());
             return Ok(one);
         }
-        let Some(entry) = installed.filter(|_| !dir.is_symlink()) else {
-            let what = if dir.is_symlink() {
-                "is a link here"
+        let is_other = dir.is_symlink() || !dir.is_dir();
+        let Some(entry) = installed.filter(|_| !is_other) else {
+            let what = if is_other {
+                "is a link or a file here"
             } else {
                 "was put there by hand"
             };
-            let text = format!("`{name}` {what}, and the list has another");
+            let text = format!("`{name}` {what}, and not what the list has");
             return Err(Error::new(text).hint(format!("move `{}` away", dir.display())));
         };
         let now = Digest::read(&dir)?;
@@ -250,7 +273,7 @@ impl Market<'_> {
                     staged: Some(new),
                     ..Step::noted(&new.entry).into()
                 }),
-                (_, new) => new.map(Staged::landing).transpose()?,
+                (_, new) => new.map(Landing::of).transpose()?,
             };
             let seen = one.seen.as_ref();
             landings.extend(landing.map(|landing| Landing {

@@ -144,7 +144,7 @@ impl State<'_, '_> {
         match self {
             Self::Settled(_) | Self::Behind(_) => None,
             Self::Noted(entry) => Some(Ok(Step::noted(entry).into())),
-            Self::Staged(entry, staged, now) => Some(staged.landing().map(|landing| Landing {
+            Self::Staged(entry, staged, now) => Some(Landing::of(staged).map(|landing| Landing {
                 seen: Some((now, Some(entry))),
                 stashes: edited == Edited::Stash && now.sha256 != entry.sha256,
                 ..landing
@@ -163,7 +163,7 @@ impl Update<'_> {
         let switch = self.options.switch;
         let reading = switch.map_or_else(|| entry.reading(), |switch| switch.reading(entry))?;
         if let Err(outside) = self.market.check_inside(entry) {
-            return settled(Change::kept(&outside));
+            return settled(Change::kept(None, &outside));
         }
         let meant = |commit: &Option<String>| {
             let to = self.options.to;
@@ -178,7 +178,7 @@ impl Update<'_> {
                 meant(&entry.commit)?;
                 return settled(Change::UpToDate);
             }
-            Seen::Moved(tag) => return settled(Change::kept(&moved(entry, &tag))),
+            Seen::Moved(tag) => return settled(Change::kept(None, &moved(entry, &tag))),
             Seen::Other => {}
         }
         let requested = switch.map_or(&entry.requested, |switch| &switch.requested);
@@ -188,7 +188,7 @@ impl Update<'_> {
         meant(&origin.commit)?;
         let found = match find_again(entry, &snapshot) {
             Ok(found) => found.clone(),
-            Err(gone) => return settled(Change::kept(&gone)),
+            Err(gone) => return settled(Change::kept(None, &gone)),
         };
         let ancestry = ancestry(entry, &reading, &origin, fetcher);
         // If the new commit does not descend from the installed one, the lockfile does not record
@@ -303,7 +303,7 @@ impl Update<'_> {
                 signer_change(entry, self.market.signers_beside(entry), signature)
         {
             let hint = "ask its author; `agent-skills update --accept-signer` takes it";
-            return settled(Change::stopped(code, &error.hint(hint)));
+            return settled(Change::kept(Some(code), &error.hint(hint)));
         }
         if self.market.dry_run {
             return settled(Change::Available(Box::new(difference)));
@@ -313,7 +313,7 @@ impl Update<'_> {
         }
         if !agree(&difference)? {
             let declined = Error::new("you said no").hint("the same command asks again");
-            return settled(Change::kept(&declined));
+            return settled(Change::kept(None, &declined));
         }
         Ok(State::Staged(entry, Box::new(staged), now))
     }

@@ -100,18 +100,10 @@ impl Change {
         }
     }
 
-    pub(super) fn kept(why: &Error) -> Self {
+    /// With a code, if a program may want to know.
+    pub(super) fn kept(code: Option<&'static str>, why: &Error) -> Self {
         Self::Kept {
-            code: None,
-            reason: why.to_string(),
-            hint: why.next_step().map(str::to_owned),
-        }
-    }
-
-    /// As [`Change::kept`], with a code.
-    pub(super) fn stopped(code: &'static str, why: &Error) -> Self {
-        Self::Kept {
-            code: Some(code),
+            code,
             reason: why.to_string(),
             hint: why.next_step().map(str::to_owned),
         }
@@ -121,7 +113,7 @@ impl Change {
     pub(super) fn edited(name: &str) -> Self {
         let text =
             format!("`{name}` was changed after it was installed, and its source has changed, too");
-        Self::kept(&Error::new(text).hint(
+        Self::kept(None, &Error::new(text).hint(
             "`--stash` keeps a copy of your changes aside and updates, `--force` updates over them",
         ))
     }

@@ -78,12 +78,11 @@ impl Previous {
 ///
 /// # Errors
 /// When there is none.
-pub fn free_place(dir: &Dir, name: &InstalledName) -> Result<InstalledName> {
-    let stash = dir.open_dir(&STASH).ok();
+pub fn free_place(stash: &Dir, name: &InstalledName) -> Result<InstalledName> {
     let mut number = 1;
     loop {
         let place = InstalledName::parse(&format!("{name}-{number}"))?;
-        if stash.as_ref().is_none_or(|stash| !stash.has(place.entry())) {
+        if !stash.has(place.entry()) {
             return Ok(place);
         }
         number += 1;

@@ -61,17 +61,13 @@ impl Market<'_> {
         let mut meant: Vec<&InstalledName> = Vec::new();
         for name in names {
             // A missing skill has an entry but no directory.
-            let of_author = || {
-                self.installed(name)
-                    .ok()
-                    .filter(|_| name.contains(['/', '@']))
-            };
             let is_shown = |entry: &&LockEntry| listed_name(&entry.name) == *name;
             let shown = || lockfile.entries().iter().find(is_shown);
             let found = lockfile.get(name).or_else(shown);
-            let found = found.or_else(|| lockfile.get(&of_author()?));
+            let directory = || self.installed(name).ok();
+            let found = found.or_else(|| lockfile.get(&directory()?));
             let found = found.ok_or_else(|| {
-                if let Ok(name) = self.installed(name) {
+                if let Some(name) = directory() {
                     let text =
                         format!("`{name}` was put there by hand, so nothing says how it was");
                     return Error::new(text)
