@@ -41,7 +41,7 @@ impl Clone {
         }
         write_at(
             host.home().join("canary/a/intended.json"),
-            r#"[{"name":"pdf","entry":null,"files":{"Gone":null}}]"#,
+            r#"[{"name":"pdf","entry":null,"files":"Gone","stash":null}]"#,
         );
         fs::write(host.home().join("canary/audit.jsonl"), "").unwrap();
         let hub = Rc::new(hub);
@@ -216,7 +216,7 @@ fn what_a_lockfile_or_an_unfinished_change_names_is_no_path() {
         // What a killed command of the same name would have left.
         let litter = clone.at("staging/1-0");
         fs::create_dir_all(litter.join("new/pdf/pdf")).unwrap();
-        let intended = json!([{"name": name, "entry": null, "files": {"Gone": null}}]);
+        let intended = json!([{"name": name, "entry": null, "files": "Gone", "stash": null}]);
         for (file, text) in [
             ("intended.json", intended.to_string()),
             ("lock", String::new()),

@@ -206,13 +206,9 @@ impl Sync {
         };
         let policies = facts.policies()?;
         let consenting = Consenting::new(facts, common.consent(self.findings), caller);
-        let command = pasted(
-            &[
-                &["sync"],
-                &*self.list.as_deref().into_iter().collect::<Vec<_>>(),
-            ]
-            .concat(),
-        );
+        let mut words = vec!["sync"];
+        words.extend(self.list.as_deref());
+        let command = pasted(&words);
         let mut agree = |plan: &SyncPlan| {
             permits(&policies, layer, &plan.plan)?;
             let gone = plan.skills.iter();

@@ -199,7 +199,7 @@ impl Market<'_> {
         let is_new = |one: &Staged| !changes.has(&one.place.name);
         let (new, there): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_new);
         let landings = new.iter().map(Landing::of).collect::<Result<Vec<_>>>()?;
-        self.land(&mut changes, &landings)?;
+        self.land(&mut changes, landings)?;
         let there = there.iter();
         let there = there.map(|one| self.already(&one.place.name, changes.lockfile()));
         let new = new.into_iter().map(|one| self.result(one, Status::New));

@@ -13,10 +13,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::install::copy_tree;
 use crate::marketplace::install::names::{check_same_name, offered_as, offers};
 use crate::marketplace::install::staging::{INTENDED, NEW, Prepared, home};
-use crate::marketplace::lock::previous::{self, ENTRY, PREVIOUS, STASH};
+use crate::marketplace::lock::previous::{self, ENTRY, PREVIOUS, STASH, free_place, places};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
 
@@ -37,6 +36,8 @@ pub struct Step {
     entry: Option<LockEntry>,
     /// See [`Becomes`].
     files: Becomes,
+    /// The place in the stash for what is replaced; `None` if a source can bring it back.
+    stash: Option<InstalledName>,
 }
 
 /// What becomes of a skill's files.
@@ -46,8 +47,8 @@ enum Becomes {
     Same,
     /// The prepared ones take their place. Their digest may differ from the entry's after a rollback.
     New(String),
-    /// They are removed, with what was kept of the skill; to a place in the stash, if one is given.
-    Gone(Option<InstalledName>),
+    /// They are removed, with what was kept of the skill.
+    Gone,
 }
 
 impl Step {
@@ -60,6 +61,7 @@ impl Step {
             name: prepared.name.clone(),
             entry: entry.cloned(),
             files: Becomes::New(Digest::read(&prepared.path())?.sha256),
+            stash: None,
         })
     }
 
@@ -69,15 +71,17 @@ impl Step {
             name: entry.name.clone(),
             entry: Some(entry.clone()),
             files: Becomes::Same,
+            stash: None,
         }
     }
 
-    /// The skill is removed, to a place in the stash if one is given.
-    pub fn gone(name: &InstalledName, place: Option<InstalledName>) -> Self {
+    /// The skill is removed.
+    pub fn gone(name: &InstalledName) -> Self {
         Self {
             name: name.clone(),
             entry: None,
-            files: Becomes::Gone(place),
+            files: Becomes::Gone,
+            stash: None,
         }
     }
 }
@@ -163,7 +167,7 @@ impl<'s> Changes<'s> {
         }
         for step in steps {
             // A home that is gone later was kept.
-            if let Becomes::Gone(_) = step.files {
+            if step.files == Becomes::Gone {
                 home(self.staging, &step.name)?;
             }
         }
@@ -199,7 +203,7 @@ impl<'s> Changes<'s> {
             previous::write_entry(&home, self.lockfile.get(name))?;
         }
         let action = match files {
-            Becomes::Gone(_) => "remove",
+            Becomes::Gone => "remove",
             _ => "move the skill to",
         };
         exchange(&home, &skills, target).map_err(|error| {
@@ -213,7 +217,7 @@ impl<'s> Changes<'s> {
         let is_meant = |step: &&&Step| match step.files {
             Becomes::Same => self.lockfile.get(&step.name).is_some(),
             Becomes::New(_) => self.has(&step.name),
-            Becomes::Gone(_) => true,
+            Becomes::Gone => true,
         };
         let meant = steps.iter().filter(is_meant);
         let entries = meant.map(|step| (&step.name, step.entry.as_ref()));
@@ -231,19 +235,17 @@ impl<'s> Changes<'s> {
             return Ok(());
         };
         let replaced = home.has(target);
-        if !replaced && !matches!(step.files, Becomes::Gone(_)) {
+        if !replaced && step.files != Becomes::Gone {
             return Ok(());
         }
         let previous = self.dir.make_dir(&PREVIOUS)?;
         if previous.find_dir(target)?.is_some_and(|dir| dir.is_ours()) {
             previous.rename(target, &self.staging.make_dir(&FORMER)?, target)?;
         }
-        match &step.files {
-            Becomes::Gone(Some(place)) if replaced => {
-                homes.rename(target, &self.dir.make_dir(&STASH)?, place.entry())?;
-            }
-            Becomes::New(_) => homes.rename(target, &previous, target)?,
-            _ => {}
+        if let Some(place) = step.stash.as_ref().filter(|_| replaced) {
+            homes.rename(target, &self.dir.make_dir(&STASH)?, place.entry())?;
+        } else if step.files != Becomes::Gone {
+            homes.rename(target, &previous, target)?;
         }
         // This succeeds only if the directory is empty now.
         let _ = self.dir.remove_empty(&PREVIOUS);
@@ -264,44 +266,30 @@ impl<'s> Changes<'s> {
             Becomes::New(new) => {
                 Digest::read(&home.path_of(target)).is_ok_and(|found| found.sha256 == *new)
             }
-            Becomes::Gone(_) => !home.has(target),
+            Becomes::Gone => !home.has(target),
         })
     }
 
-    /// A place in the stash for a skill that is about to be removed.
+    /// Moves what is replaced to a place in the stash, unless the last one there is the same. Returns
+    /// its path there.
     ///
     /// # Errors
-    /// When the stash cannot be made.
-    pub fn place_in_stash(&self, name: &InstalledName) -> Result<InstalledName> {
-        previous::free_place(&self.make_stash()?, name)
-    }
-
-    fn make_stash(&self) -> Result<Dir> {
+    /// When the stash cannot be made, or what is replaced cannot be read.
+    pub fn stash(&self, step: &mut Step) -> Result<String> {
         let made = self.dir.make_dir(&STASH);
-        made.map_err(|error| self.dir.error("make directory", &STASH, &error))
-    }
-
-    /// Copies an installed skill that is not a link and has this digest to `stash/`, completely or
-    /// not at all. Returns its path.
-    ///
-    /// # Errors
-    /// When there is no such skill, or it cannot be copied.
-    pub fn stash(&self, name: &InstalledName, now: &Digest) -> Result<String> {
-        let copy = InstalledName::parse(&format!("{name}-{}", &now.sha256[..12]))?;
-        let (stash, staging, copy) = (self.make_stash()?, self.staging, copy.entry());
-        if !stash.has(copy) {
-            let skills = self.skills()?;
-            let skill = skills.open_dir(name.entry());
-            let skill = skill.map_err(|e| skills.error("open directory", name.entry(), &e))?;
-            // An earlier attempt may have left a part.
-            let made = staging
-                .remove_ours(copy)
-                .and_then(|()| staging.new_dir(copy));
-            copy_tree(&skill, &made.map_err(|e| staging.error("make", copy, &e))?)?;
-            let moved = staging.rename(copy, &stash, copy);
-            moved.map_err(|error| stash.error("keep", copy, &error))?;
+        let stash = made.map_err(|error| self.dir.error("make directory", &STASH, &error))?;
+        let name = &step.name;
+        let path = |place: &EntryName| stash.path_of(place).join(&**name);
+        if step.files != Becomes::Gone
+            && let Some((_, last)) = places(&stash, name).pop()
+        {
+            let there = Digest::read(&self.dir.path_of(&SKILLS).join(&**name))?;
+            if Digest::read(&path(&last)).is_ok_and(|kept| kept == there) {
+                return Ok(path(&last).display().to_string());
+            }
         }
-        Ok(stash.path_of(copy).display().to_string())
+        let place = step.stash.insert(free_place(&stash, name)?);
+        Ok(path(place.entry()).display().to_string())
     }
 
     /// Checks that each skill is offered under a name that no other has, and replaces none of another
@@ -313,7 +301,7 @@ impl<'s> Changes<'s> {
         let mut offers = offers(&skills);
         offers.retain(|_, name| !names.contains(name));
         for Step { name, files, .. } in moved {
-            if matches!(files, Becomes::Gone(_)) {
+            if *files == Becomes::Gone {
                 continue;
             }
             let there = skills.join(&**name);

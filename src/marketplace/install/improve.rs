@@ -82,7 +82,7 @@ impl Market<'_> {
             seen: Some((&now, entry)),
             ..Step::new(&staged, entry)?.into()
         };
-        self.land(&mut self.changes(&staging)?, &[landing])?;
+        self.land(&mut self.changes(&staging)?, vec![landing])?;
         Ok(())
     }
 

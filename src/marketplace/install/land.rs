@@ -13,7 +13,7 @@ pub struct Landing<'l> {
     pub staged: Option<&'l Staged>,
     /// What was in its place, and its entry, if it has to be that still.
     pub seen: Option<(&'l Digest, Option<&'l LockEntry>)>,
-    /// Whether a copy of that is kept in the stash.
+    /// Whether that is moved to the stash, as no source can bring it back.
     pub stashes: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'l> Landing<'l> {
 
 impl Market<'_> {
     /// Makes a change as a whole: what proves signatures is kept before, and signers are remembered
-    /// after it. Returns where the copy of each is, if one was made.
+    /// after it. Returns where in the stash each is that was moved there.
     ///
     /// # Errors
     /// When somebody has changed a skill meanwhile, or anything cannot be written. Each skill is then
@@ -51,18 +51,16 @@ impl Market<'_> {
     pub(super) fn land(
         &self,
         changes: &mut Changes,
-        all: &[Landing],
+        mut all: Vec<Landing>,
     ) -> Result<Vec<Option<String>>> {
-        for one in all {
+        for one in &all {
             if let Some((looked_at, entry)) = one.seen {
                 self.check_same(changes, &one.step.name, looked_at, entry)?;
             }
         }
-        let stashed = all.iter().map(|one| match one.seen {
-            Some((now, _)) if one.stashes && !self.dry_run => {
-                changes.stash(&one.step.name, now).map(Some)
-            }
-            _ => Ok(None),
+        let stashed = all.iter_mut().map(|one| {
+            let is_moved = one.stashes && !self.dry_run;
+            is_moved.then(|| changes.stash(&mut one.step)).transpose()
         });
         let stashed = stashed.collect::<Result<_>>()?;
         let steps: Vec<&Step> = all.iter().map(|one| &one.step).collect();

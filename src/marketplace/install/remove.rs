@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
+use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::{Step, change, names};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
@@ -54,9 +55,11 @@ impl Market<'_> {
             let text = format!("`{name}` has just been changed, so it was not removed");
             return Err(Error::new(text).hint("the same command asks whether to remove it"));
         }
-        let is_kept = is_stashed && !self.dry_run;
-        let place = is_kept.then(|| changes.place_in_stash(&name));
-        changes.make(&[&Step::gone(&name, place.transpose()?)])?;
+        let landing = Landing {
+            stashes: is_stashed,
+            ..Step::gone(&name).into()
+        };
+        self.land(&mut changes, vec![landing])?;
         Ok(Removed {
             name,
             entry,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, expand};
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{Installed, Plan, Staged, Staging, Step, copy_tree, plan};
-use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State, previous};
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State};
 use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::{Choosing, choose};
 use crate::marketplace::{Confirm, Market, Note};
@@ -124,27 +124,26 @@ impl Market<'_> {
         self.clean_litter();
         let staging = self.staging()?;
         let mut changes = self.changes(&staging)?;
-        let (name, Previous { dir, entry }, place) = match self.installed(written) {
+        let (name, kept) = match self.installed(written) {
             Ok(name) => {
-                let previous = Previous::of(self.plugin_dir, &name)?;
-                (name, previous, None)
+                let kept = Previous::of(self.plugin_dir, &name)?;
+                (name, kept)
             }
             Err(error) => {
                 let Ok(name) = InstalledName::parse(written) else {
                     return Err(error);
                 };
-                let removed = Previous::removed(self.plugin_dir, &name)?;
-                let (place, removed) = removed.ok_or(error)?;
-                (name, removed, Some(place))
+                let kept = Previous::in_stash(self.plugin_dir, &name)?;
+                (name, kept.ok_or(error)?)
             }
         };
         let (prepared, copy) = staging.prepare(&name)?;
-        copy_tree(&dir, &copy)?;
-        changes.make(&[&Step::new(&prepared, entry.as_ref())?])?;
-        if let Some(place) = place.filter(|_| !self.dry_run) {
-            previous::clear(self.plugin_dir, &place);
+        copy_tree(&kept.dir, &copy)?;
+        changes.make(&[&Step::new(&prepared, kept.entry.as_ref())?])?;
+        if !self.dry_run {
+            kept.clear(self.plugin_dir);
         }
-        Ok((name, entry))
+        Ok((name, kept.entry))
     }
 
     /// Fetches the recorded states of skills, and checks their signatures again. Unless a state has to

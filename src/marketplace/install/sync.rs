@@ -197,15 +197,15 @@ impl Market<'_> {
     fn compare_one(&self, wanted: &Wanted, installed: Option<&LockEntry>) -> Result<Synced> {
         let dir = self.dir(wanted.name);
         let name = listed_name(wanted.name);
-        wanted
-            .entry
-            .map_or(Ok(()), |entry| self.check_inside(entry))?;
+        if let Some(entry) = wanted.entry {
+            self.check_inside(entry)?;
+        }
         if dir.symlink_metadata().is_err() {
             let mut one = Synced::new(wanted, Fate::Installed);
             one.from = installed.and_then(|entry| entry.commit.clone());
             return Ok(one);
         }
-        let is_other = dir.is_symlink() || !dir.is_dir();
+        let is_other = dir.symlink_metadata().is_ok_and(|found| !found.is_dir());
         let Some(entry) = installed.filter(|_| !is_other) else {
             let what = if is_other {
                 "is a link or a file here"
@@ -268,7 +268,7 @@ impl Market<'_> {
         for one in &plan.skills {
             let new = staged.iter().find(|new| new.place.name == one.name);
             let landing: Option<Landing> = match (one.change, new) {
-                (Fate::Removed, _) => Some(Step::gone(&one.name, None).into()),
+                (Fate::Removed, _) => Some(Step::gone(&one.name).into()),
                 (Fate::Recorded, Some(new)) => Some(Landing {
                     staged: Some(new),
                     ..Step::noted(&new.entry).into()
@@ -282,7 +282,7 @@ impl Market<'_> {
                 ..landing
             }));
         }
-        let stashed = self.land(&mut self.changes(staging)?, &landings)?;
+        let stashed = self.land(&mut self.changes(staging)?, landings)?;
         let changed = plan.skills.iter_mut().filter(|one| one.is_change());
         for (one, stashed) in changed.zip(stashed) {
             one.stashed = stashed;

@@ -225,7 +225,11 @@ impl Update<'_> {
         let (mut places, mut staged) = (Vec::new(), Vec::new());
         for (at, state) in states.iter_mut().enumerate() {
             if let State::Behind(behind) = state {
-                match self.stage(behind) {
+                let (name, snapshot) = (&behind.entry.name, &behind.snapshot);
+                let place = self.staging.prepare(name);
+                let stage =
+                    |place| plan::stage(snapshot, &behind.found, &behind.origin, name, place);
+                match place.and_then(stage) {
                     Ok(new) => {
                         places.push(at);
                         staged.push(new);
@@ -248,13 +252,6 @@ impl Update<'_> {
                 states[at] = decided.unwrap_or_else(State::failed);
             }
         }
-    }
-
-    fn stage(&self, behind: &Behind) -> Result<Staged> {
-        let name = &behind.entry.name;
-        let place = self.staging.prepare(name)?;
-        let (snapshot, origin) = (&behind.snapshot, &behind.origin);
-        plan::stage(snapshot, &behind.found, origin, name, place)
     }
 
     /// Compares what was staged with what is installed, and asks.
@@ -322,7 +319,7 @@ impl Update<'_> {
     fn land(&self, states: Vec<State>) -> Vec<Change> {
         let edited = self.options.edited;
         let landings = || states.iter().filter_map(|state| state.landing(edited));
-        let land = |some: &[Landing]| {
+        let land = |some: Vec<Landing>| {
             if some.is_empty() {
                 return Ok(Vec::new());
             }
@@ -330,11 +327,11 @@ impl Update<'_> {
             self.market.land(&mut changes, some)
         };
         let whole = landings().collect::<Result<Vec<_>>>();
-        let landed: Vec<Result<Option<String>>> = match whole.and_then(|all| land(&all)) {
+        let landed: Vec<Result<Option<String>>> = match whole.and_then(land) {
             Ok(stashed) => stashed.into_iter().map(Ok).collect(),
             // What keeps one from being replaced keeps no other from it.
             Err(_) => landings()
-                .map(|one| Ok(land(&[one?])?.pop().flatten()))
+                .map(|one| Ok(land(vec![one?])?.pop().flatten()))
                 .collect(),
         };
         let mut landed = landed.into_iter();

@@ -1,7 +1,7 @@
-//! What is kept of a skill, with the lockfile entry that it had, if any: in `previous/<name>/` the
-//! state before its last update or approved proposal, and in `stash/<name>-<number>/` what was
-//! removed and no source can bring back. Both are for `rollback`. Each is one directory of ours, the
-//! home in which a change prepared the skill, so it is complete or absent.
+//! What was replaced or removed, with the lockfile entry that it had, if any: in `previous/<name>/`
+//! the state of a skill before its last update or approved proposal, and in `stash/<name>-<number>/`
+//! what no source can bring back. Both are for `rollback`. Each is one directory of ours, the home in
+//! which a change prepared the skill, so it is complete or absent.
 
 use std::io;
 
@@ -23,80 +23,99 @@ pub struct Previous {
     pub dir: Dir,
     /// Its lockfile entry, unless it came from no source.
     pub entry: Option<LockEntry>,
+    /// Its place in the stash, if it is there.
+    place: Option<EntryName>,
 }
 
 impl Previous {
-    /// What is kept in this directory of the skill `name`; `None` if that is not ours.
-    fn read(home: &Dir, name: &InstalledName) -> Option<Self> {
-        let bytes = home.read(&ENTRY, limits::LOCKFILE).ok()?;
-        let entry: Option<LockEntry> = serde_json::from_slice(&bytes).ok()?;
-        let is_its = entry.as_ref().is_none_or(|entry| entry.name == *name);
-        let dir = home.open_dir(name.entry()).ok()?;
-        (home.is_ours() && is_its).then_some(Self { dir, entry })
-    }
-
-    /// The previous state of an installed skill.
+    /// The state of an installed skill before its last change.
     ///
     /// # Errors
     /// When there is none.
     pub fn of(base: &Base, name: &InstalledName) -> Result<Self> {
         let homes = base.open()?.and_then(|dir| dir.open_dir(&PREVIOUS).ok());
-        let home = homes.and_then(|homes| homes.open_dir(name.entry()).ok());
-        let kept = home.and_then(|home| Self::read(&home, name));
+        let previous = homes.and_then(|homes| Self::read(&homes, name.entry(), name));
+        let kept = match previous {
+            None => Self::in_stash(base, name)?,
+            previous => previous,
+        };
         kept.ok_or_else(|| {
             Error::new(format!("no earlier version of `{name}` was kept"))
                 .hint("the next update or approved proposal keeps one; `install REFERENCE#COMMIT` gets any other")
         })
     }
 
-    /// The last removed skill `name` in the stash, and its place there.
+    /// The last state of a skill that was moved to the stash.
     ///
     /// # Errors
     /// When the plugin directory cannot be opened.
-    pub fn removed(base: &Base, name: &InstalledName) -> Result<Option<(InstalledName, Self)>> {
-        let dir = base.open()?;
-        let Some(stash) = dir.and_then(|dir| dir.open_dir(&STASH).ok()) else {
+    pub fn in_stash(base: &Base, name: &InstalledName) -> Result<Option<Self>> {
+        let Some(stash) = base.open()?.and_then(|dir| dir.open_dir(&STASH).ok()) else {
             return Ok(None);
         };
-        let entries = stash.entries().unwrap_or_default().into_iter();
-        let numbers = entries.filter_map(|(place, _)| {
-            let number = place.as_str()?.strip_prefix(&**name)?.strip_prefix('-')?;
-            number.parse::<u32>().ok()
-        });
-        let mut numbers: Vec<u32> = numbers.collect();
-        numbers.sort_unstable();
-        let last = numbers.into_iter().rev().find_map(|number| {
-            let place = InstalledName::parse(&format!("{name}-{number}")).ok()?;
-            let kept = Self::read(&stash.open_dir(place.entry()).ok()?, name)?;
-            Some((place, kept))
-        });
+        let last = places(&stash, name)
+            .into_iter()
+            .rev()
+            .find_map(|(_, place)| {
+                let kept = Self::read(&stash, &place, name)?;
+                let place = Some(place);
+                Some(Self { place, ..kept })
+            });
         Ok(last)
+    }
+
+    /// What is kept of the skill `name` in the directory `home`; `None` if that is not ours.
+    fn read(homes: &Dir, home: &EntryName, name: &InstalledName) -> Option<Self> {
+        let home = homes.open_dir(home).ok().filter(Dir::is_ours)?;
+        let bytes = home.read(&ENTRY, limits::LOCKFILE).ok()?;
+        let entry: Option<LockEntry> = serde_json::from_slice(&bytes).ok()?;
+        let is_its = entry.as_ref().is_none_or(|entry| entry.name == *name);
+        Some(Self {
+            dir: home.open_dir(name.entry()).ok().filter(|_| is_its)?,
+            entry,
+            place: None,
+        })
+    }
+
+    /// Empties its place in the stash, after it was brought back.
+    pub fn clear(&self, base: &Base) {
+        if let Some(place) = &self.place
+            && let Ok(Some(dir)) = base.open()
+            && let Ok(stash) = dir.open_dir(&STASH)
+        {
+            // What stays is no harm.
+            let _ = stash.remove_ours(place);
+            let _ = dir.remove_empty(&STASH);
+        }
     }
 }
 
-/// An unused place in the stash for a skill: what somebody else put there stays.
+/// The places of ours in the stash for a skill, in the order of their numbers.
+pub fn places(stash: &Dir, name: &InstalledName) -> Vec<(u64, EntryName)> {
+    let entries = stash.entries().unwrap_or_default().into_iter();
+    let numbered = entries.filter_map(|(place, _)| {
+        let number = place.as_str()?.strip_prefix(&**name)?.strip_prefix('-')?;
+        let number: u32 = number.parse().ok()?;
+        let is_ours = stash.open_dir(&place).is_ok_and(|dir| dir.is_ours());
+        is_ours.then(|| (number.into(), place))
+    });
+    let mut places: Vec<_> = numbered.collect();
+    places.sort_unstable();
+    places
+}
+
+/// The next place in the stash for a skill. What somebody else put there stays.
 ///
 /// # Errors
-/// When there is none.
+/// When its name would be too long.
 pub fn free_place(stash: &Dir, name: &InstalledName) -> Result<InstalledName> {
-    let mut number = 1;
+    let mut number = places(stash, name).last().map_or(0, |(number, _)| *number);
     loop {
+        number += 1;
         let place = InstalledName::parse(&format!("{name}-{number}"))?;
         if !stash.has(place.entry()) {
             return Ok(place);
         }
-        number += 1;
-    }
-}
-
-/// Removes the place in the stash from which a skill was brought back.
-pub fn clear(base: &Base, place: &InstalledName) {
-    if let Ok(Some(dir)) = base.open()
-        && let Ok(stash) = dir.open_dir(&STASH)
-    {
-        // What stays is no harm.
-        let _ = stash.remove_ours(place.entry());
-        let _ = dir.remove_empty(&STASH);
     }
 }
 
@@ -142,7 +161,6 @@ pub fn entries(dir: &Dir) -> io::Result<Vec<LockEntry>> {
             let Some(home) = homes.find_dir(&name)? else {
                 continue;
             };
-            // What was put aside with changes has no entry.
             if let Some(bytes) = files::if_there(home.read(&ENTRY, limits::LOCKFILE))? {
                 let entry: Option<LockEntry> = serde_json::from_slice(&bytes)?;
                 entries.extend(entry);

@@ -61,6 +61,7 @@ impl Killed {
             files: Becomes::New(entry.sha256.clone()),
             entry: Some(entry),
             name,
+            stash: None,
         }
     }
 
@@ -88,9 +89,9 @@ impl Killed {
         Previous::of(&self.base, &name(at)).ok().map(state_of)
     }
 
-    fn removed(&self, at: &str) -> Option<State> {
-        let removed = Previous::removed(&self.base, &name(at)).unwrap();
-        removed.map(|(_, kept)| state_of(kept))
+    fn stashed(&self, at: &str) -> Option<State> {
+        let stashed = Previous::in_stash(&self.base, &name(at)).unwrap();
+        stashed.map(state_of)
     }
 }
 
@@ -136,8 +137,8 @@ fn both(text: &str) -> State {
     (Some(text.to_owned()), Some(text.to_owned()))
 }
 
-/// What is done to the skill `x`: what is there, what replaces it, and whether it is moved to the
-/// stash if nothing does.
+/// What is done to the skill `x`: what is there, what replaces it, and whether what was there is moved
+/// to the stash.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     old: Option<&'static str>,
@@ -153,9 +154,13 @@ const ACTIONS: usize = 9;
 
 impl Case {
     fn step(self, killed: &Killed) -> Step {
-        match self.new {
+        let step = match self.new {
             Some(new) => killed.prepare("x", new),
-            None => Step::gone(&name("x"), self.stashes.then(|| name("x-1"))),
+            None => Step::gone(&name("x")),
+        };
+        Step {
+            stash: self.stashes.then(|| name("x-1")),
+            ..step
         }
     }
 
@@ -245,15 +250,17 @@ fn a_change_killed_anywhere_is_carried_out() {
                 );
             }
             killed.recover();
-            let (now, kept, removed) = match until {
-                0 => (case.old, case.former, None),
-                _ if case.new.is_none() => (None, None, case.old.filter(|_| case.stashes)),
-                _ => (case.new, case.old.or(case.former), None),
+            let old = case.old;
+            let (now, kept, stashed) = match until {
+                0 => (old, case.former, None),
+                _ if case.stashes && old.is_some() => (case.new, old, old),
+                _ if case.new.is_none() => (None, None, None),
+                _ => (case.new, old.or(case.former), None),
             };
             let now = now.map_or((None, None), both);
             assert_eq!(killed.state("x"), now, "{case:?} {until}");
             assert_eq!(killed.kept("x"), kept.map(both), "{case:?} {until}");
-            assert_eq!(killed.removed("x"), removed.map(both), "{case:?} {until}");
+            assert_eq!(killed.stashed("x"), stashed.map(both), "{case:?} {until}");
         }
     }
 }
@@ -269,7 +276,7 @@ fn of_many_changes_recovery_carries_out_what_is_left() {
         let steps = [
             killed.prepare("a", "new"),
             killed.prepare("b", "new"),
-            Step::gone(&name("c"), None),
+            Step::gone(&name("c")),
             Step::noted(&noted),
         ];
         killed.changes().intend(&refs(&steps)).unwrap();
@@ -305,7 +312,7 @@ fn an_error_at_any_skill_undoes_all_of_them() {
             EntryName::parse(killed.plugin.path().file_name().unwrap()).unwrap(),
         );
         let steps = [
-            Step::gone(&name("a"), None),
+            Step::gone(&name("a")),
             killed.prepare("b", "new"),
             killed.prepare("c", "new"),
             killed.prepare("d", "new"),
@@ -358,19 +365,38 @@ fn what_others_put_into_the_stash_is_not_in_the_way() {
         Killed::put(&place.join("x"), "theirs");
         fs::write(place.join(".entry.json"), "null").unwrap();
     }
-    assert!(killed.removed("x").is_none());
+    assert!(killed.stashed("x").is_none());
     for (text, number) in [("first", "x-2"), ("second", "x-4")] {
         Killed::put(&killed.skill("x"), text);
         let staging = Staging::new(&killed.base, Duration::ZERO).unwrap();
         let mut changes =
             Changes::begin(&killed.base, staging.dir(), Some(Duration::ZERO)).unwrap();
-        let place = changes.place_in_stash(&name("x")).unwrap();
-        assert_eq!(&*place, number);
-        changes
-            .make(&[&Step::gone(&name("x"), Some(place))])
-            .unwrap();
-        assert_eq!(killed.removed("x"), Some((Some(text.to_owned()), None)));
+        let mut step = Step::gone(&name("x"));
+        let path = changes.stash(&mut step).unwrap();
+        assert!(path.ends_with(&format!("stash/{number}/x")), "{path}");
+        changes.make(&[&step]).unwrap();
+        assert_eq!(killed.stashed("x"), Some((Some(text.to_owned()), None)));
         assert_eq!(killed.state("x"), (None, None));
+    }
+}
+
+#[test]
+fn the_same_again_is_stashed_once() {
+    let killed = Killed::new();
+    for (text, number) in [("mine", 1), ("mine", 1), ("other", 2), ("mine", 3)] {
+        Killed::put(&killed.skill("x"), text);
+        let staging = Staging::new(&killed.base, Duration::ZERO).unwrap();
+        let (prepared, dir) = staging.prepare(&name("x")).unwrap();
+        Killed::put(dir.path(), "new");
+        let mut changes =
+            Changes::begin(&killed.base, staging.dir(), Some(Duration::ZERO)).unwrap();
+        let mut step = Step::new(&prepared, None).unwrap();
+        let path = changes.stash(&mut step).unwrap();
+        changes.make(&[&step]).unwrap();
+        assert!(path.ends_with(&format!("stash/x-{number}/x")), "{path}");
+        let kept = fs::read_to_string(Path::new(&path).join("SKILL.md"));
+        assert_eq!(kept.unwrap(), text);
+        assert_eq!(killed.kept("x"), Some((Some(text.to_owned()), None)));
     }
 }
 
@@ -379,7 +405,7 @@ fn what_is_intended_under_a_hostile_name_moves_nothing() {
     for name in ["../../x", "..", "a/b", "\u{1b}[2J", ".git"] {
         let killed = Killed::new();
         Killed::put(&killed.staging.path_of(&NEW).join("x/x"), "x");
-        let step = serde_json::json!([{"name": name, "entry": null, "files": {"Gone": null}}]);
+        let step = serde_json::json!([{"name": name, "entry": null, "files": "Gone"}]);
         fs::write(killed.staging.path_of(&INTENDED), step.to_string()).unwrap();
         let error = recover(&killed.base, &killed.staging)
             .unwrap_err()
