@@ -17,7 +17,7 @@ pub struct Landing<'l> {
     pub stashes: bool,
 }
 
-impl<'l> From<Step> for Landing<'l> {
+impl From<Step> for Landing<'_> {
     fn from(step: Step) -> Self {
         Self {
             step,

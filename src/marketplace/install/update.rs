@@ -52,12 +52,12 @@ impl Market<'_> {
                 None => Err(Error::new(format!("where `{name}` came from is not known"))
                     .hint("remove it and install it from its source")),
             };
-            states.push(state.unwrap_or_else(State::failed));
+            states.push(state.unwrap_or_else(|error| State::failed(&error)));
         }
         drop(progress);
         bring(&states);
         update.stage_all(&mut states, agree);
-        let changes = directories.into_iter().zip(update.land(states));
+        let changes = directories.into_iter().zip(update.land(&states));
         let after = Lockfile::read(self.plugin_dir)?;
         let updated = changes.map(|(name, change)| {
             let signer = after.get(&name).and_then(|entry| entry.signer.as_ref());
@@ -127,8 +127,8 @@ struct Behind<'e, 's> {
 }
 
 impl State<'_, '_> {
-    fn failed(error: Error) -> Self {
-        Self::Settled(Change::failed(&error))
+    fn failed(error: &Error) -> Self {
+        Self::Settled(Change::failed(error))
     }
 
     /// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
@@ -234,7 +234,7 @@ impl Update<'_> {
                         places.push(at);
                         staged.push(new);
                     }
-                    Err(error) => *state = State::failed(error),
+                    Err(error) => *state = State::failed(&error),
                 }
             }
         }
@@ -249,7 +249,7 @@ impl Update<'_> {
                     check(from_mut(&mut new))
                 };
                 let decided = checked.and_then(|()| self.decide(behind, new, agree));
-                states[at] = decided.unwrap_or_else(State::failed);
+                states[at] = decided.unwrap_or_else(|error| State::failed(&error));
             }
         }
     }
@@ -316,7 +316,7 @@ impl Update<'_> {
     }
 
     /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
-    fn land(&self, states: Vec<State>) -> Vec<Change> {
+    fn land(&self, states: &[State]) -> Vec<Change> {
         let edited = self.options.edited;
         let landings = || states.iter().filter_map(|state| state.landing(edited));
         let land = |some: Vec<Landing>| {
