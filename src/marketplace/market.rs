@@ -14,8 +14,8 @@ use crate::sys::{Base, Env};
 /// Installs, updates and removes skills in one plugin directory.
 #[derive(Clone)]
 pub struct Market<'a> {
-    /// Contains `skills/`, `skills.lock.json`, `staging/` and `previous/`: the plugin directory, or
-    /// a project's `.chibi`.
+    /// Contains `skills/`, `skills.lock.json`, `staging/`, `previous/` and `stash/`: the plugin
+    /// directory, or a project's `.chibi`.
     pub plugin_dir: &'a Base,
     /// Contains the cache and the configured sources, shared by all scopes.
     pub home: &'a Path,
