@@ -124,7 +124,7 @@ impl<'a> Signatures<'a> {
             Ok(said) => said,
             Err(error) => return refused(format!("where it is from is not known: {error}")),
         };
-        let present = Present::new(&entry.dir, said);
+        let present = Present::new(&entry.dir, said, claimed);
         let base = entry.dir.parent().and_then(Path::parent);
         let rules = || signing_in_force(self.facts);
         let rules = self.rules.get_or_init(rules);
@@ -146,7 +146,7 @@ impl<'a> Signatures<'a> {
             return Asked::Answered(unmet);
         }
         let base = base_at(self.facts, base.unwrap_or(&entry.dir));
-        match market_at(self.facts, &base).has_evidence(&present) {
+        match market_at(self.facts, &base).may_be_signed(&present) {
             Ok(true) => Asked::Open(Box::new(Question {
                 present,
                 claimed,
@@ -170,11 +170,9 @@ impl<'a> Signatures<'a> {
     /// Everything that the verdict on a skill depends on, but the programs and the day.
     fn key(&self, skill: &Skill, content: &str, present: &Present, demands: &[Demand]) -> String {
         let name = skill.authors_name();
-        let proof = present.proof.as_deref();
-        let mut all = format!(
-            "{name:?} {content} {proof:?} {:?} {:?} {demands:?}",
-            present.path, present.tag
-        );
+        let known = || KnownSigners::read(&Base::own(self.facts.run.dirs.plugin.clone()));
+        let known = self.known.get_or_init(|| known().unwrap_or_default());
+        let mut all = format!("{name:?} {content} {present:?} {demands:?} {known:?}");
         let files = demands
             .iter()
             .flat_map(|one| [&one.signers, &one.revoked])
@@ -189,13 +187,6 @@ impl<'a> Signatures<'a> {
                 )
             });
             let _ = write!(all, " {digest}");
-        }
-        let own = || KnownSigners::read(&Base::own(self.facts.run.dirs.plugin.clone()));
-        let known = || own().unwrap_or_default();
-        let known = self.known.get_or_init(known);
-        let source = present.source.as_deref();
-        for (_, one) in known.iter().filter(|(of, _)| Some(*of) == source) {
-            let _ = write!(all, " {:?}", one.key);
         }
         format!("{:x}", Sha256::digest(all))
     }
@@ -289,10 +280,10 @@ impl<'a> Signatures<'a> {
 /// # Errors
 /// When a program that checks is missing or does not answer, or what proves it cannot be read.
 pub fn signature(facts: &Facts, entry: &Entry, installed: &mut Installed) -> Result<Checked> {
-    let present = Present::new(&entry.dir, installed.said(facts, entry));
+    let claimed = installed.is_claimed(facts, entry);
+    let present = Present::new(&entry.dir, installed.said(facts, entry), claimed);
     let base = entry.dir.parent().and_then(Path::parent);
     let base = base_at(facts, base.unwrap_or(&entry.dir));
-    let claimed = installed.is_claimed(facts, entry);
     let market = Market {
         deadline: (facts.run.protocol).map(|_| Instant::now() + CALL.saturating_sub(running())),
         signing: Rc::new(signing(facts, claimed)),

@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Entry, Withheld};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::{Checked, LockEntry, Market, State, Verified};
-use crate::signing::{MANIFEST, Signature};
+use crate::signing::{MANIFEST, Signature, Signer};
 use crate::skill::one_line;
 use crate::sys::Moment;
 
@@ -69,23 +69,26 @@ pub fn faults(market: &Market, compared: &[Verified]) -> Result<Vec<Fault>> {
         let mut compared = compared.iter();
         compared.any(|one| one.name == name && one.state != State::Missing)
     };
-    let may_be_signed = |entry: &LockEntry| {
-        entry.signer.is_some() || entry.evidence.is_some() || entry.files.get(MANIFEST).is_some()
-    };
+    let may_be_signed =
+        |entry: &LockEntry| entry.signer.is_some() || entry.files.get(MANIFEST).is_some();
     let mut entries = market.entries()?;
     entries.retain(|entry| may_be_signed(entry) && is_there(&entry.name));
     let entries: Vec<&LockEntry> = entries.iter().collect();
     let checked = market.signatures(&entries)?;
     let faults = entries.iter().zip(&checked).filter_map(|(entry, checked)| {
         let path = market.dir(&entry.name).display().to_string();
-        Some(Fault::new(&entry.name, path, &lapsed(entry, checked)?))
+        // What a project's lockfile says came with it.
+        let before = entry
+            .signer
+            .as_ref()
+            .filter(|_| !market.plugin_dir.is_shared());
+        Some(Fault::new(&entry.name, path, &lapsed(before, checked)?))
     });
     Ok(faults.collect())
 }
 
-/// Why the signature that a lockfile names does not hold; `None` if it does.
-pub fn lapsed(said: &LockEntry, now: &Checked) -> Option<String> {
-    let before = said.signer.as_ref();
+/// Why a signature does not hold, or is not by whom the lockfile names; `None` if it is.
+pub fn lapsed(before: Option<&Signer>, now: &Checked) -> Option<String> {
     let was = |what: String| match before {
         Some(before) => format!("the lockfile says that it is signed by {before}, and {what}"),
         None => what,
@@ -104,7 +107,6 @@ pub fn lapsed(said: &LockEntry, now: &Checked) -> Option<String> {
             );
             is_other.then(|| was(as_whom))
         }
-        (Signature::Unsigned, Some(_)) => Some(was("what proves that is gone".to_owned())),
         (Signature::Unchecked { why, .. }, Some(_)) => {
             Some(was(format!("that cannot be checked: {why}")))
         }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::marketplace::fetch::{Fetcher, Git, Permit, Tool, patience};
 use crate::marketplace::install::{Changes, Staging, litter};
 use crate::marketplace::lock::{LockEntry, Lockfile};
-use crate::marketplace::signature::{Programs, Signing, tidy};
+use crate::marketplace::signature::{Programs, Signing};
 use crate::sys::{Base, Env};
 
 /// Installs, updates and removes skills in one plugin directory.
@@ -66,7 +66,6 @@ impl Market<'_> {
     pub fn clean_litter(&self) {
         if !self.dry_run {
             litter::clean(self.plugin_dir, self.plugin_dir.path() == self.home);
-            tidy(self.plugin_dir);
         }
     }
 

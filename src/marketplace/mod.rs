@@ -34,5 +34,5 @@ pub use options::{Candidate, Confirm, InstallOptions, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
 pub use registry::{Artifact, Destination, Published};
 pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};
-pub use signature::{Checked, Evidence, EvidenceId, KnownSigner, KnownSigners, Signed, Signing};
+pub use signature::{Checked, KnownSigner, KnownSigners, Signed, Signing};
 pub use source::{Listed, Origin, Source, within_sources};

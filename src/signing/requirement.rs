@@ -82,6 +82,7 @@ mod tests {
             principal: principal.map(str::to_owned),
             key: Key::new(KeyKind::Ssh, "SHA256:abc").unwrap(),
             signed: Covers::Commit,
+            public: None,
         })
     }
 

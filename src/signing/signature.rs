@@ -38,6 +38,11 @@ impl Signature {
         Self::Unchecked { why, needs: None }
     }
 
+    /// One that does not hold.
+    pub fn bad(why: impl Into<String>) -> Self {
+        Self::Bad { why: why.into() }
+    }
+
     /// One that cannot be checked because this program is missing.
     pub fn without(program: &'static str) -> Self {
         Self::Unchecked {
@@ -76,13 +81,18 @@ pub struct Signer {
     pub key: Key,
     /// What was signed.
     pub signed: Covers,
+    /// What signed, completely: of ssh the public key or certificate, of OpenPGP the fingerprint of the
+    /// part of the key. `None` in a lockfile of an earlier release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public: Option<String>,
 }
 
 impl Signer {
     /// Whether none of its texts deceives a reader. A lockfile may come with a repository.
     pub fn is_readable(&self) -> bool {
         let plain = |text: &str| visible(text) == text && !text.contains('\n');
-        self.principal.as_deref().is_none_or(plain)
+        let mut texts = [&self.principal, &self.public].into_iter().flatten();
+        texts.all(|text| plain(text))
     }
 }
 
@@ -200,6 +210,7 @@ mod tests {
             )
             .unwrap(),
             signed: Covers::Tag,
+            public: None,
         };
         let json = serde_json::to_value(&signer).unwrap();
         assert_eq!(json["kind"], "ssh");

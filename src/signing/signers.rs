@@ -5,18 +5,20 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Key, KeyKind, ssh_fingerprint};
+use super::{Key, KeyKind, Namespace, ssh_fingerprint};
 use crate::error::{Error, Result};
 use crate::skill::visible;
+use crate::sys::Moment;
 
 /// One line of a file of signers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// Who signs with it, as it is written: one or more names with commas between.
     pub principals: String,
-    /// The options, as they are written: `namespaces`, `valid-after`, `valid-before`,
-    /// `cert-authority`.
+    /// The options, as they are written.
     pub options: String,
+    /// What they say.
+    limits: Limits,
     /// The form of the key.
     pub kind: KeyKind,
     /// The key as the programs of its kind take it: for ssh the kind and the base64, for OpenPGP the
@@ -26,8 +28,16 @@ pub struct Listed {
     pub fingerprint: Option<String>,
     /// The line's number, from 1.
     pub line: usize,
-    /// The line.
-    pub text: String,
+}
+
+/// What the options of a line say: for which purposes and how long its key counts, and whether for
+/// what it signs itself or for the certificates that it issued.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Limits {
+    namespaces: Option<String>,
+    after: Option<Moment>,
+    before: Option<Moment>,
+    is_authority: bool,
 }
 
 impl Listed {
@@ -36,10 +46,23 @@ impl Listed {
         self.principals.split(',').next().unwrap_or_default()
     }
 
-    /// Each of its principals, which may be a pattern, but not those that it excludes.
-    pub fn each_principal(&self) -> impl Iterator<Item = &str> {
-        let each = self.principals.split(',');
-        each.filter(|name| !name.starts_with('!') && !name.is_empty())
+    /// Whether it counts for a purpose at this time.
+    pub fn counts(&self, purpose: Namespace, now: Moment) -> bool {
+        let limits = &self.limits;
+        let namespaces = limits.namespaces.as_ref();
+        namespaces.is_none_or(|names| is_in(names, purpose.as_str()))
+            && limits.after.is_none_or(|after| after <= now)
+            && limits.before.is_none_or(|before| now < before)
+    }
+
+    /// Whether its key issues certificates, and signs nothing itself.
+    pub fn is_authority(&self) -> bool {
+        self.limits.is_authority
+    }
+
+    /// Whether `name` is one of its principals, or matches their patterns.
+    pub fn is_of(&self, name: &str) -> bool {
+        is_in(&self.principals, name)
     }
 
     /// The key; `None` for OpenPGP.
@@ -92,7 +115,7 @@ impl Signers {
 }
 
 fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> {
-    let words = words(line).ok_or("a quotation mark has no other")?;
+    let words = parts(line, char::is_whitespace).ok_or("a quotation mark has no other")?;
     let [principals, rest @ ..] = words.as_slice() else {
         return Err("it is empty".to_owned());
     };
@@ -116,6 +139,7 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> 
     if kind != KeyKind::Ssh && !options.is_empty() {
         return Err("only an ssh key can have options".to_owned());
     }
+    let limits = limits(&options)?;
     let fingerprint = match kind {
         KeyKind::Ssh if !has_inside(&bytes, kind_word) => {
             return Err(format!(
@@ -133,11 +157,11 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> 
     Ok(Listed {
         principals,
         options,
+        limits,
         kind,
         public,
         fingerprint,
         line: number,
-        text: line.to_owned(),
     })
 }
 
@@ -161,24 +185,65 @@ fn has_inside(bytes: &[u8], kind: &str) -> bool {
     bytes.starts_with(&[&length, kind.as_bytes()].concat())
 }
 
-/// The words of a line; quotation marks keep spaces together.
-fn words(line: &str) -> Option<Vec<&str>> {
-    let (mut words, mut start, mut quoted) = (Vec::new(), None, false);
-    for (at, c) in line.char_indices() {
+/// What the options of a line say, each written as in `ssh-keygen`'s manual.
+fn limits(options: &str) -> std::result::Result<Limits, String> {
+    let mut limits = Limits::default();
+    for option in parts(options, |c| c == ',').unwrap_or_default() {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let value = value
+            .strip_prefix('"')
+            .and_then(|value| value.strip_suffix('"'));
+        let wrong = || format!("`{}` is not an option of a signer", visible(option));
+        match (name.to_ascii_lowercase().as_str(), value) {
+            ("cert-authority", None) => limits.is_authority = true,
+            ("namespaces", Some(names)) => limits.namespaces = Some(names.to_owned()),
+            ("valid-after", Some(time)) => limits.after = Some(moment(time).ok_or_else(wrong)?),
+            ("valid-before", Some(time)) => limits.before = Some(moment(time).ok_or_else(wrong)?),
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(limits)
+}
+
+/// The time `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, in UTC with a `Z` and else local.
+fn moment(written: &str) -> Option<Moment> {
+    let (digits, zone) = match written.strip_suffix('Z') {
+        Some(digits) => (digits, "Z"),
+        None => (written, ""),
+    };
+    let is_time = matches!(digits.len(), 8 | 12 | 14) && digits.bytes().all(|b| b.is_ascii_digit());
+    let all = is_time.then(|| format!("{digits:0<14}"))?;
+    let at = |from: usize| &all[from..from + 2];
+    let day = format!("{}-{}-{}", &all[..4], at(4), at(6));
+    let time = format!("{day} {}:{}:{}{zone}", at(8), at(10), at(12));
+    Moment::parse(&time, Moment(0))
+}
+
+/// Whether a text is in a list of patterns with commas between; one that begins with `!` excludes.
+fn is_in(list: &str, text: &str) -> bool {
+    let is_one = |pattern: &str| fast_glob::glob_match(pattern, text);
+    let (not, these): (Vec<_>, Vec<_>) = list.split(',').partition(|one| one.starts_with('!'));
+    these.into_iter().any(is_one) && !not.into_iter().any(|one| is_one(&one[1..]))
+}
+
+/// The parts of a text between separators; quotation marks keep what is in them together.
+fn parts(text: &str, is_between: impl Fn(char) -> bool) -> Option<Vec<&str>> {
+    let (mut parts, mut start, mut quoted) = (Vec::new(), None, false);
+    for (at, c) in text.char_indices() {
         if c == '"' {
             quoted = !quoted;
         }
-        match (start, c.is_whitespace() && !quoted) {
+        match (start, is_between(c) && !quoted) {
             (None, false) => start = Some(at),
             (Some(from), true) => {
-                words.push(&line[from..at]);
+                parts.push(&text[from..at]);
                 start = None;
             }
             _ => {}
         }
     }
-    words.extend(start.map(|from| &line[from..]));
-    (!quoted).then_some(words)
+    parts.extend(start.map(|from| &text[from..]));
+    (!quoted).then_some(parts)
 }
 
 #[cfg(test)]
@@ -206,7 +271,7 @@ mod tests {
         assert!(alice.options.contains("valid-before") && alice.line == 2);
         assert!(alice.fingerprint.as_deref().unwrap().starts_with("SHA256:"));
         assert_eq!((bob.kind, bob.line), (KeyKind::Openpgp, 3));
-        assert!(alice.each_principal().eq(["alice@x", "al@y"]));
+        assert!(alice.is_of("al@y") && !alice.is_of("al@x"));
         assert!(signers.with_key(&alice.key().unwrap()).eq([alice]));
     }
 
@@ -223,6 +288,18 @@ mod tests {
             ("a\u{202e}b openpgp AAAA", "not a name"),
             ("alice namespaces=\"git\" openpgp AAAA", "options"),
             ("alice minisign AAAA", "no key"),
+            (
+                &format!("alice valid-before=20300101 ssh-ed25519 {KEY}"),
+                "not an option",
+            ),
+            (
+                &format!("alice valid-after=\"2030\" ssh-ed25519 {KEY}"),
+                "not an option",
+            ),
+            (
+                &format!("alice other,namespaces=\"git\" ssh-ed25519 {KEY}"),
+                "not an option",
+            ),
         ] {
             let error = Signers::parse(&format!("# c\n{line}"))
                 .unwrap_err()
@@ -232,5 +309,33 @@ mod tests {
                 "{line}: {error}"
             );
         }
+    }
+
+    #[test]
+    fn a_line_counts_for_its_purposes_and_time() {
+        let noon = |day: &str| Moment::parse(&format!("{day}T12:00:00Z"), Moment(0)).unwrap();
+        let now = noon("2026-06-15");
+        for (options, counts) in [
+            ("", true),
+            ("namespaces=\"git\"", true),
+            ("namespaces=\"file,g*\"", true),
+            ("namespaces=\"agent-skill\"", false),
+            ("namespaces=\"*,!git\"", false),
+            ("valid-before=\"20260614\"", false),
+            ("valid-before=\"20260617\"", true),
+            ("valid-before=\"20260615115959Z\"", false),
+            ("valid-before=\"202606151201Z\"", true),
+            ("valid-after=\"20260617\"", false),
+            ("Valid-After=\"20260614\",namespaces=\"git,x\"", true),
+        ] {
+            let line = format!("a,*@x,!b@x {options} ssh-ed25519 {KEY}");
+            let signers = Signers::parse(&line).unwrap();
+            let listed = &signers.listed[0];
+            assert_eq!(listed.counts(Namespace::Git, now), counts, "{options}");
+            assert!(listed.is_of("a") && listed.is_of("c@x") && !listed.is_of("b@x"));
+            assert!(!listed.is_authority());
+        }
+        let line = format!("*@x cert-authority ssh-ed25519 {KEY}");
+        assert!(Signers::parse(&line).unwrap().listed[0].is_authority());
     }
 }

@@ -79,8 +79,6 @@ pub const SEEN_FILE: u64 = 32_000;
 pub const SIGNERS: u64 = 4 * 1024 * 1024;
 /// The manifest of a skill, or its signature: [`ARCHIVE_FILES`] lines of 200 bytes, five times.
 pub const MANIFEST: u64 = 1024 * 1024;
-/// What proves the signature of one installed skill: the trees of [`INSTALL_FILES`].
-pub const EVIDENCE: u64 = 8 * 1024 * 1024;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
 /// What all placeholders together may add to a skill's instructions: enough to use any argument

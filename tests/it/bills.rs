@@ -209,7 +209,6 @@ fn a_bill_names_who_signed_and_what_was_changed_since() {
     let mut lockfile: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     lockfile["skills"][0]["signer"] = json!({
         "principal": "ada@example.com", "key": "SHA256:abc", "kind": "ssh", "signed": "commit",
-        "evidence": "00",
     });
     fs::write(&path, lockfile.to_string()).unwrap();
     let components = &bill(&host)["components"];

@@ -155,7 +155,7 @@ fn no_model_decides_whose_signatures_count() {
     }
     host.starts();
     host.activates("writes");
-    let own = ["signers", "revoked", "known-signers.json", "signatures/x"];
+    let own = ["signers", "revoked", "known-signers.json"];
     let own = own.map(|name| host.plugin_dir().join(name));
     for place in own {
         host.blocks("write_file", &json!({"path": place, "content": "x"}));

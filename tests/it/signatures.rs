@@ -5,10 +5,10 @@ mod changes;
 mod claims;
 mod commits;
 mod environment;
-mod evidence;
 mod keys;
 mod manifests;
 pub mod openpgp;
+mod restored;
 mod trees;
 
 use std::fs;
@@ -233,7 +233,7 @@ pub fn entry(host: &Host, name: &str) -> Value {
 
 /// What is kept of signatures, and what is being prepared.
 pub fn kept(host: &Host) -> Vec<PathBuf> {
-    let names = ["signatures", "known-signers.json", "staging"];
+    let names = ["known-signers.json", "staging"];
     let paths = names.map(|name| host.plugin_dir().join(name));
     let each = paths.iter().filter(|path| path.exists()).flat_map(|path| {
         if path.is_dir() {
@@ -243,6 +243,12 @@ pub fn kept(host: &Host) -> Vec<PathBuf> {
         }
     });
     each.collect()
+}
+
+/// Checks that the signature of an installed skill does not hold any longer.
+#[track_caller]
+pub fn lapses(world: &World, why: &str) {
+    world.host.person(&["verify"]).ends(1).stdout.has(why);
 }
 
 pub const PDF: &str = "acme/skills@pdf";

@@ -72,11 +72,11 @@ fn a_signature_that_holds_no_longer_is_named() {
     let file = host.skills_dir().join("pdf/SKILL.md");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}More.\n")).unwrap();
-    lapses(&host, "`SKILL.md` is not in the signed commit");
+    lapses(&host, "its files are not those that were signed");
     fs::write(&file, text).unwrap();
     let bare = host.var("PATH", "/nowhere");
-    bare.fails(&["verify"])
-        .has("signatures could not be checked: git was not found");
+    // What is pinned needs no program.
+    bare.succeeds(&["verify"]).has("2 skills are intact");
 }
 
 #[test]

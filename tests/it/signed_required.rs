@@ -190,24 +190,40 @@ pub fn entry(host: &Host, name: &str, change: impl Fn(&mut Value)) {
 }
 
 #[test]
-fn an_installed_skill_is_offered_by_what_was_kept_of_it() {
+fn an_installed_skill_is_offered_by_what_its_lockfile_pins() {
     let Some((host, _hub)) = installed() else {
         return;
     };
     assert!(is_offered(&host, "pdf") && is_offered(&host, "csv"));
-    let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
-    // The evidence of another skill proves nothing, whatever the lockfile says.
-    entry(&host, "pdf", |pdf| pdf["path"] = json!("skills/csv"));
-    assert!(!is_offered(&host, "pdf") && is_offered(&host, "csv"));
-    why(&host, "pdf").has("wrongly signed");
-    fs::write(host.plugin_dir().join("skills.lock.json"), &lock).unwrap();
-    assert!(is_offered(&host, "pdf"));
-    // Another name for the signer changes nothing either.
+    let path = host.plugin_dir().join("skills.lock.json");
+    let lock = fs::read(&path).unwrap();
+    let other = "SHA256:VrFe3QXFOyta6G6cLpczwNEoT4w2Q4Jsv2tvcu+AKDI";
+    let unlisted = json!({
+        "principal": "alice@example.com", "kind": "ssh", "key": other, "signed": "commit",
+    });
+    for (field, value, expected) in [
+        ("/sha256", json!("0"), "are not those that were signed"),
+        ("/signer/key", json!(other), "wrongly signed"),
+        ("/signer", Value::Null, "it is unsigned"),
+        ("/signer", unlisted, "is not one"),
+    ] {
+        entry(&host, "pdf", |pdf| {
+            *pdf.pointer_mut(field).unwrap() = value.clone()
+        });
+        assert!(
+            !is_offered(&host, "pdf") && is_offered(&host, "csv"),
+            "{expected}"
+        );
+        why(&host, "pdf").has(expected);
+        fs::write(&path, &lock).unwrap();
+        assert!(is_offered(&host, "pdf"));
+    }
+    // The name is that for which the key is listed.
     entry(&host, "pdf", |pdf| {
         pdf["signer"]["principal"] = json!("eve@example.com");
     });
     assert!(is_offered(&host, "pdf"));
-    fs::write(host.plugin_dir().join("skills.lock.json"), &lock).unwrap();
+    fs::write(&path, &lock).unwrap();
     let file = host.skills_dir().join("pdf/SKILL.md");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}More.\n")).unwrap();
@@ -215,9 +231,59 @@ fn an_installed_skill_is_offered_by_what_was_kept_of_it() {
     host.knows_not("pdf");
     fs::write(&file, text).unwrap();
     assert!(is_offered(&host, "pdf"));
-    fs::remove_dir_all(host.plugin_dir().join("signatures")).unwrap();
     fs::write(host.skills_dir().join("csv/more"), "x").unwrap();
     assert!(!is_offered(&host, "csv"));
+}
+
+#[test]
+fn a_projects_lockfile_proves_no_signer() {
+    let Some((host, _hub)) = installed() else {
+        return;
+    };
+    // All that the user's own lockfile says of a signed skill, brought by a repository.
+    let chibi = host.project().join(".chibi");
+    fs::create_dir_all(chibi.join("skills")).unwrap();
+    fs::rename(host.skills_dir().join("pdf"), chibi.join("skills/pdf")).unwrap();
+    let lock = host.plugin_dir().join("skills.lock.json");
+    fs::rename(lock, chibi.join("skills.lock.json")).unwrap();
+    fs::remove_dir_all(host.skills_dir().join("csv")).unwrap();
+    host.succeeds(&["trust", "--yes", "--always"]);
+    assert!(!is_offered(&host, "pdf"));
+    why(&host, "pdf").has("requires a listed signer, and it is unsigned");
+    host.knows_not("pdf");
+    sign(&host, &chibi.join("skills/pdf"));
+    host.succeeds(&["trust", "--yes", "--always"]);
+    assert!(is_offered(&host, "pdf"));
+}
+
+#[test]
+fn what_its_user_installed_into_a_project_stays_signed() {
+    let Some((host, _hub)) = installed() else {
+        return;
+    };
+    host.succeeds(&["remove", "pdf", "csv", "--yes"]);
+    host.succeeds(&["install", "acme/skills@pdf", "--project", "--yes"]);
+    host.succeeds(&["trust", "--yes", "--always"]);
+    assert!(is_offered(&host, "pdf"));
+    host.succeeds(&["verify", "--project"]);
+    // Only the user's own record says so.
+    let known = host.plugin_dir().join("known-signers.json");
+    let record = fs::read(&known).unwrap();
+    fs::remove_file(&known).unwrap();
+    assert!(!is_offered(&host, "pdf"));
+    layers::policy(&host, "[signing]\nsigners = \"signers\"\n");
+    host.succeeds(&["verify", "--project"]);
+    layers::policy(&host, POLICY);
+    fs::write(&known, record).unwrap();
+    assert!(is_offered(&host, "pdf"));
+    let file = host.project().join(".chibi/skills/pdf/SKILL.md");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text + "More.\n").unwrap();
+    host.succeeds(&["trust", "--yes", "--always"]);
+    assert!(!is_offered(&host, "pdf"));
+    let revoked = host.home().join("enterprise/revoked");
+    fs::copy(host.home().join("key.pub"), revoked).unwrap();
+    assert!(!is_offered(&host, "pdf"));
 }
 
 #[test]

@@ -125,8 +125,8 @@ impl Details {
         let mut reporter = Reporter::new(facts, catalog);
         let origins = &mut reporter.origins;
         let signature = skill.map(|_| signature_of(facts, entry, origins));
-        let said = origins.said(facts, entry).zip(signature.as_ref());
-        let lapsed = said.and_then(|(said, now)| lapsed(said, now));
+        let known = origins.known(facts, entry).zip(signature.as_ref());
+        let lapsed = known.and_then(|(known, now)| lapsed(known.signer.as_ref(), now));
         Self {
             signature,
             lapsed,

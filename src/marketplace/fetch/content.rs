@@ -1,10 +1,11 @@
 //! The bytes of the files in a tree, wherever they come from.
 
 use std::io::Read;
+use std::path::PathBuf;
+use std::rc::Rc;
 
 use crate::error::Result;
 use crate::marketplace::fetch::{Class, Failure, Node};
-use crate::marketplace::signature::GitObject;
 use crate::sys::limits;
 
 /// A file of a tree to read.
@@ -35,14 +36,24 @@ pub trait Content {
         Ok(())
     }
 
-    /// The objects of a repository that these ids or `COMMIT:PATH` name, in this order; none for
-    /// what is not one.
+    /// A commit or an annotated tag by its kind and id; `None` for what is no repository.
     ///
     /// # Errors
-    /// When git does not have them all.
-    fn git_objects(&self, _names: &[String]) -> Result<Vec<GitObject>> {
-        Ok(Vec::new())
+    /// When git does not have it.
+    fn git_object(&self, _kind: &str, _id: &str) -> Result<Option<GitObject>> {
+        Ok(None)
     }
+}
+
+/// A commit or an annotated tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitObject {
+    /// The bare repository that it is in.
+    pub repo: PathBuf,
+    /// Its id.
+    pub id: String,
+    /// Its content.
+    pub text: Rc<str>,
 }
 
 impl Wanted {

@@ -23,7 +23,7 @@ mod well_known;
 
 pub use archive::{Layers, is_packed};
 pub use cache::{Slot, cache, file_name};
-pub use content::{Content, Visit, Wanted, check_total, each_small, read_small};
+pub use content::{Content, GitObject, Visit, Wanted, check_total, each_small, read_small};
 pub use failure::{Class, Failure};
 pub use git::{Call, Git};
 pub use local::{LocalDir, expand, real};

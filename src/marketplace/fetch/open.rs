@@ -15,7 +15,7 @@ use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
 use crate::marketplace::registry::Client;
-use crate::marketplace::signature::{Evidences, ManifestEvidence};
+use crate::marketplace::signature::{ManifestProof, SignedManifests};
 use crate::marketplace::source::{Found, Manifest, Origin, discover};
 use crate::sys::{files, limits};
 
@@ -142,7 +142,7 @@ impl<'a> Fetcher<'a> {
                     let full = full.canonicalize().map_err(unreadable)?;
                     let bytes = files::read_capped(&full, limits::DOWNLOAD).map_err(unreadable)?;
                     let origin = origin(&full.to_string_lossy(), Kind::Archive);
-                    let beside = ManifestEvidence::find(|end| {
+                    let beside = ManifestProof::find(|end| {
                         let file = PathBuf::from(format!("{}.manifest{end}", full.display()));
                         let read = |path: &Path| files::read_capped(path, limits::MANIFEST);
                         files::unless_missing(&file, read)
@@ -160,7 +160,7 @@ impl<'a> Fetcher<'a> {
             }
             Place::Archive { url, sha256 } => {
                 let (bytes, address) = self.download(url, limits::DOWNLOAD)?;
-                let beside = ManifestEvidence::find(|end| self.beside(url, end))?;
+                let beside = ManifestProof::find(|end| self.beside(url, end))?;
                 let origin = of_web(url, address, Kind::Archive);
                 open_archive(&bytes, sha256.as_deref(), origin, beside)?
             }
@@ -319,7 +319,7 @@ fn open_archive<'a>(
     bytes: &[u8],
     sha256: Option<&str>,
     origin: Origin,
-    beside: Option<ManifestEvidence>,
+    beside: Option<ManifestProof>,
 ) -> Result<Opened<'a>> {
     let (source, found) = (&origin.source, format!("{:x}", Sha256::digest(bytes)));
     if sha256.is_some_and(|wanted| wanted != found) {
@@ -356,7 +356,7 @@ pub struct Snapshot<'a> {
     pub manifest: Manifest,
     /// The signed manifests that are beside skills, by their paths; that beside an archive, or an
     /// artifact of one skill, counts for all and has none.
-    pub beside: Evidences,
+    pub beside: SignedManifests,
 }
 
 impl<'a> Snapshot<'a> {
@@ -372,7 +372,7 @@ impl<'a> Snapshot<'a> {
             content,
             found,
             manifest,
-            beside: Evidences::default(),
+            beside: SignedManifests::default(),
         })
     }
 }

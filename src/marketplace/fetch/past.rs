@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use crate::marketplace::fetch::cache;
 use crate::marketplace::fetch::{Call, Class, FETCH, Failure, Fetcher, Git, NAME, PARTIAL, Remote};
 use crate::marketplace::reference::{CommitId, RepoUrl};
-use crate::marketplace::signature::SIGNED;
 use crate::sys::{EntryName, limits};
 
 const HISTORY_DIR: EntryName = EntryName::from_static("history.git");
 /// The directories in which git writes in a staging directory.
-pub const WORKED_IN: [EntryName; 3] = [HISTORY_DIR, cache::NEW, SIGNED];
+pub const WORKED_IN: [EntryName; 2] = [HISTORY_DIR, cache::NEW];
 
 /// The number of generations of commits that a log covers.
 const DEPTH: usize = 200;

@@ -3,17 +3,19 @@
 //! takes effect.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Call, Class, Content, Failure, Git, NAME, Node, PARTIAL, Refs};
 use crate::marketplace::fetch::{
-    Remote, Slot, Tree, Visit, Wanted, check_total, patience, read_small,
+    Call, Class, Content, Failure, Git, GitObject, NAME, Node, PARTIAL,
+};
+use crate::marketplace::fetch::{
+    Refs, Remote, Slot, Tree, Visit, Wanted, check_total, patience, read_small,
 };
 use crate::marketplace::reference::CommitId;
-use crate::marketplace::signature::{GitKind, GitObject};
 use crate::sys::{FileLock, limits};
 
 /// The maximum length of a link's target, as in the kernel.
@@ -30,8 +32,8 @@ pub struct Repository<'a> {
     /// The sizes of objects known to be present.
     known: RefCell<HashMap<String, u64>>,
     brought: RefCell<Option<Brought>>,
-    /// What was read of commits, tags, trees and links, by the names that were given.
-    objects: RefCell<HashMap<String, GitObject>>,
+    /// The texts of commits and tags, by their ids.
+    texts: RefCell<HashMap<String, Rc<str>>>,
 }
 
 /// Git's answer with many objects, of which each skill reads its own.
@@ -68,7 +70,7 @@ impl<'a> Repository<'a> {
             offline,
             known: RefCell::default(),
             brought: RefCell::default(),
-            objects: RefCell::default(),
+            texts: RefCell::default(),
         };
         let _turn = repository.turn()?;
         repository.fetch_commit(commit)?;
@@ -226,35 +228,28 @@ impl Content for Repository<'_> {
         Ok(())
     }
 
-    fn git_objects(&self, names: &[String]) -> Result<Vec<GitObject>> {
-        let mut known = self.objects.borrow_mut();
-        let unknown = names.iter().filter(|name| !known.contains_key(*name));
-        let unknown: BTreeSet<&str> = unknown.map(String::as_str).collect();
-        let unknown: Vec<&str> = unknown.into_iter().collect();
-        if !unknown.is_empty() {
-            let input = unknown.join("\n") + "\n";
-            let read = || self.read(&["cat-file", "--batch"], &input);
-            let mut objects = parse_objects(&read()?);
-            if objects.is_none() && !self.offline {
+    fn git_object(&self, kind: &str, id: &str) -> Result<Option<GitObject>> {
+        let mut texts = self.texts.borrow_mut();
+        if !texts.contains_key(id) {
+            let read = || self.read(&["cat-file", kind, id], "");
+            let mut bytes = read();
+            if bytes.is_err() && !self.offline {
                 // An annotated tag does not come with its commit.
                 let _turn = self.turn()?;
-                let how = ["--depth=1", "--filter=blob:none", NAME];
-                // What links lead to came with the files.
-                let ids = unknown.iter().filter(|name| !name.contains(':'));
-                let what: Vec<&str> = how.into_iter().chain(ids.copied()).collect();
+                let what = ["--depth=1", "--filter=blob:none", NAME, id];
                 self.fetch_into_slot(&PARTIAL, &what, "")?;
-                objects = parse_objects(&read()?);
+                bytes = read();
             }
-            let objects = objects.unwrap_or_default();
-            if objects.len() == unknown.len() {
-                let names = unknown.into_iter().map(str::to_owned);
-                known.extend(names.zip(objects));
-            }
+            let missing =
+                |_| Failure::new(Class::Offline, "what was signed is not on this machine");
+            let text = String::from_utf8_lossy(&bytes.map_err(missing)?).into();
+            texts.insert(id.to_owned(), text);
         }
-        let objects: Option<Vec<GitObject>> =
-            names.iter().map(|name| known.get(name).cloned()).collect();
-        let missing = || Failure::new(Class::Offline, "what was signed is not on this machine");
-        Ok(objects.ok_or_else(missing)?)
+        Ok(texts.get(id).map(|text| GitObject {
+            repo: self.slot.dir.clone(),
+            id: id.to_owned(),
+            text: Rc::clone(text),
+        }))
     }
 
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
@@ -337,25 +332,6 @@ fn headers(files: &[Wanted]) -> u64 {
 fn lines<'w>(files: impl IntoIterator<Item = &'w Wanted>) -> String {
     let lines = files.into_iter().map(|file| file.id.clone() + "\n");
     lines.collect()
-}
-
-/// The objects of an answer of `cat-file --batch`; `None` if one is missing.
-fn parse_objects(mut answer: &[u8]) -> Option<Vec<GitObject>> {
-    let mut objects = Vec::new();
-    while !answer.is_empty() {
-        let end = answer.iter().position(|byte| *byte == b'\n')?;
-        let head = std::str::from_utf8(&answer[..end]).ok()?;
-        let mut words = head.split(' ').skip(1);
-        let kind = words.next()?;
-        let kind = GitKind::ALL.into_iter().find(|one| one.as_str() == kind)?;
-        let (bytes, rest) = answer[end + 1..].split_at_checked(words.next()?.parse().ok()?)?;
-        objects.push(GitObject {
-            kind,
-            bytes: bytes.into(),
-        });
-        answer = rest.strip_prefix(b"\n")?;
-    }
-    Some(objects)
 }
 
 /// Parses `<mode> SP <kind> SP <id> TAB <path>`; `None` for a path that is not UTF-8. A link has its

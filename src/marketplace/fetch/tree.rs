@@ -96,18 +96,6 @@ impl Tree {
     /// # Errors
     /// Why it leads to nothing: out of the tree, in a circle, or to a missing path.
     pub fn resolve(&self, path: &str) -> Result<String, &'static str> {
-        self.resolve_through(path, &mut |_| {})
-    }
-
-    /// As [`Tree::resolve`]; `passed` receives each directory and link on the way.
-    ///
-    /// # Errors
-    /// As [`Tree::resolve`].
-    pub fn resolve_through(
-        &self,
-        path: &str,
-        passed: &mut dyn FnMut(&str),
-    ) -> Result<String, &'static str> {
         let mut todo: VecDeque<&str> = path.split('/').collect();
         let mut at: Vec<&str> = Vec::new();
         let mut hops = 0;
@@ -120,9 +108,7 @@ impl Tree {
                 }
                 part => at.push(part),
             }
-            let place = at.join("/");
-            passed(&place);
-            match self.nodes.get(&place) {
+            match self.nodes.get(&at.join("/")) {
                 Some(Node::Link { to }) => {
                     hops += 1;
                     if hops > limits::LINK_HOPS {

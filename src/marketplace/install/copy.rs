@@ -19,21 +19,18 @@ pub struct CopyPlan {
     files: Vec<Piece>,
     /// What is left out, and why, one sentence each.
     pub dropped: Vec<String>,
-    /// The paths in the tree on which this depends: of what is in the skill, and of all that was
-    /// passed where a link was followed.
-    passed: BTreeSet<String>,
     steps: usize,
 }
 
 /// One file to be copied.
 #[derive(Debug)]
-pub struct Piece {
+struct Piece {
     /// Relative to the skill's directory.
-    pub to: String,
+    to: String,
     /// The file in the tree.
-    pub from: Wanted,
+    from: Wanted,
     /// Whether it will be executable.
-    pub executable: bool,
+    executable: bool,
 }
 
 impl CopyPlan {
@@ -60,16 +57,6 @@ impl CopyPlan {
         self.files.iter().map(|piece| piece.from.clone())
     }
 
-    /// The files.
-    pub fn pieces(&self) -> &[Piece] {
-        &self.files
-    }
-
-    /// The paths in the tree on which the files depend.
-    pub fn passed(&self) -> impl Iterator<Item = &str> {
-        self.passed.iter().map(String::as_str)
-    }
-
     /// Adds the directory `from` as the directory `to`. `within` are the directories whose copying
     /// led here.
     fn add(
@@ -94,7 +81,6 @@ impl CopyPlan {
                 continue;
             }
             let target = tree::join(to, path);
-            self.passed.insert(source.clone());
             match node {
                 Node::Dir { .. } => {}
                 Node::File { .. } => self.push(target, &source, node),
@@ -103,11 +89,9 @@ impl CopyPlan {
                     let text = format!("`{target}` is not a file: a FIFO, socket or device");
                     return Err(Error::new(text).hint("a skill that has one is not installed"));
                 }
-                Node::Link { .. } => match tree.resolve_through(&source, &mut |place| {
-                    self.passed.insert(place.to_owned());
-                }) {
+                Node::Link { .. } => match tree.resolve(&source) {
                     Err(why) => self.drop(&target, &format!("it is a link, and {why}")),
-                    Ok(real) => match tree.get(self.pass(&real)) {
+                    Ok(real) => match tree.get(&real) {
                         Some(file @ Node::File { .. }) => self.push(target, &real, file),
                         // Copying a link to a directory that contains it would never end.
                         _ if within
@@ -128,11 +112,6 @@ impl CopyPlan {
         }
         within.pop();
         Ok(())
-    }
-
-    fn pass<'p>(&mut self, path: &'p str) -> &'p str {
-        self.passed.insert(path.to_owned());
-        path
     }
 
     fn push(&mut self, to: String, path: &str, node: &Node) {

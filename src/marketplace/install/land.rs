@@ -42,8 +42,7 @@ impl<'l> Landing<'l> {
 }
 
 impl Market<'_> {
-    /// Makes a change as a whole: what proves signatures is kept before, and signers are remembered
-    /// after it. Returns where in the stash each is that was moved there.
+    /// Makes a change as a whole; signers are remembered after it. Returns where in the stash each is that was moved there.
     ///
     /// # Errors
     /// When somebody has changed a skill meanwhile, or anything cannot be written. Each skill is then
@@ -65,9 +64,6 @@ impl Market<'_> {
         let stashed = stashed.collect::<Result<_>>()?;
         let steps: Vec<&Step> = all.iter().map(|one| &one.step).collect();
         let staged = || all.iter().filter_map(|one| one.staged);
-        if !self.dry_run {
-            self.keep_evidence(staged())?;
-        }
         changes.make(&steps)?;
         if !self.dry_run {
             self.remember_signers(staged().map(|one| &one.entry))?;

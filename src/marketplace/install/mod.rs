@@ -24,7 +24,7 @@ mod updated;
 
 pub use add::{Installed, Status};
 pub use change::{Changes, SKILLS, Step};
-pub use copy::{CopyPlan, Piece, copy_tree};
+pub use copy::copy_tree;
 pub use difference::Difference;
 pub use names::check_same_skill;
 pub use plan::{Plan, Planned, Staged};

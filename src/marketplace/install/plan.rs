@@ -11,7 +11,7 @@ use crate::marketplace::install::copy::CopyPlan;
 use crate::marketplace::install::{Powers, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
 use crate::marketplace::scan::{self, Finding};
-use crate::marketplace::signature::{self, Checked, Evidence, collect};
+use crate::marketplace::signature::{Checked, Proof, proofs};
 use crate::marketplace::source::{Found, Origin};
 use crate::skill::{Diagnostic, Level, Skill};
 use crate::sys::Dir;
@@ -89,10 +89,8 @@ pub struct Staged {
     pub entry: LockEntry,
     /// Its description for the plan.
     pub planned: Rc<Planned>,
-    /// What is to prove its signature; `None` if it is not signed.
-    pub evidence: Option<Rc<Evidence>>,
-    /// What else may prove it, if that does not.
-    pub others: Vec<Rc<Evidence>>,
+    /// What may prove its signature.
+    pub proofs: Vec<Proof>,
 }
 
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
@@ -106,18 +104,12 @@ fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
 ///
 /// # Errors
 /// When they cannot be fetched.
-pub fn bring<'f>(
-    snapshot: &Snapshot,
-    origin: &Origin,
-    chosen: impl Iterator<Item = &'f Found>,
-) -> Result<()> {
+pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f Found>) -> Result<()> {
     // A skill that cannot be copied is reported when it is staged.
-    let copies = chosen.filter_map(|found| Some((copied(snapshot, found).ok()?, &*found.path)));
-    let copies: Vec<(CopyPlan, &str)> = copies.collect();
-    let files: Vec<_> = copies.iter().flat_map(|(copy, _)| copy.wanted()).collect();
-    snapshot.content.bring(&files)?;
-    let copies = copies.iter().map(|(copy, path)| (copy, *path));
-    signature::bring(snapshot, origin, copies)
+    let copies = chosen.filter_map(|found| copied(snapshot, found).ok());
+    let copies: Vec<CopyPlan> = copies.collect();
+    let files: Vec<_> = copies.iter().flat_map(CopyPlan::wanted).collect();
+    snapshot.content.bring(&files)
 }
 
 /// The scan's findings about a skill, which is not copied.
@@ -145,8 +137,7 @@ pub fn stage(
     let mut copy = copied(snapshot, found).map_err(of_skill)?;
     let content = &*snapshot.content;
     copy.write(content, &dir).map_err(of_skill)?;
-    let evidence = collect(snapshot, origin, &copy, &found.path, &place.path());
-    let mut evidence = evidence.map_err(of_skill)?.into_iter();
+    let proofs = proofs(snapshot, origin, &found.path, &place.path()).map_err(of_skill)?;
     let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
     planned.provenance = Some(origin.clone());
     let deceives = |error: Error| of_skill(error.hint("tell its author"));
@@ -164,8 +155,7 @@ pub fn stage(
         place,
         entry,
         planned: Rc::new(planned),
-        evidence: evidence.next(),
-        others: evidence.collect(),
+        proofs,
     })
 }
 

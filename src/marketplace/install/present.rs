@@ -1,16 +1,13 @@
 //! Signatures of skills that are there, whoever put them there: what is to prove one, and whether it
 //! does.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use crate::error::Result;
 use crate::marketplace::Market;
 use crate::marketplace::lock::{Digest, Files, LockEntry};
-use crate::marketplace::signature::{
-    Checked, Evidence, EvidenceId, ManifestEvidence, Subject, has, kept,
-};
+use crate::marketplace::signature::{Checked, ManifestProof, Proof, Subject};
+use crate::signing::Signer;
 use crate::skill::Skill;
 
 /// A skill that is there.
@@ -22,42 +19,38 @@ pub struct Present {
     pub source: Option<String>,
     /// The address that git uses for that, if it is another.
     pub address: Option<String>,
-    /// Its directory in that; empty for the root.
-    pub path: String,
-    /// The tag that it is pinned to, by the name it has in the repository.
-    pub tag: Option<String>,
-    /// What is to prove its signature, as the lockfile names it.
-    pub proof: Option<EvidenceId>,
+    /// Who signed it when it was installed, and the digest of what was signed, as the user's own
+    /// lockfile pins it.
+    pub pinned: Option<(Signer, String)>,
 }
 
 impl Present {
-    /// The skill in `dir`, of which a lockfile says this.
-    pub fn new(dir: &Path, said: Option<&LockEntry>) -> Self {
+    /// The skill in `dir`, of which a lockfile says this. Of a lockfile that is only a claim, as it
+    /// comes with the skills, no signer counts.
+    pub fn new(dir: &Path, said: Option<&LockEntry>, is_claimed: bool) -> Self {
+        let pinned = said.filter(|_| !is_claimed);
+        let pinned = pinned.and_then(|said| Some((said.signer.clone()?, said.sha256.clone())));
         Self {
             dir: dir.to_owned(),
             source: said.map(|said| said.source.clone()),
             address: said.and_then(|said| said.address.clone()),
-            path: said.map_or_else(String::new, |said| said.path.to_string()),
-            tag: said.and_then(LockEntry::tag),
-            proof: said.and_then(|said| said.evidence.clone()),
+            pinned,
         }
     }
 }
 
 impl Market<'_> {
-    /// Whether there is something that is to prove the signature of a skill: what its lockfile names,
-    /// else a signed manifest in its directory.
+    /// Whether there may be something that proves the signature of a skill, without reading its files.
     ///
     /// # Errors
     /// When a manifest cannot be read.
-    pub fn has_evidence(&self, skill: &Present) -> Result<bool> {
-        match &skill.proof {
-            Some(id) => Ok(has(self.plugin_dir, id)),
-            None => Ok(ManifestEvidence::inside(&skill.dir)?.is_some()),
-        }
+    pub fn may_be_signed(&self, skill: &Present) -> Result<bool> {
+        Ok(skill.pinned.is_some()
+            || self.signing.known().has_installed()
+            || ManifestProof::inside(&skill.dir)?.is_some())
     }
 
-    /// Checks the signatures of skills that are there, from what is kept on this machine.
+    /// Checks the signatures of skills that are there, from what is known on this machine.
     ///
     /// # Errors
     /// When a program that checks is missing or does not answer, or a manifest cannot be read.
@@ -70,38 +63,55 @@ impl Market<'_> {
                 Err(error) => Some(error.to_string()),
             };
             let name = Skill::load(&skill.dir).map(|skill| skill.authors_name());
-            let files = digest.unwrap_or_default().files;
-            (files, unfit, name.unwrap_or_default())
+            let digest = digest.unwrap_or_default();
+            let proofs = self.proofs_of(skill, &digest.sha256, unfit)?;
+            Ok((name.unwrap_or_default(), digest.files, proofs))
         });
-        let read: Vec<_> = read.collect();
-        let mut known: HashMap<&EvidenceId, Option<Rc<Evidence>>> = HashMap::new();
-        let mut subjects = Vec::new();
-        for (skill, (files, unfit, name)) in skills.iter().zip(&read) {
-            let evidence = match &skill.proof {
-                Some(id) => {
-                    let kept = || kept(self.plugin_dir, id).map(Rc::new);
-                    known.entry(id).or_insert_with(kept).clone()
-                }
-                None => ManifestEvidence::inside(&skill.dir)?
-                    .map(Evidence::Manifest)
-                    .map(Rc::new),
-            };
-            let subject = Subject {
-                name,
-                dir: &skill.dir,
-                files,
-                path: &skill.path,
-                evidence,
-                tag: skill.tag.clone(),
-                unfit: unfit.clone(),
-            };
-            subjects.push((subject, skill.source.as_deref(), skill.address.as_deref()));
-        }
+        let read: Vec<_> = read.collect::<Result<_>>()?;
+        let each = skills.iter().zip(&read);
+        let subjects = each.map(|(skill, (name, files, proofs))| Subject {
+            name,
+            files,
+            source: skill.source.as_deref(),
+            address: skill.address.as_deref(),
+            proofs,
+        });
+        let subjects: Vec<Subject> = subjects.collect();
         if subjects.is_empty() {
             return Ok(Vec::new());
         }
         let staging = self.home_staging()?;
-        self.signing.check(&self.checker(&staging), subjects)
+        self.signing.check(self.programs(&staging), &subjects)
+    }
+
+    /// What may prove the signature of a skill with this digest, of which no signature covers the
+    /// files if they are `unfit`.
+    fn proofs_of(
+        &self,
+        skill: &Present,
+        sha256: &str,
+        unfit: Option<String>,
+    ) -> Result<Vec<Proof>> {
+        let mut proofs = Vec::new();
+        match &skill.pinned {
+            Some((signer, pinned)) if pinned == sha256 => {
+                proofs.push(Proof::Pinned(signer.clone()));
+            }
+            Some(_) => {
+                let why = "its files are not those that were signed when it was installed";
+                proofs.push(Proof::Wrong(why.to_owned()));
+            }
+            None => {
+                let installed = self.signing.known().installed(sha256);
+                proofs.extend(installed.cloned().map(Proof::Pinned));
+            }
+        }
+        let inside = ManifestProof::inside(&skill.dir)?;
+        proofs.extend(inside.map(Proof::Manifest));
+        if let Some(why) = unfit.filter(|_| !proofs.is_empty()) {
+            return Ok(vec![Proof::Wrong(why)]);
+        }
+        Ok(proofs)
     }
 
     /// Checks the signatures of installed skills again.
@@ -109,9 +119,10 @@ impl Market<'_> {
     /// # Errors
     /// As [`Market::check_present`].
     pub fn signatures(&self, entries: &[&LockEntry]) -> Result<Vec<Checked>> {
+        let is_claimed = self.plugin_dir.is_shared();
         let present = entries
             .iter()
-            .map(|entry| Present::new(&self.dir(&entry.name), Some(entry)));
+            .map(|entry| Present::new(&self.dir(&entry.name), Some(entry), is_claimed));
         self.check_present(&present.collect::<Vec<_>>())
     }
 }

@@ -1,82 +1,34 @@
-//! Signatures in installs and updates: each staged skill is checked before anybody is asked, what
-//! proves a signature is kept before the lockfile names it, and a signer is remembered once its skill
-//! is in place.
+//! Signatures in installs and updates: each staged skill is checked before anybody is asked, the
+//! lockfile pins its signer, and a signer is remembered once its skill is in place.
 
-use std::path::Path;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::install::{Staged, Staging};
 use crate::marketplace::lock::{LockEntry, Lockfile};
-use crate::marketplace::signature::KnownSigner;
-use crate::marketplace::signature::{
-    Checked, Checker, Evidence, EvidenceId, KnownSigners, Of, Subject, keep, kept,
-};
-use crate::signing::Signer;
-use crate::signing::{MANIFEST, SSH_SIGNATURE, Signature};
+use crate::marketplace::signature::{Checked, KnownSigner, KnownSigners, Subject};
+use crate::signing::{Signature, Signer};
 use crate::sys::{Base, Moment};
 
 impl Market<'_> {
-    pub(super) fn checker<'s>(&'s self, staging: &'s Staging) -> Checker<'s> {
-        Checker::new(self.tool(staging))
-    }
-
     /// Checks the signatures of staged skills, and writes the results into their plans and entries.
     ///
     /// # Errors
     /// When a program that checks is missing or does not answer.
     pub(super) fn check_signatures(&self, staging: &Staging, staged: &mut [Staged]) -> Result<()> {
-        let dirs: Vec<_> = staged.iter().map(|one| one.place.path()).collect();
-        let subjects = staged.iter().zip(&dirs);
-        let subjects = subjects.map(|(one, dir)| subject(one, dir, one.evidence.clone()));
-        let mut checked = self
-            .signing
-            .check(&self.checker(staging), subjects.collect())?;
-        self.check_others(staging, staged, &mut checked)?;
+        let subjects = staged.iter().map(|one| Subject {
+            name: &one.planned.author,
+            files: &one.entry.files,
+            source: Some(&one.entry.source),
+            address: one.entry.address.as_deref(),
+            proofs: &one.proofs,
+        });
+        let subjects: Vec<Subject> = subjects.collect();
+        let checked = self.signing.check(self.programs(staging), &subjects)?;
         for (one, checked) in staged.iter_mut().zip(checked) {
-            let files = &one.entry.files;
-            let has = |end: &str| files.get(&format!("{MANIFEST}{end}")).is_some();
-            let is_inside = has("") && has(SSH_SIGNATURE);
             one.entry.signer = checked.signature.signer().cloned();
-            one.entry.evidence = match &one.evidence {
-                _ if one.entry.signer.is_none() => None,
-                Some(evidence) if is_inside && matches!(**evidence, Evidence::Manifest(_)) => None,
-                Some(evidence) => Some(EvidenceId::of(&evidence.to_bytes())),
-                None => None,
-            };
             Rc::make_mut(&mut one.planned).signature = Some(checked);
-        }
-        Ok(())
-    }
-
-    /// Where another signature of a skill proves more than the one that was checked, takes that:
-    /// anybody may have put one more beside it.
-    fn check_others(
-        &self,
-        staging: &Staging,
-        staged: &mut [Staged],
-        checked: &mut [Checked],
-    ) -> Result<()> {
-        let dirs: Vec<_> = staged.iter().map(|one| one.place.path()).collect();
-        let (mut tried, mut subjects) = (Vec::new(), Vec::new());
-        for (at, one) in staged.iter().enumerate() {
-            if worth(&checked[at]) < KNOWN {
-                for other in &one.others {
-                    tried.push((at, Rc::clone(other)));
-                    subjects.push(subject(one, &dirs[at], Some(Rc::clone(other))));
-                }
-            }
-        }
-        if subjects.is_empty() {
-            return Ok(());
-        }
-        let answers = self.signing.check(&self.checker(staging), subjects)?;
-        for ((at, evidence), answer) in tried.into_iter().zip(answers) {
-            if worth(&answer) > worth(&checked[at]) {
-                checked[at] = answer;
-                staged[at].evidence = Some(evidence);
-            }
         }
         Ok(())
     }
@@ -92,14 +44,6 @@ impl Market<'_> {
         lockfile: &Lockfile,
         staged: &mut [Staged],
     ) -> Result<()> {
-        for one in &mut *staged {
-            let entry = lockfile.get(&one.place.name);
-            let entry = entry.filter(|entry| entry.sha256 == one.entry.sha256);
-            let id = entry.and_then(|entry| entry.evidence.as_ref());
-            if let (None, Some(id)) = (&one.evidence, id) {
-                one.evidence = kept(self.plugin_dir, id).map(Rc::new);
-            }
-        }
         self.check_signatures(staging, staged)?;
         for one in staged {
             let signature = one.planned.signature.as_ref();
@@ -126,19 +70,6 @@ impl Market<'_> {
         }
     }
 
-    /// Keeps what proves the signatures of skills that are about to be moved into place.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub(super) fn keep_evidence<'s>(&self, staged: impl Iterator<Item = &'s Staged>) -> Result<()> {
-        for one in staged.filter(|one| one.entry.evidence.is_some()) {
-            if let Some(evidence) = &one.evidence {
-                keep(self.plugin_dir, evidence)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Remembers the signers of skills that are in place.
     ///
     /// # Errors
@@ -147,45 +78,14 @@ impl Market<'_> {
         &self,
         entries: impl Iterator<Item = &'e LockEntry>,
     ) -> Result<()> {
-        let signed = |entry: &'e LockEntry| Some((entry.source.as_str(), entry.signer.as_ref()?));
-        let signers: Vec<_> = entries.filter_map(signed).collect();
-        if signers.is_empty() {
+        let signed = entries.filter(|entry| entry.signer.is_some());
+        let signed: Vec<&LockEntry> = signed.collect();
+        if signed.is_empty() {
             return Ok(());
         }
-        KnownSigners::remember(&Base::own(self.home.to_owned()), &signers, Moment::now())
+        let home = Base::own(self.home.to_owned());
+        KnownSigners::remember(&home, &signed, self.plugin_dir.is_shared(), Moment::now())
     }
-}
-
-/// The worth of a signature by a signer who has signed for the source before.
-const KNOWN: u8 = 4;
-
-/// How much a signature proves; 0 if it does not hold.
-fn worth(checked: &Checked) -> u8 {
-    match (checked.signature.signer(), &checked.unmet) {
-        (None, _) => 0,
-        (Some(_), Some(_)) => 1,
-        (Some(_), None) if checked.since.is_some() => KNOWN,
-        (Some(signer), None) if signer.principal.is_some() => 3,
-        (Some(_), None) => 2,
-    }
-}
-
-fn subject<'s>(one: &'s Staged, dir: &'s Path, evidence: Option<Rc<Evidence>>) -> Of<'s> {
-    let entry = &one.entry;
-    let subject = Subject {
-        name: &one.planned.author,
-        dir,
-        files: &entry.files,
-        path: &entry.path,
-        evidence,
-        tag: entry.tag(),
-        unfit: None,
-    };
-    (
-        subject,
-        Some(entry.source.as_str()),
-        entry.address.as_deref(),
-    )
 }
 
 /// Refuses a skill that is wrongly signed or not signed as is required.

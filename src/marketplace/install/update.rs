@@ -271,7 +271,6 @@ impl Update<'_> {
             let stays =
                 behind.stays || !is_theirs || permit(&entry.name, signature, false).is_err();
             if !stays {
-                self.market.keep_evidence(std::iter::once(&staged))?;
                 let signer = std::iter::once(&staged.entry);
                 self.market.remember_signers(signer)?;
             }
@@ -357,22 +356,19 @@ impl Update<'_> {
 
 /// Fetches the files of all skills of a source that differ in one request.
 fn bring(states: &[State]) {
-    let mut sources: Vec<(&Rc<Snapshot>, &Origin, Vec<&Found>)> = Vec::new();
+    let mut sources: Vec<(&Rc<Snapshot>, Vec<&Found>)> = Vec::new();
     for state in states {
         if let State::Behind(behind) = state {
-            let same = |(snapshot, origin, _): &&mut (&Rc<Snapshot>, &Origin, _)| {
-                let of = &behind.origin;
-                Rc::ptr_eq(snapshot, &behind.snapshot)
-                    && (&origin.commit, &origin.tag) == (&of.commit, &of.tag)
-            };
+            let same =
+                |(snapshot, _): &&mut (&Rc<Snapshot>, _)| Rc::ptr_eq(snapshot, &behind.snapshot);
             match sources.iter_mut().find(same) {
-                Some((.., found)) => found.push(&behind.found),
-                None => sources.push((&behind.snapshot, &behind.origin, vec![&behind.found])),
+                Some((_, found)) => found.push(&behind.found),
+                None => sources.push((&behind.snapshot, vec![&behind.found])),
             }
         }
     }
-    for (snapshot, origin, found) in sources {
+    for (snapshot, found) in sources {
         // What cannot be fetched together is fetched, or reported, for each skill.
-        let _ = plan::bring(snapshot, origin, found.into_iter());
+        let _ = plan::bring(snapshot, found.into_iter());
     }
 }

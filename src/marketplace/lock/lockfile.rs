@@ -12,7 +12,6 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result, past};
 use crate::marketplace::lock::{Files, InstalledName, LockPath, LockRef};
 use crate::marketplace::reference::{CommitId, Kind};
-use crate::marketplace::signature::EvidenceId;
 use crate::signing::Signer;
 use crate::skill::{one_line, visible};
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
@@ -54,13 +53,10 @@ pub struct LockEntry {
     pub files: Files,
     /// The licence stated in the frontmatter.
     pub license: Option<String>,
-    /// Who signed it; `None` for one without a signature that could be checked. The first signer of a
-    /// skill is pinned here: another needs its user's consent.
+    /// Who signed these files; `None` for one without a signature that could be checked. The first
+    /// signer of a skill is pinned here: another needs its user's consent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signer: Option<Signer>,
-    /// What proves that, in `signatures/`; `None` if it is in the skill's own directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<EvidenceId>,
     /// Fields written by later releases, which are kept unchanged.
     #[serde(flatten)]
     pub other: Map<String, Value>,

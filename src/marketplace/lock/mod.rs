@@ -15,7 +15,6 @@ pub use digest::{Digest, Files, installed_digest};
 pub use history::{Earlier, History, Tag};
 pub use import::is_foreign;
 pub use installed_name::InstalledName;
-pub(super) use lock_fields::text;
 pub use lock_fields::{LockPath, LockRef};
 pub use lockfile::{LockEntry, Lockfile};
 pub use offered_name::{listed_name, named_by_directory, offered_name};

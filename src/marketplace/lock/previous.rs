@@ -3,11 +3,9 @@
 //! what no source can bring back. Both are for `rollback`. Each is one directory of ours, the home in
 //! which a change prepared the skill, so it is complete or absent.
 
-use std::io;
-
 use crate::error::{Error, Result};
 use crate::marketplace::lock::{InstalledName, LockEntry};
-use crate::sys::{Base, Dir, Durable, EntryName, files, limits};
+use crate::sys::{Base, Dir, Durable, EntryName, limits};
 
 /// The directory of earlier states.
 pub const PREVIOUS: EntryName = EntryName::from_static("previous");
@@ -145,27 +143,4 @@ pub fn write_entry(home: &Dir, entry: Option<&LockEntry>) -> Result<()> {
         .map_err(|error| Error::caused("could not write the kept state", error))?;
     let written = home.replace(&ENTRY, &json, 0o644, Durable::Yes);
     written.map_err(|error| home.error("write", &ENTRY, &error))
-}
-
-/// The lockfile entries of all states that are kept in the plugin directory `dir`.
-///
-/// # Errors
-/// When one cannot be read, so that it is not known what they need.
-pub fn entries(dir: &Dir) -> io::Result<Vec<LockEntry>> {
-    let mut entries = Vec::new();
-    for place in [PREVIOUS, STASH] {
-        let Some(homes) = dir.find_dir(&place)? else {
-            continue;
-        };
-        for (name, _) in homes.entries()? {
-            let Some(home) = homes.find_dir(&name)? else {
-                continue;
-            };
-            if let Some(bytes) = files::if_there(home.read(&ENTRY, limits::LOCKFILE))? {
-                let entry: Option<LockEntry> = serde_json::from_slice(&bytes)?;
-                entries.extend(entry);
-            }
-        }
-    }
-    Ok(entries)
 }

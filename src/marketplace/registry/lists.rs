@@ -7,7 +7,7 @@ use crate::marketplace::fetch::http::Send;
 use crate::marketplace::reference::{OciDigest, OciRepo};
 use crate::marketplace::registry::client::{PULL, refusal};
 use crate::marketplace::registry::{Client, Descriptor, Manifest, media_type};
-use crate::marketplace::signature::ManifestEvidence;
+use crate::marketplace::signature::ManifestProof;
 use crate::signing::SSH_SIGNATURE;
 use crate::sys::limits;
 
@@ -25,7 +25,7 @@ impl Client<'_> {
         &self,
         repo: &OciRepo,
         subject: &OciDigest,
-    ) -> Result<Vec<ManifestEvidence>, Failure> {
+    ) -> Result<Vec<ManifestProof>, Failure> {
         let listed = self.referrers(repo, subject)?;
         let newest = listed.iter().rev().take(SIGNATURES);
         let found = newest.filter_map(|one| self.signed(repo, subject, one).ok().flatten());
@@ -37,7 +37,7 @@ impl Client<'_> {
         repo: &OciRepo,
         subject: &OciDigest,
         listed: &Descriptor,
-    ) -> Result<Option<ManifestEvidence>, Failure> {
+    ) -> Result<Option<ManifestProof>, Failure> {
         let manifest = self.manifest(repo, &listed.digest)?;
         // A list that was put there by hand may name the signature of something else.
         let of = manifest.subject.as_ref().map(|subject| &subject.digest);
@@ -56,7 +56,7 @@ impl Client<'_> {
             let bytes = layer.map(|layer| self.blob(repo, layer)).transpose();
             Ok(bytes?)
         };
-        Ok(ManifestEvidence::find(read)?)
+        Ok(ManifestProof::find(read)?)
     }
 
     /// The signatures that have this manifest for their subject: by the registry's list, or where it

@@ -10,7 +10,7 @@ use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Kind, OciAt, OciDigest, OciRepo, Want};
 use crate::marketplace::registry::collection::Opened as Found;
 use crate::marketplace::registry::{Member, Members};
-use crate::marketplace::signature::Evidences;
+use crate::marketplace::signature::SignedManifests;
 use crate::marketplace::source::Origin;
 use crate::skill::{SkillName, one_line};
 use crate::sys::limits;
@@ -39,7 +39,7 @@ impl<'a> Fetcher<'a> {
         };
         let client = &self.registry;
         let opened = client.open(repo, &digest)?;
-        let mut beside = Evidences::default();
+        let mut beside = SignedManifests::default();
         let mut names = Vec::new();
         let memory = match opened {
             Found::Skill(manifest, real) => {

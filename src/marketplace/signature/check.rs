@@ -1,275 +1,241 @@
-//! Checks signatures of many skills at once: each program is asked once for all of them where it can
-//! be, and each commit is verified once.
+//! Checks signatures of skills: each by all files that state what is required, by the keys that they
+//! list, and by whom the user knows.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt::Write as _;
-use std::path::Path;
-use std::rc::Rc;
+use std::path::PathBuf;
+
+use serde::Serialize;
 
 use crate::error::Result;
-use crate::marketplace::fetch::{Failure, Tool};
-use crate::marketplace::install::{CopyPlan, Piece};
 use crate::marketplace::lock::Files;
-use crate::marketplace::signature::commit;
-use crate::marketplace::signature::detached;
-use crate::marketplace::signature::evidence::{Evidence, GitEvidence, GitKind};
-use crate::marketplace::signature::key_files::KeyFiles;
-use crate::marketplace::signature::keys::Keys;
-use crate::marketplace::signature::objects::{Committed, Objects, hashed, identified, tree_of};
-use crate::marketplace::signature::programs::{Programs, SIGNED};
-use crate::signing::Signature;
+use crate::marketplace::signature::key_set::KeySet;
+use crate::marketplace::signature::known::KnownSigners;
+use crate::marketplace::signature::programs::Programs;
+use crate::marketplace::signature::proof::Proof;
+use crate::signing::{Demand, Requirement, Signature, Signers};
+
+/// What is demanded of a source, given by its canonical address and the one that git really uses;
+/// `None` for a skill of unknown origin.
+pub type Demands<'d> = dyn Fn(Option<&str>, Option<&str>) -> Vec<Demand> + 'd;
+
+/// The rules of one command.
+pub struct Signing<'d> {
+    demands: Box<Demands<'d>>,
+    known: KnownSigners,
+}
+
+impl std::fmt::Debug for Signing<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Signing")
+            .field("known", &self.known)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Signing<'_> {
+    fn default() -> Self {
+        Self::new(Box::new(|_, _| Vec::new()), KnownSigners::default())
+    }
+}
+
+/// The result for one skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Checked {
+    /// Its signature. What one file of signers finds wrong is wrong, and a signer that one lists is
+    /// named.
+    #[serde(flatten)]
+    pub signature: Signature,
+    /// Why the skill may not be used, if so.
+    pub unmet: Option<String>,
+    /// Since when its signer is known for its source, in milliseconds since 1970.
+    pub since: Option<u64>,
+    /// Whether it may not be used only because nobody has signed for its source before.
+    #[serde(skip)]
+    pub is_first: bool,
+}
 
 /// A skill whose signature is checked.
 #[derive(Debug)]
 pub struct Subject<'s> {
     /// The name that its author gives it.
     pub name: &'s str,
-    /// Its directory.
-    pub dir: &'s Path,
-    /// The digests of the files in it.
+    /// The digests of its files.
     pub files: &'s Files,
-    /// Its directory in the repository, if it is from one; empty for the root.
-    pub path: &'s str,
-    /// What is to prove the signature; `None` if there is none.
-    pub evidence: Option<Rc<Evidence>>,
-    /// The tag that it is pinned to, by the name it has in the repository.
-    pub tag: Option<String>,
-    /// Why no signature can cover its files, if so.
-    pub unfit: Option<String>,
+    /// Its source, if one is known, and the address that was really used, if that is another.
+    pub source: Option<&'s str>,
+    /// See `source`.
+    pub address: Option<&'s str>,
+    /// What may prove its signature. What proves most counts, and of equals the first.
+    pub proofs: &'s [Proof],
 }
 
-impl Subject<'_> {
-    /// The same with other evidence.
-    #[must_use]
-    pub fn with(&self, evidence: Evidence) -> Self {
-        Self {
-            evidence: Some(Rc::new(evidence)),
-            tag: None,
-            unfit: self.unfit.clone(),
-            ..*self
-        }
+/// The worth of a signature by a signer who has signed for the source before.
+const KNOWN: u8 = 4;
+
+/// How much a signature proves; 0 if it does not hold.
+fn worth(checked: &Checked) -> u8 {
+    match (checked.signature.signer(), &checked.unmet) {
+        (None, _) => 0,
+        (Some(_), Some(_)) => 1,
+        (Some(_), None) if checked.since.is_some() => KNOWN,
+        (Some(signer), None) if signer.principal.is_some() => 3,
+        (Some(_), None) => 2,
     }
 }
 
-/// Checks signatures in one scratch directory.
-#[derive(Debug, Clone, Copy)]
-pub struct Checker<'c>(Programs<'c>);
-
-/// What git says of all subjects with a commit, before any key is looked at.
-#[derive(Default)]
-struct Found<'s> {
-    objects: Objects<'s>,
-    /// Why the files of a subject are not those of its commit, by its index.
-    differs: HashMap<usize, String>,
-}
-
-impl<'c> Checker<'c> {
-    /// Programs work in the scratch directory of `tool`.
-    pub fn new(tool: Tool<'c>) -> Self {
-        Self(Programs(tool))
+impl<'d> Signing<'d> {
+    /// `demands` includes one for the user's own file of signers, whatever is required.
+    pub fn new(demands: Box<Demands<'d>>, known: KnownSigners) -> Self {
+        Self { demands, known }
     }
 
-    /// The signature of each subject in the light of each set of keys: for each set, one result per
-    /// subject.
+    /// Whom the user knows.
+    pub fn known(&self) -> &KnownSigners {
+        &self.known
+    }
+
+    /// Checks skills.
     ///
     /// # Errors
-    /// When a program does not answer, or the disk is full.
-    pub fn check(&self, subjects: &[Subject], keys: &[&Keys]) -> Result<Vec<Vec<Signature>>> {
-        let mut results = vec![vec![Signature::Unsigned; subjects.len()]; keys.len()];
-        if subjects.iter().all(|subject| subject.evidence.is_none()) {
-            return Ok(results);
-        }
-        let found = self.found(subjects)?;
-        for (keys, results) in keys.iter().zip(&mut results) {
-            let files = KeyFiles::write(&self.0, keys)?;
-            let mut known = HashMap::new();
-            for ((index, subject), result) in subjects.iter().enumerate().zip(results) {
-                *result = match subject.evidence.as_deref() {
-                    None => continue,
-                    Some(Evidence::Manifest(evidence)) => {
-                        let of = (subject.name, subject.files);
-                        detached::check(&self.0, &files, evidence, of)?
-                    }
-                    Some(Evidence::Git(evidence)) => {
-                        let called = subject.tag.as_deref();
-                        let key = (&evidence.commit, &evidence.tag, called);
-                        let of_commit = if let Some(known) = known.get(&key) {
-                            Signature::clone(known)
-                        } else {
-                            let of = &found.objects;
-                            let new = commit::check(&self.0, &files, evidence, of, called)?;
-                            known.insert(key, new.clone());
-                            new
-                        };
-                        match (of_commit, found.differs.get(&index)) {
-                            (Signature::Good(_), Some(why)) => Signature::Bad { why: why.clone() },
-                            (signature, _) => signature,
-                        }
-                    }
-                };
-            }
-        }
-        for (index, subject) in subjects.iter().enumerate() {
-            if let (Some(why), Some(_)) = (&subject.unfit, &subject.evidence) {
-                for of_keys in &mut results {
-                    of_keys[index] = Signature::Bad { why: why.clone() };
-                }
-            }
-        }
-        Ok(results)
+    /// When a program does not answer. Files of keys that cannot be read make all that depend on
+    /// them unmet.
+    pub fn check(&self, programs: Programs, subjects: &[Subject]) -> Result<Vec<Checked>> {
+        let mut sets = KeySets::new(programs);
+        let each = subjects.iter();
+        each.map(|subject| self.check_one(subject, &mut sets))
+            .collect()
     }
 
-    /// What git says of all subjects with a commit: the ids of their objects and files.
-    fn found<'s>(&self, subjects: &'s [Subject<'s>]) -> Result<Found<'s>> {
-        let mut found = Found::default();
-        let repo = self.0.0.scratch.path_of(&SIGNED);
-        let evidence = |subject: &'s Subject| match subject.evidence.as_deref() {
-            Some(Evidence::Git(evidence)) => Some(evidence),
-            _ => None,
-        };
-        let lengths: HashSet<bool> = subjects
-            .iter()
-            .filter_map(|subject| Some(has_long_ids(evidence(subject)?)))
-            .collect();
-        for is_long in lengths {
-            let these = subjects.iter().enumerate().filter_map(|(at, subject)| {
-                let of = evidence(subject).filter(|of| has_long_ids(of) == is_long)?;
-                Some((at, subject, of))
-            });
-            let these: Vec<_> = these.collect();
-            self.init(&repo, is_long)?;
-            let mut seen = HashSet::new();
-            let objects = these.iter().flat_map(|(.., of)| &of.objects);
-            let objects = objects.filter(|object| seen.insert(*object));
-            let objects = identified(&self.0, &repo, objects)?;
-            self.compare(&repo, &these, &objects, &mut found.differs)?;
-            found.objects.extend(objects);
+    fn check_one(&self, subject: &Subject, sets: &mut KeySets) -> Result<Checked> {
+        let mut demands = (self.demands)(subject.source, subject.address);
+        if demands.is_empty() {
+            demands.push(Demand::default());
         }
-        Ok(found)
+        let mut best = None;
+        for proof in subject.proofs {
+            let checked = self.judge(subject, Some(proof), &demands, sets)?;
+            let is_final = worth(&checked) == KNOWN
+                || proof.is_alone() && matches!(checked.signature, Signature::Bad { .. });
+            if best
+                .as_ref()
+                .is_none_or(|best| worth(&checked) > worth(best))
+            {
+                best = Some(checked);
+            }
+            if is_final {
+                break;
+            }
+        }
+        best.map_or_else(|| self.judge(subject, None, &demands, sets), Ok)
     }
 
-    /// Compares the files of each subject with those of its commit.
-    fn compare<'s>(
+    /// What one proof says, by all demands.
+    fn judge(
         &self,
-        repo: &Path,
-        subjects: &[(usize, &'s Subject<'s>, &'s GitEvidence)],
-        objects: &Objects,
-        differs: &mut HashMap<usize, String>,
-    ) -> Result<()> {
-        let mut commits: HashMap<&str, Result<Committed, String>> = HashMap::new();
-        let mut planned = Vec::new();
-        let mut paths = String::new();
-        for (index, subject, of) in subjects {
-            let committed = commits
-                .entry(&of.commit)
-                .or_insert_with(|| tree_of(objects, &of.commit).map_err(|error| error.to_string()));
-            let plan = match committed {
-                Ok(committed) => difference(committed, subject),
-                Err(why) => Err(why.clone()),
+        subject: &Subject,
+        proof: Option<&Proof>,
+        demands: &[Demand],
+        sets: &mut KeySets,
+    ) -> Result<Checked> {
+        let source = subject.source;
+        let has_none = source.is_some_and(|source| !self.known.has(source));
+        let mut all = Vec::new();
+        let (mut unmet, mut even_if_first) = (None, None);
+        let mut since = None;
+        for demand in demands {
+            let set = sets.of(demand);
+            let signature = match (proof, set) {
+                (None, _) => Signature::Unsigned,
+                (Some(proof), Ok(keys)) => proof.check(keys, subject.name, subject.files)?,
+                (Some(_), Err(error)) => Signature::unchecked(error.to_string()),
             };
-            match plan {
-                Err(why) => drop(differs.insert(*index, why)),
-                Ok(wanted) => {
-                    for path in wanted.keys() {
-                        let _ = writeln!(paths, "{}", subject.dir.join(path).display());
-                    }
-                    planned.push((*index, wanted));
-                }
-            }
+            let known = signature
+                .signer()
+                .and_then(|signer| source.and_then(|source| self.known.get(source, &signer.key)));
+            since = since.or(known.map(|known| known.since));
+            let names = set
+                .as_ref()
+                .map_or_else(|_| Vec::new(), |keys| names(&keys.signers, &signature));
+            unmet = unmet.or_else(|| demand.unmet(&signature, &names, known.is_some()));
+            let as_first = known.is_some() || has_none;
+            even_if_first = even_if_first.or_else(|| demand.unmet(&signature, &names, as_first));
+            all.push(signature);
         }
-        let mut ids = hashed(&self.0, repo, GitKind::Blob, &paths)?.into_iter();
-        for (index, wanted) in planned {
-            for (path, signed) in wanted {
-                if ids.next() != Some(signed) {
-                    differs.insert(index, not_signed(&path));
-                }
-            }
+        let signature = worst_or_listed(all);
+        // What one file of signers finds wrong counts wherever anything is required.
+        let is_required = demands
+            .iter()
+            .any(|demand| demand.require > Requirement::None);
+        if is_required && matches!(signature, Signature::Bad { .. }) {
+            let wrong = || Some(format!("it is {signature}"));
+            unmet = unmet.or_else(wrong);
+            even_if_first = even_if_first.or_else(wrong);
         }
-        Ok(())
-    }
-
-    fn init(&self, repo: &Path, has_long_ids: bool) -> Result<()> {
-        let scratch = self.0.0.scratch;
-        let removed = scratch.remove_ours(&SIGNED);
-        removed.map_err(|error| scratch.error("remove", &SIGNED, &error))?;
-        let format = if has_long_ids { "sha256" } else { "sha1" };
-        let mut command = self.0.git(repo)?;
-        command.args(["init", "--quiet", "--bare", "--template="]);
-        command.arg(format!("--object-format={format}"));
-        let ran = self.0.run(command, "")?;
-        if !ran.status.success() {
-            let failure = Failure::from_stderr(&ran.errors);
-            return Err(failure
-                .context("git cannot make a directory to check in")
-                .into());
-        }
-        Ok(())
+        Ok(Checked {
+            is_first: unmet.is_some() && even_if_first.is_none(),
+            signature,
+            unmet,
+            since,
+        })
     }
 }
 
-fn has_long_ids(evidence: &GitEvidence) -> bool {
-    evidence.commit.len() == 64
+/// The keys of each pair of files that a demand names, read once; or why they cannot be.
+struct KeySets<'p> {
+    programs: Programs<'p>,
+    sets: Vec<(Option<PathBuf>, Option<PathBuf>, Result<KeySet<'p>>)>,
 }
 
-fn not_signed(path: &str) -> String {
-    format!("`{}` is not in the signed commit", path.escape_debug())
+impl<'p> KeySets<'p> {
+    fn new(programs: Programs<'p>) -> Self {
+        Self {
+            programs,
+            sets: Vec::new(),
+        }
+    }
+
+    fn of(&mut self, demand: &Demand) -> &Result<KeySet<'p>> {
+        let Demand {
+            signers, revoked, ..
+        } = demand;
+        let is_it = |(of, less, _): &(_, _, _)| (of, less) == (signers, revoked);
+        let at = self.sets.iter().position(is_it).unwrap_or_else(|| {
+            let at = self.sets.len();
+            let set = KeySet::read(self.programs, at, signers.as_deref(), revoked.as_deref());
+            self.sets.push((signers.clone(), revoked.clone(), set));
+            at
+        });
+        &self.sets[at].2
+    }
 }
 
-/// The files that are there, each with the id that it has in the commit, if they are those that an
-/// install of the commit makes; else how they differ.
-fn difference(
-    committed: &Committed,
-    subject: &Subject,
-) -> Result<BTreeMap<String, String>, String> {
-    let (tree, path) = (&committed.tree, subject.path);
-    let plan = CopyPlan::new(tree, path, &[]).map_err(|error| error.to_string())?;
-    // Of a skill at the root, skills in it are not a part.
-    let is_of_another = |file: &str| {
-        let mut above = file.match_indices('/').map(|(end, _)| &file[..end]);
-        path.is_empty()
-            && above.any(|dir| {
-                let mut inside = tree.below(dir);
-                inside.any(|(file, _)| file.eq_ignore_ascii_case("SKILL.md"))
-            })
+/// Every name of the signer: those beside the one that the signature was checked for.
+fn names<'k>(signers: &'k Signers, signature: &'k Signature) -> Vec<&'k str> {
+    let Some(signer) = signature.signer() else {
+        return Vec::new();
     };
-    let unknown = committed.unknown_of(plan.passed().chain([path]));
-    if let Some(dir) = unknown.into_iter().find(|dir| !is_of_another(dir)) {
-        return Err(format!(
-            "`{}` of the signed commit is not in what was kept of it",
-            dir.escape_debug()
-        ));
-    }
-    let pieces = plan.pieces().iter();
-    let signed: HashMap<&str, &Piece> = pieces.map(|piece| (piece.to.as_str(), piece)).collect();
-    let present = subject.files;
-    let mut wanted = BTreeMap::new();
-    for file in present.paths() {
-        let digest = present.get(file).unwrap_or_default();
-        let piece = signed
-            .get(file)
-            .filter(|piece| piece.executable == digest.ends_with("+x"));
-        // A link could lead to other files at any later time.
-        let is_file = subject
-            .dir
-            .join(file)
-            .symlink_metadata()
-            .is_ok_and(|found| found.is_file());
-        let Some(piece) = piece.filter(|_| is_file) else {
-            return Err(not_signed(file));
-        };
-        if subject.dir.join(file).to_string_lossy().contains('\n') {
-            let text = format!("`{}` has a line break in its path", file.escape_debug());
-            return Err(format!("{text}, so that it cannot be checked"));
-        }
-        wanted.insert(file.to_owned(), piece.from.id.clone());
-    }
-    let mut missing = plan.pieces().iter().map(|piece| piece.to.as_str());
-    let is_missing = |file: &&str| present.get(file).is_none() && !is_of_another(file);
-    match missing.find(is_missing) {
-        Some(file) => Err(format!(
-            "`{}` of the signed commit is missing",
-            file.escape_debug()
-        )),
-        None => Ok(wanted),
-    }
+    let Some(own) = signer.principal.as_deref() else {
+        return Vec::new();
+    };
+    let of_key = signers.with_key(&signer.key);
+    let names = of_key.map(|listed| listed.principals.split(',').collect::<Vec<_>>());
+    let mut names: Vec<&str> = names
+        .filter(|names| names.contains(&own))
+        .flatten()
+        .collect();
+    names.push(own);
+    names
+}
+
+/// Of the results by several files of signers, what is wrong; else the one that names the signer.
+fn worst_or_listed(all: Vec<Signature>) -> Signature {
+    let rank = |signature: &Signature| match signature {
+        Signature::Bad { .. } => 0,
+        Signature::Good(signer) if signer.principal.is_some() => 1,
+        Signature::Good(_) => 2,
+        Signature::Unchecked { .. } => 3,
+        Signature::Unsigned => 4,
+    };
+    all.into_iter()
+        .min_by_key(rank)
+        .unwrap_or(Signature::Unsigned)
 }

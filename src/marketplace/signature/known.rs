@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, past};
+use crate::marketplace::lock::LockEntry;
 use crate::signing::{Key, Signer};
 use crate::sys::{Base, Durable, EntryName, FileLock, Moment, files, limits};
 
@@ -30,6 +31,10 @@ pub struct KnownSigner {
 pub struct KnownSigners {
     version: u32,
     sources: BTreeMap<String, Vec<KnownSigner>>,
+    /// Who signed what the user has installed into projects, by the digest of the files: what the
+    /// lockfile of a project says is not believed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    installed: BTreeMap<String, Signer>,
 }
 
 impl KnownSigners {
@@ -79,27 +84,47 @@ impl KnownSigners {
         each.flat_map(|(source, known)| known.iter().map(move |known| (source.as_str(), known)))
     }
 
-    /// Remembers signers of sources, since `now`, those known already since then.
+    /// Whether anything signed was installed into a project.
+    pub fn has_installed(&self) -> bool {
+        !self.installed.is_empty()
+    }
+
+    /// Who signed the files with this digest when they were installed into a project.
+    pub fn installed(&self, sha256: &str) -> Option<&Signer> {
+        self.installed.get(sha256)
+    }
+
+    /// Remembers the signers of skills that were installed, for their sources since `now`, those known
+    /// already since then; and `in_project` for the files.
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn remember(base: &Base, signers: &[(&str, &Signer)], now: Moment) -> Result<()> {
+    pub fn remember(
+        base: &Base,
+        entries: &[&LockEntry],
+        in_project: bool,
+        now: Moment,
+    ) -> Result<()> {
         let path = base.path().join(FILE.as_os_str());
         let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
         let mut known = Self::read(base)?;
         let mut is_new = false;
-        for (source, signer) in signers {
-            if known.get(source, &signer.key).is_none() {
+        for entry in entries {
+            let Some(signer) = &entry.signer else {
+                continue;
+            };
+            if known.get(&entry.source, &signer.key).is_none() {
                 is_new = true;
-                known
-                    .sources
-                    .entry((*source).to_owned())
-                    .or_default()
-                    .push(KnownSigner {
-                        key: signer.key.clone(),
-                        principal: signer.principal.clone(),
-                        since: now.0,
-                    });
+                let of_source = known.sources.entry(entry.source.clone()).or_default();
+                of_source.push(KnownSigner {
+                    key: signer.key.clone(),
+                    principal: signer.principal.clone(),
+                    since: now.0,
+                });
+            }
+            if in_project {
+                let before = known.installed.insert(entry.sha256.clone(), signer.clone());
+                is_new |= before.as_ref() != Some(signer);
             }
         }
         if !is_new {

@@ -1,30 +1,24 @@
-//! Signatures of skills: collecting what proves one when a skill is fetched (`collect`), keeping it
-//! (`store`), and checking it with the user's own git, ssh-keygen and gpg (`check`), at once
-//! and at any later time, without the network. What is signed and required is in
-//! `crate::signing`. Open `check.rs` first.
+//! Signatures of skills: what comes with one that is fetched and may prove who signed it
+//! (`collect`), and whether it does, by the user's own git, ssh-keygen and gpg (`git`, `ssh`, `openpgp`). What was
+//! proven when a skill was installed is pinned in the user's lockfile, and from then on compared with
+//! the keys that count (`key_set`). What is signed and required is in `crate::signing`. Open
+//! `check.rs` first.
 
 mod check;
 mod collect;
-mod commit;
-mod detached;
-mod evidence;
-mod key_files;
-mod keys;
+mod git;
+mod key_set;
 mod known;
-mod objects;
 mod openpgp;
 mod programs;
+mod proof;
 mod public;
-mod rules;
 mod sign;
 mod ssh;
-mod store;
 
-pub use check::{Checker, Subject};
-pub use collect::{bring, collect, is_signed};
-pub use evidence::{Evidence, EvidenceId, Evidences, GitKind, GitObject, ManifestEvidence};
+pub use check::{Checked, Signing, Subject};
+pub use collect::{is_signed, proofs};
 pub use known::{KnownSigner, KnownSigners};
-pub use programs::{Programs, SIGNED};
-pub use rules::{Checked, Of, Signing};
+pub use programs::Programs;
+pub use proof::{ManifestProof, Proof, SignedManifests};
 pub use sign::Signed;
-pub use store::{has, keep, kept, tidy};

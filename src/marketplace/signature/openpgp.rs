@@ -8,116 +8,75 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::error::Result;
 use crate::marketplace::fetch::Class;
-use crate::marketplace::signature::keys::Keys;
-use crate::marketplace::signature::programs::{KEYRING, Programs};
+use crate::marketplace::signature::key_set::KeySet;
 use crate::signing::{Covers, Key, KeyKind, Signature, Signer};
-use crate::sys::EntryName;
+use crate::sys::{EntryName, files, limits};
 
 /// The beginning of GnuPG's status lines.
 const STATUS: &str = "[GNUPG:] ";
 /// The file in which a key is passed to gpg.
 const PASSED: EntryName = EntryName::from_static("key");
-const SIGNATURE: EntryName = EntryName::from_static("signature");
 
-/// The imported keys: the principal of each full fingerprint.
-#[derive(Debug, Default)]
-pub struct Keyring {
-    principals: Vec<(String, String)>,
+const REVOKED: &str = "the key was revoked by its owner";
+const EXPIRED: &str = "the key or the signature has expired";
+
+fn status<'p>(printed: &'p str, name: &str) -> Option<&'p str> {
+    let mut lines = printed.lines().filter_map(|line| line.strip_prefix(STATUS));
+    lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
 }
 
-/// Imports the listed OpenPGP keys.
-///
-/// # Errors
-/// When gpg does not answer. Without gpg, or with a key that it does not take, that key does not
-/// count.
-pub fn import(programs: &Programs, keys: &Keys) -> Result<Keyring> {
-    let mut keyring = Keyring::default();
-    // Nothing of an earlier check's keys counts.
-    let scratch = programs.0.scratch;
-    let made = scratch
-        .remove_ours(&KEYRING)
-        .and_then(|()| scratch.make_private_dir(&KEYRING));
-    made.map_err(|error| scratch.error("make directory", &KEYRING, &error))?;
-    for listed in keys.signers.of_kind(KeyKind::Openpgp) {
-        let Some(mut command) = gpg(programs)? else {
-            break;
-        };
-        let key = STANDARD.decode(&listed.public).unwrap_or_default();
-        programs.write(&PASSED, &key)?;
-        command.args(["--status-fd", "2", "--import"]);
-        command.arg(scratch.path_of(&PASSED));
-        let ran = programs.run(command, "")?;
-        let imported = status(&ran.errors).filter_map(|line| line.strip_prefix("IMPORT_OK "));
-        let fingerprints = imported.filter_map(|line| line.split(' ').nth(1));
-        let of = |fingerprint: &str| (fingerprint.to_owned(), listed.principal().to_owned());
-        keyring.principals.extend(fingerprints.map(of));
-    }
-    Ok(keyring)
+fn unlisted(key: &str) -> Signature {
+    Signature::unchecked(format!("the OpenPGP key {key} is not listed here"))
 }
 
-/// A command that asks nobody else; `None` if gpg is missing.
-fn gpg(programs: &Programs) -> Result<Option<Command>> {
-    let mut command = match programs.command("gpg") {
-        Err(failure) if failure.class == Class::Missing => return Ok(None),
-        command => command?,
-    };
-    command.args(["--batch", "--no-autostart", "--no-options", "--quiet"]);
-    command.args(["--disable-dirmngr", "--no-auto-key-retrieve"]);
-    Ok(Some(command))
-}
-
-fn status(printed: &str) -> impl Iterator<Item = &str> {
-    printed.lines().filter_map(|line| line.strip_prefix(STATUS))
-}
-
-impl Keyring {
-    /// Checks the armored signature of `signed`.
+impl KeySet<'_> {
+    /// The full fingerprints of the listed OpenPGP keys, each with its principal. A key that gpg does
+    /// not take does not count, and none without gpg.
     ///
     /// # Errors
-    /// When gpg does not answer, or the disk is full.
-    pub fn check(
-        &self,
-        programs: &Programs,
-        keys: &Keys,
-        (armored, signed): (&str, &[u8]),
-        covers: Covers,
-    ) -> Result<Signature> {
-        let Some(mut command) = gpg(programs)? else {
-            return Ok(Signature::without("gpg"));
-        };
-        programs.write(&SIGNATURE, armored.as_bytes())?;
-        command.args(["--status-fd", "2", "--verify"]);
-        command.arg(programs.0.scratch.path_of(&SIGNATURE)).arg("-");
-        let ran = programs.run(command, signed)?;
-        Ok(self.result(keys, ran.status.success(), &ran.errors, covers))
+    /// When gpg does not answer.
+    pub fn openpgp(&self) -> Result<&[(String, String)]> {
+        if let Some(keyring) = self.keyring.get() {
+            return Ok(keyring);
+        }
+        let mut keyring = Vec::new();
+        for listed in self.signers.of_kind(KeyKind::Openpgp) {
+            let Some(mut command) = self.gpg()? else {
+                break;
+            };
+            let key = STANDARD.decode(&listed.public).unwrap_or_default();
+            let file = self.write(&PASSED, &key)?;
+            command.args(["--status-fd", "2", "--import"]).arg(file);
+            let ran = self.programs.run(command, "")?;
+            let imported = ran.errors.lines();
+            let imported = imported.filter_map(|line| status(line, "IMPORT_OK"));
+            let fingerprints = imported.filter_map(|line| line.split(' ').nth(1));
+            let of = |key: &str| (key.to_owned(), listed.principal().to_owned());
+            keyring.extend(fingerprints.map(of));
+        }
+        Ok(self.keyring.get_or_init(|| keyring))
     }
 
-    /// The full fingerprints that were imported, each with its principal.
-    pub fn fingerprints(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.principals
-            .iter()
-            .map(|(fingerprint, who)| (fingerprint.as_str(), who.as_str()))
+    /// A command that asks nobody else; `None` if gpg is missing.
+    pub fn gpg(&self) -> Result<Option<Command>> {
+        match self.programs.find("gpg") {
+            Err(failure) if failure.class == Class::Missing => Ok(None),
+            _ => self.command("gpg").map(Some),
+        }
     }
 
-    /// What gpg's answer means.
-    pub fn result(&self, keys: &Keys, accepted: bool, printed: &str, covers: Covers) -> Signature {
-        let bad = |why: &str| Signature::Bad {
-            why: why.to_owned(),
-        };
-        let find = |name: &str| {
-            status(printed).find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
-        };
+    /// What gpg's answer about a signature means.
+    pub fn openpgp_result(&self, accepted: bool, printed: &str, covers: Covers) -> Signature {
+        let find = |name: &str| status(printed, name);
         if find("BADSIG").is_some() {
-            return bad("it is not of these files");
+            return Signature::bad("it is not of these files");
         }
         if find("REVKEYSIG").is_some() || find("KEYREVOKED").is_some() {
-            return bad("the key was revoked by its owner");
+            return Signature::bad(REVOKED);
         }
         if find("EXPKEYSIG").is_some() || find("EXPSIG").is_some() {
-            return bad("the key or the signature has expired");
+            return Signature::bad(EXPIRED);
         }
-        let unlisted =
-            |key: &str| Signature::unchecked(format!("the OpenPGP key {key} is not listed here"));
         // First the fingerprint of the key that signed, at the end that of its primary key.
         let valid = find("VALIDSIG").filter(|_| accepted && find("GOODSIG").is_some());
         let Some(valid) = valid else {
@@ -134,39 +93,100 @@ impl Keyring {
         };
         let own = valid.split(' ').next().unwrap_or_default();
         let primary = valid.split(' ').next_back().unwrap_or_default();
-        if let Some(key) = [own, primary].into_iter().find(|key| keys.revokes(key)) {
-            return bad(&format!("the key {key} was revoked"));
+        self.openpgp_signer(own, primary, covers)
+    }
+
+    /// The signer with a key, of which the part `own` signed.
+    fn openpgp_signer(&self, own: &str, primary: &str, covers: Covers) -> Signature {
+        if let Some(key) = [own, primary].into_iter().find(|key| self.revokes(key)) {
+            return Signature::bad(format!("the key {key} was revoked"));
         }
-        let mut known = self.fingerprints();
-        let principal = known.find(|(known, _)| *known == primary);
+        let mut known = self.keyring.get().into_iter().flatten();
+        let principal = known.find(|(known, _)| known == primary);
         match (principal, Key::new(KeyKind::Openpgp, primary)) {
             (Some((_, principal)), Ok(key)) => Signature::Good(Signer {
-                principal: Some(principal.to_owned()),
+                principal: Some(principal.clone()),
                 key,
                 signed: covers,
+                public: Some(own.to_owned()),
             }),
             _ => unlisted(primary),
         }
+    }
+
+    /// The signature of the signer that the user's lockfile pins: whether the key counts now.
+    ///
+    /// # Errors
+    /// When gpg does not answer.
+    pub fn pinned_openpgp(&self, signer: &Signer) -> Result<Signature> {
+        let Some(mut command) = self.gpg()? else {
+            return Ok(Signature::without("gpg"));
+        };
+        self.openpgp()?;
+        let primary = &*signer.key.fingerprint;
+        let own = signer.public.as_deref().unwrap_or(primary);
+        // Given twice, it shows those of the parts, too.
+        command.args([
+            "--with-colons",
+            "--fingerprint",
+            "--fingerprint",
+            "--list-keys",
+        ]);
+        command.arg(primary);
+        let ran = self.programs.run(command, "")?;
+        let bytes = files::read_all_capped(ran.output, limits::SIGNERS);
+        let bytes = bytes.map_err(|error| self.programs.0.local(&error))?;
+        let (mut state, mut is_there) = ("", false);
+        let text = String::from_utf8_lossy(&bytes);
+        for line in text.lines() {
+            let field = |at| line.split(':').nth(at).unwrap_or_default();
+            match (field(0), field(9)) {
+                ("pub" | "sub", _) => state = field(1),
+                ("fpr", key) if key == own || key == primary => {
+                    is_there |= key == own;
+                    match state {
+                        "r" => return Ok(Signature::bad(REVOKED)),
+                        "e" => return Ok(Signature::bad(EXPIRED)),
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        if !is_there {
+            return Ok(unlisted(own));
+        }
+        Ok(self.openpgp_signer(own, primary, signer.signed))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marketplace::fetch::Tool;
+    use crate::marketplace::signature::Programs;
+    use crate::signing::Signers;
+    use crate::sys::{Dir, Env};
 
     #[test]
     fn only_a_valid_signature_of_an_imported_key_counts() {
-        let full = "A".repeat(40);
-        let keyring = Keyring {
-            principals: vec![(full.clone(), "alice".to_owned())],
+        let dir = tempfile::tempdir().unwrap();
+        let tool = Tool {
+            env: &Env::new([("PATH", "/nowhere")], dir.path()),
+            deadline: None,
+            scratch: &Dir::anchor(dir.path()).unwrap(),
+            progress: None,
         };
+        let full = "A".repeat(40);
+        let keys = KeySet::listing(Programs(tool), Signers::default());
+        let keyring = vec![(full.clone(), "alice".to_owned())];
+        keys.keyring.set(keyring).unwrap();
         let good = format!(
             "{STATUS}GOODSIG AAAA a\n{STATUS}VALIDSIG {} 2026-01-01 1 0 4 0 1 10 00 {full}\n",
             "B".repeat(40)
         );
-        let keys = Keys::default();
         let result =
-            |accepted, printed: &str| keyring.result(&keys, accepted, printed, Covers::Commit);
+            |accepted, printed: &str| keys.openpgp_result(accepted, printed, Covers::Commit);
         let signer = result(true, &good);
         assert_eq!(signer.signer().unwrap().principal.as_deref(), Some("alice"));
         for (accepted, printed) in [

@@ -3,18 +3,11 @@
 
 use std::fmt::Write as _;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::lock::LockEntry;
-use crate::marketplace::signature::commit::armored;
-use crate::marketplace::signature::evidence::{Evidence, ManifestEvidence};
-use crate::marketplace::signature::keys::Keys;
-use crate::marketplace::signature::openpgp;
-use crate::marketplace::signature::store::kept;
-use crate::signing::{KeyKind, Signers, SshSignature, ssh_fingerprint, ssh_kind};
+use crate::marketplace::signature::key_set::KeySet;
+use crate::signing::{Signers, SshKey};
 
 impl Market<'_> {
     /// The fingerprints in each of these OpenPGP keys in base64: one, or none if gpg does not take
@@ -34,25 +27,24 @@ impl Market<'_> {
         for (at, key) in keys.iter().enumerate() {
             let _ = writeln!(lines, "{at} openpgp {key}");
         }
-        let keys = Keys::listing(Signers::parse(&lines)?);
-        let keyring = openpgp::import(&programs, &keys)?;
-        for (fingerprint, at) in keyring.fingerprints() {
+        let keys = KeySet::listing(programs, Signers::parse(&lines)?);
+        for (fingerprint, at) in keys.openpgp()? {
             if let Some(of_one) = at
                 .parse()
                 .ok()
                 .and_then(|at: usize| fingerprints.get_mut(at))
             {
-                of_one.push(fingerprint.to_owned());
+                of_one.push(fingerprint.clone());
             }
         }
         Ok(fingerprints)
     }
 
-    /// The ssh key that signed an installed skill, as a file of signers has it, after its signature
-    /// was checked again.
+    /// The ssh key that signed an installed skill, as a file of signers has it, if its signature
+    /// still counts.
     ///
     /// # Errors
-    /// When the signature does not hold now, or its key is not in it, as of OpenPGP.
+    /// When the signature does not hold now, or its key is not known completely, as of OpenPGP.
     pub fn signers_key(&self, entry: &LockEntry) -> Result<String> {
         let checked = self.signatures(&[entry])?.pop();
         let signature = checked.map(|checked| checked.signature);
@@ -61,33 +53,13 @@ impl Market<'_> {
             let text = format!("`{}` has no signer{now}", entry.name);
             return Err(Error::new(text).hint("`agent-skills info` says who signed what"));
         };
-        let evidence = match &entry.evidence {
-            Some(id) => kept(self.plugin_dir, id),
-            None => ManifestEvidence::inside(&self.dir(&entry.name))?.map(Evidence::Manifest),
-        };
-        let texts: Vec<String> = match evidence {
-            Some(Evidence::Git(git)) => {
-                let objects = git.objects.iter();
-                objects
-                    .filter_map(|object| armored(object.kind, &object.bytes))
-                    .collect()
-            }
-            Some(Evidence::Manifest(manifest)) => vec![manifest.ssh],
-            None => Vec::new(),
-        };
-        let mut keys = texts
-            .iter()
-            .filter_map(|text| SshSignature::parse(text))
-            .map(|signature| signature.key);
-        let is_it = |key: &Vec<u8>| *ssh_fingerprint(key) == *signer.key.fingerprint;
-        let key = keys.find(is_it).filter(|_| signer.key.kind == KeyKind::Ssh);
-        let kind = key.as_deref().and_then(ssh_kind);
-        let (Some(key), Some(kind)) = (&key, kind) else {
+        let public = signer.public.as_deref().and_then(SshKey::parse);
+        // A certificate is of another key, which signs nothing itself.
+        let key = public.filter(|key| *key.fingerprint() == *signer.key.fingerprint);
+        let key = key.ok_or_else(|| {
             let text = format!("the signature of `{}` does not contain its key", entry.name);
-            return Err(
-                Error::new(text).hint("get the public key from its author, and give its file")
-            );
-        };
-        Ok(format!("{kind} {}", STANDARD.encode(key)))
+            Error::new(text).hint("get the public key from its author, and give its file")
+        })?;
+        Ok(key.written())
     }
 }

@@ -7,9 +7,7 @@ use std::process::Stdio;
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::Failure;
-use crate::signing::{
-    Key, KeyKind, Manifest, Namespace, SSH_SIGNATURE, SshSignature, ssh_fingerprint,
-};
+use crate::signing::{Key, KeyKind, Manifest, Namespace, SSH_SIGNATURE, SshSignature};
 use crate::sys::{Durable, EntryName, limits};
 
 const MANIFEST: EntryName = EntryName::from_static("manifest");
@@ -73,7 +71,7 @@ impl Market<'_> {
         let signature = signature.ok_or_else(not_signed)?;
         let read = SshSignature::parse(&signature);
         let read = read.filter(|read| read.namespace == purpose.as_str());
-        let fingerprint = ssh_fingerprint(&read.ok_or_else(not_signed)?.key);
+        let fingerprint = read.ok_or_else(not_signed)?.key.fingerprint();
         Ok((signature, Key::new(KeyKind::Ssh, &fingerprint)?))
     }
 }

@@ -71,7 +71,6 @@ impl Origin {
             files: Files::default(),
             license: license.as_deref().map(one_line),
             signer: None,
-            evidence: None,
             other: Map::new(),
         })
     }

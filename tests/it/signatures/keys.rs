@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{LISTED, PDF, World, output};
+use super::{LISTED, PDF, World, lapses, output};
 use crate::host::Has;
 
 #[test]
@@ -57,15 +57,20 @@ fn a_key_counts_for_its_purpose_and_time_only() {
     }
 }
 
+/// A binary list that revokes a key.
+fn krl(world: &World, name: &str) -> Vec<u8> {
+    let list = world.host.plugin_dir().join("krl");
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-k", "-f"]).arg(&list);
+    output(command.arg(world.keys.private(name).with_extension("pub")));
+    fs::read(list).unwrap()
+}
+
 #[test]
 fn a_revoked_key_counts_nowhere_and_in_no_form() {
     let Some(world) = World::new() else { return };
     let (public, key) = (world.keys.public("alice"), world.keys.fingerprint("alice"));
-    let list = world.host.plugin_dir().join("krl");
-    let mut command = Command::new("ssh-keygen");
-    command.args(["-q", "-k", "-f"]).arg(&list);
-    output(command.arg(world.keys.private("alice").with_extension("pub")));
-    let list = fs::read(list).unwrap();
+    let list = krl(&world, "alice");
     let listed = world.keys.line("alice@x", "", "alice");
     // It was accepted before it was revoked.
     world.host.succeeds(&["install", PDF]);
@@ -83,9 +88,14 @@ fn a_revoked_key_counts_nowhere_and_in_no_form() {
         }
     }
     // Another's key is not.
-    world.revokes(world.keys.public("bob"));
     world.requires("");
-    world.host.succeeds(&["install", PDF]);
+    for list in [world.keys.public("bob").into_bytes(), krl(&world, "bob")] {
+        world.revokes(list);
+        world.host.succeeds(&["install", PDF]);
+        world.host.succeeds(&["verify"]);
+    }
+    world.revokes(krl(&world, "alice"));
+    lapses(&world, "was revoked");
 }
 
 #[test]
@@ -124,9 +134,75 @@ fn a_certificate_counts_by_its_authority() {
     world.host.succeeds(&["install", PDF]);
     let key = world.keys.fingerprint("alice");
     assert_eq!(world.signer(), Some((Some("alice@x".to_owned()), key)));
+    world.host.succeeds(&["verify"]);
+    world.lists(&[world.keys.line("*@y", "cert-authority", "carol")]);
+    lapses(&world, "by a certificate that nobody listed");
+    world.lists(&[world.keys.line("*@x", "cert-authority", "carol")]);
+    let list = krl(&world, "carol");
+    for gone in [
+        world.keys.public("carol").as_bytes(),
+        world.keys.public("alice").as_bytes(),
+        &list,
+    ] {
+        world.revokes(gone);
+        lapses(&world, "wrongly signed");
+    }
+    world.revokes("");
+    world.host.succeeds(&["verify"]);
     world.host.succeeds(&["remove", "pdf"]);
     for gone in ["carol", "alice"] {
         world.revokes(world.keys.public(gone));
         world.refuses(&["install", PDF], &["pdf"]);
     }
+}
+
+#[test]
+fn a_certificate_counts_as_long_as_it_says_now() {
+    let Some(world) = World::new() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    for name in ["alice", "alice.pub"] {
+        fs::copy(world.keys.private(name), at(name)).unwrap();
+    }
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-s"]).arg(world.keys.private("carol"));
+    command.args(["-I", "id", "-n", "alice@x", "-V", "20240101:20250101"]);
+    output(command.arg(at("alice.pub")));
+    // Whoever holds an old certificate can state an old time.
+    let mut command = crate::repository::command(&world.repo);
+    command.env("GIT_COMMITTER_DATE", "2024-06-01T00:00:00Z");
+    let key = format!("user.signingkey={}", at("alice-cert.pub").display());
+    command.args(["-c", "gpg.format=ssh", "-c", &key]);
+    output(command.args(["commit", "-q", "--allow-empty", "-S", "-m", "old"]));
+    world.requires(LISTED);
+    world.lists(&[world.keys.line("*@x", "cert-authority", "carol")]);
+    let why = "by a certificate that nobody listed here has issued for this purpose and time";
+    world.refuses(&["install", PDF], &[why]);
+}
+
+#[test]
+fn an_old_time_that_a_commit_states_helps_no_key() {
+    let Some(world) = World::new() else { return };
+    let mut command = crate::repository::command(&world.repo);
+    command.env("GIT_COMMITTER_DATE", "2020-06-01T00:00:00Z");
+    let key = format!("user.signingkey={}", world.keys.private("alice").display());
+    command.args(["-c", "gpg.format=ssh", "-c", &key]);
+    output(command.args(["commit", "-q", "--allow-empty", "-S", "-m", "old"]));
+    for (options, holds) in [
+        ("valid-before=\"20210101\"", false),
+        ("valid-after=\"20210101\"", true),
+    ] {
+        world.lists(&[world.keys.line("alice@x", options, "alice")]);
+        world.requires(LISTED);
+        if holds {
+            world.host.succeeds(&["install", PDF]);
+        } else {
+            world.refuses(&["install", PDF], &["not for this purpose and time"]);
+        }
+    }
+    // What is installed counts as long as its key does.
+    world.lists(&[world
+        .keys
+        .line("alice@x", "valid-before=\"20210101\"", "alice")]);
+    lapses(&world, "not for this purpose and time");
 }

@@ -74,7 +74,6 @@ impl World {
         assert!(told.contains(why), "{why}: {told}");
         assert_eq!(entry(&self.host, "pdf"), Value::Null);
         assert!(!self.host.skills_dir().join("pdf").exists());
-        assert!(!self.host.plugin_dir().join("signatures").exists());
     }
 }
 
@@ -93,9 +92,7 @@ fn a_manifest_counts_for_exactly_its_files_name_and_purpose() {
     let installed = entry(&world.host, "pdf");
     assert_eq!(installed["signer"]["principal"], "alice@x");
     assert_eq!(installed["signer"]["signed"], "manifest");
-    assert!(installed["evidence"].is_string());
     world.host.succeeds(&["remove", "pdf"]);
-    fs::remove_dir_all(world.host.plugin_dir().join("signatures")).unwrap();
 
     let more = [&files[..], &[("x.md", "x")]].concat();
     let folded = [&files[..], &[("Run.sh*", "#!/bin/sh\n")]].concat();
@@ -177,7 +174,6 @@ fn a_manifest_inside_counts_like_one_beside() {
         world.host.succeeds(&["install", path.to_str().unwrap()]);
         let installed = entry(&world.host, "pdf");
         assert_eq!(installed["signer"]["principal"], "alice@x");
-        assert_eq!(installed["evidence"], Value::Null);
         world.host.succeeds(&["remove", "pdf"]);
     }
     // An unsigned one inside does not take the place of the signed one beside it.
@@ -187,9 +183,7 @@ fn a_manifest_inside_counts_like_one_beside() {
     world.host.succeeds(&["install", archive.to_str().unwrap()]);
     let installed = entry(&world.host, "pdf");
     assert_eq!(installed["signer"]["principal"], "alice@x");
-    assert!(installed["evidence"].is_string());
     world.host.succeeds(&["remove", "pdf"]);
-    fs::remove_dir_all(world.host.plugin_dir().join("signatures")).unwrap();
     fs::write(dir.join("more.md"), "x").unwrap();
     world.says(dir.to_str().unwrap(), "does not list `more.md`");
 }
@@ -220,7 +214,6 @@ fn archives_and_sites_are_checked_over_http() {
         assert_eq!(installed["signer"]["principal"], "alice@x", "{url}");
         world.host.succeeds(&["remove", "pdf"]);
     }
-    let _ = fs::remove_dir_all(world.host.plugin_dir().join("signatures"));
     let evil = text + "evil";
     server
         .file("pdf.zip", zip(&[("SKILL.md", &evil)]))

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tempfile::TempDir;
 
-use super::{LISTED, PDF, World};
+use super::{LISTED, PDF, World, lapses};
 
 /// A home of gpg with keys without passphrases.
 pub struct Gpg(TempDir);
@@ -106,6 +106,13 @@ fn openpgp_keys_count_when_they_are_listed_and_valid() {
     let signer = (Some("alice@x".to_owned()), alice.clone());
     assert_eq!(world.signer(), Some(signer));
     assert_eq!(world.entry()["signer"]["kind"], "openpgp");
+    world.host.succeeds(&["verify"]);
+    world.revokes(alice.clone());
+    lapses(&world, "was revoked");
+    world.revokes("");
+    world.lists(&[gpg.line("bob")]);
+    lapses(&world, "is not listed here");
+    world.lists(&[gpg.line("bob"), gpg.line("alice")]);
     world.host.succeeds(&["remove", "pdf"]);
     // Revoked here, as gpg writes it or in small letters.
     for text in [alice.clone(), alice.to_ascii_lowercase()] {

@@ -19,7 +19,6 @@ fn entry(name: &str) -> LockEntry {
         files: Files::default(),
         license: None,
         signer: None,
-        evidence: None,
         other: Map::new(),
     }
 }

@@ -53,7 +53,7 @@ fn a_signed_tag_is_restored_with_its_signer() {
     world.host.succeeds(&["install", "acme/skills@pdf#v1"]);
     let good = world.entry();
     assert_eq!(good["signer"]["signed"], "tag");
-    for place in ["skills/pdf", "signatures", "cache"] {
+    for place in ["skills/pdf", "cache"] {
         let _ = fs::remove_dir_all(world.host.plugin_dir().join(place));
     }
     world.host.succeeds(&["install"]);

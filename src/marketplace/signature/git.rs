@@ -1,0 +1,190 @@
+//! Signed commits and annotated tags, checked by git in the repository from which they were fetched.
+//! Whatever decides there is given with the command: no configuration has a say.
+
+use std::ffi::{OsStr, OsString};
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::{Failure, GitObject, Ran};
+use crate::marketplace::signature::key_set::{KeySet, REVOKED};
+use crate::marketplace::signature::ssh::Found;
+use crate::signing::{Covers, Namespace, Signature};
+
+/// A signed commit or tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitProof {
+    object: GitObject,
+    covers: Covers,
+    /// Its signature, as it is written in it.
+    armored: String,
+}
+
+impl GitProof {
+    /// A commit or tag, if it has a signature.
+    pub fn new(object: GitObject, covers: Covers) -> Option<Self> {
+        let armored = match covers {
+            Covers::Tag => of_tag(&object.text),
+            Covers::Commit | Covers::Manifest => of_commit(&object.text, object.id.len() == 64),
+        }?;
+        Some(Self {
+            object,
+            covers,
+            armored,
+        })
+    }
+
+    /// Why a signed tag is not what its source shows: that which is `called` so and leads to this
+    /// commit.
+    pub fn differs(&self, commit: &str, called: Option<&str>) -> Option<String> {
+        let mut lines = self.object.text.lines();
+        let leads = format!("object {commit}");
+        let is_commits = lines.next() == Some(&leads) && lines.next() == Some("type commit");
+        let named = lines.next().and_then(|line| line.strip_prefix("tag "));
+        match (named, called) {
+            (Some(named), Some(called)) if named != called => {
+                Some(format!("the tag was signed as `{}`", named.escape_debug()))
+            }
+            (Some(_), _) if is_commits => None,
+            _ => Some("the signed tag leads to another commit".to_owned()),
+        }
+    }
+}
+
+/// The signature at the end of a tag.
+fn of_tag(text: &str) -> Option<String> {
+    let at = text.rfind("\n-----BEGIN ")? + 1;
+    Some(text[at..].to_owned())
+}
+
+/// The signature in the header of a commit, of which the lines but the first begin with a space.
+fn of_commit(text: &str, has_long_ids: bool) -> Option<String> {
+    let name = if has_long_ids {
+        "gpgsig-sha256 "
+    } else {
+        "gpgsig "
+    };
+    let (head, _) = text.split_once("\n\n")?;
+    let mut lines = head.lines();
+    let first = lines.find_map(|line| line.strip_prefix(name))?;
+    let rest = lines.map_while(|line| line.strip_prefix(' '));
+    let lines = [first].into_iter().chain(rest);
+    Some(lines.flat_map(|line| [line, "\n"]).collect())
+}
+
+impl KeySet<'_> {
+    /// Checks a signed commit or tag.
+    ///
+    /// # Errors
+    /// When a program does not answer, or the disk is full.
+    pub fn check_git(&self, proof: &GitProof) -> Result<Signature> {
+        let mut known = self.of_git.borrow_mut();
+        if let Some(known) = known.get(&proof.object.id) {
+            return Ok(known.clone());
+        }
+        let signature = self.check_git_anew(proof)?;
+        known.insert(proof.object.id.clone(), signature.clone());
+        Ok(signature)
+    }
+
+    fn check_git_anew(&self, proof: &GitProof) -> Result<Signature> {
+        let (covers, armored) = (proof.covers, &proof.armored);
+        if armored.starts_with("-----BEGIN PGP ") {
+            let Some(gpg) = self.gpg()? else {
+                return Ok(Signature::without("gpg"));
+            };
+            self.openpgp()?;
+            let ran = self.git(proof, gpg.get_program())?;
+            return Ok(if is_answer(&ran) {
+                self.openpgp_result(ran.status.success(), &ran.errors, covers)
+            } else {
+                failed(&ran)
+            });
+        }
+        if !armored.starts_with("-----BEGIN SSH ") {
+            let why = "in a form that is not checked here: ssh and OpenPGP are";
+            return Ok(Signature::unchecked(why.to_owned()));
+        }
+        let purpose = Namespace::Git;
+        let ssh = match self.ssh_signature(armored, purpose)? {
+            Ok(ssh) => ssh,
+            Err(other) => return Ok(other),
+        };
+        let keygen = self.programs.find("ssh-keygen")?;
+        let ran = self.git(proof, keygen.as_os_str())?;
+        if !is_answer(&ran) {
+            return Ok(failed(&ran));
+        }
+        // Git takes no signature of somebody unlisted.
+        let is_taken = |found: &Found| ran.status.success() || found.principal.is_none();
+        let found = Found::parse(&ran.errors, purpose).filter(is_taken);
+        self.ssh_result(Some(&ssh.key), found, covers)
+    }
+
+    /// Git's answer about a signature, and on standard error that of the `program` that it asks.
+    fn git(&self, proof: &GitProof, program: &OsStr) -> Result<Ran> {
+        let mut command = self.command("git")?;
+        for (name, value) in [
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_SYSTEM", "/dev/null"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+        ] {
+            command.env(name, value);
+        }
+        let signers = self.signers_file(Namespace::Git)?;
+        let revoked = self.path_of(&REVOKED)?;
+        for (name, value) in [
+            ("core.hooksPath", OsStr::new("/dev/null")),
+            ("gpg.minTrustLevel", OsStr::new("undefined")),
+            ("gpg.program", program),
+            ("gpg.openpgp.program", program),
+            ("gpg.ssh.program", program),
+            ("gpg.ssh.allowedSignersFile", signers.as_os_str()),
+            ("gpg.ssh.revocationFile", revoked.as_os_str()),
+        ] {
+            let mut setting = OsString::from(name);
+            setting.push("=");
+            setting.push(value);
+            command.arg("-c").arg(setting);
+        }
+        let verify = match proof.covers {
+            Covers::Tag => "verify-tag",
+            Covers::Commit | Covers::Manifest => "verify-commit",
+        };
+        command.arg("--git-dir").arg(&proof.object.repo);
+        command.args([verify, "--raw", &proof.object.id]);
+        Ok(self.programs.run(command, "")?)
+    }
+}
+
+/// Whether git says that a signature is good or is not.
+fn is_answer(ran: &Ran) -> bool {
+    matches!(ran.status.code(), Some(0 | 1))
+}
+
+fn failed(ran: &Ran) -> Signature {
+    let why = Error::from(Failure::from_stderr(&ran.errors));
+    Signature::unchecked(format!("git could not check it: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_found_where_git_finds_it() {
+        let head = "tree a\ngpgsig x\n y\n \n z\nmergetag object b\n type commit\n gpgsig no\n";
+        let message = "\nm\ngpgsig no\n";
+        let found = of_commit(&format!("{head}{message}"), false);
+        assert_eq!(found.as_deref(), Some("x\ny\n\nz\n"));
+        let merge = "tree a\nmergetag object b\n gpgsig no\n";
+        for none in [&format!("{merge}{message}"), message, ""] {
+            assert_eq!(of_commit(none, false), None, "{none}");
+        }
+        let begin = "-----BEGIN SSH SIGNATURE-----";
+        let tag = format!("object x\n\nquoted\n{begin}\nx\n{begin}\ny\n");
+        assert_eq!(of_tag(&tag), Some(format!("{begin}\ny\n")));
+        assert_eq!(of_tag("object x\n\nm\n"), None);
+    }
+}

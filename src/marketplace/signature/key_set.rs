@@ -1,0 +1,177 @@
+//! The keys that count for a check: the content of one file of signers and of one that revokes, read
+//! once, so that what is checked is what was read. Programs get of it, in a directory of their own,
+//! the lines of the keys that count now.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::{Error, Result};
+use crate::marketplace::signature::programs::Programs;
+use crate::signing::{KRL, KeyKind, Listed, Namespace, Signature, Signers, revocations};
+use crate::sys::{Dir, Durable, EntryName, Moment, files, limits};
+
+/// The binary list of revoked keys, which is empty if there is none.
+pub const REVOKED: EntryName = EntryName::from_static("revoked");
+const GPG: EntryName = EntryName::from_static("gpg.conf");
+/// It asks nobody, and nothing that outlives it.
+const GPG_OPTIONS: &str = "batch\nquiet\nno-autostart\ndisable-dirmngr\nno-auto-key-retrieve\n";
+
+/// Keys that count, and keys that do no longer.
+pub struct KeySet<'p> {
+    pub programs: Programs<'p>,
+    /// The time for which they count.
+    pub now: Moment,
+    /// Who is listed.
+    pub signers: Signers,
+    /// The fingerprints of revoked keys.
+    revoked: BTreeSet<String>,
+    /// A binary list of revoked ssh keys, for `ssh-keygen`.
+    pub krl: Option<Vec<u8>>,
+    name: EntryName,
+    dir: OnceCell<Dir>,
+    /// The full fingerprints of the OpenPGP keys, each with its principal, once they are imported.
+    pub keyring: OnceCell<Vec<(String, String)>>,
+    /// What was found of commits and tags, by their ids: many skills are of one.
+    pub of_git: RefCell<HashMap<String, Signature>>,
+}
+
+impl<'p> KeySet<'p> {
+    /// Those of these signers, none revoked.
+    pub fn listing(programs: Programs<'p>, signers: Signers) -> Self {
+        Self {
+            programs,
+            now: Moment::now(),
+            signers,
+            revoked: BTreeSet::new(),
+            krl: None,
+            name: EntryName::from_static("keys"),
+            dir: OnceCell::new(),
+            keyring: OnceCell::new(),
+            of_git: RefCell::default(),
+        }
+    }
+
+    /// Reads the files; no file counts as an empty one. `number` tells this set from others.
+    ///
+    /// # Errors
+    /// When a file is missing or cannot be understood: who is listed or revoked is not known then.
+    pub fn read(
+        programs: Programs<'p>,
+        number: usize,
+        signers: Option<&Path>,
+        revoked: Option<&Path>,
+    ) -> Result<Self> {
+        let mut set = Self::listing(programs, Signers::default());
+        let end = EntryName::parse(format!("-{number}"));
+        set.name = end.map_or(set.name.clone(), |end| set.name.with_end(&end));
+        if let Some(path) = signers {
+            let text = String::from_utf8_lossy(&bytes(path)?).into_owned();
+            set.signers = Signers::parse(&text).map_err(|error| of_file(path, error))?;
+        }
+        if let Some(path) = revoked {
+            let bytes = bytes(path)?;
+            if bytes.starts_with(KRL) {
+                set.krl = Some(bytes);
+            } else {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                set.revoked = revocations(&text).map_err(|error| of_file(path, error))?;
+            }
+        }
+        Ok(set)
+    }
+
+    /// Whether a key was revoked by its fingerprint.
+    pub fn revokes(&self, fingerprint: &str) -> bool {
+        self.revoked.contains(fingerprint)
+    }
+
+    /// The lines of ssh keys that count now for a purpose, without revoked keys: one may be an
+    /// authority, which no signature names.
+    pub fn counting(&self, purpose: Namespace) -> impl Iterator<Item = &Listed> {
+        let listed = self.signers.of_kind(KeyKind::Ssh);
+        listed.filter(move |key| {
+            let own = key.fingerprint.as_deref();
+            key.counts(purpose, self.now) && own.is_none_or(|own| !self.revokes(own))
+        })
+    }
+
+    /// The file of these for `ssh-keygen`. What they are restricted to was compared here, so that no
+    /// time that a commit states counts.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn signers_file(&self, purpose: Namespace) -> Result<PathBuf> {
+        let dir = self.dir()?;
+        let name = EntryName::parse(purpose.as_str()).ok_or_else(|| Error::new("no such name"))?;
+        if !dir.has(&name) {
+            let lines = self.counting(purpose).map(|key| {
+                let option = if key.is_authority() {
+                    "cert-authority "
+                } else {
+                    ""
+                };
+                format!("\"{}\" {option}{}\n", key.principals, key.public)
+            });
+            self.write(&name, lines.collect::<String>().as_bytes())?;
+        }
+        Ok(dir.path_of(&name))
+    }
+
+    /// Where a file of these keys is.
+    ///
+    /// # Errors
+    /// When their directory cannot be made.
+    pub fn path_of(&self, name: &EntryName) -> Result<PathBuf> {
+        Ok(self.dir()?.path_of(name))
+    }
+
+    /// Writes a file for a program.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, name: &EntryName, bytes: &[u8]) -> Result<PathBuf> {
+        let dir = self.dir()?;
+        let written = dir.replace(name, bytes, 0o600, Durable::No);
+        written.map_err(|error| dir.error("write", name, &error))?;
+        Ok(dir.path_of(name))
+    }
+
+    /// A command for a program that knows only these keys.
+    ///
+    /// # Errors
+    /// When it is not installed, or the disk is full.
+    pub fn command(&self, program: &str) -> Result<Command> {
+        let mut command = self.programs.command(program)?;
+        command.env("GNUPGHOME", self.dir()?.path());
+        Ok(command)
+    }
+
+    /// The directory of these keys, which is a home of GnuPG.
+    fn dir(&self) -> Result<&Dir> {
+        if let Some(dir) = self.dir.get() {
+            return Ok(dir);
+        }
+        // Nothing of an earlier check's keys counts.
+        let (scratch, name) = (self.programs.0.scratch, &self.name);
+        let made = scratch
+            .remove_ours(name)
+            .and_then(|()| scratch.make_private_dir(name));
+        let made = made.map_err(|error| scratch.error("make directory", name, &error))?;
+        let dir = self.dir.get_or_init(|| made);
+        self.write(&GPG, GPG_OPTIONS.as_bytes())?;
+        self.write(&REVOKED, self.krl.as_deref().unwrap_or_default())?;
+        Ok(dir)
+    }
+}
+
+fn of_file(path: &Path, error: Error) -> Error {
+    error.context(format!("`{}`", path.display()))
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>> {
+    files::read_capped(path, limits::SIGNERS).map_err(|error| {
+        Error::io("read", path, &error).hint("correct its path, or put the file there")
+    })
+}
