@@ -10,34 +10,28 @@ use serde::{Deserialize, Serialize};
 use crate::sys::{Moment, cache_file, limits};
 
 /// Changes with the format, and with what a verdict means.
-const MAGIC: &[u8; 16] = b"agent-skills sg1";
-/// More verdicts than a machine has skills; when there are more, those of this call stay.
+const MAGIC: &[u8; 16] = b"agent-skills sg2";
+/// More verdicts than a machine has skills; when there are more, the newest stay.
 const MOST: usize = 8192;
 const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// Why a skill may not be used, if so, by everything that this depends on.
+type Known = HashMap<String, Option<String>>;
 
 /// The verdicts of today.
 #[derive(Debug)]
 pub struct Verdicts {
     file: PathBuf,
     today: u64,
-    known: RefCell<HashMap<String, Verdict>>,
-    learned: RefCell<HashMap<String, Verdict>>,
+    known: RefCell<Known>,
     has_learned: Cell<bool>,
-}
-
-/// What was found of the signature of one skill.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
-    /// Why it may not be used, if so.
-    pub unmet: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     /// Days since 1970, in UTC.
     day: u64,
-    /// By everything that it depends on.
-    verdicts: HashMap<String, Verdict>,
+    verdicts: Known,
 }
 
 impl Verdicts {
@@ -48,20 +42,22 @@ impl Verdicts {
             known: RefCell::new(read(&file, today)),
             file,
             today,
-            learned: RefCell::default(),
             has_learned: Cell::new(false),
         }
     }
 
     /// The verdict, if it is known.
-    pub fn get(&self, key: &str) -> Option<Verdict> {
-        let learned = self.learned.borrow().get(key).cloned();
-        learned.or_else(|| self.known.borrow().get(key).cloned())
+    pub fn get(&self, key: &str) -> Option<Option<String>> {
+        self.known.borrow().get(key).cloned()
     }
 
     /// Notes a verdict.
-    pub fn learn(&self, key: &str, verdict: Verdict) {
-        self.learned.borrow_mut().insert(key.to_owned(), verdict);
+    pub fn learn(&self, key: &str, unmet: Option<String>) {
+        let mut known = self.known.borrow_mut();
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(key.to_owned(), unmet);
         self.has_learned.set(true);
     }
 
@@ -71,17 +67,11 @@ impl Verdicts {
         if !self.has_learned.take() {
             return;
         }
-        let mut verdicts = read(&self.file, self.today);
-        if verdicts.len() + self.learned.borrow().len() > MOST {
-            verdicts.clear();
+        let mut verdicts = self.known.borrow().clone();
+        let others = read(&self.file, self.today);
+        if verdicts.len() + others.len() <= 2 * MOST {
+            verdicts.extend(others);
         }
-        let learned = self.learned.borrow();
-        verdicts.extend(
-            learned
-                .iter()
-                .take(MOST)
-                .map(|(key, of)| (key.clone(), of.clone())),
-        );
         let day = self.today;
         if let Ok(bytes) = postcard::to_allocvec(&Kept { day, verdicts }) {
             cache_file::replace(&self.file, MAGIC, &bytes, &[], 1);
@@ -102,7 +92,7 @@ fn file(state: &Path) -> PathBuf {
     state.join("signed").join("verdicts")
 }
 
-fn read(file: &Path, today: u64) -> HashMap<String, Verdict> {
+fn read(file: &Path, today: u64) -> Known {
     let table = cache_file::open(file, MAGIC, limits::DIGEST_CACHE);
     let kept = table.and_then(|(table, _)| postcard::from_bytes::<Kept>(&table).ok());
     let kept = kept.filter(|kept| kept.day == today);
@@ -113,8 +103,6 @@ fn read(file: &Path, today: u64) -> HashMap<String, Verdict> {
 mod tests {
     use super::*;
 
-    const GOOD: Verdict = Verdict { unmet: None };
-
     #[test]
     fn what_calls_learn_is_kept_until_the_day_ends() {
         let state = tempfile::tempdir().unwrap();
@@ -122,15 +110,13 @@ mod tests {
             Verdicts::of_today(state.path()),
             Verdicts::of_today(state.path()),
         );
-        let wrong = Verdict {
-            unmet: Some("unsigned".to_owned()),
-        };
-        one.learn("a", GOOD);
+        let wrong = Some("unsigned".to_owned());
+        one.learn("a", None);
         other.learn("b", wrong.clone());
         one.keep();
         other.keep();
         let both = Verdicts::of_today(state.path());
-        assert_eq!(both.get("a"), Some(GOOD));
+        assert_eq!(both.get("a"), Some(None));
         assert_eq!(both.get("b"), Some(wrong));
         assert_eq!(both.get("c"), None);
         assert!(read(&file(state.path()), both.today + 1).is_empty());
@@ -142,7 +128,7 @@ mod tests {
     fn a_damaged_file_has_no_verdict() {
         let state = tempfile::tempdir().unwrap();
         let one = Verdicts::of_today(state.path());
-        one.learn("a", GOOD);
+        one.learn("a", None);
         one.keep();
         let path = file(state.path());
         let whole = std::fs::read(&path).unwrap();

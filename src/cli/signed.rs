@@ -71,20 +71,20 @@ pub fn faults(market: &Market, compared: &[Verified]) -> Result<Vec<Fault>> {
     };
     let may_be_signed =
         |entry: &LockEntry| entry.signer.is_some() || entry.files.get(MANIFEST).is_some();
-    let mut entries = market.entries()?;
-    entries.retain(|entry| may_be_signed(entry) && is_there(&entry.name));
-    let entries: Vec<&LockEntry> = entries.iter().collect();
-    let checked = market.signatures(&entries)?;
-    let faults = entries.iter().zip(&checked).filter_map(|(entry, checked)| {
-        let path = market.dir(&entry.name).display().to_string();
+    let mut faults = Vec::new();
+    for entry in market.entries()? {
+        if !may_be_signed(&entry) || !is_there(&entry.name) {
+            continue;
+        }
         // What a project's lockfile says came with it.
-        let before = entry
-            .signer
-            .as_ref()
-            .filter(|_| !market.plugin_dir.is_shared());
-        Some(Fault::new(&entry.name, path, &lapsed(before, checked)?))
-    });
-    Ok(faults.collect())
+        let before = entry.signer.as_ref();
+        let before = before.filter(|_| !market.plugin_dir.is_shared());
+        if let Some(why) = lapsed(before, &market.signature(&entry)?) {
+            let path = market.dir(&entry.name).display().to_string();
+            faults.push(Fault::new(&entry.name, path, &why));
+        }
+    }
+    Ok(faults)
 }
 
 /// Why a signature does not hold, or is not by whom the lockfile names; `None` if it is.

@@ -24,7 +24,7 @@ pub struct Listed {
     /// The key as the programs of its kind take it: for ssh the kind and the base64, for OpenPGP the
     /// base64 alone.
     pub public: String,
-    /// The fingerprint of an ssh key. Of an OpenPGP key only GnuPG can tell it.
+    /// The fingerprint of an ssh key. Of an OpenPGP key only GnuPG can tell it; `None` until then.
     pub fingerprint: Option<String>,
     /// The line's number, from 1.
     pub line: usize,
@@ -105,6 +105,11 @@ impl Signers {
     /// The lines of keys of one kind.
     pub fn of_kind(&self, kind: KeyKind) -> impl Iterator<Item = &Listed> {
         self.listed.iter().filter(move |listed| listed.kind == kind)
+    }
+
+    /// The line with this number.
+    pub fn at(&self, number: usize) -> Option<&Listed> {
+        self.listed.iter().find(|listed| listed.line == number)
     }
 
     /// The lines that list a key.

@@ -5,6 +5,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha2::{Digest as _, Sha256};
 
+use super::Covers;
+
 const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 const END: &str = "-----END SSH SIGNATURE-----";
 const MAGIC: &[u8] = b"SSHSIG";
@@ -19,6 +21,14 @@ pub enum Namespace {
 }
 
 impl Namespace {
+    /// That of what is signed.
+    pub fn of(signed: Covers) -> Self {
+        match signed {
+            Covers::Commit | Covers::Tag => Self::Git,
+            Covers::Manifest => Self::Skill,
+        }
+    }
+
     /// As `ssh-keygen -n` takes it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -49,6 +59,8 @@ pub struct SshKey {
 pub struct Certificate {
     /// The fingerprint of the key that issued it.
     pub authority: String,
+    /// For whom.
+    pub principals: Vec<String>,
     /// When it begins and ends to count, in seconds since 1970.
     pub valid: std::ops::Range<u64>,
 }
@@ -113,8 +125,13 @@ impl SshKey {
         for _ in 0..2 + of_key {
             field(&mut rest)?;
         }
-        rest = rest.get(12..)?;
-        (field(&mut rest)?, field(&mut rest)?);
+        // Those of hosts have another type.
+        rest = rest.get(8..)?.strip_prefix(&[0, 0, 0, 1])?;
+        field(&mut rest)?;
+        let mut names = field(&mut rest)?;
+        let names = std::iter::from_fn(|| field(&mut names));
+        let principals = names.map(|name| String::from_utf8_lossy(name).into_owned());
+        let principals = principals.collect();
         let (from, after) = rest.split_first_chunk()?;
         let (to, mut rest) = after.split_first_chunk()?;
         for _ in 0..3 {
@@ -122,6 +139,7 @@ impl SshKey {
         }
         Some(Certificate {
             authority: ssh_fingerprint(field(&mut rest)?),
+            principals,
             valid: u64::from_be_bytes(*from)..u64::from_be_bytes(*to),
         })
     }
@@ -197,6 +215,7 @@ mod tests {
         let certificate = key.certificate().unwrap();
         let authority = "SHA256:+5sVlAZQdb2Tz/pxXAMEBCMN0v0vCWm2cTrAbTuXXjI";
         assert_eq!(certificate.authority, authority);
+        assert_eq!(certificate.principals, ["alice@x"]);
         assert_eq!(certificate.valid, 1_767_225_600..1_798_761_600);
         let plain = SshKey::parse("ssh-rsa AAAAB3NzaC1yc2E=").unwrap();
         assert_eq!((plain.is_certificate(), plain.certificate()), (false, None));

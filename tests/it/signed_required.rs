@@ -203,7 +203,7 @@ fn an_installed_skill_is_offered_by_what_its_lockfile_pins() {
     });
     for (field, value, expected) in [
         ("/sha256", json!("0"), "are not those that were signed"),
-        ("/signer/key", json!(other), "wrongly signed"),
+        ("/signer/key", json!(other), "is not one"),
         ("/signer", Value::Null, "it is unsigned"),
         ("/signer", unlisted, "is not one"),
     ] {

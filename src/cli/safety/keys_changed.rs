@@ -40,13 +40,8 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
         (None, None) => return Err(Error::new("there is no key").hint("give a public key's file")),
     };
     let line = line(who, &key, added)?;
-    let listed = Signers::parse(&line)?.listed;
-    let Some(listed) = listed.first() else {
-        return Err(Error::new("it is not a public key"));
-    };
-    let fingerprint = fingerprint(facts, listed)?;
-    let file = place(&facts.run, added.file.as_deref(), false);
-    let shown = one_line(&file.display().to_string());
+    let (listed, fingerprint) = listed(facts, &line)?;
+    let (file, shown) = place(&facts.run, added.file.as_deref(), false);
     if let Some(revoked) = revoked_in(facts, &fingerprint)? {
         let text = format!(
             "the key {fingerprint} is revoked in `{}`",
@@ -54,7 +49,7 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
         );
         return Err(Error::new(text).hint("its owner has to make a new one"));
     }
-    let (_, there, _) = signers(facts, &file)?;
+    let there = signers(facts, &file)?;
     let is_it = |one: &&Listed| one.kind == listed.kind && one.public == listed.public;
     if let Some(same) = there.listed.iter().find(is_it) {
         let is_same = same.options == listed.options;
@@ -76,22 +71,20 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
         "  {who}\n  {kind} {fingerprint}\n  {}\n",
         restriction(&listed.options)
     );
-    if common.dry_run {
-        return Ok(format!("would add to {shown}:\n{what}"));
-    }
-    let question = "Is it theirs, and may it sign skills?";
     let mut words = vec!["keys".to_owned(), "add".to_owned(), who.to_owned()];
     words.extend(added.key.iter().map(|key| key.display().to_string()));
     let from = added.from.iter();
     words.extend(from.flat_map(|skill| ["--from".to_owned(), skill.clone()]));
-    let consenting = consenting(facts, common, caller);
-    if !consenting.to_decide(
-        &format!("{shown} would list\n{what}"),
-        question,
-        &pasted(&words),
-    )? {
-        return Err(declined("added"));
+    if common.dry_run {
+        return Ok(format!("would add to {shown}:\n{what}"));
     }
+    let consenting = consenting(facts, common, caller);
+    let screenful = format!("{shown} would list\n{what}");
+    let question = "Is it theirs, and may it sign skills?";
+    agreed(
+        consenting.to_decide(&screenful, question, &pasted(&words))?,
+        "added",
+    )?;
     change(facts, &file, |text| Ok(signing::with_line(text, &line)))?;
     record(facts, "add", who, &fingerprint);
     Ok(format!(
@@ -104,25 +97,21 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
 /// # Errors
 /// When it is not there, nobody agrees, or the file cannot be changed.
 pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> Result<String> {
-    let (which, file) = (key.which.as_str(), key.file.as_deref());
-    let written = file;
-    let file = place(&facts.run, file, false);
-    let shown = one_line(&file.display().to_string());
-    let meant = |listed: &Listed, key: Option<&String>| {
+    let which = key.which.as_str();
+    let (file, shown) = place(&facts.run, key.file.as_deref(), false);
+    let meant = |listed: &&Listed| {
+        let key = listed.fingerprint.as_ref();
         key.is_some_and(|key| key.eq_ignore_ascii_case(which) && key.len() >= 16)
             || listed.principals.split(',').any(|one| one == which)
     };
-    let (_, there, keys) = signers(facts, &file)?;
-    let found = there.listed.iter().zip(&keys);
-    let found: Vec<_> = found
-        .filter(|(one, key)| meant(one, key.as_ref()))
-        .collect();
+    let there = signers(facts, &file)?;
+    let found: Vec<&Listed> = there.listed.iter().filter(meant).collect();
     if found.is_empty() {
         let text = format!("`{shown}` lists no `{}`", visible(which));
         return Err(Error::new(text).hint("`agent-skills keys` shows who is listed, and where"));
     }
-    let lines = found.iter().map(|(one, key)| {
-        let key = key.as_deref().unwrap_or("(gpg cannot read it)");
+    let lines = found.iter().map(|one| {
+        let key = one.fingerprint.as_deref().unwrap_or("(gpg cannot read it)");
         format!("  {} {} {key}\n", one.principals, one.kind.as_str())
     });
     let lines: String = lines.collect();
@@ -132,15 +121,17 @@ pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> R
             visible(which)
         ));
     }
-    let words = words("remove", which, written);
+    let words = words("remove", which, key.file.as_deref());
     let screenful = format!(
         "{} would no longer be listed in {shown}:\n{lines}",
         visible(which)
     );
-    if !consenting(facts, common, caller).to_decide(&screenful, "Remove it?", &pasted(&words))? {
-        return Err(declined("removed"));
-    }
-    let publics: Vec<&str> = found.iter().map(|(one, _)| one.public.as_str()).collect();
+    let consenting = consenting(facts, common, caller);
+    agreed(
+        consenting.to_decide(&screenful, "Remove it?", &pasted(&words))?,
+        "removed",
+    )?;
+    let publics: Vec<&str> = found.iter().map(|one| one.public.as_str()).collect();
     change(facts, &file, |text| {
         let now = Signers::parse(text)?;
         let by_name = |one: &&Listed| one.principals.split(',').any(|one| one == which);
@@ -166,15 +157,11 @@ pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> R
 /// # Errors
 /// When it is no key, nobody agrees, or the file cannot be changed.
 pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> Result<String> {
-    let (which, file) = (key.which.as_str(), key.file.as_deref());
+    let which = key.which.as_str();
     let key_file = facts.run.env.cwd.join(which);
     let fingerprint = if key_file.is_file() {
         let key = of_file(&facts.run, &key_file)?;
-        let listed = Signers::parse(&format!("x {key}"))?.listed;
-        let listed = listed
-            .first()
-            .ok_or_else(|| Error::new("it is not a public key"))?;
-        fingerprint(facts, listed)?
+        listed(facts, &format!("x {key}"))?.1
     } else {
         let keys = revocations(which).unwrap_or_default();
         keys.into_iter().next().ok_or_else(|| {
@@ -182,9 +169,7 @@ pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> R
             Error::new(text).hint("`agent-skills keys` shows fingerprints")
         })?
     };
-    let written = file;
-    let file = place(&facts.run, file, true);
-    let shown = one_line(&file.display().to_string());
+    let (file, shown) = place(&facts.run, key.file.as_deref(), true);
     let bytes = read(&file)?;
     if bytes.starts_with(KRL) {
         let text = format!("`{shown}` is a list of ssh-keygen's");
@@ -202,13 +187,15 @@ pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> R
     if common.dry_run {
         return Ok(format!("would revoke {fingerprint}{of} in {shown}\n"));
     }
-    let words = words("revoke", which, written);
+    let words = words("revoke", which, key.file.as_deref());
     let screenful = format!(
         "The key {fingerprint}{of} would count no longer: what it signed is wrongly signed then.\n"
     );
-    if !consenting(facts, common, caller).to_decide(&screenful, "Revoke it?", &pasted(&words))? {
-        return Err(declined("revoked"));
-    }
+    let consenting = consenting(facts, common, caller);
+    agreed(
+        consenting.to_decide(&screenful, "Revoke it?", &pasted(&words))?,
+        "revoked",
+    )?;
     let now = Moment::now().local();
     let today = now.split(' ').next().unwrap_or_default();
     let line = format!("{fingerprint} {today}{of}");
@@ -246,28 +233,35 @@ fn restriction(options: &str) -> &str {
     }
 }
 
-/// The key's fingerprint; of OpenPGP keys, gpg tells it.
-fn fingerprint(facts: &Facts, listed: &Listed) -> Result<String> {
-    if let Some(fingerprint) = &listed.fingerprint {
-        return Ok(fingerprint.clone());
-    }
+/// The key in a line of a file of signers, and its fingerprint; of OpenPGP keys, gpg tells it.
+fn listed(facts: &Facts, line: &str) -> Result<(Listed, String)> {
+    let signers = Signers::parse(line)?;
     let base = Layer::Plugin.base(facts);
-    let found = market_at(facts, &base).openpgp_fingerprints(&[&listed.public])?;
-    match found.into_iter().flatten().collect::<Vec<_>>().as_slice() {
-        [one] => Ok(one.clone()),
-        [] => Err(Error::new("gpg reads no public key in it")
-            .hint("export it: `gpg --export KEY > FILE`")),
-        _ => Err(Error::new("there are several keys in it")
-            .hint("export one: `gpg --export FINGERPRINT > FILE`")),
-    }
+    let of_gpg = market_at(facts, &base).openpgp_fingerprints(&signers)?;
+    let first = signers.listed.into_iter().next();
+    let listed = first.ok_or_else(|| Error::new("it is not a public key"))?;
+    let fingerprint = match (&listed.fingerprint, of_gpg.as_slice()) {
+        (Some(known), _) | (None, [(known, _)]) => known.clone(),
+        (None, []) => {
+            return Err(Error::new("gpg reads no public key in it")
+                .hint("export it: `gpg --export KEY > FILE`"));
+        }
+        _ => {
+            return Err(Error::new("there are several keys in it")
+                .hint("export one: `gpg --export FINGERPRINT > FILE`"));
+        }
+    };
+    Ok((listed, fingerprint))
 }
 
-/// The file to change.
-fn place(run: &RunContext, written: Option<&Path>, revokes: bool) -> PathBuf {
-    match written {
+/// The file to change, and how it is shown.
+fn place(run: &RunContext, written: Option<&Path>, revokes: bool) -> (PathBuf, String) {
+    let file = match written {
         Some(file) => run.env.cwd.join(file),
         None => own_signing_file(run, revokes),
-    }
+    };
+    let shown = one_line(&file.display().to_string());
+    (file, shown)
 }
 
 /// The file that revokes a key, if one does.
@@ -284,25 +278,23 @@ fn revoked_in(facts: &Facts, fingerprint: &str) -> Result<Option<PathBuf>> {
 
 /// Who is listed with a key, in any file that counts.
 fn whose(facts: &Facts, fingerprint: &str) -> Option<String> {
-    let files = signing_files(facts).ok()?;
-    let mut found = files
-        .iter()
-        .filter(|file| !file.revokes)
-        .filter_map(|file| {
-            let (_, there, keys) = signers(facts, &file.path).ok()?;
-            let mut each = there.listed.iter().zip(keys);
-            let (listed, _) = each.find(|(_, key)| key.as_deref() == Some(fingerprint))?;
-            Some(listed.principals.clone())
-        });
-    found.next()
+    let files = signing_files(facts).ok()?.into_iter();
+    let files = files.filter(|file| !file.revokes);
+    let read = files.filter_map(|file| signers(facts, &file.path).ok());
+    let mut listed = read.flat_map(|signers| signers.listed);
+    let found = listed.find(|one| one.fingerprint.as_deref() == Some(fingerprint));
+    found.map(|listed| listed.principals)
 }
 
 fn consenting(facts: &Facts, common: Common, caller: Caller) -> Consenting {
     Consenting::new(facts, common.consent(Findings::default()), caller)
 }
 
-fn declined(done: &str) -> Error {
-    Error::new(format!("nothing was {done}: you said no")).hint("the same command asks again")
+fn agreed(is_agreed: bool, done: &str) -> Result<()> {
+    if is_agreed {
+        return Ok(());
+    }
+    Err(Error::new(format!("nothing was {done}: you said no")).hint("the same command asks again"))
 }
 
 /// Replaces a file by what `edit` makes of its text, while no other command of ours does. It keeps

@@ -4,8 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::catalog::{Layer, market_at, signing_files};
 use crate::cli::options::Common;
@@ -13,42 +12,16 @@ use crate::cli::table::{Cell, Column, Table};
 use crate::cli::{Answer, Failure, Paint, Screen, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::marketplace::KnownSigners;
+use crate::marketplace::{KnownSigner, KnownSigners};
 use crate::policy::SigningFile;
-use crate::signing::{KRL, KeyKind, Signers, revocations};
+use crate::signing::{KRL, Signers, revocations};
 use crate::skill::one_line;
 use crate::sys::{Base, Moment, files, limits};
 
-/// A listed signer, in the format that `--json` documents.
-#[derive(Debug, Serialize)]
-struct Listed {
-    principals: Vec<String>,
-    kind: KeyKind,
-    /// `None` for an OpenPGP key that gpg could not read.
-    key: Option<String>,
-    /// As the file has them.
-    options: String,
-    file: String,
-    line: usize,
-    policy: bool,
-}
-
-/// A signer that is known for a source.
-#[derive(Debug, Serialize)]
-struct Known {
-    source: String,
-    principal: Option<String>,
-    kind: KeyKind,
-    key: String,
-    since: u64,
-}
-
-/// A key that counts no longer; without one, a list of ssh-keygen's.
-#[derive(Debug, Serialize)]
-struct Revoked {
-    key: Option<String>,
-    file: String,
-    policy: bool,
+/// A key, in the format that `--json` documents, and the cells of its row for people.
+struct Row {
+    json: Value,
+    cells: [String; 4],
 }
 
 /// The text of a file of keys; empty if there is none.
@@ -61,29 +34,26 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(read.unwrap_or_default())
 }
 
-/// The signers in a file, and the fingerprint of each; `None` for an OpenPGP key without one.
+/// The signers in a file, with the fingerprints of their keys; `None` for an OpenPGP key that gpg
+/// cannot read.
 ///
 /// # Errors
 /// When the file cannot be read or understood.
-pub fn signers(facts: &Facts, path: &Path) -> Result<(String, Signers, Vec<Option<String>>)> {
+pub fn signers(facts: &Facts, path: &Path) -> Result<Signers> {
     let text = String::from_utf8(read(path)?)
         .map_err(|_| Error::new(format!("`{}` is not UTF-8", path.display())))?;
-    let signers =
+    let mut signers =
         Signers::parse(&text).map_err(|error| error.context(format!("`{}`", path.display())))?;
-    let openpgp: Vec<&str> = signers
-        .of_kind(KeyKind::Openpgp)
-        .map(|listed| listed.public.as_str())
-        .collect();
     let base = Layer::Plugin.base(facts);
     // Without gpg, these keys count nowhere, and the rest is to be seen all the same.
-    let found = market_at(facts, &base).openpgp_fingerprints(&openpgp);
-    let mut found = found.unwrap_or_default().into_iter();
-    let fingerprints = signers.listed.iter().map(|listed| match listed.kind {
-        KeyKind::Openpgp => found.next().and_then(|all| all.into_iter().next()),
-        KeyKind::Ssh => listed.fingerprint.clone(),
-    });
-    let fingerprints = fingerprints.collect();
-    Ok((text, signers, fingerprints))
+    let found = market_at(facts, &base).openpgp_fingerprints(&signers);
+    for (fingerprint, line) in found.unwrap_or_default() {
+        let mut each = signers.listed.iter_mut();
+        if let Some(listed) = each.find(|listed| listed.line == line) {
+            listed.fingerprint.get_or_insert(fingerprint);
+        }
+    }
+    Ok(signers)
 }
 
 /// Shows all keys; a failure if a file cannot be read.
@@ -98,28 +68,17 @@ pub fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
         errors.extend(read.err().map(|error| error.to_string()));
     }
     let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
-    let known: Vec<Known> = match &known {
-        Ok(known) => known
-            .iter()
-            .map(|(source, signer)| Known {
-                source: source.to_owned(),
-                principal: signer.principal.clone(),
-                kind: signer.key.kind,
-                key: signer.key.fingerprint.to_string(),
-                since: signer.since,
-            })
-            .collect(),
-        Err(error) => {
-            errors.push(error.to_string());
-            Vec::new()
-        }
-    };
+    errors.extend(known.as_ref().err().map(ToString::to_string));
+    let known: Vec<Row> = known.unwrap_or_default().iter().map(known_row).collect();
     let text = if common.json {
+        let all = [&listed, &known, &revoked];
+        let [listed, known, revoked] =
+            all.map(|rows| rows.iter().map(|row| &row.json).collect::<Vec<_>>());
         json::one(&json!({
             "signers": listed, "known": known, "revoked": revoked, "errors": errors,
         }))?
     } else {
-        text(&listed, &known, &revoked, &errors, screen)
+        text(&[&listed, &known, &revoked], &errors, screen)
     };
     Failure::unless(errors.is_empty(), text)
 }
@@ -134,104 +93,106 @@ fn exists(file: &SigningFile) -> Result<()> {
     )))
 }
 
-fn listed_in(facts: &Facts, file: &SigningFile) -> Result<Vec<Listed>> {
-    exists(file)?;
-    let (_, signers, fingerprints) = signers(facts, &file.path)?;
-    let each = signers.listed.into_iter().zip(fingerprints);
-    let listed = each.map(|(listed, key)| Listed {
-        principals: listed.principals.split(',').map(str::to_owned).collect(),
-        kind: listed.kind,
-        key,
-        options: listed.options,
-        file: file.path.display().to_string(),
-        line: listed.line,
-        policy: file.is_policy,
-    });
-    Ok(listed.collect())
+fn by(file: &SigningFile) -> String {
+    if file.is_policy { "policy" } else { "own" }.to_owned()
 }
 
-fn revoked_in(file: &SigningFile) -> Result<Vec<Revoked>> {
+fn listed_in(facts: &Facts, file: &SigningFile) -> Result<Vec<Row>> {
+    exists(file)?;
+    let listed = signers(facts, &file.path)?.listed.into_iter();
+    let rows = listed.map(|one| {
+        let key = one.fingerprint.as_deref().unwrap_or("(gpg cannot read it)");
+        Row {
+            cells: [
+                one.principals.clone(),
+                format!("{} {key}", one.kind.as_str()),
+                by(file),
+                one.options.clone(),
+            ],
+            json: json!({
+                "principals": one.principals.split(',').collect::<Vec<_>>(),
+                "kind": one.kind,
+                "key": one.fingerprint,
+                "options": one.options,
+                "file": file.path.display().to_string(),
+                "line": one.line,
+                "policy": file.is_policy,
+            }),
+        }
+    });
+    Ok(rows.collect())
+}
+
+fn known_row((source, signer): (&str, &KnownSigner)) -> Row {
+    let local = Moment(signer.since).local();
+    let who = signer.principal.as_deref().unwrap_or("(not listed)");
+    Row {
+        cells: [
+            who.to_owned(),
+            signer.key.to_string(),
+            format!("since {}", local.split(' ').next().unwrap_or_default()),
+            source.to_owned(),
+        ],
+        json: json!({
+            "source": source,
+            "principal": signer.principal,
+            "kind": signer.key.kind,
+            "key": signer.key.fingerprint,
+            "since": signer.since,
+        }),
+    }
+}
+
+fn revoked_in(file: &SigningFile) -> Result<Vec<Row>> {
     exists(file)?;
     let bytes = read(&file.path)?;
-    let of = |key: Option<String>| Revoked {
-        key,
-        file: file.path.display().to_string(),
-        policy: file.is_policy,
+    let row = |key: Option<String>| Row {
+        json: json!({
+            "key": key, "file": file.path.display().to_string(), "policy": file.is_policy,
+        }),
+        cells: [
+            String::new(),
+            key.unwrap_or_else(|| "(a list of ssh-keygen's)".to_owned()),
+            by(file),
+            file.path.display().to_string(),
+        ],
     };
     if bytes.starts_with(KRL) {
-        return Ok(vec![of(None)]);
+        return Ok(vec![row(None)]);
     }
     let found = revocations(&String::from_utf8_lossy(&bytes))
         .map_err(|error| error.context(format!("`{}`", file.path.display())))?;
-    Ok(found.into_iter().map(|key| of(Some(key))).collect())
+    Ok(found.into_iter().map(|key| row(Some(key))).collect())
 }
 
-fn text(
-    listed: &[Listed],
-    known: &[Known],
-    revoked: &[Revoked],
-    errors: &[String],
-    screen: Screen,
-) -> String {
+fn text(sections: &[&[Row]; 3], errors: &[String], screen: Screen) -> String {
     let mut text = String::new();
     for error in errors {
         text += &screen.hanging("", &format!("CANNOT BE READ: {}", one_line(error)), 0);
     }
-    let by = |policy: bool| Cell::new(if policy { "policy" } else { "own" });
-    let key = |kind: KeyKind, key: Option<&str>| {
-        let key = key.unwrap_or("(gpg cannot read it)");
-        Cell::new(format!("{} {key}", kind.as_str()))
-    };
-    let dim = |text: &str| Cell::new(one_line(text)).paint(Paint::Dim);
-    let mut section = |title: &str, empty: bool, table: Table| {
-        if !empty {
+    let titles = [
+        ("Listed", "FOR", &["BY", "FOR"][..]),
+        ("Known by what was installed", "SOURCE", &["BY"]),
+        ("Revoked", "FILE", &["FILE"]),
+    ];
+    for ((title, last, narrow), rows) in titles.into_iter().zip(sections) {
+        let columns = [("WHO", 12), ("KEY", 0), ("BY", 0), (last, 8)];
+        let columns = columns.map(|(name, least)| Column::new(name, least));
+        let mut table = Table::new(columns.into(), narrow);
+        for row in *rows {
+            let mut cells: Vec<Cell> = row
+                .cells
+                .iter()
+                .map(|cell| Cell::new(one_line(cell)))
+                .collect();
+            let last = cells.pop().map(|cell| cell.paint(Paint::Dim));
+            cells.extend(last);
+            table.row(cells, Vec::new());
+        }
+        if !rows.is_empty() {
             let _ = write!(text, "{title}:\n{}", table.render(screen));
         }
-    };
-    let columns = |last: &'static str| {
-        vec![
-            Column::new("WHO", 12),
-            Column::new("KEY", 0),
-            Column::new("BY", 0),
-            Column::new(last, 8),
-        ]
-    };
-    let mut table = Table::new(columns("FOR"), &["BY", "FOR"]);
-    for one in listed {
-        let who = Cell::new(one_line(&one.principals.join(",")));
-        let key = key(one.kind, one.key.as_deref());
-        table.row(
-            vec![who, key, by(one.policy), dim(&one.options)],
-            Vec::new(),
-        );
     }
-    section("Listed", listed.is_empty(), table);
-    let mut table = Table::new(columns("SOURCE"), &["BY"]);
-    for one in known {
-        let who = one.principal.as_deref().unwrap_or("(not listed)");
-        let local = Moment(one.since).local();
-        let since = local.split(' ').next().unwrap_or_default().to_owned();
-        let cells = vec![
-            Cell::new(one_line(who)),
-            key(one.kind, Some(&one.key)),
-            Cell::new(format!("since {since}")),
-            dim(&one.source),
-        ];
-        table.row(cells, Vec::new());
-    }
-    section("Known by what was installed", known.is_empty(), table);
-    let mut table = Table::new(columns("FILE"), &["FILE"]);
-    for one in revoked {
-        let key = one.key.as_deref().unwrap_or("(a list of ssh-keygen's)");
-        let cells = vec![
-            Cell::new(""),
-            Cell::new(key),
-            by(one.policy),
-            dim(&one.file),
-        ];
-        table.row(cells, Vec::new());
-    }
-    section("Revoked", revoked.is_empty(), table);
     if text.is_empty() {
         return "No signer is listed, and none is known yet.\n".to_owned();
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use crate::marketplace::Market;
 use crate::marketplace::lock::{Digest, Files, LockEntry};
-use crate::marketplace::signature::{Checked, ManifestProof, Proof, Subject};
+use crate::marketplace::signature::{Checked, KeySets, ManifestProof, Proof, Subject};
 use crate::signing::Signer;
 use crate::skill::Skill;
 
@@ -50,38 +50,29 @@ impl Market<'_> {
             || ManifestProof::inside(&skill.dir)?.is_some())
     }
 
-    /// Checks the signatures of skills that are there, from what is known on this machine.
+    /// Checks the signature of a skill that is there, from what is known on this machine.
     ///
     /// # Errors
-    /// When a program that checks is missing or does not answer, or a manifest cannot be read.
-    pub fn check_present(&self, skills: &[Present]) -> Result<Vec<Checked>> {
-        let read = skills.iter().map(|skill| {
-            let mut plain = 0;
-            let digest = Digest::read_each(&skill.dir, |_, _| plain += 1);
-            let unfit = match &digest {
-                Ok(digest) => uncovered(&digest.files, plain),
-                Err(error) => Some(error.to_string()),
-            };
-            let name = Skill::load(&skill.dir).map(|skill| skill.authors_name());
-            let digest = digest.unwrap_or_default();
-            let proofs = self.proofs_of(skill, &digest.sha256, unfit)?;
-            Ok((name.unwrap_or_default(), digest.files, proofs))
-        });
-        let read: Vec<_> = read.collect::<Result<_>>()?;
-        let each = skills.iter().zip(&read);
-        let subjects = each.map(|(skill, (name, files, proofs))| Subject {
-            name,
-            files,
+    /// When a program that checks does not answer, or a manifest cannot be read.
+    pub fn check_present(&self, skill: &Present) -> Result<Checked> {
+        let mut plain = 0;
+        let digest = Digest::read_each(&skill.dir, |_, _| plain += 1);
+        let unfit = match &digest {
+            Ok(digest) => uncovered(&digest.files, plain),
+            Err(error) => Some(error.to_string()),
+        };
+        let digest = digest.unwrap_or_default();
+        let name = Skill::load(&skill.dir).map(|skill| skill.authors_name());
+        let subject = Subject {
+            name: &name.unwrap_or_default(),
+            files: &digest.files,
             source: skill.source.as_deref(),
             address: skill.address.as_deref(),
-            proofs,
-        });
-        let subjects: Vec<Subject> = subjects.collect();
-        if subjects.is_empty() {
-            return Ok(Vec::new());
-        }
+            proofs: &self.proofs_of(skill, &digest.sha256, unfit)?,
+        };
         let staging = self.home_staging()?;
-        self.signing.check(self.programs(&staging), &subjects)
+        self.signing
+            .check(&subject, &mut KeySets::new(self.programs(&staging)))
     }
 
     /// What may prove the signature of a skill with this digest, of which no signature covers the
@@ -114,16 +105,17 @@ impl Market<'_> {
         Ok(proofs)
     }
 
-    /// Checks the signatures of installed skills again.
+    /// Checks the signature of an installed skill again.
     ///
     /// # Errors
     /// As [`Market::check_present`].
-    pub fn signatures(&self, entries: &[&LockEntry]) -> Result<Vec<Checked>> {
-        let is_claimed = self.plugin_dir.is_shared();
-        let present = entries
-            .iter()
-            .map(|entry| Present::new(&self.dir(&entry.name), Some(entry), is_claimed));
-        self.check_present(&present.collect::<Vec<_>>())
+    pub fn signature(&self, entry: &LockEntry) -> Result<Checked> {
+        let dir = self.dir(&entry.name);
+        self.check_present(&Present::new(
+            &dir,
+            Some(entry),
+            self.plugin_dir.is_shared(),
+        ))
     }
 }
 

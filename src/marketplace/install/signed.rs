@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::install::{Staged, Staging};
 use crate::marketplace::lock::{LockEntry, Lockfile};
-use crate::marketplace::signature::{Checked, KnownSigner, KnownSigners, Subject};
+use crate::marketplace::signature::{Checked, KeySets, KnownSigner, KnownSigners, Subject};
 use crate::signing::{Signature, Signer};
 use crate::sys::{Base, Moment};
 
@@ -17,16 +17,16 @@ impl Market<'_> {
     /// # Errors
     /// When a program that checks is missing or does not answer.
     pub(super) fn check_signatures(&self, staging: &Staging, staged: &mut [Staged]) -> Result<()> {
-        let subjects = staged.iter().map(|one| Subject {
-            name: &one.planned.author,
-            files: &one.entry.files,
-            source: Some(&one.entry.source),
-            address: one.entry.address.as_deref(),
-            proofs: &one.proofs,
-        });
-        let subjects: Vec<Subject> = subjects.collect();
-        let checked = self.signing.check(self.programs(staging), &subjects)?;
-        for (one, checked) in staged.iter_mut().zip(checked) {
+        let mut sets = KeySets::new(self.programs(staging));
+        for one in staged {
+            let subject = Subject {
+                name: &one.planned.author,
+                files: &one.entry.files,
+                source: Some(&one.entry.source),
+                address: one.entry.address.as_deref(),
+                proofs: &one.proofs,
+            };
+            let checked = self.signing.check(&subject, &mut sets)?;
             one.entry.signer = checked.signature.signer().cloned();
             Rc::make_mut(&mut one.planned).signature = Some(checked);
         }

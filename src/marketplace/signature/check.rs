@@ -23,14 +23,6 @@ pub struct Signing<'d> {
     known: KnownSigners,
 }
 
-impl std::fmt::Debug for Signing<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Signing")
-            .field("known", &self.known)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Default for Signing<'_> {
     fn default() -> Self {
         Self::new(Box::new(|_, _| Vec::new()), KnownSigners::default())
@@ -93,19 +85,12 @@ impl<'d> Signing<'d> {
         &self.known
     }
 
-    /// Checks skills.
+    /// Checks a skill by the keys of `sets`.
     ///
     /// # Errors
     /// When a program does not answer. Files of keys that cannot be read make all that depend on
     /// them unmet.
-    pub fn check(&self, programs: Programs, subjects: &[Subject]) -> Result<Vec<Checked>> {
-        let mut sets = KeySets::new(programs);
-        let each = subjects.iter();
-        each.map(|subject| self.check_one(subject, &mut sets))
-            .collect()
-    }
-
-    fn check_one(&self, subject: &Subject, sets: &mut KeySets) -> Result<Checked> {
+    pub fn check(&self, subject: &Subject, sets: &mut KeySets) -> Result<Checked> {
         let mut demands = (self.demands)(subject.source, subject.address);
         if demands.is_empty() {
             demands.push(Demand::default());
@@ -137,7 +122,7 @@ impl<'d> Signing<'d> {
         sets: &mut KeySets,
     ) -> Result<Checked> {
         let source = subject.source;
-        let has_none = source.is_some_and(|source| !self.known.has(source));
+        let has_none = source.is_some_and(|source| self.known.of(source).is_empty());
         let mut all = Vec::new();
         let (mut unmet, mut even_if_first) = (None, None);
         let mut since = None;
@@ -180,13 +165,14 @@ impl<'d> Signing<'d> {
 }
 
 /// The keys of each pair of files that a demand names, read once; or why they cannot be.
-struct KeySets<'p> {
+pub struct KeySets<'p> {
     programs: Programs<'p>,
     sets: Vec<(Option<PathBuf>, Option<PathBuf>, Result<KeySet<'p>>)>,
 }
 
 impl<'p> KeySets<'p> {
-    fn new(programs: Programs<'p>) -> Self {
+    /// None is read yet.
+    pub fn new(programs: Programs<'p>) -> Self {
         Self {
             programs,
             sets: Vec::new(),

@@ -2,12 +2,13 @@
 //! Whatever decides there is given with the command: no configuration has a say.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Failure, GitObject, Ran};
-use crate::marketplace::signature::key_set::{KeySet, REVOKED};
-use crate::marketplace::signature::ssh::Found;
-use crate::signing::{Covers, Namespace, Signature};
+use crate::error::Result;
+use crate::marketplace::fetch::{GitObject, Ran};
+use crate::marketplace::signature::key_set::KeySet;
+use crate::marketplace::signature::ssh::not_of_it;
+use crate::signing::{Covers, Signature};
 
 /// A signed commit or tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,56 +93,41 @@ impl KeySet<'_> {
                 return Ok(Signature::without("gpg"));
             };
             self.openpgp()?;
-            let ran = self.git(proof, gpg.get_program())?;
-            return Ok(if is_answer(&ran) {
-                self.openpgp_result(ran.status.success(), &ran.errors, covers)
-            } else {
-                failed(&ran)
-            });
+            let ran = self.git(proof, gpg.get_program(), Path::new("/dev/null"))?;
+            return Ok(self.openpgp_result(ran.status.success(), &ran.errors, covers));
         }
         if !armored.starts_with("-----BEGIN SSH ") {
             let why = "in a form that is not checked here: ssh and OpenPGP are";
             return Ok(Signature::unchecked(why.to_owned()));
         }
-        let purpose = Namespace::Git;
-        let ssh = match self.ssh_signature(armored, purpose)? {
-            Ok(ssh) => ssh,
-            Err(other) => return Ok(other),
-        };
-        let keygen = self.programs.find("ssh-keygen")?;
-        let ran = self.git(proof, keygen.as_os_str())?;
-        if !is_answer(&ran) {
-            return Ok(failed(&ran));
-        }
-        // Git takes no signature of somebody unlisted.
-        let is_taken = |found: &Found| ran.status.success() || found.principal.is_none();
-        let found = Found::parse(&ran.errors, purpose).filter(is_taken);
-        self.ssh_result(Some(&ssh.key), found, covers)
+        self.check_ssh(armored, covers, |signers| {
+            let program = self.programs.find("ssh-keygen")?;
+            let ran = self.git(proof, program.as_os_str(), signers)?;
+            Ok(match ran.status.code() {
+                Some(0) => Ok(ran.errors),
+                Some(1) => Err(not_of_it()),
+                // One before 2.34.
+                _ => Err(Signature::unchecked("git could not check it".to_owned())),
+            })
+        })
     }
 
     /// Git's answer about a signature, and on standard error that of the `program` that it asks.
-    fn git(&self, proof: &GitProof, program: &OsStr) -> Result<Ran> {
+    /// `signers` is the file of ssh keys that may have signed.
+    fn git(&self, proof: &GitProof, program: &OsStr, signers: &Path) -> Result<Ran> {
         let mut command = self.command("git")?;
-        for (name, value) in [
+        command.envs([
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
-            ("GIT_CONFIG_SYSTEM", "/dev/null"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
-            ("GIT_ATTR_NOSYSTEM", "1"),
             ("GIT_NO_REPLACE_OBJECTS", "1"),
-            ("GIT_TERMINAL_PROMPT", "0"),
-        ] {
-            command.env(name, value);
-        }
-        let signers = self.signers_file(Namespace::Git)?;
-        let revoked = self.path_of(&REVOKED)?;
+        ]);
         for (name, value) in [
-            ("core.hooksPath", OsStr::new("/dev/null")),
             ("gpg.minTrustLevel", OsStr::new("undefined")),
             ("gpg.program", program),
             ("gpg.openpgp.program", program),
             ("gpg.ssh.program", program),
             ("gpg.ssh.allowedSignersFile", signers.as_os_str()),
-            ("gpg.ssh.revocationFile", revoked.as_os_str()),
+            ("gpg.ssh.revocationFile", OsStr::new("/dev/null")),
         ] {
             let mut setting = OsString::from(name);
             setting.push("=");
@@ -156,16 +142,6 @@ impl KeySet<'_> {
         command.args([verify, "--raw", &proof.object.id]);
         Ok(self.programs.run(command, "")?)
     }
-}
-
-/// Whether git says that a signature is good or is not.
-fn is_answer(ran: &Ran) -> bool {
-    matches!(ran.status.code(), Some(0 | 1))
-}
-
-fn failed(ran: &Ran) -> Signature {
-    let why = Error::from(Failure::from_stderr(&ran.errors));
-    Signature::unchecked(format!("git could not check it: {why}"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The keys that count for a check: the content of one file of signers and of one that revokes, read
-//! once, so that what is checked is what was read. Programs get of it, in a directory of their own,
-//! the lines of the keys that count now.
+//! once, so that what is checked is what was read; and a directory for the programs that check by them.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -12,8 +11,6 @@ use crate::marketplace::signature::programs::Programs;
 use crate::signing::{KRL, KeyKind, Listed, Namespace, Signature, Signers, revocations};
 use crate::sys::{Dir, Durable, EntryName, Moment, files, limits};
 
-/// The binary list of revoked keys, which is empty if there is none.
-pub const REVOKED: EntryName = EntryName::from_static("revoked");
 const GPG: EntryName = EntryName::from_static("gpg.conf");
 /// It asks nobody, and nothing that outlives it.
 const GPG_OPTIONS: &str = "batch\nquiet\nno-autostart\ndisable-dirmngr\nno-auto-key-retrieve\n";
@@ -31,8 +28,9 @@ pub struct KeySet<'p> {
     pub krl: Option<Vec<u8>>,
     name: EntryName,
     dir: OnceCell<Dir>,
-    /// The full fingerprints of the OpenPGP keys, each with its principal, once they are imported.
-    pub keyring: OnceCell<Vec<(String, String)>>,
+    /// The full fingerprints of the OpenPGP keys, each with the number of its line, once they are
+    /// imported.
+    pub keyring: OnceCell<Vec<(String, usize)>>,
     /// What was found of commits and tags, by their ids: many skills are of one.
     pub of_git: RefCell<HashMap<String, Signature>>,
 }
@@ -87,44 +85,10 @@ impl<'p> KeySet<'p> {
         self.revoked.contains(fingerprint)
     }
 
-    /// The lines of ssh keys that count now for a purpose, without revoked keys: one may be an
-    /// authority, which no signature names.
+    /// The lines of ssh keys that count now for a purpose.
     pub fn counting(&self, purpose: Namespace) -> impl Iterator<Item = &Listed> {
         let listed = self.signers.of_kind(KeyKind::Ssh);
-        listed.filter(move |key| {
-            let own = key.fingerprint.as_deref();
-            key.counts(purpose, self.now) && own.is_none_or(|own| !self.revokes(own))
-        })
-    }
-
-    /// The file of these for `ssh-keygen`. What they are restricted to was compared here, so that no
-    /// time that a commit states counts.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn signers_file(&self, purpose: Namespace) -> Result<PathBuf> {
-        let dir = self.dir()?;
-        let name = EntryName::parse(purpose.as_str()).ok_or_else(|| Error::new("no such name"))?;
-        if !dir.has(&name) {
-            let lines = self.counting(purpose).map(|key| {
-                let option = if key.is_authority() {
-                    "cert-authority "
-                } else {
-                    ""
-                };
-                format!("\"{}\" {option}{}\n", key.principals, key.public)
-            });
-            self.write(&name, lines.collect::<String>().as_bytes())?;
-        }
-        Ok(dir.path_of(&name))
-    }
-
-    /// Where a file of these keys is.
-    ///
-    /// # Errors
-    /// When their directory cannot be made.
-    pub fn path_of(&self, name: &EntryName) -> Result<PathBuf> {
-        Ok(self.dir()?.path_of(name))
+        listed.filter(move |key| key.counts(purpose, self.now))
     }
 
     /// Writes a file for a program.
@@ -161,7 +125,6 @@ impl<'p> KeySet<'p> {
         let made = made.map_err(|error| scratch.error("make directory", name, &error))?;
         let dir = self.dir.get_or_init(|| made);
         self.write(&GPG, GPG_OPTIONS.as_bytes())?;
-        self.write(&REVOKED, self.krl.as_deref().unwrap_or_default())?;
         Ok(dir)
     }
 }

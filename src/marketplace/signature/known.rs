@@ -55,27 +55,15 @@ impl KnownSigners {
         })
     }
 
-    /// What is known of a key for a source.
-    pub fn get(&self, source: &str, key: &Key) -> Option<&KnownSigner> {
-        self.sources
-            .get(source)?
-            .iter()
-            .find(|known| known.key == *key)
-    }
-
-    /// Whether anybody is known for a source.
-    pub fn has(&self, source: &str) -> bool {
-        self.sources
-            .get(source)
-            .is_some_and(|known| !known.is_empty())
-    }
-
     /// Who is known for a source, the first first.
     pub fn of(&self, source: &str) -> &[KnownSigner] {
-        self.sources
-            .get(source)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+        let known = self.sources.get(source);
+        known.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What is known of a key for a source.
+    pub fn get(&self, source: &str, key: &Key) -> Option<&KnownSigner> {
+        self.of(source).iter().find(|known| known.key == *key)
     }
 
     /// Each key, with its source.

@@ -16,7 +16,7 @@ mod public;
 mod sign;
 mod ssh;
 
-pub use check::{Checked, Signing, Subject};
+pub use check::{Checked, KeySets, Signing, Subject};
 pub use collect::{is_signed, proofs};
 pub use known::{KnownSigner, KnownSigners};
 pub use programs::Programs;

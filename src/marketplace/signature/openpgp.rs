@@ -30,12 +30,12 @@ fn unlisted(key: &str) -> Signature {
 }
 
 impl KeySet<'_> {
-    /// The full fingerprints of the listed OpenPGP keys, each with its principal. A key that gpg does
+    /// The full fingerprints of the listed OpenPGP keys, each with the number of its line. A key that gpg does
     /// not take does not count, and none without gpg.
     ///
     /// # Errors
     /// When gpg does not answer.
-    pub fn openpgp(&self) -> Result<&[(String, String)]> {
+    pub fn openpgp(&self) -> Result<&[(String, usize)]> {
         if let Some(keyring) = self.keyring.get() {
             return Ok(keyring);
         }
@@ -51,7 +51,7 @@ impl KeySet<'_> {
             let imported = ran.errors.lines();
             let imported = imported.filter_map(|line| status(line, "IMPORT_OK"));
             let fingerprints = imported.filter_map(|line| line.split(' ').nth(1));
-            let of = |key: &str| (key.to_owned(), listed.principal().to_owned());
+            let of = |key: &str| (key.to_owned(), listed.line);
             keyring.extend(fingerprints.map(of));
         }
         Ok(self.keyring.get_or_init(|| keyring))
@@ -102,10 +102,11 @@ impl KeySet<'_> {
             return Signature::bad(format!("the key {key} was revoked"));
         }
         let mut known = self.keyring.get().into_iter().flatten();
-        let principal = known.find(|(known, _)| known == primary);
-        match (principal, Key::new(KeyKind::Openpgp, primary)) {
-            (Some((_, principal)), Ok(key)) => Signature::Good(Signer {
-                principal: Some(principal.clone()),
+        let line = known.find(|(known, _)| known == primary);
+        let listed = line.and_then(|(_, line)| self.signers.at(*line));
+        match (listed, Key::new(KeyKind::Openpgp, primary)) {
+            (Some(listed), Ok(key)) => Signature::Good(Signer {
+                principal: Some(listed.principal().to_owned()),
                 key,
                 signed: covers,
                 public: Some(own.to_owned()),
@@ -118,7 +119,7 @@ impl KeySet<'_> {
     ///
     /// # Errors
     /// When gpg does not answer.
-    pub fn pinned_openpgp(&self, signer: &Signer) -> Result<Signature> {
+    pub fn trust_openpgp(&self, signer: &Signer) -> Result<Signature> {
         let Some(mut command) = self.gpg()? else {
             return Ok(Signature::without("gpg"));
         };
@@ -178,8 +179,9 @@ mod tests {
             progress: None,
         };
         let full = "A".repeat(40);
-        let keys = KeySet::listing(Programs(tool), Signers::default());
-        let keyring = vec![(full.clone(), "alice".to_owned())];
+        let signers = Signers::parse("alice openpgp mQINBF8=").unwrap();
+        let keys = KeySet::listing(Programs(tool), signers);
+        let keyring = vec![(full.clone(), 1)];
         keys.keyring.set(keyring).unwrap();
         let good = format!(
             "{STATUS}GOODSIG AAAA a\n{STATUS}VALIDSIG {} 2026-01-01 1 0 4 0 1 10 00 {full}\n",

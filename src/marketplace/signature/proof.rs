@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::marketplace::lock::Files;
 use crate::marketplace::signature::git::GitProof;
 use crate::marketplace::signature::key_set::KeySet;
-use crate::signing::{Covers, MANIFEST, Manifest, SSH_SIGNATURE, Signature, Signer, digest};
-use crate::signing::{KeyKind, Namespace};
+use crate::signing::KeyKind;
+use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE, Signature, Signer, digest};
 use crate::sys::{Dir, EntryName, files, limits};
 
 /// What may prove the signature of a skill.
@@ -55,10 +55,9 @@ impl Proof {
             Self::Git(proof) => keys.check_git(proof),
             Self::Manifest(proof) => proof.check(keys, name, files),
             Self::Wrong(why) => Ok(Signature::bad(why)),
-            Self::Pinned(signer) => match (signer.key.kind, signer.signed) {
-                (KeyKind::Openpgp, _) => keys.pinned_openpgp(signer),
-                (KeyKind::Ssh, Covers::Manifest) => keys.pinned_ssh(signer, Namespace::Skill),
-                (KeyKind::Ssh, _) => keys.pinned_ssh(signer, Namespace::Git),
+            Self::Pinned(signer) => match signer.key.kind {
+                KeyKind::Openpgp => keys.trust_openpgp(signer),
+                KeyKind::Ssh => keys.trust_ssh(signer),
             },
         }
     }

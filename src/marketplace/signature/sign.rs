@@ -30,28 +30,15 @@ impl Market<'_> {
     /// # Errors
     /// When `ssh-keygen` is missing or does not sign, or what it writes does not hold.
     pub fn sign(&self, manifest: &Manifest, key: &Path) -> Result<Signed> {
-        let manifest = manifest.render();
-        let (signature, key) = self.sign_text(&manifest, Namespace::Skill, key)?;
-        Ok(Signed {
-            manifest,
-            signature,
-            key,
-        })
-    }
-
-    /// As [`Market::sign`], any text for a purpose: the signature, and the key that made it.
-    ///
-    /// # Errors
-    /// As [`Market::sign`].
-    pub fn sign_text(&self, text: &str, purpose: Namespace, key: &Path) -> Result<(String, Key)> {
+        let (manifest, purpose) = (manifest.render(), Namespace::Skill.as_str());
         let staging = self.home_staging()?;
         let scratch = staging.scratch();
         let programs = self.programs(&staging);
         let program = programs.find("ssh-keygen")?;
-        let written = scratch.replace(&MANIFEST, text.as_bytes(), 0o600, Durable::No);
+        let written = scratch.replace(&MANIFEST, manifest.as_bytes(), 0o600, Durable::No);
         written.map_err(|error| scratch.error("write", &MANIFEST, &error))?;
         let mut command = programs.0.command(&program.to_string_lossy());
-        command.args(["-q", "-Y", "sign", "-n", purpose.as_str(), "-f"]);
+        command.args(["-q", "-Y", "sign", "-n", purpose, "-f"]);
         command.arg(key).arg(scratch.path_of(&MANIFEST));
         // It says on standard error what it waits for, and asks at the terminal.
         command.stdout(Stdio::null());
@@ -70,8 +57,12 @@ impl Market<'_> {
         let signature = armored.and_then(|bytes| String::from_utf8(bytes).ok());
         let signature = signature.ok_or_else(not_signed)?;
         let read = SshSignature::parse(&signature);
-        let read = read.filter(|read| read.namespace == purpose.as_str());
+        let read = read.filter(|read| read.namespace == purpose);
         let fingerprint = read.ok_or_else(not_signed)?.key.fingerprint();
-        Ok((signature, Key::new(KeyKind::Ssh, &fingerprint)?))
+        Ok(Signed {
+            manifest,
+            signature,
+            key: Key::new(KeyKind::Ssh, &fingerprint)?,
+        })
     }
 }
