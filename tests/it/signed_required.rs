@@ -208,7 +208,7 @@ fn an_installed_skill_is_offered_by_what_its_lockfile_pins() {
         ("/signer", unlisted, "is not one"),
     ] {
         entry(&host, "pdf", |pdf| {
-            *pdf.pointer_mut(field).unwrap() = value.clone()
+            *pdf.pointer_mut(field).unwrap() = value.clone();
         });
         assert!(
             !is_offered(&host, "pdf") && is_offered(&host, "csv"),

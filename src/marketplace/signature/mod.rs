@@ -1,8 +1,8 @@
-//! Signatures of skills: what comes with one that is fetched and may prove who signed it
-//! (`collect`), and whether it does, by the user's own git, ssh-keygen and gpg (`git`, `ssh`, `openpgp`). What was
-//! proven when a skill was installed is pinned in the user's lockfile, and from then on compared with
-//! the keys that count (`key_set`). What is signed and required is in `crate::signing`. Open
-//! `check.rs` first.
+//! Signatures of skills: what comes with one that is fetched and may prove who signed it (`collect`,
+//! `proof`), and whether it does, by the user's own git, ssh-keygen and gpg (`git`, `ssh`,
+//! `openpgp`). What was proven when a skill was installed is pinned in the user's lockfile, and from
+//! then on compared with the keys that count (`key_set`). What is signed and required is in
+//! `crate::signing`. Open `check.rs` first.
 
 mod check;
 mod collect;
