@@ -8,7 +8,6 @@ mod documented;
 mod files;
 mod finding;
 mod fix;
-mod leftovers;
 mod lint;
 mod markdown;
 mod package;

@@ -15,7 +15,7 @@ pub use super::get::{
     update::Update,
 };
 pub use super::look::{
-    audit::Audit, check::Check, info::Info, jobs::Jobs, search_installed::SearchInstalled,
+    audit::Audit, check::Check, info::Info, jobs::Jobs, list_installed::SearchInstalled,
     suggest::Suggest,
 };
 pub use super::safety::{
@@ -31,7 +31,10 @@ pub use super::safety::{
     verify::Verify,
 };
 pub use super::set_up::{
-    complete::Complete, completions::Completions, config::Config, doctor::Doctor, hosts::Hosts,
+    complete::{Complete, Completions},
+    config::Config,
+    doctor::Doctor,
+    hosts::Hosts,
 };
 pub use super::write::{
     new::New, package::Package, proposals::Proposals, publish::Publish, simulate::Simulate,

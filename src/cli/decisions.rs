@@ -1,4 +1,4 @@
-//! The single table of what each command does (docs/policy.md shows it). Each
+//! What a command does, and the single table of that for each command (docs/policy.md shows it). Each
 //! verb is destructured down to its last flag, so a new flag does not compile until it is decided
 //! here.
 
@@ -8,8 +8,7 @@ use super::args::{
     Publish, Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Suggest,
     Sync, Trust, Try, Update, Validate, Verb, Verify,
 };
-use super::decision::{Class, Decision};
-use super::options::Common;
+use super::options::{Common, Findings};
 use super::safety::keys::Keying;
 use super::safety::policy::Asking;
 use super::safety::trust::Parts;
@@ -282,6 +281,53 @@ fn of_verb(verb: &Verb) -> Decision {
             command: _,
         })
         | Verb::Man => Decision::reads(),
+    }
+}
+
+/// What a command does, which says who may run it (docs/policy.md#what-only-a-person-decides).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// It reads, or writes what any editor could: anybody.
+    Reads,
+    /// It changes what is installed or connected: anybody who is below no agent, by a yes; below one,
+    /// only what the model's tool allows.
+    Changes,
+    /// It loosens, trusts or vouches: a person at a terminal that is below no agent.
+    Decides,
+}
+
+/// The decision about a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What it does.
+    pub class: Class,
+    /// Whether the model's tool offers it, but without flags that give consent or choose a place.
+    pub for_models: bool,
+}
+
+impl Decision {
+    pub(super) fn new(class: Class) -> Self {
+        Self {
+            class,
+            for_models: false,
+        }
+    }
+
+    pub(super) fn reads() -> Self {
+        Self::new(Class::Reads)
+    }
+
+    /// A change, but accepting the scan's findings decides. Models may if it `is_plain`.
+    pub(super) fn accepting(findings: Findings, is_plain: bool) -> Self {
+        if findings.accept_findings {
+            return Self::new(Class::Decides);
+        }
+        Self::new(Class::Changes).for_models(is_plain)
+    }
+
+    pub(super) fn for_models(mut self, is: bool) -> Self {
+        self.for_models = is;
+        self
     }
 }
 

@@ -8,7 +8,6 @@ mod args;
 mod caller;
 mod choosing;
 mod consent;
-mod decision;
 mod decisions;
 mod describe;
 mod describe_plan;

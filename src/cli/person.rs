@@ -2,8 +2,7 @@
 
 use super::args::Verb;
 use super::caller::{Caller, agent_above, decided_by_a_person, only_for_people, pasted};
-use super::decision::Class;
-use super::decisions::decision;
+use super::decisions::{Class, decision};
 use super::model_install::model_may;
 use super::options::Common;
 use crate::catalog::{Catalog, Entry};

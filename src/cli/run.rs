@@ -8,7 +8,9 @@ use clap::FromArgMatches;
 use super::args::{Cli, Proposals, Sync, Verb, command};
 use super::caller::{Answer, Caller, Failure};
 use super::look::{
-    history::history, list_installed::list_installed, summary::summarize, tree::files,
+    info::{files, history},
+    list_installed::list_installed,
+    summary::summarize,
 };
 use super::options::Common;
 use super::person::may;

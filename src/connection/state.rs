@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use super::file::{self, Run};
-use super::lack::Lack;
 use super::place::Places;
 use super::record::Records;
+use super::switches::Lack;
 use super::switches::switched_off;
 use crate::error::Error;
 use crate::host::agent::settings::Format;

@@ -1,11 +1,12 @@
-//! What in an agent's settings switches its hooks off, ours among them. Only told, never changed.
+//! What a connection lacks, and what in an agent's settings switches its hooks off, ours among them.
+//! Only told, never changed.
 
+use std::fmt;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::json::Json;
-use super::lack::Lack;
 use super::place::Places;
 use crate::host::agent::Agent;
 use crate::host::agent::settings::{Off, Switch};
@@ -73,5 +74,20 @@ fn is_off(settings: &Value, key: &[&str], off: Off) -> bool {
         (Off::Is(off), Some(Value::Bool(value))) => *value == off,
         (Off::Names, Some(Value::Array(names))) => names.iter().any(|name| name == OURS),
         _ => false,
+    }
+}
+
+/// What is wrong with a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// What it is, as a sentence fragment.
+    pub what: String,
+    /// The next step.
+    pub next: String,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}: {}", self.what, self.next)
     }
 }

@@ -3,7 +3,6 @@
 //! nothing; it neither follows nor replaces what it did not make. Open `shared.rs` first.
 
 mod place;
-mod record;
 mod shared;
 
 pub use place::Link;

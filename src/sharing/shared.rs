@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::place::{Link, Place, needed, places};
-use super::record::{self, Made};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::run_context::real;
-use crate::sys::{Dir, EntryKind, EntryName};
+use crate::sys::{Dir, Durable, EntryKind, EntryName, files, limits};
 
 /// The skills of one layer, and the directories in which agents look.
 #[derive(Debug)]
@@ -21,6 +22,19 @@ pub struct Shared<'a> {
     skills: PathBuf,
     in_project: bool,
     places: Vec<Place>,
+}
+
+/// A link of this user that was made, so that one that is missing can be told from one that was never
+/// wanted. Those of a project are part of the project.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Made {
+    /// Its path.
+    pub link: PathBuf,
+    /// The directory of its skill.
+    pub skill: PathBuf,
+    /// Whether it was made when an agent was connected, and goes with the connection.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_connection: bool,
 }
 
 /// What became of a link.
@@ -93,8 +107,8 @@ impl<'a> Shared<'a> {
             let outcome = outcome.map_err(|error| Error::io("link", &link.path, &error))?;
             done.push((link, outcome));
         }
-        if !dry_run && !self.in_project {
-            record::change(&self.facts.run.dirs.plugin, |all| {
+        if !dry_run {
+            self.record(|all| {
                 for (link, outcome) in &done {
                     let made = Made {
                         link: link.path.clone(),
@@ -216,7 +230,7 @@ impl<'a> Shared<'a> {
     /// When one cannot be removed.
     pub fn disconnect(&self, agent: Agent, others: &[Agent], dry_run: bool) -> Result<Vec<Link>> {
         let mut removed = Vec::new();
-        for made in record::read(&self.facts.run.dirs.plugin) {
+        for made in self.recorded() {
             let is_here = made.by_connection && made.skill.parent() == Some(&self.skills);
             let Some((place, name)) = self.place_of(&made.link).filter(|_| is_here) else {
                 continue;
@@ -279,12 +293,36 @@ impl<'a> Shared<'a> {
     }
 
     fn forget(&self, keep: impl Fn(&Made) -> bool) -> Result<()> {
+        self.record(|all| all.retain(|made| keep(made)))
+    }
+
+    /// The links of this user that were made; an unreadable record counts as empty, since it decides
+    /// nothing but what `doctor` looks for.
+    fn recorded(&self) -> Vec<Made> {
+        let bytes = files::read_capped(&self.record_file(), limits::LINKS_FILE).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+
+    /// Changes the record, which has no links of a project.
+    fn record(&self, change: impl FnOnce(&mut Vec<Made>)) -> Result<()> {
         if self.in_project {
             return Ok(());
         }
-        record::change(&self.facts.run.dirs.plugin, |all| {
-            all.retain(|made| keep(made));
-        })
+        let before = self.recorded();
+        let mut made = before.clone();
+        change(&mut made);
+        made.sort();
+        made.dedup();
+        if made == before {
+            return Ok(());
+        }
+        let json = serde_json::to_vec_pretty(&made);
+        let json = json.map_err(|error| Error::caused("links.json cannot be written", error))?;
+        files::replace(&self.record_file(), &json, 0o600, Durable::No)
+    }
+
+    fn record_file(&self) -> PathBuf {
+        self.facts.run.dirs.plugin.join("links.json")
     }
 
     /// The links that are not as they were made, each with the directory of its skill.
@@ -301,7 +339,7 @@ impl<'a> Shared<'a> {
         if self.in_project {
             return faults;
         }
-        for made in record::read(&self.facts.run.dirs.plugin) {
+        for made in self.recorded() {
             let place = self.place_of(&made.link);
             let is_here = made.skill.parent() == Some(&self.skills) && made.skill.exists();
             let (Some((place, name)), true) = (place, is_here) else {

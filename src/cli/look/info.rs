@@ -1,4 +1,5 @@
-//! `info`: everything about one installed skill.
+//! `info`: everything about one installed skill; its files, where links are shown but never followed;
+//! its version in use, the available ones, and what changed.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,19 +10,23 @@ use serde_json::{Map, Value};
 use crate::author::no_effect;
 use crate::catalog::{Catalog, Entry, Installed, signature};
 use crate::cli::agents::names;
+use crate::cli::describe::short;
+use crate::cli::market::market;
 use crate::cli::named::installed;
 use crate::cli::options::Common;
 use crate::cli::outcome::look_at;
 use crate::cli::report::{Report, Reporter, remark};
 use crate::cli::signed::{lapsed, signed};
+use crate::cli::table::shortened;
 use crate::cli::{Answer, Caller, Paint, Screen};
+use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::marketplace::Checked;
+use crate::marketplace::{Checked, History, State, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
 use crate::skill::{Known, Listing, Skill, brief, one_line, written};
-use crate::sys::limits;
-use crate::sys::text::size;
+use crate::sys::text::{count, size};
+use crate::sys::{Dir, EntryKind, EntryName, limits};
 
 /// Show everything about installed skills
 #[derive(Debug, clap::Args)]
@@ -301,4 +306,213 @@ fn callers(entry: &Entry) -> &'static str {
 /// A bundled file's path on one line, with unusual characters escaped.
 pub fn shown(path: &Path) -> String {
     path.display().to_string().escape_debug().to_string()
+}
+
+/// Maximum number of tags shown.
+const SHOWN: usize = 20;
+
+/// The history of the skills of these names, in whichever layer they are.
+pub fn history(info: &Info, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    let look = |name: &str| {
+        let catalog = Catalog::naming(facts, name);
+        let entry = installed(facts, &catalog, name)?;
+        let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
+        let base = entry.layer.base(facts);
+        market(facts, &base, info.offline).history(&name)
+    };
+    look_at(common, caller, &info.names, "skills", look, shown_history)
+}
+
+fn shown_history(history: &History) -> String {
+    let source = history.source.as_deref();
+    let source = one_line(source.unwrap_or("an unknown source"));
+    let mut text = format!("{}, from {source}\n", one_line(&history.name));
+    let in_use = version(history.version.as_deref(), history.commit.as_deref());
+    let rev = history.rev.as_ref();
+    let rev = rev.map(|rev| format!(", asked for as {}", one_line(short_name(rev))));
+    let _ = writeln!(text, "in use: {in_use}{}", rev.unwrap_or_default());
+    let since = history.since_install.as_ref();
+    if let Some(now) = since.filter(|now| now.state == State::Changed) {
+        let files = changed(&now.changed, &now.extra, &now.missing);
+        let _ = writeln!(text, "  changed here after it was installed: {files}");
+    }
+    if let Some(earlier) = &history.previous {
+        let was = version(earlier.version.as_deref(), earlier.commit.as_deref());
+        let files = changed(&earlier.changed, &earlier.added, &earlier.removed);
+        let _ = writeln!(text, "before: {was}; since then {files}");
+    }
+    if !history.tags.is_empty() {
+        let tag = |tag: &Tag| {
+            let mark = if tag.in_use { " (in use)" } else { "" };
+            one_line(&tag.name) + mark
+        };
+        // In most repositories the last tags are the newest.
+        let tags = history.tags.iter().rev().take(SHOWN).map(tag);
+        let _ = writeln!(text, "there are: {}", tags.collect::<Vec<_>>().join(", "));
+    }
+    for commit in &history.log {
+        let mark = if commit.newer { "newer" } else { "     " };
+        let (id, date) = (short(&commit.commit), one_line(&commit.date));
+        let subject = brief(&commit.subject, 100);
+        let _ = writeln!(text, "{mark}  {id}  {date}  {subject}");
+    }
+    if let Some(why) = &history.unasked {
+        let _ = writeln!(text, "its source was not asked: {}", one_line(why));
+    }
+    text
+}
+
+/// A branch's or tag's name without what git puts before it.
+fn short_name(full: &str) -> &str {
+    let name = full.strip_prefix("refs/heads/");
+    name.or_else(|| full.strip_prefix("refs/tags/"))
+        .unwrap_or(full)
+}
+
+fn version(version: Option<&str>, commit: Option<&str>) -> String {
+    let version = version.map(|version| format!("version {}", brief(version, 40)));
+    let commit = commit.map(|commit| format!("at {}", short(commit)));
+    let parts = version.into_iter().chain(commit);
+    joined(parts, " ").unwrap_or_else(|| "no version or commit is known".to_owned())
+}
+
+fn changed(changed: &[String], added: &[String], removed: &[String]) -> String {
+    let all = [("changed", changed), ("new", added), ("gone", removed)];
+    let parts = all.into_iter().filter(|(_, paths)| !paths.is_empty());
+    let parts = parts.map(|(label, paths)| format!("{label} {}", brief(&paths.join(", "), 200)));
+    joined(parts, "; ").unwrap_or_else(|| "nothing changed".to_owned())
+}
+
+/// The parts, unless there are none.
+fn joined(parts: impl Iterator<Item = String>, between: &str) -> Option<String> {
+    parts.reduce(|all, part| all + between + &part)
+}
+
+#[derive(Debug, Serialize)]
+struct Node {
+    /// Relative to the skill's directory.
+    path: String,
+    /// `directory`, `file`, `link` or `other`.
+    kind: &'static str,
+    /// The size of a file in bytes.
+    bytes: Option<u64>,
+    executable: bool,
+    to: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Walked {
+    name: String,
+    path: String,
+    files: usize,
+    bytes: u64,
+    /// Whether the list is incomplete.
+    cut: bool,
+    nodes: Vec<Node>,
+}
+
+/// Every file of the skills with its size.
+pub fn files(info: &Info, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
+    let look = |name: &str| Walked::of(facts, name);
+    let shown = |tree: &Walked| tree.render(screen);
+    look_at(common, caller, &info.names, "skills", look, shown)
+}
+
+impl Walked {
+    fn of(facts: &Facts, written: &str) -> Result<Self> {
+        let catalog = Catalog::naming(facts, written);
+        let entry = installed(facts, &catalog, written)?;
+        // The directory itself may be a link to a working copy.
+        let root = entry.dir.canonicalize();
+        let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;
+        let mut nodes = Vec::new();
+        let dir = Dir::anchor(&root).map_err(|error| Error::io("read", &root, &error))?;
+        let cut = !walk(&dir, Path::new(""), 0, &mut nodes)
+            .map_err(|error| Error::io("read", &root, &error))?;
+        Ok(Self {
+            name: entry.name(),
+            path: entry.dir.display().to_string(),
+            files: nodes.iter().filter(|node| node.kind == "file").count(),
+            bytes: nodes.iter().filter_map(|node| node.bytes).sum(),
+            cut,
+            nodes,
+        })
+    }
+}
+
+/// Adds the entries below a directory; returns `false` if there are too many.
+fn walk(root: &Dir, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::io::Result<bool> {
+    let dir = root.open_dir_below(below)?;
+    let mut entries = dir.entries()?;
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    for (name, kind) in entries {
+        if nodes.len() >= limits::WALKED_FILES {
+            return Ok(false);
+        }
+        let path = below.join(name.as_os_str());
+        let Ok(node) = Node::new(&dir, (&name, kind), &path) else {
+            continue;
+        };
+        nodes.push(node);
+        let is_dir = kind == EntryKind::Dir;
+        if is_dir && depth >= limits::WALK_DEPTH {
+            return Ok(false);
+        }
+        // A directory that cannot be read is shown and does not stop the walk.
+        if is_dir && matches!(walk(root, &path, depth + 1, nodes), Ok(false)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+impl Node {
+    fn new(dir: &Dir, (name, kind): (&EntryName, EntryKind), path: &Path) -> std::io::Result<Self> {
+        let stat = dir.stat(name)?;
+        let is_file = kind == EntryKind::File;
+        let to = match kind {
+            EntryKind::Link => Some(dir.read_link(name)?.display().to_string()),
+            _ => None,
+        };
+        Ok(Self {
+            path: path.display().to_string(),
+            kind: match kind {
+                EntryKind::Dir => "directory",
+                EntryKind::Link => "link",
+                EntryKind::File => "file",
+                EntryKind::Other => "other",
+            },
+            bytes: u64::try_from(stat.st_size).ok().filter(|_| is_file),
+            executable: is_file && stat.st_mode & 0o111 != 0,
+            to,
+        })
+    }
+
+    fn line(&self) -> String {
+        let name = shown(Path::new(&self.path));
+        match (self.kind, self.bytes, &self.to) {
+            ("directory", ..) => format!("{name}/"),
+            (_, _, Some(to)) => format!("{name} -> {}", shown(Path::new(to))),
+            (_, Some(bytes), _) if self.executable => format!("{name}*  {}", size(bytes)),
+            (_, Some(bytes), _) => format!("{name}  {}", size(bytes)),
+            _ => format!("{name}  (no file)"),
+        }
+    }
+}
+
+impl Walked {
+    fn render(&self, screen: Screen) -> String {
+        let mut text = String::new();
+        let width = screen.width.unwrap_or(usize::MAX);
+        let root = shortened(&shown(Path::new(&self.path)), width);
+        let _ = writeln!(text, "{}", screen.paint(&root, Paint::Bold));
+        for node in &self.nodes {
+            let line = format!("  {}", node.line());
+            let _ = writeln!(text, "{}", shortened(&line, width));
+        }
+        let more = if self.cut { ", and more" } else { "" };
+        let files = count(self.files, "file");
+        let _ = writeln!(text, "{files}, {}{more}", size(self.bytes));
+        text
+    }
 }

@@ -1,10 +1,13 @@
-//! `list`, and `list_installed` of the model's tool: the installed skills and their diagnostics.
+//! `list`, and `list_installed` and `search_installed` of the model's tool: the installed skills and
+//! their diagnostics.
 
 use std::cmp::Reverse;
+use std::fmt::Write;
 
 use clap::ValueEnum;
+use serde::Serialize;
 
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, plain};
 use crate::cli::agents::names;
 use crate::cli::options::Common;
 use crate::cli::report::{Report, remark};
@@ -13,7 +16,7 @@ use crate::cli::{Paint, Screen, json};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::skill::{Diagnostic, one_line};
-use crate::sys::text::{count, counted};
+use crate::sys::text::{count, counted, quoted};
 
 /// The order of installed skills; `layer` by default.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -170,4 +173,74 @@ fn below(report: &Report) -> Vec<Cell> {
     let found = report.diagnostics.iter();
     lines.extend(found.map(|found| Cell::new(remark(found)).paint(found.level.into())));
     lines
+}
+
+/// Installed skills that one search returns.
+const FOUND_SKILLS: usize = 10;
+
+#[derive(Serialize)]
+struct Found<'a> {
+    name: &'a str,
+    tool: &'a str,
+    description: String,
+}
+
+/// Search the installed skills by name, tag and description
+#[derive(Debug, clap::Args)]
+pub struct SearchInstalled {
+    /// Words to look for
+    #[arg(required = true)]
+    pub words: Vec<String>,
+}
+
+impl SearchInstalled {
+    /// The offered skills that match the words, best first.
+    pub fn run(&self, facts: &Facts, common: Common) -> Result<String> {
+        let catalog = Catalog::of(facts);
+        let found = catalog.search(&self.words).into_iter();
+        let found = found.map(|offered| Found {
+            name: offered.skill.name.as_str(),
+            tool: offered.tool,
+            description: plain(&offered.told()),
+        });
+        let found: Vec<Found> = found.collect();
+        if common.json {
+            return json::list("skills", &found);
+        }
+        if found.is_empty() {
+            let words = quoted(&self.words.join(" "));
+            // A model's tool calls it an action, a shell a command.
+            let list = match facts.run.protocol {
+                Some(_) => "list_installed",
+                None => "agent-skills list",
+            };
+            return Ok(format!(
+                "No installed skill matches `{words}`. `{list}` shows all, `search` what could be \
+                 installed.\n"
+            ));
+        }
+        let mut text = String::new();
+        for found in found.iter().take(FOUND_SKILLS) {
+            let _ = match found.description.as_str() {
+                "" => writeln!(text, "- {}", found.name),
+                description => writeln!(text, "- {}: {description}", found.name),
+            };
+        }
+        let more = found.len().saturating_sub(FOUND_SKILLS);
+        if more > 0 {
+            let _ = writeln!(
+                text,
+                "{}: more words find fewer.",
+                counted(more, "more matches", "more match")
+            );
+        }
+        // The host may not know its tool yet.
+        if facts.run.protocol.is_some() {
+            text.push_str(
+                "To activate one: skill_marketplace {\"action\": \"use\", \"skill_ref\": NAME, \
+                 \"query\": …}\n",
+            );
+        }
+        Ok(text)
+    }
 }

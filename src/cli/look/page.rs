@@ -5,8 +5,8 @@
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
+use super::figures::Tally;
 use super::figures::{DAY, Figures, Summary};
-use super::tally::Tally;
 use crate::skill::shown_name;
 use crate::sys::Moment;
 use crate::sys::text::count;

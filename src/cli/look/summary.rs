@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::audit::{Audit, each_since, since, tell_torn};
+use super::figures::Tally;
 use super::figures::{By, Figures, Summary};
 use super::page::page;
-use super::tally::Tally;
 use crate::catalog::{Catalog, Entry};
 use crate::cli::options::Common;
 use crate::cli::table::{Cell, Column, Table};

@@ -1,20 +1,25 @@
-//! `approve`: an administrator approves a skill in its current state, or a user approves its hooks.
+//! `approve`: an administrator approves a skill in its current state, or a user approves its hooks;
+//! and what is approved, by whom and when, and whether it still is what was approved.
+
+use std::path::Path;
+
+use serde::Serialize;
 
 use super::abilities::{abilities, below, hooks};
-use super::approvable::{read, to_owner};
-use super::approved::list;
 use crate::catalog::{Catalog, Entry};
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
 use crate::cli::named::installed;
 use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
-use crate::cli::{Answer, Caller, Screen};
+use crate::cli::table::{Cell, Column, Table};
+use crate::cli::{Answer, Caller, Paint, Screen, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::policy::{Approval, Approvals, Event, Ledger, user};
-use crate::skill::one_line;
+use crate::policy::{Approval, Approvals, Event, Ledger, approval_digest, user};
+use crate::skill::{Skill, one_line};
 use crate::sys::text::did_you_mean;
+use crate::sys::time::local;
 use crate::sys::tree;
 
 /// Approve skills as they are now, where the policy requires that
@@ -125,4 +130,123 @@ fn revoke(facts: &Facts, common: Common, written: &str) -> Result<String> {
     let event = Event::new("unapprove").with("skill", name);
     facts.record(event.with("path", dir.map(|dir| dir.display().to_string())));
     Ok(format!("`{}` is no longer approved\n", one_line(written)))
+}
+
+/// The skill, and the digest of all its files.
+fn read(entry: &Entry) -> Result<(Skill, String)> {
+    if entry.is_concealed() {
+        let (name, holder) = (entry.name(), entry.holder().display());
+        let text = format!("`{name}` comes with a project that is not trusted");
+        return Err(Error::new(text).hint(format!(
+            "look at it, then run `agent-skills trust {holder}` first"
+        )));
+    }
+    let skill = Skill::load(&entry.dir)
+        .map_err(|diagnostic| Error::new(diagnostic.to_string()).hint("repair it first"))?;
+    let digest = approval_digest(&skill);
+    let digest = digest.map_err(|source| Error::io("read", &entry.dir, &source))?;
+    Ok((skill, digest))
+}
+
+/// Says whose record it is, where it cannot be written.
+fn to_owner(facts: &Facts, error: Error) -> Error {
+    let approved = Ledger::approvals(facts.enterprise(), facts.state());
+    let file = approved.file().display();
+    error.or_hint(format!("`{file}` has to be writable: run it as its owner"))
+}
+
+/// An approval, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Listed {
+    name: String,
+    /// The skill's directory.
+    path: String,
+    digest: String,
+    /// Who gave it, and when.
+    by: Option<String>,
+    time: String,
+    state: State,
+}
+
+/// What the approved skill is now.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// As it was approved.
+    Same,
+    /// Changed since.
+    Changed,
+    /// No longer there.
+    Gone,
+}
+
+impl Listed {
+    fn row(&self) -> Vec<Cell> {
+        let (state, paint) = match self.state {
+            State::Same => ("as approved", Paint::Good),
+            State::Changed => ("changed since", Paint::Bad),
+            State::Gone => ("gone", Paint::Dim),
+        };
+        vec![
+            Cell::new(one_line(&self.name)),
+            Cell::new(state).paint(paint),
+            Cell::new(local(&self.time)),
+            Cell::new(one_line(self.by.as_deref().unwrap_or_default())),
+            Cell::new(one_line(&self.path)).paint(Paint::Dim),
+        ]
+    }
+}
+
+fn state(dir: &Path, digest: &str) -> State {
+    if dir.symlink_metadata().is_err() {
+        return State::Gone;
+    }
+    let now = Skill::load(dir).ok();
+    let now = now.and_then(|skill| approval_digest(&skill).ok());
+    if now.as_deref() == Some(digest) {
+        State::Same
+    } else {
+        State::Changed
+    }
+}
+
+/// Every approval.
+///
+/// # Errors
+/// If the record cannot be read.
+fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
+    let entries = Ledger::approvals(facts.enterprise(), facts.state()).entries()?;
+    let each = entries
+        .into_iter()
+        .flat_map(|(name, approvals)| approvals.0.into_iter().map(move |one| (name.clone(), one)));
+    let listed: Vec<Listed> = each
+        .map(|(name, (path, Approval { digest, by, time }))| Listed {
+            state: state(Path::new(&path), &digest),
+            name,
+            path,
+            digest,
+            by,
+            time,
+        })
+        .collect();
+    if common.json {
+        return json::list("approvals", &listed);
+    }
+    if listed.is_empty() {
+        return Ok("No skill is approved.\n".to_owned());
+    }
+    let mut table = Table::new(
+        vec![
+            Column::new("NAME", 12),
+            Column::new("STATE", 0),
+            Column::new("APPROVED", 0),
+            Column::new("BY", 4),
+            Column::new("PATH", 20),
+        ],
+        &["BY", "PATH", "APPROVED"],
+    );
+    for one in &listed {
+        table.row(one.row(), Vec::new());
+    }
+    Ok(table.render(screen))
 }

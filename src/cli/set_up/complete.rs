@@ -1,16 +1,19 @@
-//! Shell completion. The shells query this program, so they offer exactly what the command line
-//! accepts, and the currently installed skills.
+//! Shell completion: `completions`, the script that a shell loads, and `__complete`, which it asks:
+//! exactly what the command line accepts, and the currently installed skills.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::iter;
 
-use clap::{Command, ValueHint};
+use clap::{Command, ValueEnum, ValueHint};
 use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
 use super::config_keys::KEYS;
 use crate::catalog::Catalog;
+use crate::cli::json;
+use crate::cli::options::Common;
+use crate::error::Result;
 use crate::facts::Facts;
 use crate::skill::{SkillName, brief, one_line};
 
@@ -122,6 +125,39 @@ fn skills(facts: &Facts) -> Values {
         }
     }
     found
+}
+
+/// Print the completion script for a shell
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// The supported shells.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Shell {
+    /// Bash 4 or later
+    Bash,
+    /// Zsh
+    Zsh,
+    /// Fish
+    Fish,
+}
+
+impl Completions {
+    /// The script.
+    pub fn run(&self, common: Common) -> Result<String> {
+        let script = match self.shell {
+            Shell::Bash => include_str!("complete/agent-skills.bash"),
+            Shell::Zsh => include_str!("complete/agent-skills.zsh"),
+            Shell::Fish => include_str!("complete/agent-skills.fish"),
+        };
+        if common.json {
+            return json::one(&BTreeMap::from([("script", script)]));
+        }
+        Ok(script.to_owned())
+    }
 }
 
 #[cfg(test)]

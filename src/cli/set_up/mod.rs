@@ -1,7 +1,6 @@
 //! Setting the program up.
 
 pub mod complete;
-pub mod completions;
 pub mod config;
 pub mod config_keys;
 pub mod doctor;

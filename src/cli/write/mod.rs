@@ -4,7 +4,6 @@ mod findings;
 pub mod new;
 pub mod package;
 pub mod proposals;
-mod proposals_shown;
 pub mod publish;
 pub mod simulate;
 pub mod try_skill;

@@ -4,7 +4,6 @@
 mod agents;
 pub mod ask;
 pub mod check;
-mod examine;
 mod host;
 mod links;
 pub mod placement;
@@ -13,4 +12,132 @@ mod rules;
 mod skills;
 mod state;
 
-pub use examine::Doctor;
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::cli::options::Common;
+use crate::cli::{Answer, Failure, Paint, Screen, json};
+use crate::facts::Facts;
+use crate::skill::one_line;
+use check::{Check, Outcome};
+
+type Examination = fn(&Facts) -> Vec<Check>;
+
+/// The column where messages begin, after the outcome.
+const INDENT: usize = 8;
+
+/// The areas in the order of their checks.
+const AREAS: [(&str, Examination); 8] = [
+    ("host", host::checks),
+    ("plugin", placement::checks),
+    ("agents", agents::checks),
+    ("programs", programs::checks),
+    ("skills", skills::checks),
+    ("links", links::checks),
+    ("rules", rules::checks),
+    ("state", state::checks),
+];
+
+#[derive(Serialize)]
+struct Report {
+    broken: bool,
+    fixed: Vec<String>,
+    not_fixed: Vec<String>,
+    checks: Vec<Check>,
+}
+
+/// Find problems and their remedies (exit 1 if something is broken)
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Doctor {
+    /// Repair what needs no decision from you
+    #[arg(long)]
+    pub fix: bool,
+}
+
+impl Doctor {
+    /// Runs every check; a failure if something is broken.
+    pub fn run(self, facts: &Facts, common: Common, screen: Screen) -> Answer {
+        let (mut fixed, mut not_fixed) = Default::default();
+        if self.fix && !common.dry_run {
+            (fixed, not_fixed) = repair(facts);
+        }
+        let checks: Vec<Check> = examine(facts).collect();
+        let answer = Report {
+            broken: checks.iter().any(|check| check.outcome == Outcome::Fail),
+            fixed,
+            not_fixed,
+            checks,
+        };
+        let text = if common.json {
+            json::one(&answer)?
+        } else {
+            answer.render(screen)
+        };
+        Failure::unless(!answer.broken, text)
+    }
+}
+
+fn examine(facts: &Facts) -> impl Iterator<Item = Check> {
+    AREAS.into_iter().flat_map(|(area, checks)| {
+        let checks = checks(facts).into_iter();
+        checks.map(move |check| Check { area, ..check })
+    })
+}
+
+/// What was repaired, and what could not be.
+fn repair(facts: &Facts) -> (Vec<String>, Vec<String>) {
+    let (mut fixed, mut not_fixed) = (Vec::new(), Vec::new());
+    for fix in examine(facts).filter_map(|check| check.fix) {
+        match fix() {
+            Ok(done) => fixed.push(one_line(&done)),
+            Err(error) => not_fixed.push(one_line(&error.to_string())),
+        }
+    }
+    (fixed, not_fixed)
+}
+
+impl Report {
+    fn render(&self, screen: Screen) -> String {
+        let mut text = String::new();
+        for done in &self.fixed {
+            let _ = writeln!(text, "{} {done}", screen.paint("fixed", Paint::Good));
+        }
+        for why in &self.not_fixed {
+            let _ = writeln!(text, "{} {why}", screen.paint("not repaired", Paint::Warn));
+        }
+        let mut area = "";
+        for check in &self.checks {
+            if check.area != area {
+                area = check.area;
+                let _ = writeln!(text, "{}", screen.paint(area, Paint::Bold));
+            }
+            let (word, paint) = match check.outcome {
+                Outcome::Ok => ("ok  ", Paint::Good),
+                Outcome::Warn => ("warn", Paint::Warn),
+                Outcome::Fail => ("FAIL", Paint::Bad),
+            };
+            let before = format!("  {}  ", screen.paint(word, paint));
+            text += &screen.hanging(&before, &check.message, INDENT);
+            if let Some(remedy) = &check.remedy {
+                text += &screen.hanging(&" ".repeat(INDENT), remedy, INDENT);
+            }
+        }
+        let count = |is: fn(&&Check) -> bool| self.checks.iter().filter(is).count();
+        let broken = count(|check| check.outcome == Outcome::Fail);
+        let odd = count(|check| check.outcome == Outcome::Warn);
+        let _ = match (broken, odd) {
+            (0, 0) => writeln!(text, "Nothing is wrong."),
+            (0, _) => writeln!(text, "Nothing is broken; {odd} to check."),
+            _ => writeln!(text, "{broken} broken, {odd} to check."),
+        };
+        let fixable = count(|check| check.fixable);
+        if fixable > 0 {
+            let _ = writeln!(
+                text,
+                "`agent-skills doctor --fix` repairs {fixable} of them."
+            );
+        }
+        text
+    }
+}
