@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::options::Common;
 use crate::error::{Error, Result};
 use crate::sys::is_invisible;
 
@@ -48,10 +49,8 @@ impl Items {
     /// The text of the next item.
     pub fn item(&mut self, value: &impl Serialize) -> Result<String> {
         let json = serde_json::to_string(value);
-        let json =
-            json.map_err(|error| Error::caused("the answer cannot be written as JSON", error))?;
         let before = std::mem::replace(&mut self.before, ",\n    ".to_owned());
-        Ok(before + &escaped(json))
+        Ok(before + &escaped(json.map_err(unwritten)?))
     }
 
     /// What follows the last item.
@@ -66,12 +65,33 @@ impl Items {
     }
 }
 
+/// The answer of a command: the value with `--json`, else the text.
+pub fn answer(
+    common: Common,
+    value: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<String> {
+    if common.json { one(value) } else { Ok(text()) }
+}
+
+/// As [`answer`], with the values as the list `key`.
+pub fn answers(
+    common: Common,
+    key: &str,
+    values: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<String> {
+    answer(common, &BTreeMap::from([(key, values)]), text)
+}
+
 /// A bare list, where the documentation promises one.
 pub fn bare(values: &impl Serialize) -> Result<String> {
     let json = serde_json::to_string_pretty(values);
-    let json =
-        json.map_err(|error| Error::caused("the answer cannot be written as JSON", error))?;
-    Ok(escaped(json) + "\n")
+    Ok(escaped(json.map_err(unwritten)?) + "\n")
+}
+
+fn unwritten(error: serde_json::Error) -> Error {
+    Error::caused("the answer cannot be written as JSON", error)
 }
 
 /// The same JSON with invisible characters escaped; a program reads the escapes as those

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::caller::{Answer, Caller, Failure};
 use super::json;
@@ -17,31 +18,18 @@ use crate::sys::{eprint, warn};
 pub struct Outcomes {
     common: Common,
     caller: Caller,
-    results: Vec<(String, Result<String>)>,
-    /// Why some were stopped, for programs, by their place among the results.
-    codes: Vec<(usize, &'static str)>,
+    results: Vec<(String, Result<String>, Besides)>,
     next: String,
-    /// Those of the results that stay as they are, by what is said of several.
-    unchanged: Vec<(&'static str, Vec<usize>)>,
 }
 
-/// What became of one, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Outcome<'o> {
-    name: &'o str,
-    /// What was done, or would be.
-    message: Option<&'o str>,
-    error: Option<String>,
-    /// The next step after an error.
-    hint: Option<&'o str>,
-    /// What stopped it, if a program may want to know.
-    code: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct Answered<'o> {
-    dry_run: bool,
-    results: Vec<Outcome<'o>>,
+/// What there is to say of one besides what was done.
+#[derive(Debug, PartialEq)]
+enum Besides {
+    Nothing,
+    /// What stopped it, for programs.
+    Stopped(&'static str),
+    /// It stays as it is; and what is said of several such.
+    Unchanged(&'static str),
 }
 
 impl Outcomes {
@@ -51,9 +39,7 @@ impl Outcomes {
             common,
             caller,
             results: Vec::new(),
-            codes: Vec::new(),
             next: String::new(),
-            unchanged: Vec::new(),
         }
     }
 
@@ -91,13 +77,20 @@ impl Outcomes {
 
     /// Adds what became of `name`: the text that says so, with its line ends.
     pub fn push(&mut self, name: &str, outcome: Result<String>) {
-        self.results.push((name.to_owned(), outcome));
+        let one = (name.to_owned(), outcome, Besides::Nothing);
+        self.results.push(one);
     }
 
     /// Adds that something stopped `name`, by the text that says so and a code.
     pub fn push_stopped(&mut self, name: &str, message: String, code: &'static str) {
-        self.codes.push((self.results.len(), code));
-        self.push(name, Ok(message));
+        let one = (name.to_owned(), Ok(message), Besides::Stopped(code));
+        self.results.push(one);
+    }
+
+    /// Adds that `name` stays as it is. Of several it is said once: their number, and `all`.
+    pub fn push_unchanged(&mut self, name: &str, message: String, all: &'static str) {
+        let one = (name.to_owned(), Ok(message), Besides::Unchanged(all));
+        self.results.push(one);
     }
 
     /// Adds what to do next, once for all of them.
@@ -105,20 +98,10 @@ impl Outcomes {
         self.next = next;
     }
 
-    /// Adds that `name` stays as it is. Of several it is said once: their number, and `all`.
-    pub fn push_unchanged(&mut self, name: &str, message: String, all: &'static str) {
-        let at = self.results.len();
-        match self.unchanged.iter_mut().find(|(said, _)| *said == all) {
-            Some((_, places)) => places.push(at),
-            None => self.unchanged.push((all, vec![at])),
-        }
-        self.push(name, Ok(message));
-    }
-
     /// Reports the errors, and returns what of that belongs to the answer.
     pub fn errors(self) -> String {
         let mut text = String::new();
-        for (name, outcome) in self.results {
+        for (name, outcome, _) in self.results {
             if let Err(error) = outcome {
                 told(self.common, self.caller, &name, error, &mut text);
             }
@@ -131,28 +114,40 @@ impl Outcomes {
     /// # Errors
     /// When one has failed; all errors are then reported.
     pub fn answer(mut self) -> Answer {
-        let is_good = self.results.iter().all(|(_, outcome)| outcome.is_ok());
+        let is_good = self.results.iter().all(|(_, outcome, _)| outcome.is_ok());
         if self.common.json {
             return Failure::unless(is_good, self.as_json()?);
         }
         if !is_good && self.results.len() == 1 {
-            let (_, outcome) = self.results.remove(0);
-            return outcome.map_err(Failure::Failed);
+            return self.results.remove(0).1.map_err(Failure::Failed);
         }
-        let mut text = String::new();
-        self.unchanged.retain(|(_, places)| places.len() > 1);
-        let in_total = |at: usize| self.unchanged.iter().any(|(_, all)| all.contains(&at));
+        let mut unchanged: Vec<(&str, usize)> = Vec::new();
+        for (.., besides) in &self.results {
+            if let Besides::Unchanged(all) = besides {
+                match unchanged.iter_mut().find(|(said, _)| said == all) {
+                    Some((_, number)) => *number += 1,
+                    None => unchanged.push((all, 1)),
+                }
+            }
+        }
+        unchanged.retain(|(_, number)| *number > 1);
+        let in_total = |of: Besides| {
+            unchanged
+                .iter()
+                .any(|(all, _)| of == Besides::Unchanged(all))
+        };
         // A dry run is done for what it says.
         let is_silent = self.common.quiet && !self.common.dry_run;
-        for (at, (name, outcome)) in self.results.into_iter().enumerate() {
+        let mut text = String::new();
+        for (name, outcome, besides) in self.results {
             match outcome {
-                Ok(_) if is_silent || in_total(at) => {}
+                Ok(_) if is_silent || in_total(besides) => {}
                 Ok(message) => text += &message,
                 Err(error) => told(self.common, self.caller, &name, error, &mut text),
             }
         }
-        for (all, places) in self.unchanged.iter().filter(|_| !is_silent) {
-            let _ = writeln!(text, "{} {all}", places.len());
+        for (all, number) in unchanged.iter().filter(|_| !is_silent) {
+            let _ = writeln!(text, "{number} {all}");
         }
         if !self.common.quiet {
             text += &self.next;
@@ -160,20 +155,20 @@ impl Outcomes {
         Failure::unless(is_good, text)
     }
 
+    /// The same in the format that `--json` documents.
     fn as_json(&self) -> Result<String> {
-        let code = |at| self.codes.iter().find(|(of, _)| *of == at);
-        let results = self.results.iter().enumerate();
-        let results = results.map(|(at, (name, outcome))| Outcome {
-            name,
-            message: outcome.as_deref().ok().map(str::trim_end),
-            error: outcome.as_ref().err().map(ToString::to_string),
-            hint: outcome.as_ref().err().and_then(Error::next_step),
-            code: code(at).map(|(_, code)| *code),
-        });
-        json::one(&Answered {
-            dry_run: self.common.dry_run,
-            results: results.collect(),
-        })
+        let result = |(name, outcome, besides): &(String, Result<String>, Besides)| {
+            let error = outcome.as_ref().err();
+            json!({
+                "name": name,
+                "message": outcome.as_deref().ok().map(str::trim_end),
+                "error": error.map(ToString::to_string),
+                "hint": error.and_then(Error::next_step),
+                "code": if let Besides::Stopped(code) = besides { Some(code) } else { None },
+            })
+        };
+        let results: Vec<Value> = self.results.iter().map(result).collect();
+        json::one(&json!({"dry_run": self.common.dry_run, "results": results}))
     }
 }
 
@@ -192,11 +187,7 @@ pub fn look_at<T: Serialize>(
 ) -> Answer {
     if let [name] = names {
         let found = look(name)?;
-        return Ok(if common.json {
-            json::one(&found)?
-        } else {
-            shown(&found)
-        });
+        return Ok(json::answer(common, &found, || shown(&found))?);
     }
     let (mut found, mut errors, mut is_good) = (Vec::new(), String::new(), true);
     for name in names {
@@ -208,13 +199,11 @@ pub fn look_at<T: Serialize>(
             }
         }
     }
-    let text = if common.json {
-        json::list(key, &found)?
-    } else {
+    let text = json::answers(common, key, &found, || {
         let texts: Vec<String> = found.iter().map(shown).collect();
         texts.join("\n") + &errors
-    };
-    Failure::unless(is_good, text)
+    });
+    Failure::unless(is_good, text?)
 }
 
 /// Reports one of several errors: on standard error, which a model does not see, or in the answer.

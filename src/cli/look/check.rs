@@ -57,11 +57,7 @@ impl Check {
             (call.tool.to_owned(), decide(&scope, call, &OnDisk))
         });
         let explained = Explained::new(&tool, &decision);
-        let text = if common.json {
-            json::one(&explained)?
-        } else {
-            explained.render()
-        };
+        let text = json::answer(common, &explained, || explained.render())?;
         Failure::unless(decision.allows(), text)
     }
 }

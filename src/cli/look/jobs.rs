@@ -1,6 +1,5 @@
 //! `jobs`: scripts and installs that continue after the call that started them.
 
-use std::fmt::Write as _;
 use std::io::Write;
 
 use crate::cli::options::Common;
@@ -25,36 +24,27 @@ impl Jobs {
     pub fn run(&self, facts: &Facts, common: Common, live: &mut dyn Write) -> Answer {
         match &self.follow {
             Some(id) => follow(&facts.run, id, live),
-            None => Ok(list(&facts.run, common.json)?),
+            None => Ok(list(&facts.run, common)?),
         }
     }
 }
 
-fn list(run: &RunContext, as_json: bool) -> Result<String> {
+fn list(run: &RunContext, common: Common) -> Result<String> {
     let jobs = script::Jobs::of(run).list();
-    if as_json {
-        return json::list("jobs", &jobs);
-    }
-    if jobs.is_empty() {
-        return Ok("No jobs. A script that outlasts its call becomes one.\n".to_owned());
-    }
-    let mut text = String::new();
-    for job in jobs {
-        let skill = job.skill.map(|skill| format!(" of {skill}"));
-        let exit = job.exit_code.map(|code| format!(", exit code {code}"));
-        let _ = writeln!(
-            text,
-            "{}  {}{} after {} s  {}{}  ({})",
-            job.id,
-            job.state,
-            exit.unwrap_or_default(),
-            job.duration_ms / 1000,
-            one_line(&job.label),
-            skill.unwrap_or_default(),
-            one_line(&job.owner)
-        );
-    }
-    Ok(text)
+    json::answers(common, "jobs", &jobs, || {
+        if jobs.is_empty() {
+            return "No jobs. A script that outlasts its call becomes one.\n".to_owned();
+        }
+        let line = |job: &script::Summary| {
+            let skill = job.skill.as_ref().map(|skill| format!(" of {skill}"));
+            let exit = job.exit_code.map(|code| format!(", exit code {code}"));
+            let (exit, skill) = (exit.unwrap_or_default(), skill.unwrap_or_default());
+            let (seconds, label) = (job.duration_ms / 1000, one_line(&job.label));
+            let (id, state, owner) = (&job.id, &job.state, one_line(&job.owner));
+            format!("{id}  {state}{exit} after {seconds} s  {label}{skill}  ({owner})\n")
+        };
+        jobs.iter().map(line).collect()
+    })
 }
 
 /// Streams one job's output from its beginning until it ends.

@@ -204,9 +204,10 @@ impl SearchInstalled {
             description: plain(&offered.told()),
         });
         let found: Vec<Found> = found.collect();
-        if common.json {
-            return json::list("skills", &found);
-        }
+        json::answers(common, "skills", &found, || self.told(facts, &found))
+    }
+
+    fn told(&self, facts: &Facts, found: &[Found]) -> String {
         if found.is_empty() {
             let words = quoted(&self.words.join(" "));
             // A model's tool calls it an action, a shell a command.
@@ -214,10 +215,10 @@ impl SearchInstalled {
                 Some(_) => "list_installed",
                 None => "agent-skills list",
             };
-            return Ok(format!(
+            return format!(
                 "No installed skill matches `{words}`. `{list}` shows all, `search` what could be \
                  installed.\n"
-            ));
+            );
         }
         let mut text = String::new();
         for found in found.iter().take(FOUND_SKILLS) {
@@ -241,6 +242,6 @@ impl SearchInstalled {
                  \"query\": …}\n",
             );
         }
-        Ok(text)
+        text
     }
 }

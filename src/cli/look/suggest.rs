@@ -89,10 +89,8 @@ impl Suggest {
             let applied = self.applied(facts, (&skill, &found, &report), common, caller);
             return Outcomes::of_one(common, caller, skill.name.as_str(), applied);
         }
-        if common.json {
-            return Ok(json::one(&report)?);
-        }
-        Ok(report.render(screen, true))
+        let shown = json::answer(common, &report, || report.render(screen, true));
+        Ok(shown?)
     }
 
     /// The skill of this name that was last activated: other agents find skills where the catalog

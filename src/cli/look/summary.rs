@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::audit::{Audit, each_since, since, tell_torn};
 use super::figures::Tally;
@@ -21,47 +21,24 @@ use crate::skill::shown_name;
 use crate::sys::text::count;
 use crate::sys::{Durable, files};
 
-/// The answer, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Answer<'a> {
-    events: u64,
-    repeated: u64,
-    total: &'a Figures,
-    skills: Vec<Row<'a>>,
-    models: Vec<Row<'a>>,
-    hosts: Vec<Row<'a>>,
-    machines: Vec<Row<'a>>,
-    rules: BTreeMap<&'a str, u64>,
-    never_used: Vec<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    #[serde(flatten)]
-    name: BTreeMap<&'static str, &'a str>,
-    #[serde(flatten)]
-    figures: &'a Figures,
-}
-
 /// Counts everything that happened since the time that is asked for.
 pub fn summarize(audit: &Audit, facts: &Facts, common: Common, screen: Screen) -> Result<String> {
     let summary = summary(audit, facts)?;
     if let Some(file) = &audit.html {
         return write_page(audit, facts, common, file, &page(&summary));
     }
-    if common.json {
-        return json::one(&answer(&summary));
-    }
-    if summary.all.last_used.is_none() {
-        return Ok("No skill was used.\n".to_owned());
-    }
-    let (title, tally) = match audit.by.unwrap_or_default() {
-        By::Skill => ("SKILL", &summary.skills),
-        By::Model => ("MODEL", &summary.models),
-        By::Host => ("HOST", &summary.hosts),
-        By::Machine => ("MACHINE", &summary.machines),
-    };
-    Ok(table(title, tally).render(screen))
+    json::answer(common, &answer(&summary), || {
+        if summary.all.last_used.is_none() {
+            return "No skill was used.\n".to_owned();
+        }
+        let (title, tally) = match audit.by.unwrap_or_default() {
+            By::Skill => ("SKILL", &summary.skills),
+            By::Model => ("MODEL", &summary.models),
+            By::Host => ("HOST", &summary.hosts),
+            By::Machine => ("MACHINE", &summary.machines),
+        };
+        table(title, tally).render(screen)
+    })
 }
 
 fn summary(audit: &Audit, facts: &Facts) -> Result<Summary> {
@@ -123,31 +100,30 @@ fn write_page(
     Ok(format!("Wrote {shown}: {bytes}\n"))
 }
 
-fn answer(summary: &Summary) -> Answer<'_> {
-    Answer {
-        events: summary.events,
-        repeated: summary.repeated,
-        total: &summary.all,
-        skills: rows("skill", &summary.skills),
-        models: rows("model", &summary.models),
-        hosts: rows("host", &summary.hosts),
-        machines: rows("machine", &summary.machines),
-        rules: summary
-            .rules
-            .rows()
-            .map(|(rule, times)| (rule, *times))
-            .collect(),
-        never_used: summary.never_used().collect(),
-    }
+/// The summary in the format that `--json` documents.
+fn answer(summary: &Summary) -> Value {
+    let rules = summary.rules.rows();
+    json!({
+        "events": summary.events,
+        "repeated": summary.repeated,
+        "total": summary.all,
+        "skills": rows("skill", &summary.skills),
+        "models": rows("model", &summary.models),
+        "hosts": rows("host", &summary.hosts),
+        "machines": rows("machine", &summary.machines),
+        "rules": rules.collect::<BTreeMap<_, _>>(),
+        "never_used": summary.never_used().collect::<Vec<_>>(),
+    })
 }
 
-fn rows<'a>(key: &'static str, tally: &'a Tally<Figures>) -> Vec<Row<'a>> {
-    let used = tally
-        .rows()
-        .filter(|(_, figures)| figures.last_used.is_some());
-    let row = |(name, figures)| Row {
-        name: [(key, name)].into(),
-        figures,
+fn rows(key: &str, tally: &Tally<Figures>) -> Vec<Value> {
+    let used = tally.rows().filter(|(_, one)| one.last_used.is_some());
+    let row = |(name, figures): (&str, &Figures)| {
+        let mut row = Map::from_iter([(key.to_owned(), json!(name))]);
+        if let Value::Object(figures) = json!(figures) {
+            row.extend(figures);
+        }
+        Value::Object(row)
     };
     used.map(row).collect()
 }

@@ -161,52 +161,40 @@ struct Listed {
     name: String,
     /// The skill's directory.
     path: String,
-    digest: String,
-    /// Who gave it, and when.
-    by: Option<String>,
-    time: String,
-    state: State,
-}
-
-/// What the approved skill is now.
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum State {
-    /// As it was approved.
-    Same,
-    /// Changed since.
-    Changed,
-    /// No longer there.
-    Gone,
+    #[serde(flatten)]
+    approval: Approval,
+    /// What the approved skill is now: `same`, `changed` or `gone`.
+    state: &'static str,
 }
 
 impl Listed {
     fn row(&self) -> Vec<Cell> {
         let (state, paint) = match self.state {
-            State::Same => ("as approved", Paint::Good),
-            State::Changed => ("changed since", Paint::Bad),
-            State::Gone => ("gone", Paint::Dim),
+            "same" => ("as approved", Paint::Good),
+            "changed" => ("changed since", Paint::Bad),
+            _ => (self.state, Paint::Dim),
         };
+        let Approval { by, time, .. } = &self.approval;
         vec![
             Cell::new(one_line(&self.name)),
             Cell::new(state).paint(paint),
-            Cell::new(local(&self.time)),
-            Cell::new(one_line(self.by.as_deref().unwrap_or_default())),
+            Cell::new(local(time)),
+            Cell::new(one_line(by.as_deref().unwrap_or_default())),
             Cell::new(one_line(&self.path)).paint(Paint::Dim),
         ]
     }
 }
 
-fn state(dir: &Path, digest: &str) -> State {
+fn state(dir: &Path, digest: &str) -> &'static str {
     if dir.symlink_metadata().is_err() {
-        return State::Gone;
+        return "gone";
     }
     let now = Skill::load(dir).ok();
     let now = now.and_then(|skill| approval_digest(&skill).ok());
     if now.as_deref() == Some(digest) {
-        State::Same
+        "same"
     } else {
-        State::Changed
+        "changed"
     }
 }
 
@@ -219,34 +207,28 @@ fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
     let each = entries
         .into_iter()
         .flat_map(|(name, approvals)| approvals.0.into_iter().map(move |one| (name.clone(), one)));
-    let listed: Vec<Listed> = each
-        .map(|(name, (path, Approval { digest, by, time }))| Listed {
-            state: state(Path::new(&path), &digest),
-            name,
-            path,
-            digest,
-            by,
-            time,
-        })
-        .collect();
-    if common.json {
-        return json::list("approvals", &listed);
-    }
-    if listed.is_empty() {
-        return Ok("No skill is approved.\n".to_owned());
-    }
-    let mut table = Table::new(
-        vec![
+    let listed = each.map(|(name, (path, approval))| Listed {
+        state: state(Path::new(&path), &approval.digest),
+        name,
+        path,
+        approval,
+    });
+    let listed: Vec<Listed> = listed.collect();
+    json::answers(common, "approvals", &listed, || {
+        if listed.is_empty() {
+            return "No skill is approved.\n".to_owned();
+        }
+        let columns = vec![
             Column::new("NAME", 12),
             Column::new("STATE", 0),
             Column::new("APPROVED", 0),
             Column::new("BY", 4),
             Column::new("PATH", 20),
-        ],
-        &["BY", "PATH", "APPROVED"],
-    );
-    for one in &listed {
-        table.row(one.row(), Vec::new());
-    }
-    Ok(table.render(screen))
+        ];
+        let mut table = Table::new(columns, &["BY", "PATH", "APPROVED"]);
+        for one in &listed {
+            table.row(one.row(), Vec::new());
+        }
+        table.render(screen)
+    })
 }

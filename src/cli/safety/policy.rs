@@ -85,11 +85,7 @@ struct Effect {
 /// The same answer if a file cannot be relied on, or a required skill is missing.
 fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
     let answer = Report::new(facts);
-    let text = if common.json {
-        json::one(&answer)?
-    } else {
-        answer.render(screen)
-    };
+    let text = json::answer(common, &answer, || answer.render(screen))?;
     Failure::unless(answer.error.is_none() && answer.missing.is_empty(), text)
 }
 
@@ -319,11 +315,7 @@ fn explain(facts: &Facts, common: Common, screen: Screen, name: Option<&str>) ->
         skills: about.collect(),
         missing,
     };
-    let text = if common.json {
-        json::one(&answer)?
-    } else {
-        answer.render(screen)
-    };
+    let text = json::answer(common, &answer, || answer.render(screen))?;
     Failure::unless(answer.missing.is_empty(), text)
 }
 

@@ -12,7 +12,7 @@ use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller, Failure, json};
 use crate::error::Result;
 use crate::facts::Facts;
-use crate::marketplace::{Finding, RULES, Severity, scan_directory};
+use crate::marketplace::{Finding, RULES, Rule, Severity, scan_directory};
 use crate::skill::one_line;
 use crate::sys::text::count;
 use crate::sys::visible;
@@ -59,21 +59,9 @@ impl Scan {
         if all.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
-        let text = if common.json {
-            json::list("skills", &all)?
-        } else {
-            let mut text = String::new();
-            for one in &all {
-                let (name, findings) = (&one.name, count(one.findings.len(), "finding"));
-                let at = one.path.as_ref();
-                let at = at.map(|path| format!(" in {}", one_line(path)));
-                let _ = writeln!(text, "{name}: {findings}{}", at.unwrap_or_default());
-                for finding in &one.findings {
-                    let _ = writeln!(text, "  {}", finding.summary());
-                }
-            }
-            text
-        };
+        let text = json::answers(common, "skills", &all, || {
+            all.iter().map(Scanned::told).collect()
+        })?;
         let is_whole = failed.is_empty();
         let errors = failed.errors();
         let mut findings = all.iter().flat_map(|one| &one.findings);
@@ -119,28 +107,38 @@ impl Scan {
     }
 }
 
+impl Scanned {
+    fn told(&self) -> String {
+        let (name, findings) = (&self.name, count(self.findings.len(), "finding"));
+        let at = self.path.as_ref();
+        let at = at.map(|path| format!(" in {}", one_line(path)));
+        let mut text = format!("{name}: {findings}{}\n", at.unwrap_or_default());
+        for finding in &self.findings {
+            let _ = writeln!(text, "  {}", finding.summary());
+        }
+        text
+    }
+}
+
 /// What is looked for in texts.
 fn rules(common: Common) -> Result<String> {
-    if common.json {
-        return json::list("rules", &*RULES);
-    }
-    let mut text = String::new();
-    for rule in RULES.iter() {
+    let told = |rule: &Rule| {
         let [in_texts, in_scripts] = rule.severities.map(Severity::as_str);
         let severity = if in_texts == in_scripts {
             in_texts.to_owned()
         } else {
             format!("{in_texts}, in scripts {in_scripts}")
         };
-        let _ = writeln!(
-            text,
-            "{} ({severity}): {}\n  such as: {}\n  but not: {}\n  see {}",
+        format!(
+            "{} ({severity}): {}\n  such as: {}\n  but not: {}\n  see {}\n",
             rule.code,
             rule.message,
             visible(rule.example),
             rule.counter_example,
             rule.source
-        );
-    }
-    Ok(text)
+        )
+    };
+    json::answers(common, "rules", &*RULES, || {
+        RULES.iter().map(told).collect()
+    })
 }

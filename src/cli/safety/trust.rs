@@ -2,7 +2,6 @@
 //! would be, and what has changed since.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -404,17 +403,19 @@ fn trusted(facts: &Facts, common: Common) -> Result<String> {
         }
     });
     let listed: Vec<Listed> = listed.collect();
-    if common.json {
-        return json::list("projects", &listed);
-    }
-    if listed.is_empty() {
-        return Ok("No project is trusted.\n".to_owned());
-    }
-    let mut text = String::new();
-    for one in listed {
-        let always = if one.always { "  always" } else { "" };
-        let _ = writeln!(text, "{}{always}", one_line(one.path));
-        text.extend(one.differs.iter().map(|line| format!("  {line}\n")));
-    }
-    Ok(text)
+    json::answers(common, "projects", &listed, || {
+        if listed.is_empty() {
+            return "No project is trusted.\n".to_owned();
+        }
+        let told = |one: &Listed| {
+            let always = if one.always { "  always" } else { "" };
+            let differs = one.differs.iter().map(|line| format!("  {line}\n"));
+            format!(
+                "{}{always}\n{}",
+                one_line(one.path),
+                differs.collect::<String>()
+            )
+        };
+        listed.iter().map(told).collect()
+    })
 }

@@ -153,10 +153,7 @@ impl Completions {
             Shell::Zsh => include_str!("complete/agent-skills.zsh"),
             Shell::Fish => include_str!("complete/agent-skills.fish"),
         };
-        if common.json {
-            return json::one(&BTreeMap::from([("script", script)]));
-        }
-        Ok(script.to_owned())
+        json::answers(common, "script", &script, || script.to_owned())
     }
 }
 

@@ -1,6 +1,5 @@
 //! `config`: shows the configuration and where it comes from, and changes it.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -58,7 +57,7 @@ impl Config {
     pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
         let changed = |name: &str, outcome| Outcomes::of_one(common, caller, name, outcome);
         match self {
-            Self::Get { key } => Ok(get(facts, common.json, &parts(key))?),
+            Self::Get { key } => Ok(get(facts, common, &parts(key))?),
             Self::Set { words } => {
                 let (key, values) = match &words[..] {
                     [one] => one
@@ -68,14 +67,11 @@ impl Config {
                     [] => ("", vec![]),
                 };
                 let key = parts(key);
-                changed(
-                    &joined(&key),
-                    set_values(facts, common.dry_run, &key, &values),
-                )
+                changed(&joined(&key), set_values(facts, common, &key, &values))
             }
             Self::Unset { key } => {
                 let key = parts(key);
-                changed(&joined(&key), unset(facts, common.dry_run, &key))
+                changed(&joined(&key), unset(facts, common, &key))
             }
             Self::Edit => {
                 let file = facts.run.config_path().display().to_string();
@@ -86,35 +82,35 @@ impl Config {
                 };
                 changed(&file, edited)
             }
-            Self::List => Ok(list(facts, common.json, screen)?),
-            Self::Path => Ok(paths(facts, common.json)?),
+            Self::List => Ok(list(facts, common, screen)?),
+            Self::Path => Ok(paths(facts, common)?),
         }
     }
 }
 
-fn set_values(facts: &Facts, dry_run: bool, key: &[String], values: &[&str]) -> Result<String> {
+fn set_values(facts: &Facts, common: Common, key: &[String], values: &[&str]) -> Result<String> {
     let value = value(key, values)?;
-    set(facts, key, &value, dry_run)?;
-    if dry_run {
+    set(facts, key, &value, common.dry_run)?;
+    if common.dry_run {
         return Ok(format!(
             "would set {} to {}\n",
             joined(key),
             one_line(&value)
         ));
     }
-    get(facts, false, key)
+    told(facts, key)
 }
 
-fn unset(facts: &Facts, dry_run: bool, key: &[String]) -> Result<String> {
+fn unset(facts: &Facts, common: Common, key: &[String]) -> Result<String> {
     let file = facts.run.config_path();
     let hint = if is_known(key) {
         "`agent-skills config list` shows where each value comes from".to_owned()
     } else {
         suggestion(key)
     };
-    unset_key(&file, key, dry_run, &|text| check(facts, key, text))
+    unset_key(&file, key, common.dry_run, &|text| check(facts, key, text))
         .map_err(|error| unchanged(key, error.or_hint(hint)))?;
-    if dry_run {
+    if common.dry_run {
         let file = file.display().to_string();
         return Ok(format!(
             "would remove {} from {}\n",
@@ -122,7 +118,7 @@ fn unset(facts: &Facts, dry_run: bool, key: &[String]) -> Result<String> {
             one_line(&file)
         ));
     }
-    Ok(get(facts, false, key).unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
+    Ok(told(facts, key).unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
 }
 
 /// The value as TOML or text. Of a list, `a,b` and each further value is an entry.
@@ -214,17 +210,20 @@ fn settings(facts: &Facts) -> Result<Vec<Setting>> {
     policy::settings(&facts.run, facts.state(), &policies, &own)
 }
 
-fn get(facts: &Facts, as_json: bool, path: &[String]) -> Result<String> {
+/// The value of a key that was changed, as [`get`] tells a person.
+fn told(facts: &Facts, path: &[String]) -> Result<String> {
+    get(facts, Common::default(), path)
+}
+
+fn get(facts: &Facts, common: Common, path: &[String]) -> Result<String> {
     let settings = settings(facts)?;
     let key = joined(path);
     let below = format!("{key}.");
     let is_meant = |one: &&Setting| one.key == key || one.key.starts_with(&below);
     let found: Vec<&Setting> = settings.iter().filter(is_meant).collect();
-    if !found.is_empty() && as_json {
-        return json::list("settings", &found);
-    }
     if !found.is_empty() {
-        return Ok(found.into_iter().map(line).collect());
+        let lines = || found.iter().map(|one| line(one)).collect();
+        return json::answers(common, "settings", &found, lines);
     }
     if is_known(path) {
         return Ok(format!("`{key}` is not set\n"));
@@ -242,7 +241,7 @@ struct Described<'a> {
     values: Option<&'a str>,
 }
 
-fn list(facts: &Facts, as_json: bool, screen: Screen) -> Result<String> {
+fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
     let settings = settings(facts)?;
     let described = settings.iter().map(|setting| {
         let key = Key::find(&parts(&setting.key));
@@ -252,15 +251,16 @@ fn list(facts: &Facts, as_json: bool, screen: Screen) -> Result<String> {
             values: key.map(|key| key.values),
         }
     });
-    if as_json {
-        return json::list("settings", &described.collect::<Vec<_>>());
-    }
-    let mut text: String = described.map(|one| one.line(screen)).collect();
-    for key in KEYS.iter().filter(|key| key.is_table()) {
-        let line = format!("  # {}: {}", key.about, key.values);
-        text += &screen.hanging(key.name, &line, INDENT);
-    }
-    Ok(text)
+    let described: Vec<Described> = described.collect();
+    json::answers(common, "settings", &described, || {
+        let lines = described.iter().map(|one| one.line(screen));
+        let tables = KEYS.iter().filter(|key| key.is_table());
+        let tables = tables.map(|key| {
+            let line = format!("  # {}: {}", key.about, key.values);
+            screen.hanging(key.name, &line, INDENT)
+        });
+        lines.chain(tables).collect()
+    })
 }
 
 /// Where the description of a key goes on.
@@ -289,24 +289,23 @@ fn line(setting: &Setting) -> String {
     format!("{} = {value}  # {origin}\n", setting.key)
 }
 
-fn paths(facts: &Facts, as_json: bool) -> Result<String> {
+fn paths(facts: &Facts, common: Common) -> Result<String> {
     let mut files = vec![
         ("own", facts.run.config_path()),
         ("project", facts.run.project_config_path()),
     ];
     let policies = facts.enterprise().policy_files().into_iter();
     files.extend(policies.map(|file| ("policy", file.path)));
-    if as_json {
-        let file = |(what, path): &(&str, PathBuf)| json!({"what": what, "path": path, "exists": path.exists()});
-        return json::list("files", &files.iter().map(file).collect::<Vec<_>>());
-    }
-    let mut text = String::new();
-    for (what, path) in files {
+    let file = |(what, path): &(&str, PathBuf)| json!({"what": what, "path": path, "exists": path.exists()});
+    let listed: Vec<_> = files.iter().map(file).collect();
+    let line = |(what, path): &(&str, PathBuf)| {
         let missing = if path.exists() { "" } else { "  (not there)" };
         let shown = one_line(&path.display().to_string());
-        let _ = writeln!(text, "{what:8} {shown}{missing}");
-    }
-    Ok(text)
+        format!("{what:8} {shown}{missing}\n")
+    };
+    json::answers(common, "files", &listed, || {
+        files.iter().map(line).collect()
+    })
 }
 
 /// Opens a copy in the editor and saves it, unless it has a mistake. Then the copy is kept, and

@@ -55,14 +55,10 @@ impl Simulate {
             let file = file.display().to_string();
             reports.push(Report { file, plays });
         }
-        let text = if common.json {
-            json::list("conversations", &reports)?
-        } else {
-            let shown = reports
-                .iter()
-                .map(|report| shown(report, self.record && !common.dry_run));
-            shown.collect()
-        };
+        let shown = |report: &Report| shown(report, self.record && !common.dry_run);
+        let text = json::answers(common, "conversations", &reports, || {
+            reports.iter().map(shown).collect()
+        })?;
         let mut plays = reports.iter().flat_map(|report| &report.plays);
         let failed = plays.any(|play| play.failed() > 0);
         Failure::unless(!failed, text)

@@ -39,15 +39,15 @@ impl Try {
         let skill = find(facts, &self.skill)?;
         let host = Facts::new(facts.run.env.clone(), Some(self.host));
         let text = text(facts, &host, &skill, self.arguments.as_deref())?;
-        if common.json {
-            let name = skill.name.as_str();
-            return json::one(&BTreeMap::from([("name", name), ("text", &text)]));
-        }
-        // The model receives the text unchanged; a terminal must not interpret its control characters.
-        if terminal::columns().is_some() {
-            return Ok(printable(&text));
-        }
-        Ok(text + "\n")
+        let value = BTreeMap::from([("name", skill.name.as_str()), ("text", &text)]);
+        json::answer(common, &value, || {
+            // The model receives the text unchanged; a terminal must not interpret its control
+            // characters.
+            match terminal::columns() {
+                Some(_) => printable(&text),
+                None => format!("{text}\n"),
+            }
+        })
     }
 }
 

@@ -69,11 +69,7 @@ impl Doctor {
             not_fixed,
             checks,
         };
-        let text = if common.json {
-            json::one(&answer)?
-        } else {
-            answer.render(screen)
-        };
+        let text = json::answer(common, &answer, || answer.render(screen))?;
         Failure::unless(!answer.broken, text)
     }
 }
