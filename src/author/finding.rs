@@ -8,7 +8,7 @@ use percent_encoding::utf8_percent_encode;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result, opening};
+use crate::error::opening;
 use crate::skill::{Diagnostic, Level, one_line, rules};
 use crate::sys::URI_PATH;
 use crate::sys::text::count;
@@ -33,20 +33,12 @@ pub struct Finding {
 }
 
 /// All findings about some skills.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Findings {
     /// The number of skills examined.
     pub skills: usize,
     /// Sorted by file and line.
     pub findings: Vec<Finding>,
-}
-
-/// The findings in the format of all our JSON (docs/json.md).
-#[derive(Serialize)]
-struct Versioned<'f> {
-    schema: u32,
-    #[serde(flatten)]
-    findings: &'f Findings,
 }
 
 impl Finding {
@@ -99,23 +91,17 @@ pub enum Format {
 }
 
 /// Renders the report.
-///
-/// # Errors
-/// When it cannot be written as JSON.
-pub fn render(findings: &Findings, format: Format) -> Result<String> {
-    let json = |value: serde_json::Result<String>| {
-        value
-            .map(|json| json + "\n")
-            .map_err(|error| Error::caused("could not write the report", error))
-    };
+pub fn render(report: &Findings, format: Format) -> String {
+    let Findings { skills, findings } = report;
     match format {
-        Format::Text => Ok(text(findings)),
-        Format::Github => Ok(github(findings)),
-        Format::Json => json(serde_json::to_string_pretty(&Versioned {
-            schema: 1,
-            findings,
-        })),
-        Format::Sarif => json(serde_json::to_string_pretty(&sarif(findings))),
+        Format::Text => text(report),
+        Format::Github => github(report),
+        // As all our JSON (docs/json.md).
+        Format::Json => {
+            let value = json!({"schema": 1, "skills": skills, "findings": findings});
+            format!("{value:#}\n")
+        }
+        Format::Sarif => format!("{:#}\n", sarif(report)),
     }
 }
 

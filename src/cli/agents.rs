@@ -123,24 +123,24 @@ fn share_one(
         shared.begin(&directory)?;
     }
     let done = shared.share(&directory, &name, (agents, For::Skill), common.dry_run)?;
-    let would = if common.dry_run { "would be " } else { "" };
-    Ok(done.iter().map(|it| line(it, would)).collect())
+    Ok(done.iter().map(|it| line(it, common.dry_run)).collect())
 }
 
-/// What became of a link, as a line; empty if it was there.
-pub fn line((link, outcome): &(Link, Outcome), would: &str) -> String {
+/// What became of a link, or would, as a line; empty if it was there.
+pub fn line((link, outcome): &(Link, Outcome), dry_run: bool) -> String {
     let (agents, path) = (joined(link), one_line(&link.path.display().to_string()));
+    let would = if dry_run { "would be " } else { "" };
+    let finds = if link.agents.len() == 1 {
+        "finds"
+    } else {
+        "find"
+    };
     match outcome {
         Outcome::Made => format!("  {would}found by {agents}: {path}\n"),
         Outcome::There => String::new(),
         Outcome::Foreign => format!(
-            "  note: {agents} {} something else at {path}, which stays; move it away and install the \
-             skill again\n",
-            if link.agents.len() == 1 {
-                "finds"
-            } else {
-                "find"
-            },
+            "  note: {agents} {finds} something else at {path}, which stays; move it away and install \
+             the skill again\n"
         ),
     }
 }
@@ -158,25 +158,19 @@ pub fn lines(removed: &[Link], dry_run: bool) -> String {
 /// Removes the links to a skill that was removed, and says so.
 pub fn withdraw(facts: &Facts, common: Common, layer: Layer, name: &InstalledName) -> String {
     let withdrawn = Shared::of(facts, layer).map(|it| it.withdraw(name.entry(), common.dry_run));
-    let withdrawn = match withdrawn.transpose() {
-        Ok(links) => links.unwrap_or_default(),
-        Err(error) => return noted(&error),
-    };
-    lines(&withdrawn, common.dry_run)
+    let links = withdrawn.unwrap_or(Ok(Vec::new()));
+    links.map_or_else(|error| noted(&error), |links| lines(&links, common.dry_run))
 }
 
 /// Makes the links again that a skill had before it was removed, and says so.
 pub fn bring_back(facts: &Facts, layer: Layer, name: &InstalledName) -> String {
     let brought = Shared::of(facts, layer).map(|shared| shared.bring_back(name.entry()));
-    let brought = match brought.transpose() {
-        Ok(links) => links.unwrap_or_default(),
-        Err(error) => return noted(&error),
-    };
-    let each = brought.iter().map(|link| {
-        let path = one_line(&link.path.display().to_string());
-        format!("  found by {}: {path}\n", joined(link))
-    });
-    each.collect()
+    let links = brought.unwrap_or(Ok(Vec::new()));
+    let found = |link| line(&(link, Outcome::Made), false);
+    links.map_or_else(
+        |error| noted(&error),
+        |links| links.into_iter().map(found).collect(),
+    )
 }
 
 fn joined(link: &Link) -> String {

@@ -2,7 +2,7 @@
 //! asked, the command proceeds unless the scan found something that hardly any legitimate skill
 //! has.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::io::BufRead;
 use std::rc::Rc;
 
@@ -20,7 +20,8 @@ use crate::sys::{eprint, lines_too_many, tell};
 /// How a command decides whether to proceed.
 #[derive(Debug, Clone, Copy)]
 pub struct Consenting {
-    asked: Asked,
+    /// Through the host, a call may come from a model, which cannot consent.
+    caller: Caller,
     consent: Consent,
     /// Where the person is asked.
     pub screen: Screen,
@@ -28,26 +29,11 @@ pub struct Consenting {
     pub names: ToolNames,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    /// A person at a terminal.
-    Person,
-    /// Nobody: a script of a person.
-    Nobody,
-    /// Nobody: a call through the host may come from a model, which cannot consent.
-    Host,
-}
-
 impl Consenting {
     /// A person at a terminal is asked, unless they already said yes.
     pub fn new(facts: &Facts, consent: Consent, caller: Caller) -> Self {
-        let asked = match caller {
-            Caller::Host => Asked::Host,
-            Caller::Person { terminal: true } => Asked::Person,
-            Caller::Person { terminal: false } => Asked::Nobody,
-        };
         Self {
-            asked,
+            caller,
             consent,
             screen: Screen::new(&facts.run.env, caller),
             names: ToolNames::of(facts),
@@ -56,7 +42,7 @@ impl Consenting {
 
     /// The next step: `here`, or through the host the `command` that the user has to run.
     fn next(self, command: &str, here: &str) -> String {
-        if self.asked == Asked::Host {
+        if self.caller == Caller::Host {
             return format!(
                 "ask the user to run in a terminal: agent-skills {command} (it shows them all of \
                  this, and asks)"
@@ -66,17 +52,18 @@ impl Consenting {
     }
 
     /// Shows what is to be decided; with `--quiet` only to somebody who is asked.
-    fn show(self, text: fmt::Arguments) {
-        if self.asks() {
-            eprint(text);
-        } else {
-            tell(text);
-        }
+    fn show(self, text: &str) {
+        let show = if self.asks() { eprint } else { tell };
+        show(format_args!("{text}"));
+    }
+
+    fn is_at_terminal(self) -> bool {
+        self.caller == Caller::Person { terminal: true }
     }
 
     /// Whether somebody is asked.
     pub fn asks(self) -> bool {
-        self.asked == Asked::Person && !self.consent.yes
+        self.is_at_terminal() && !self.consent.yes
     }
 
     /// Shows what `command` would install, and decides; `show` is the command that shows a skill as a
@@ -85,10 +72,7 @@ impl Consenting {
     /// # Errors
     /// When there is no terminal to ask at and the scan's findings are too severe.
     pub fn to_install(self, plan: &Plan, command: &str, show: Option<&str>) -> Result<bool> {
-        self.show(format_args!(
-            "{}",
-            describe(plan, show, self.screen, self.names)
-        ));
+        self.show(&describe(plan, show, self.screen, self.names));
         if self.asks() {
             return Ok(agrees("Install?"));
         }
@@ -112,12 +96,9 @@ impl Consenting {
         let regress = difference.regress().filter(|_| !downgrade);
         let needed = difference.needs_consent() || regress.is_some();
         if self.asks() || needed {
-            self.show(format_args!(
-                "{}",
-                describe_difference(difference, self.names)
-            ));
+            self.show(&describe_difference(difference, self.names));
         }
-        if self.asks() && needed || self.asked == Asked::Person && regress.is_some() {
+        if self.asks() && needed || self.is_at_terminal() && regress.is_some() {
             return Ok(agrees("Update?"));
         }
         let command = pasted(&["update", &difference.name]);
@@ -149,10 +130,7 @@ impl Consenting {
     /// # Errors
     /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
     pub fn to_switch(self, difference: &Difference, to: &Switch, command: &str) -> Result<bool> {
-        self.show(format_args!(
-            "{}",
-            describe_difference(difference, self.names)
-        ));
+        self.show(&describe_difference(difference, self.names));
         let name = &difference.name;
         let from = to.from.as_deref().map_or("the default branch", short_ref);
         let to = short_ref(&to.to);
@@ -178,13 +156,10 @@ impl Consenting {
     /// # Errors
     /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
-        self.show(format_args!(
-            "{}",
-            describe_difference(difference, self.names)
-        ));
+        self.show(&describe_difference(difference, self.names));
         let tools = newly_usable(&difference.powers, self.names);
         if !tools.is_empty() {
-            self.show(format_args!(
+            self.show(&format!(
                 "ATTENTION: while it is active, the model could use more than now: {}\n",
                 list(&tools)
             ));
@@ -197,10 +172,7 @@ impl Consenting {
     /// # Errors
     /// As [`Consenting::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
-        self.show(format_args!(
-            "{}",
-            describe(plan, None, self.screen, self.names)
-        ));
+        self.show(&describe(plan, None, self.screen, self.names));
         self.decides("Install it?", findings(plan), "installed")
     }
 
@@ -217,7 +189,7 @@ impl Consenting {
         if self.consent.yes {
             return Ok(true);
         }
-        self.show(format_args!("{shown}"));
+        self.show(shown);
         let here = format!(
             "look at it with `agent-skills {command} --dry-run`; `agent-skills {command} --yes` agrees"
         );

@@ -52,7 +52,7 @@ pub fn market_for<'a>(
         process::write_for_all();
     }
     Ok(Market {
-        permit: permitting(facts, layer)?,
+        permit: permitting(facts, layer, "installed")?,
         ..market(facts, base, offline)
     })
 }

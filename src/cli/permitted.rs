@@ -8,7 +8,6 @@ use super::consent::Consenting;
 use super::describe::doubt;
 use super::describe_plan::{describe, findings, origins};
 use super::options::{Common, Findings};
-use super::screen::Screen;
 use crate::catalog::{Installed, Layer};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -35,11 +34,8 @@ pub fn deciding<'a>(
     Ok(move |plan: &Plan| {
         permits(&policies, layer, plan)?;
         if common.dry_run {
-            let screen = Screen::new(&facts.run.env, caller);
-            tell(format_args!(
-                "{}",
-                describe(plan, show, screen, consenting.names)
-            ));
+            let Consenting { screen, names, .. } = consenting;
+            tell(format_args!("{}", describe(plan, show, screen, names)));
             return Ok(false);
         }
         // Hosting sites serve the commits of forks under the address of the original repository.
@@ -69,23 +65,12 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
 }
 
 /// Whether a source may be contacted for skills of this layer, by its name and by the address git
-/// really uses. An administrator who installs for everybody may choose any.
+/// really uses; a refused one keeps them from being `done`. An administrator who installs for everybody
+/// may choose any.
 ///
 /// # Errors
 /// When a policy cannot be read.
-pub fn permitting<'a>(facts: &Facts, layer: Layer) -> Result<Rc<Permit<'a>>> {
-    permitting_to(facts, layer, "installed")
-}
-
-/// As [`permitting`], where what a refused source keeps from being `done` is something else.
-///
-/// # Errors
-/// When a policy cannot be read.
-pub fn permitting_to<'a>(
-    facts: &Facts,
-    layer: Layer,
-    done: &'static str,
-) -> Result<Rc<Permit<'a>>> {
+pub fn permitting<'a>(facts: &Facts, layer: Layer, done: &'static str) -> Result<Rc<Permit<'a>>> {
     let policies = facts.policies()?;
     let is_selective = policies.has_source_rules() && layer != Layer::Enterprise;
     let check = move |source: &str, address: Option<&str>| {
@@ -116,16 +101,6 @@ fn permits_name(
     refuse_if(about().filter(|_| !is_administrators))
 }
 
-fn permits_source(
-    policies: &Policies,
-    layer: Layer,
-    source: Option<&str>,
-    address: Option<&str>,
-) -> Result<()> {
-    let reason = policies.refuses_origin(source, address);
-    refuse_if(reason.filter(|_| layer != Layer::Enterprise))
-}
-
 /// Refuses a source that a policy forbids. If a policy limits the sources, a commit that may not
 /// belong to the source is refused, too.
 fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> Result<()> {
@@ -134,7 +109,7 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
     }
     let source = from.map(|from| from.source.as_str());
     let address = from.and_then(|from| from.address.as_deref());
-    permits_source(policies, layer, source, address)?;
+    refuse_if(policies.refuses_origin(source, address))?;
     let doubt = from.and_then(doubt).filter(|_| policies.has_source_rules());
     refuse_if(doubt.map(|doubt| format!("a policy says which sources there are, and {doubt}")))
 }

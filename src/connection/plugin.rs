@@ -1,9 +1,8 @@
 //! Plugins that we write: the script that opencode loads, and a directory in Claude Code's format.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::entry::Invocation;
-use crate::error::{Error, Result};
 use crate::host::agent::Agent;
 use crate::host::agent::settings::Format;
 
@@ -29,10 +28,7 @@ pub fn invocation(script: &str) -> Option<Invocation> {
 
 /// The files of a plugin directory for Claude Code, by their paths in it. It is also a marketplace
 /// with this plugin alone, by which it can be installed.
-///
-/// # Errors
-/// When they cannot be written as JSON.
-pub fn directory(wanted: &Invocation) -> Result<Vec<(&'static str, String)>> {
+pub fn directory(wanted: &Invocation) -> Vec<(&'static str, String)> {
     let about =
         "Holds a skill to the tools that it declares, and asks agent-skills before each call";
     let plugin = json!({
@@ -54,17 +50,14 @@ pub fn directory(wanted: &Invocation) -> Result<Vec<(&'static str, String)>> {
         }
     }
     let hooks = json!({"description": about, "hooks": events});
-    Ok(vec![
-        (".claude-plugin/plugin.json", text(&plugin)?),
-        (".claude-plugin/marketplace.json", text(&marketplace)?),
-        ("hooks/hooks.json", text(&hooks)?),
-    ])
-}
-
-fn text(value: &Value) -> Result<String> {
-    let text = serde_json::to_string_pretty(value);
-    let text = text.map_err(|error| Error::caused("the plugin cannot be written", error))?;
-    Ok(text + "\n")
+    vec![
+        (".claude-plugin/plugin.json", format!("{plugin:#}\n")),
+        (
+            ".claude-plugin/marketplace.json",
+            format!("{marketplace:#}\n"),
+        ),
+        ("hooks/hooks.json", format!("{hooks:#}\n")),
+    ]
 }
 
 #[cfg(test)]

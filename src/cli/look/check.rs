@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::activation::Enforcement;
 use crate::catalog::{Catalog, usable};
@@ -17,7 +16,7 @@ use crate::facts::Facts;
 use crate::host::alias::{self, Capability};
 use crate::host::ours;
 use crate::host::tools::{self, HostTool};
-use crate::permission::{CALL, Decision, Grant, Outcome, decide};
+use crate::permission::{CALL, Decision, Grant, Outcome, Part, decide};
 use crate::policy::{CONFIGURATION, OnDisk};
 use crate::protocol::{Request, ToolUse, with_call};
 use crate::skill::one_line;
@@ -56,83 +55,64 @@ impl Check {
         let (tool, decision) = with_call(facts, &session, &scope, &request, |call| {
             (call.tool.to_owned(), decide(&scope, call, &OnDisk))
         });
-        let explained = Explained::new(&tool, &decision);
-        let text = json::answer(common, &explained, || explained.render())?;
+        let parts = decision.parts.iter().filter(|part| part.kind != CALL);
+        let (parts, message) = (parts.collect::<Vec<_>>(), message(&decision));
+        let explained = json!({
+            "tool": tool,
+            "allowed": decision.allows(),
+            // Why the call is allowed or not, for a person.
+            "message": message,
+            // The parts of a shell command; empty if there is nothing to split.
+            "parts": parts.iter().map(|part| value(part)).collect::<Vec<_>>(),
+        });
+        let text = json::answer(common, &explained, || {
+            render(decision.allows(), &message, &parts)
+        })?;
         Failure::unless(decision.allows(), text)
     }
 }
 
-/// What would happen to the call, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Explained<'a> {
-    tool: &'a str,
-    allowed: bool,
-    /// Why the call is allowed or not, for a person.
-    message: String,
-    /// The parts of a shell command; empty if there is nothing to split.
-    parts: Vec<ExplainedPart<'a>>,
+fn message(decision: &Decision) -> String {
+    match &decision.outcome {
+        Outcome::Blocked(refusal) => refusal.for_people(),
+        Outcome::Warned(refusal) => format!("it runs with a warning: {}", refusal.for_people()),
+        Outcome::Unrestricted => "nothing restricts it".to_owned(),
+        Outcome::Baseline => "it is always allowed".to_owned(),
+        Outcome::Granted => format!("entries of {} grant it", granting(decision)),
+    }
 }
 
-#[derive(Serialize)]
-struct ExplainedPart<'a> {
-    kind: &'a str,
-    text: &'a str,
-    granted_by: Option<String>,
-    /// Whose entry that is: the skill's name, or `the configuration`.
-    source: Option<&'a str>,
-    refused: Option<&'a str>,
+fn value(part: &Part) -> Value {
+    let granted = part.outcome.as_ref().ok();
+    json!({
+        "kind": part.kind,
+        "text": part.text,
+        "granted_by": granted.map(ToString::to_string),
+        // Whose entry that is: the skill's name, or `the configuration`.
+        "source": granted.and_then(Grant::source),
+        "refused": part.outcome.as_ref().err(),
+    })
 }
 
-impl<'a> Explained<'a> {
-    fn new(tool: &'a str, decision: &'a Decision) -> Self {
-        let message = match &decision.outcome {
-            Outcome::Blocked(refusal) => refusal.for_people(),
-            Outcome::Warned(refusal) => {
-                format!("it runs with a warning: {}", refusal.for_people())
+fn render(is_allowed: bool, message: &str, parts: &[&Part]) -> String {
+    let word = if is_allowed { "allowed" } else { "blocked" };
+    let mut text = format!("{word}: {}\n", one_line(message));
+    for part in parts {
+        let why = match &part.outcome {
+            // The message already has the part that decides.
+            Err(why) if message.contains(why) && message.contains(&format!("`{}`", part.text)) => {
+                continue;
             }
-            Outcome::Unrestricted => "nothing restricts it".to_owned(),
-            Outcome::Baseline => "it is always allowed".to_owned(),
-            Outcome::Granted => format!("entries of {} grant it", granting(decision)),
+            Err(why) => format!("refused: {why}"),
+            Ok(grant) if grant.source() == Some(CONFIGURATION) => {
+                format!("granted: {grant}, an entry of {CONFIGURATION}")
+            }
+            Ok(grant) => format!("granted: {grant}"),
         };
-        let parts = decision.parts.iter().filter(|part| part.kind != CALL);
-        let parts = parts.map(|part| ExplainedPart {
-            kind: part.kind,
-            text: &part.text,
-            granted_by: part.outcome.as_ref().ok().map(ToString::to_string),
-            source: part.outcome.as_ref().ok().and_then(Grant::source),
-            refused: part.outcome.as_ref().err().map(String::as_str),
-        });
-        Self {
-            tool,
-            allowed: decision.allows(),
-            message,
-            parts: parts.collect(),
-        }
+        let (shown, why) = (one_line(&part.text), one_line(&why));
+        let _ = writeln!(text, "  {} `{shown}`: {why}", part.kind);
     }
-
-    fn render(&self) -> String {
-        let word = if self.allowed { "allowed" } else { "blocked" };
-        let mut text = format!("{word}: {}\n", one_line(&self.message));
-        // The message already has the part that decides.
-        let is_said = |part: &&ExplainedPart| {
-            let says = |text: &str| self.message.contains(text);
-            part.refused
-                .is_some_and(|why| says(why) && says(&format!("`{}`", part.text)))
-        };
-        for part in self.parts.iter().filter(|part| !is_said(part)) {
-            let from = match part.source {
-                Some(CONFIGURATION) => format!(", an entry of {CONFIGURATION}"),
-                _ => String::new(),
-            };
-            let granted = part.granted_by.iter();
-            let granted = granted.map(|by| format!("granted: {by}{from}"));
-            let refused = part.refused.map(|why| format!("refused: {why}"));
-            let why: String = granted.chain(refused).collect();
-            let (shown, why) = (one_line(part.text), one_line(&why));
-            let _ = writeln!(text, "  {} `{shown}`: {why}", part.kind);
-        }
-        text
-    }
+    text
 }
 
 /// Whose entries grant a call.

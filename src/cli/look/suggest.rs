@@ -4,8 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::audit::since;
 use super::suggest_entries::Why;
@@ -49,27 +48,14 @@ pub struct Suggest {
 /// Characters of an example that are shown.
 const EXAMPLE: usize = 100;
 
-/// The answer, in the format that `--json` documents.
-#[derive(Serialize)]
+/// The answer.
 struct Report<'a> {
-    name: &'a str,
-    path: String,
-    entries: &'a [Suggested],
-    left_out: Vec<Left<'a>>,
-    recorded: &'a Count,
-    documented: &'a Count,
-    /// Why nothing is suggested; `null` if something is.
+    skill: &'a Skill,
+    found: &'a Suggestions,
+    /// Why nothing is suggested; `None` if something is.
     message: Option<String>,
     /// The commands that apply them.
     next: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Left<'a> {
-    reason: &'static str,
-    message: &'static str,
-    calls: usize,
-    example: &'a str,
 }
 
 impl Suggest {
@@ -86,10 +72,10 @@ impl Suggest {
         };
         let report = self.report(facts, &skill, &found, is_restricted);
         if self.apply || self.local {
-            let applied = self.applied(facts, (&skill, &found, &report), common, caller);
+            let applied = self.applied(facts, &report, common, caller);
             return Outcomes::of_one(common, caller, skill.name.as_str(), applied);
         }
-        let shown = json::answer(common, &report, || report.render(screen, true));
+        let shown = json::answer(common, &report.value(), || report.render(screen, true));
         Ok(shown?)
     }
 
@@ -107,10 +93,11 @@ impl Suggest {
     fn applied(
         &self,
         facts: &Facts,
-        (skill, found, report): (&Skill, &Suggestions, &Report),
+        report: &Report,
         common: Common,
         caller: Caller,
     ) -> Result<String> {
+        let (skill, found) = (report.skill, report.found);
         if let Some(message) = &report.message {
             return Ok(format!("{message}\n"));
         }
@@ -160,19 +147,8 @@ impl Suggest {
         found: &'a Suggestions,
         is_restricted: bool,
     ) -> Report<'a> {
-        let left = found.left_out.iter();
-        let left = left.map(|(why, (calls, example)): (&Why, _)| {
-            let (reason, message) = why.told();
-            Left {
-                reason,
-                message,
-                calls: *calls,
-                example,
-            }
-        });
-        let left_out: Vec<Left> = left.collect();
         let is_empty = found.entries.is_empty();
-        let why = match (is_restricted, left_out.is_empty()) {
+        let why = match (is_restricted, found.left_out.is_empty()) {
             (false, _) => "no list of tools restricts it",
             (true, true) => "its refused calls and the commands in its text pass today",
             (true, false) => "no narrow entry would let the refused calls pass",
@@ -184,12 +160,8 @@ impl Suggest {
         let flags = ["--local", "--apply"].into_iter();
         let flags = flags.filter(|flag| !is_empty && (counts || *flag != "--local"));
         Report {
-            name,
-            path: skill.dir.display().to_string(),
-            entries: &found.entries,
-            left_out,
-            recorded: &found.recorded,
-            documented: &found.documented,
+            skill,
+            found,
             message: is_empty.then(|| format!("nothing to suggest for `{name}`: {why}")),
             next: flags
                 .map(|flag| format!("agent-skills {}", self.command(flag)))
@@ -210,19 +182,37 @@ impl Suggested {
 }
 
 impl Report<'_> {
+    /// The same in the format that `--json` documents.
+    fn value(&self) -> Value {
+        let left = |(why, (calls, example)): (&Why, &(usize, String))| {
+            let (reason, message) = why.told();
+            json!({"reason": reason, "message": message, "calls": calls, "example": example})
+        };
+        json!({
+            "name": self.skill.name,
+            "path": self.skill.dir.display().to_string(),
+            "entries": self.found.entries,
+            "left_out": self.found.left_out.iter().map(left).collect::<Vec<_>>(),
+            "recorded": self.found.recorded,
+            "documented": self.found.documented,
+            "message": self.message,
+            "next": self.next,
+        })
+    }
+
     fn render(&self, screen: Screen, with_next: bool) -> String {
         let mut text = String::new();
         if let Some(message) = &self.message {
             text += &screen.hanging("", &one_line(message), 0);
         } else {
-            let entries = counted(self.entries.len(), "entry", "entries");
+            let entries = counted(self.found.entries.len(), "entry", "entries");
             let _ = writeln!(
                 text,
                 "{entries} would let `{}` do what was refused:",
-                self.name
+                self.skill.name
             );
         }
-        for one in self.entries {
+        for one in &self.found.entries {
             let _ = writeln!(
                 text,
                 "  {}",
@@ -238,20 +228,23 @@ impl Report<'_> {
                 text += &screen.hanging(&first, &one_line(&value), first.len());
             }
         }
-        for left in &self.left_out {
-            let calls = counted(left.calls, "call is", "calls are");
-            let example = brief(left.example, EXAMPLE);
-            let line = format!("{calls} left out: {} (`{example}`)", left.message);
+        for (why, (calls, example)) in &self.found.left_out {
+            let calls = counted(*calls, "call is", "calls are");
+            let (_, message) = why.told();
+            let line = format!(
+                "{calls} left out: {message} (`{}`)",
+                brief(example, EXAMPLE)
+            );
             text += &screen.hanging("", &one_line(&line), 2);
         }
         let Count {
             calls,
             pass,
             pass_with,
-        } = self.documented;
-        if *calls > 0 && !self.entries.is_empty() {
-            let commands = counted(*calls, "command", "commands");
-            let passing = counted(*pass, "passes", "pass");
+        } = self.found.documented;
+        if calls > 0 && !self.found.entries.is_empty() {
+            let commands = counted(calls, "command", "commands");
+            let passing = counted(pass, "passes", "pass");
             let line = format!("Of {commands} in its text {passing} now, {pass_with} with this.");
             text += &screen.hanging("", &line, 2);
         }

@@ -49,7 +49,7 @@ impl Policy {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Report {
     /// Why nothing can be said, and the next step: a file cannot be relied on.
     error: Option<String>,
@@ -114,12 +114,11 @@ impl Report {
             });
         }
         Self {
-            error: None,
-            hint: None,
             rules,
             missing: catalog.missing.iter().map(ToString::to_string).collect(),
             skills,
             unaffected,
+            ..Self::default()
         }
     }
 
@@ -128,10 +127,7 @@ impl Report {
         Self {
             error: Some(format!("no skill is offered: {error}")),
             hint: error.next_step().map(str::to_owned),
-            rules: Vec::new(),
-            missing: Vec::new(),
-            skills: Vec::new(),
-            unaffected: 0,
+            ..Self::default()
         }
     }
 

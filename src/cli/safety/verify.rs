@@ -5,6 +5,7 @@ use std::path::Path;
 use std::slice;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::catalog::{Catalog, Layer, Verdicts, signing_in_force};
 use crate::cli::agents;
@@ -22,14 +23,6 @@ use crate::marketplace::{State, Synced, Verified, listed_name};
 use crate::policy::Event;
 use crate::sharing::Shared;
 use crate::skill::one_line;
-
-/// The comparison in the format that `--json` documents.
-#[derive(Serialize)]
-struct Compared<'c> {
-    skills: &'c [Verified],
-    signatures: &'c [Fault],
-    links: &'c [LinkFault],
-}
 
 /// A link by which other agents found a skill, and which is not as it was made.
 #[derive(Serialize)]
@@ -88,48 +81,51 @@ impl Verify {
             return failed.answer();
         }
         let faults = link_faults(facts, &by_layer);
-        let text = if common.json {
-            let compared = Compared {
-                skills: &verified,
-                signatures: &unsigned,
-                links: &faults,
-            };
-            json::one(&compared)?
-        } else if verified.is_empty() && faults.is_empty() && unsigned.is_empty() {
-            NONE_RECORDED.to_owned()
-        } else {
-            let intact = verified.iter().filter(|one| one.state == State::Intact);
-            let intact = intact.count();
-            let alone = |one: &&Verified| intact == 1 || one.state != State::Intact;
-            let mut text: String = verified.iter().filter(alone).map(state_of).collect();
-            if intact > 1 {
-                let _ = writeln!(text, "{intact} skills are intact");
-            }
-            let is_damaged = |one: &&Verified| !one.is_well() && one.state != State::Unreadable;
-            let damaged = verified.iter().filter(is_damaged);
-            let damaged: Vec<String> = damaged.map(|one| listed_name(&one.name)).collect();
-            let mut words = vec!["verify", "--fix"];
-            words.extend(damaged.iter().map(String::as_str));
-            if words.len() > 2 {
-                let scope = format!("--layer={}", self.scope.layer().as_str());
-                words.extend((!self.scope.is_default()).then_some(scope.as_str()));
-                let command = pasted(&words);
-                let _ = writeln!(text, "`agent-skills {command}` restores what was installed");
-            }
-            for fault in &unsigned {
-                let name = listed_name(&fault.name);
-                let _ = writeln!(text, "{name}: {}\n  {}", fault.message, fault.remedy);
-            }
-            for fault in &faults {
-                let _ = writeln!(text, "{}\n  {}", one_line(&fault.message), fault.remedy);
-            }
-            text
-        };
+        let compared = json!({
+            "skills": verified,
+            "signatures": unsigned,
+            "links": faults,
+        });
+        let text = json::answer(common, &compared, || {
+            self.told(&verified, &unsigned, &faults)
+        })?;
         let is_whole = failed.is_empty()
             && faults.is_empty()
             && unsigned.is_empty()
             && verified.iter().all(Verified::is_well);
         Failure::unless(is_whole, text + &failed.errors())
+    }
+
+    fn told(&self, verified: &[Verified], unsigned: &[Fault], faults: &[LinkFault]) -> String {
+        if verified.is_empty() && faults.is_empty() && unsigned.is_empty() {
+            return NONE_RECORDED.to_owned();
+        }
+        let intact = verified.iter().filter(|one| one.state == State::Intact);
+        let intact = intact.count();
+        let alone = |one: &&Verified| intact == 1 || one.state != State::Intact;
+        let mut text: String = verified.iter().filter(alone).map(state_of).collect();
+        if intact > 1 {
+            let _ = writeln!(text, "{intact} skills are intact");
+        }
+        let is_damaged = |one: &&Verified| !one.is_well() && one.state != State::Unreadable;
+        let damaged = verified.iter().filter(is_damaged);
+        let damaged: Vec<String> = damaged.map(|one| listed_name(&one.name)).collect();
+        let mut words = vec!["verify", "--fix"];
+        words.extend(damaged.iter().map(String::as_str));
+        if words.len() > 2 {
+            let scope = format!("--layer={}", self.scope.layer().as_str());
+            words.extend((!self.scope.is_default()).then_some(scope.as_str()));
+            let command = pasted(&words);
+            let _ = writeln!(text, "`agent-skills {command}` restores what was installed");
+        }
+        for fault in unsigned {
+            let name = listed_name(&fault.name);
+            let _ = writeln!(text, "{name}: {}\n  {}", fault.message, fault.remedy);
+        }
+        for fault in faults {
+            let _ = writeln!(text, "{}\n  {}", one_line(&fault.message), fault.remedy);
+        }
+        text
     }
 
     /// The skills by their layers. What is only looked at may be in several: then that is meant which

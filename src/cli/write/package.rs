@@ -175,7 +175,7 @@ pub fn checked(
             skills: 1,
             findings: found,
         };
-        tell(format_args!("{}", render(&report, Format::Text)?));
+        tell(format_args!("{}", render(&report, Format::Text)));
         let text = format!("`{name}` was not {done}, because it has errors");
         let dir = skill.dir.display();
         return Err(Error::new(text).hint(format!("`agent-skills validate {dir}` says what to do")));

@@ -12,7 +12,7 @@ use crate::cli::consent::Consenting;
 use crate::cli::market::market;
 use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
-use crate::cli::permitted::permitting_to;
+use crate::cli::permitted::permitting;
 use crate::cli::{Answer, Caller};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -85,7 +85,7 @@ impl Publish {
         }
         let base = Layer::Plugin.base(facts);
         let market = Market {
-            permit: permitting_to(facts, Layer::Plugin, "published")?,
+            permit: permitting(facts, Layer::Plugin, "published")?,
             ..market(facts, &base, false)
         };
         let market = market.dry(common.dry_run);

@@ -71,7 +71,7 @@ impl Validate {
         } else {
             self.format
         };
-        let text = author::render(&report, format)?;
+        let text = author::render(&report, format);
         Failure::unless(report.count(Level::Error) == 0, text)
     }
 }

@@ -2,56 +2,51 @@
 
 use std::fmt::Write as _;
 
-use super::skills;
+use crate::catalog::{Layer, market_at};
+use crate::cli::agents::{connected, line, lines};
 use crate::cli::caller::pasted;
 use crate::cli::consent::Consenting;
 use crate::cli::options::{Common, Findings};
 use crate::cli::outcome::Outcomes;
 use crate::cli::{Answer, Caller};
-use crate::connection::{Change, Connector, Found, Invocation, Places, found, program};
+use crate::connection::{Change, Connector, Found, Invocation, Places, found};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
+use crate::marketplace::listed_name;
+use crate::sharing::{For, Shared};
 use crate::skill::{one_line, unified_diff};
+use crate::sys::EntryName;
+use crate::sys::text::count;
 
-/// Connects agents.
-pub fn add(
-    facts: &Facts,
-    common: Common,
-    caller: Caller,
-    (agents, scope, mode): (&[Agent], Scope, Option<Mode>),
-) -> Answer {
-    let wanted = Invocation {
-        program: program(&facts.run.env)?,
-        mode,
-    };
-    let connecting = Connecting::new(facts, common, caller);
-    let mut outcomes = Outcomes::new(common, caller);
-    for agent in agents {
-        let added = connecting.add(*agent, scope, &wanted);
-        outcomes.push(agent.as_str(), added);
-    }
-    outcomes.answer()
-}
+/// The layers whose skills are this user's.
+const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];
 
-/// Disconnects agents; without a scope, for the user and for the project.
-pub fn remove(
+/// Connects or disconnects each of these agents.
+pub fn each(
     facts: &Facts,
     common: Common,
     caller: Caller,
     agents: &[Agent],
-    scope: Option<Scope>,
+    change: impl Fn(&Connecting, Agent) -> Result<String>,
 ) -> Answer {
-    let connecting = Connecting::new(facts, common, caller);
+    let places = Places::of(&facts.run);
+    let connecting = Connecting {
+        connector: Connector::new(places.clone(), &facts.run.dirs.plugin),
+        places,
+        facts,
+        consenting: Consenting::new(facts, common.consent(Findings::default()), caller),
+        dry_run: common.dry_run,
+    };
     let mut outcomes = Outcomes::new(common, caller);
     for agent in agents {
-        let removed = connecting.remove(*agent, scope);
-        outcomes.push(agent.as_str(), removed);
+        outcomes.push(agent.as_str(), change(&connecting, *agent));
     }
     outcomes.answer()
 }
 
-struct Connecting<'a> {
+/// What connects agents, and asks before that.
+pub struct Connecting<'a> {
     facts: &'a Facts,
     places: Places,
     connector: Connector,
@@ -59,27 +54,18 @@ struct Connecting<'a> {
     dry_run: bool,
 }
 
-impl<'a> Connecting<'a> {
-    fn new(facts: &'a Facts, common: Common, caller: Caller) -> Self {
-        let places = Places::of(&facts.run);
-        Self {
-            connector: Connector::new(places.clone(), &facts.run.dirs.plugin),
-            places,
-            facts,
-            consenting: Consenting::new(facts, common.consent(Findings::default()), caller),
-            dry_run: common.dry_run,
-        }
-    }
-
+impl Connecting<'_> {
     fn found(&self, agent: Agent) -> Vec<Found> {
         found(&self.places, &self.facts.run.dirs.plugin, agent)
     }
 
-    fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<String> {
+    /// Has the agent ask us, and find the installed skills: by the links that `install` makes for agents
+    /// that are connected already.
+    pub fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<String> {
         let change = self.connector.add(agent, scope, wanted)?;
         let path = one_line(&change.path().display().to_string());
         let links = match scope {
-            Scope::User => skills::unfound(self.facts, agent)?,
+            Scope::User => self.share(agent, &OWN, true)?,
             Scope::Project | Scope::Managed => String::new(),
         };
         if change.is_nothing() && links.is_empty() {
@@ -103,20 +89,8 @@ impl<'a> Connecting<'a> {
                 whom(scope)
             ));
         }
-        let scope_flag = format!("--scope={scope}");
-        let mut words = vec!["hosts", "add", agent.as_str(), &scope_flag];
-        let mode = wanted.mode.map(|mode| format!("--mode={mode}"));
-        words.extend(mode.as_deref());
-        let question = format!("Connect {agent} for {}?", whom(scope));
-        if !self
-            .consenting
-            .to_decide(&shown, &question, &pasted(&words))?
-        {
-            return Err(declined(agent, "connected"));
-        }
-        self.connector
-            .apply(&change)
-            .map_err(|error| root(error, scope))?;
+        let words = ("add", "Connect", "connected");
+        self.apply((&change, &shown), (agent, scope, wanted.mode), words)?;
         let all = self.found(agent).into_iter();
         let missing = all.filter(|found| found.scope == scope);
         let missing = missing.flat_map(|found| found.missing);
@@ -131,9 +105,16 @@ impl<'a> Connecting<'a> {
             whom(scope)
         );
         match scope {
-            Scope::User => said += &skills::find(self.facts, agent)?,
-            Scope::Project => said += &skills::of_project(self.facts, agent)?,
-            Scope::Managed => {}
+            Scope::User => said += &self.share(agent, &OWN, false)?,
+            // Those links are part of the project.
+            Scope::Project if !self.share(agent, &[Layer::Project], true)?.is_empty() => {
+                let _ = writeln!(
+                    said,
+                    "Next: `agent-skills install --layer project --for {agent}` has it find the \
+                     project's skills."
+                );
+            }
+            Scope::Project | Scope::Managed => {}
         }
         if !self.consenting.asks() {
             said += &notes;
@@ -144,7 +125,8 @@ impl<'a> Connecting<'a> {
         Ok(said)
     }
 
-    fn remove(&self, agent: Agent, scope: Option<Scope>) -> Result<String> {
+    /// Takes away what [`Connecting::add`] wrote.
+    pub fn remove(&self, agent: Agent, scope: Option<Scope>) -> Result<String> {
         let scopes = match scope {
             Some(scope) => vec![scope],
             None => vec![Scope::User, Scope::Project],
@@ -189,48 +171,103 @@ impl<'a> Connecting<'a> {
             let whom = whom(scope);
             return Ok(format!("would disconnect {agent} for {whom}:\n{shown}"));
         }
-        let scope_flag = format!("--scope={scope}");
-        let words = ["hosts", "remove", agent.as_str(), &scope_flag];
-        let question = format!("Disconnect {agent} for {}?", whom(scope));
-        if !self
-            .consenting
-            .to_decide(&shown, &question, &pasted(&words))?
-        {
-            return Err(declined(agent, "disconnected"));
-        }
-        self.connector
-            .apply(&change)
-            .map_err(|error| root(error, scope))?;
+        let words = ("remove", "Disconnect", "disconnected");
+        self.apply((&change, &shown), (agent, scope, None), words)?;
         let whom = whom(scope);
         let mut said = format!("disconnected {agent} for {whom}: `{path}`; {how}\n");
         said += &self.lose(agent, scope, false)?;
         if scope == Scope::User {
-            said += &skills::kept(self.facts, agent);
+            said += &self.kept(agent);
         }
         Ok(said)
     }
 
-    /// The links that go with the user's connection, unless an administrator connected the agent too.
+    /// Asks, and makes a change: with the verb, the question and what was done in `words`.
+    fn apply(
+        &self,
+        (change, shown): (&Change, &str),
+        (agent, scope, mode): (Agent, Scope, Option<Mode>),
+        (verb, question, done): (&str, &str, &str),
+    ) -> Result<()> {
+        let (scope_flag, mode) = (
+            format!("--scope={scope}"),
+            mode.map(|it| format!("--mode={it}")),
+        );
+        let mut words = vec!["hosts", verb, agent.as_str(), &scope_flag];
+        words.extend(mode.as_deref());
+        let question = format!("{question} {agent} for {}?", whom(scope));
+        if !self
+            .consenting
+            .to_decide(shown, &question, &pasted(&words))?
+        {
+            let text = format!("{agent} was not {done}: you said no");
+            return Err(Error::new(text).hint("the same command asks again"));
+        }
+        let applied = self.connector.apply(change);
+        applied.map_err(|error| match scope {
+            Scope::Managed => error.hint("an administrator writes there: run it as root"),
+            Scope::User | Scope::Project => error,
+        })
+    }
+
+    /// Has the agent find what is installed in these layers; returns each link that was made, or
+    /// something else in its place, a line each. A dry run makes none.
+    fn share(&self, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<String> {
+        let mut text = String::new();
+        for layer in layers {
+            let base = layer.base(self.facts);
+            let Some(shared) = Shared::of(self.facts, *layer) else {
+                continue;
+            };
+            for entry in market_at(self.facts, &base).entries()? {
+                let directory = entry.name.entry();
+                if let Some(name) = EntryName::parse(listed_name(&entry.name))
+                    && shared.has(directory)
+                {
+                    let agents = (&[agent][..], For::Connection);
+                    let links = shared.share(directory, &name, agents, dry_run)?;
+                    text.extend(links.iter().map(|it| line(it, dry_run)));
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    /// The links that go with the user's connection, a line each: none that another connected agent
+    /// needs, and none if an administrator connected the agent too.
     fn lose(&self, agent: Agent, scope: Scope, dry_run: bool) -> Result<String> {
         let stays = |found: &Found| found.scope == Scope::Managed && found.is_connected;
         if scope != Scope::User || self.found(agent).iter().any(stays) {
             return Ok(String::new());
         }
-        skills::lose(self.facts, agent, dry_run)
+        let mut others = connected(&self.facts.run);
+        others.retain(|other| *other != agent);
+        let mut text = String::new();
+        for shared in OWN
+            .iter()
+            .filter_map(|layer| Shared::of(self.facts, *layer))
+        {
+            text += &lines(&shared.disconnect(agent, &others, dry_run)?, dry_run);
+        }
+        Ok(text)
     }
-}
 
-fn declined(agent: Agent, what: &str) -> Error {
-    let text = format!("{agent} was not {what}: you said no");
-    Error::new(text).hint("the same command asks again")
-}
-
-/// The error of a change that perhaps only an administrator may make.
-fn root(error: Error, scope: Scope) -> Error {
-    if scope == Scope::Managed {
-        return error.hint("an administrator writes there: run it as root");
+    /// What the agent still finds although nothing restricts it there any more; empty if nothing.
+    fn kept(&self, agent: Agent) -> String {
+        let all = OWN
+            .iter()
+            .filter_map(|layer| Shared::of(self.facts, *layer));
+        let links = all.flat_map(|shared| shared.all().collect::<Vec<_>>());
+        let its = links.filter(|(_, link)| link.agents.contains(&agent));
+        match its.count() {
+            0 => String::new(),
+            links => format!(
+                "Note: {agent} still finds skills by {} that `install` made; nothing restricts them \
+                 there now.\n",
+                count(links, "link")
+            ),
+        }
     }
-    error
 }
 
 fn whom(scope: Scope) -> &'static str {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::super::doctor::ask::ask;
 use super::super::doctor::check::Outcome;
@@ -44,7 +45,7 @@ struct Row {
     unseen: Vec<&'static str>,
     /// Only of chibi.
     #[serde(flatten)]
-    chibi: Option<Chibi>,
+    chibi: Option<Value>,
     #[serde(skip)]
     seen: Option<Moment>,
 }
@@ -56,21 +57,6 @@ struct ScopeRow {
     connected: bool,
     /// The mode in the entry; `null` if the configuration decides.
     mode: Option<&'static str>,
-}
-
-/// What there is to say of chibi besides.
-#[derive(Serialize)]
-struct Chibi {
-    /// How it passes data: `stdin` or `environment`; `null` if that is not known.
-    protocol: Option<&'static str>,
-    /// Its directory, where it looks for plugins.
-    home: String,
-    /// Where agent-skills is, or has to be.
-    plugin: String,
-    /// What was found there.
-    state: String,
-    /// Its tools, as it calls them.
-    tools: Vec<&'static str>,
 }
 
 /// Every host.
@@ -186,13 +172,16 @@ fn chibi(facts: &Facts) -> Row {
         missing: remedy.filter(|_| program.is_some()).into_iter().collect(),
         modes: vec![Mode::Restrict.as_str()],
         unseen: Vec::new(),
-        chibi: Some(Chibi {
-            protocol: protocol.map(Protocol::as_str),
-            home: shown(home),
-            plugin: shown(&dir.join("agent-skills")),
-            state: state.unwrap_or_default(),
-            tools: protocol.map(tools::of).unwrap_or_default(),
-        }),
+        chibi: Some(json!({
+            // How it passes data, if that is known.
+            "protocol": protocol.map(Protocol::as_str),
+            // Where it looks for plugins.
+            "home": shown(home),
+            // Where agent-skills is, or has to be, and what was found there.
+            "plugin": shown(&dir.join("agent-skills")),
+            "state": state.unwrap_or_default(),
+            "tools": protocol.map(tools::of).unwrap_or_default(),
+        })),
         seen: None,
     }
 }
