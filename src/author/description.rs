@@ -25,20 +25,10 @@ pub fn says_when(description: &str) -> bool {
 /// Descriptions by their words, to find those that say nearly the same as another one.
 #[derive(Debug, Default)]
 pub struct Descriptions {
-    /// The number of each word.
-    words: HashMap<String, usize>,
-    /// By the number of a word, the descriptions that have it, and how often.
-    with: Vec<Vec<(usize, u32)>>,
-    all: Vec<Counted>,
-}
-
-/// How often a description has which word.
-#[derive(Debug)]
-struct Counted {
-    /// Words by number, sorted, and how often.
-    words: Vec<(usize, u32)>,
-    /// The length of these counts as a vector.
-    length: f64,
+    /// By word, the descriptions that have it, and how often.
+    with: HashMap<String, Vec<(usize, u32)>>,
+    /// The length of each one's counts as a vector.
+    lengths: Vec<f64>,
 }
 
 impl Descriptions {
@@ -47,17 +37,10 @@ impl Descriptions {
         let mut index = Self::default();
         for (at, description) in descriptions.into_iter().enumerate() {
             let counts = counts(description);
-            let mut words = Vec::with_capacity(counts.len());
+            index.lengths.push(length(&counts));
             for (word, n) in counts {
-                let new = index.words.len();
-                let word = *index.words.entry(word).or_insert(new);
-                if word == new {
-                    index.with.push(Vec::new());
-                }
-                index.with[word].push((at, n));
-                words.push((word, n));
+                index.with.entry(word).or_default().push((at, n));
             }
-            index.all.push(Counted::new(words));
         }
         index
     }
@@ -65,69 +48,23 @@ impl Descriptions {
     /// The places of the descriptions whose similarity to this one is at least `least`, with it: a
     /// number from 0 to 1, the cosine of the word counts. Deterministic on every machine.
     pub fn similar(&self, description: &str, least: f64) -> Vec<(usize, f64)> {
-        // Words that no description has are different from all of theirs.
-        let mut unknown = self.words.len()..;
-        let counts = counts(description).into_iter();
-        let number = |word: &String| self.words.get(word).copied();
-        let numbered = counts.filter_map(|(word, n)| {
-            let number = number(&word).or_else(|| unknown.next())?;
-            Some((number, n))
-        });
-        let own = Counted::new(numbered.collect());
-        let with = |word: usize| self.with.get(word).map_or(&[][..], Vec::as_slice);
-        let mut rarest = own.words.clone();
-        rarest.sort_by_key(|(word, _)| with(*word).len());
-        let mut left: u32 = rarest.iter().map(|(_, n)| n * n).sum();
-        // The commonest words, on which most descriptions meet, cannot make two of them similar
-        // without a rarer one as long as they weigh less than `least`. A few words more leave less
-        // for them to add, so that fewer descriptions have to be compared.
-        let (mut dots, mut met) = (vec![0; self.all.len()], Vec::new());
-        for (word, n) in rarest {
-            if f64::from(left) < (0.8 * least * own.length).powi(2) {
-                break;
-            }
-            for (at, others) in with(word) {
-                if dots[*at] == 0 {
-                    met.push(*at);
-                }
+        let counts = counts(description);
+        let own = length(&counts);
+        let mut dots = vec![0; self.lengths.len()];
+        for (word, n) in &counts {
+            for (at, others) in self.with.get(word).into_iter().flatten() {
                 dots[*at] += n * others;
             }
-            left -= n * n;
         }
-        met.sort_unstable();
-        // What the words that are left can add at most, and a little for rounding.
-        let most = |at: &usize| {
-            let length = self.all[*at].length;
-            let most = f64::from(dots[*at]) + f64::from(left).sqrt() * length;
-            most >= (least - 1e-9) * own.length * length
-        };
-        let alike = |at: usize| (at, own.similarity(&self.all[at]));
-        let alike = met.into_iter().filter(most).map(alike);
+        let met = dots.into_iter().enumerate().filter(|(_, dot)| *dot > 0);
+        let alike = met.map(|(at, dot): (_, u32)| (at, f64::from(dot) / (own * self.lengths[at])));
         alike.filter(|(_, alike)| *alike >= least).collect()
     }
 }
 
-impl Counted {
-    fn new(mut words: Vec<(usize, u32)>) -> Self {
-        words.sort_unstable();
-        let length = f64::from(words.iter().map(|(_, n)| n * n).sum::<u32>()).sqrt();
-        Self { words, length }
-    }
-
-    fn similarity(&self, other: &Self) -> f64 {
-        let mut others = other.words.iter().peekable();
-        let products = self.words.iter().filter_map(|(word, n)| {
-            while others.next_if(|(other, _)| other < word).is_some() {}
-            let (_, m) = others.next_if(|(other, _)| other == word)?;
-            Some(n * m)
-        });
-        let (dot, length) = (products.sum::<u32>(), self.length * other.length);
-        if length == 0.0 {
-            0.0
-        } else {
-            f64::from(dot) / length
-        }
-    }
+/// The length of these counts as a vector.
+fn length(counts: &BTreeMap<String, u32>) -> f64 {
+    f64::from(counts.values().map(|n| n * n).sum::<u32>()).sqrt()
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
@@ -182,9 +119,6 @@ mod tests {
                 .iter()
                 .map(|(word, n)| n * other.get(word).unwrap_or(&0));
             f64::from(products.sum::<u32>())
-        };
-        let length = |counts: &BTreeMap<String, u32>| {
-            f64::from(counts.values().map(|n| n * n).sum::<u32>()).sqrt()
         };
         let lengths = length(one) * length(other);
         if lengths == 0.0 {

@@ -2,8 +2,6 @@
 //! the command for each. The library that draws the list writes to the terminal itself, so it gets
 //! only text without characters that control one.
 
-use std::fmt;
-
 use inquire::list_option::ListOption;
 use inquire::ui::RenderConfig;
 use inquire::validator::Validation;
@@ -64,18 +62,6 @@ pub fn picking<'a>(
     })
 }
 
-/// One row of the list.
-struct Row {
-    name: String,
-    shown: String,
-}
-
-impl fmt::Display for Row {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
-    }
-}
-
 /// The positions of those that a person marks.
 fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<Vec<usize>> {
     let room = screen.width.unwrap_or(usize::MAX).saturating_sub(MARKS + 1);
@@ -86,16 +72,17 @@ fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<V
         let pad = " ".repeat(names.saturating_sub(name.width()));
         let (mark, description) = (mark(one), one.description.as_deref().unwrap_or_default());
         let shown = format!("{name}{pad}  {mark}{}", brief(description, CHARS));
-        let shown = shortened(shown.trim_end(), room);
-        Row { name, shown }
+        shortened(shown.trim_end(), room)
     });
     let (number, reference) = (candidates.len(), one_line(reference));
     let question = format!("Which of the {number} skills of {reference}?");
-    let chosen = |marked: &[ListOption<&Row>]| {
-        let names: Vec<&str> = marked.iter().map(|one| &*one.value.name).collect();
-        names.join(", ")
+    let chosen = |marked: &[ListOption<&String>]| {
+        let names = marked
+            .iter()
+            .map(|one| one_line(&candidates[one.index].name));
+        names.collect::<Vec<_>>().join(", ")
     };
-    let at_least_one = |marked: &[ListOption<&Row>]| {
+    let at_least_one = |marked: &[ListOption<&String>]| {
         Ok(match marked {
             [] => Validation::Invalid("mark one with space, or leave with Esc".into()),
             _ => Validation::Valid,

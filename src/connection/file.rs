@@ -1,13 +1,15 @@
 //! One configuration file of an agent as text: with our entries, without them, and which it has.
 
+use std::path::Path;
+
 use super::entry::Invocation;
 use super::json::Json;
-use super::merge::{Edit, edits, ours_of};
+use super::merge::{Hooks, edits, ours_of};
 use super::place::Place;
 use super::plugin;
 use super::toml::Toml;
 use crate::error::{Error, Result};
-use crate::host::agent::settings::{Format, Handler};
+use crate::host::agent::settings::Format;
 
 /// What a file has of ours.
 #[derive(Debug, Default)]
@@ -47,49 +49,13 @@ pub struct Rest {
     pub is_empty: bool,
 }
 
-enum Content {
-    Json(Json),
-    Toml(Toml),
-}
-
-impl Content {
-    fn parse(place: &Place, text: &str) -> Result<Self> {
-        let is_toml = place.path().extension().is_some_and(|end| end == "toml");
-        if is_toml {
-            Toml::parse(text).map(Self::Toml)
-        } else {
-            Json::parse(text).map(Self::Json)
-        }
-    }
-
-    fn edit(&mut self, event: &str, edits: &[Edit]) {
-        match self {
-            _ if edits.is_empty() => {}
-            Self::Json(json) => json.edit(event, edits),
-            Self::Toml(toml) => toml.edit(event, edits),
-        }
-    }
-
-    fn events(&self) -> Vec<String> {
-        match self {
-            Self::Json(json) => json.events(),
-            Self::Toml(toml) => toml.events(),
-        }
-    }
-
-    fn items(&self, event: &str) -> Vec<serde_json::Value> {
-        match self {
-            Self::Json(json) => json.items(event),
-            Self::Toml(toml) => toml.items(event),
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::Json(json) => json.text(),
-            Self::Toml(toml) => toml.text(),
-        }
-    }
+fn parse(place: &Place, text: &str) -> Result<Box<dyn Hooks>> {
+    let is_toml = place.path().extension().is_some_and(|end| end == "toml");
+    Ok(if is_toml {
+        Box::new(Toml::parse(text)?)
+    } else {
+        Box::new(Json::parse(text)?)
+    })
 }
 
 /// The text with our entries for this, and no others of ours.
@@ -103,8 +69,9 @@ pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<
         }
         return Ok(plugin::script(wanted));
     };
-    let mut content = Content::parse(place, before.unwrap_or_default())?;
-    head(place, &mut content, form, wanted);
+    let mut content = parse(place, before.unwrap_or_default())?;
+    let is_versioned = form.versioned.contains(&place.scope);
+    content.complete(is_versioned, Path::new(&wanted.program));
     let registered: Vec<_> = place.agent.registered().collect();
     for event in content.events() {
         if !registered.iter().any(|(name, _)| *name == event) {
@@ -120,19 +87,6 @@ pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<
     Ok(content.text())
 }
 
-/// What a file needs besides entries.
-fn head(place: &Place, content: &mut Content, form: &Handler, wanted: &Invocation) {
-    match content {
-        Content::Json(json) if form.versioned.contains(&place.scope) => json.version(),
-        Content::Json(_) => {}
-        Content::Toml(toml) => {
-            let program = std::path::Path::new(&wanted.program);
-            let directory = program.parent().and_then(|dir| dir.to_str());
-            toml.directory(directory.unwrap_or("/"));
-        }
-    }
-}
-
 /// The text without any entry of ours; `None` if it has none.
 ///
 /// # Errors
@@ -145,18 +99,14 @@ pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
             is_empty: true,
         }));
     }
-    let mut content = Content::parse(place, before)?;
+    let mut content = parse(place, before)?;
     let mut had_any = false;
     for event in content.events() {
         let edits = edits(place.agent, &content.items(&event), None);
         had_any |= !edits.is_empty();
         content.edit(&event, &edits);
     }
-    let is_empty = match &content {
-        Content::Json(json) => json.is_empty(),
-        Content::Toml(toml) => toml.is_empty(),
-    };
-    let text = content.text();
+    let (text, is_empty) = (content.text(), content.is_empty());
     Ok(had_any.then_some(Rest { text, is_empty }))
 }
 
@@ -180,7 +130,7 @@ pub fn entries(place: &Place, text: &str) -> Result<Entries> {
             changed,
         });
     }
-    let content = Content::parse(place, text)?;
+    let content = parse(place, text)?;
     let mut all = Vec::new();
     for event in content.events() {
         for (entry, ours) in ours_of(agent, &content.items(&event)) {

@@ -1,10 +1,12 @@
 //! Hooks in a JSON file, with comments or without. Order, comments and formatting of the rest stay.
 
+use std::path::Path;
+
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::merge::Edit;
+use super::merge::{Edit, Hooks};
 use crate::error::{Error, Result};
 
 /// A byte order mark, which the parser does not know.
@@ -33,23 +35,19 @@ impl Json {
         let top = root.object_value();
         let top = top.ok_or_else(|| Error::new("it is not a JSON object"))?;
         let parsed = Self { root, top, marked };
-        let hooks = parsed.hooks()?;
+        single(&parsed.top, "hooks")?;
+        let Some(hooks) = parsed.top.get("hooks") else {
+            return Ok(parsed);
+        };
+        let hooks = hooks.object_value();
+        let hooks = hooks.ok_or_else(|| Error::new("its `hooks` is not an object"))?;
         for event in parsed.events() {
-            single(hooks.as_ref(), &event)?;
-            if let Some(hooks) = &hooks
-                && hooks.get(&event).is_some()
-                && hooks.array_value(&event).is_none()
-            {
+            single(&hooks, &event)?;
+            if hooks.array_value(&event).is_none() {
                 return Err(Error::new(format!("its `hooks.{event}` is not a list")));
             }
         }
         Ok(parsed)
-    }
-
-    /// The file's text.
-    pub fn text(&self) -> String {
-        let mark = if self.marked { MARK } else { "" };
-        format!("{mark}{}", self.root)
     }
 
     /// Its content; `None` if a number in it is none.
@@ -57,27 +55,39 @@ impl Json {
         self.root.value()?.to_serde_value()
     }
 
-    /// Whether nothing is left that anybody would miss.
-    pub fn is_empty(&self) -> bool {
-        let names: Vec<Option<String>> = self
-            .top
-            .properties()
-            .iter()
-            .map(CstObjectProp::decoded_name)
-            .collect();
-        names.iter().all(|name| name.as_deref() == Some("version")) && !has_comments(&self.root)
+    fn tidy(&self, event: &str) {
+        let Some(hooks) = self.top.get("hooks") else {
+            return;
+        };
+        let Some(events) = hooks.object_value() else {
+            return;
+        };
+        if let Some(property) = events.get(event)
+            && let Some(list) = property.array_value()
+            && list.elements().is_empty()
+            && !list.children().iter().any(CstNode::is_comment)
+        {
+            property.remove();
+        }
+        if events.properties().is_empty() && !events.children().iter().any(CstNode::is_comment) {
+            hooks.remove();
+        }
     }
 
-    /// The names under `hooks`.
-    pub fn events(&self) -> Vec<String> {
+    fn list(&self, event: &str) -> Option<CstArray> {
+        self.top.object_value("hooks")?.array_value(event)
+    }
+}
+
+impl Hooks for Json {
+    fn events(&self) -> Vec<String> {
         let hooks = self.top.object_value("hooks");
         let properties = hooks.map(|hooks| hooks.properties()).unwrap_or_default();
         let names = properties.iter().filter_map(CstObjectProp::decoded_name);
         names.collect()
     }
 
-    /// The items of an event's list.
-    pub fn items(&self, event: &str) -> Vec<Value> {
+    fn items(&self, event: &str) -> Vec<Value> {
         let list = self.list(event);
         let elements = list.map(|list| list.elements()).unwrap_or_default();
         let value = |node: &CstNode| node.to_serde_value().unwrap_or(Value::Null);
@@ -85,15 +95,25 @@ impl Json {
     }
 
     /// Says `"version": 1` first, unless a version is given.
-    pub fn version(&self) {
-        if self.top.get("version").is_none() {
-            self.top
-                .insert(0, "version", CstInputValue::Number("1".to_owned()));
+    fn complete(&mut self, is_versioned: bool, _: &Path) {
+        if is_versioned && self.top.get("version").is_none() {
+            let version = CstInputValue::Number("1".to_owned());
+            self.top.insert(0, "version", version);
         }
     }
 
-    /// Changes an event's list, and takes it and `hooks` away if that leaves them empty.
-    pub fn edit(&self, event: &str, edits: &[Edit]) {
+    fn is_empty(&self) -> bool {
+        let properties = self.top.properties();
+        let mut names = properties.iter().map(CstObjectProp::decoded_name);
+        names.all(|name| name.as_deref() == Some("version")) && !has_comments(&self.root)
+    }
+
+    fn text(&self) -> String {
+        let mark = if self.marked { MARK } else { "" };
+        format!("{mark}{}", self.root)
+    }
+
+    fn edit(&mut self, event: &str, edits: &[Edit]) {
         let mut emptied = false;
         // From the end, so that positions stay what they were.
         for edit in edits.iter().rev() {
@@ -137,45 +157,11 @@ impl Json {
             self.tidy(event);
         }
     }
-
-    fn tidy(&self, event: &str) {
-        let Some(hooks) = self.top.get("hooks") else {
-            return;
-        };
-        let Some(events) = hooks.object_value() else {
-            return;
-        };
-        if let Some(property) = events.get(event)
-            && let Some(list) = property.array_value()
-            && list.elements().is_empty()
-            && !list.children().iter().any(CstNode::is_comment)
-        {
-            property.remove();
-        }
-        if events.properties().is_empty() && !events.children().iter().any(CstNode::is_comment) {
-            hooks.remove();
-        }
-    }
-
-    fn list(&self, event: &str) -> Option<CstArray> {
-        self.top.object_value("hooks")?.array_value(event)
-    }
-
-    fn hooks(&self) -> Result<Option<CstObject>> {
-        single(Some(&self.top), "hooks")?;
-        match self.top.get("hooks") {
-            None => Ok(None),
-            Some(property) => match property.object_value() {
-                Some(object) => Ok(Some(object)),
-                None => Err(Error::new("its `hooks` is not an object")),
-            },
-        }
-    }
 }
 
 /// Refuses an object with two properties of this name: readers differ in which of them counts.
-fn single(object: Option<&CstObject>, name: &str) -> Result<()> {
-    let properties = object.map(CstObject::properties).unwrap_or_default();
+fn single(object: &CstObject, name: &str) -> Result<()> {
+    let properties = object.properties();
     let same = |property: &&CstObjectProp| property.decoded_name().as_deref() == Some(name);
     if properties.iter().filter(same).count() > 1 {
         return Err(Error::new(format!("it has `{name}` twice")));
@@ -215,7 +201,7 @@ mod tests {
     }
 
     fn with(text: &str) -> String {
-        let parsed = Json::parse(text).unwrap();
+        let mut parsed = Json::parse(text).unwrap();
         let wanted = wanted();
         let edits = edits(Agent::Codex, &parsed.items("PreToolUse"), Some(&wanted));
         parsed.edit("PreToolUse", &edits);
@@ -223,7 +209,7 @@ mod tests {
     }
 
     fn without(text: &str) -> (String, bool) {
-        let parsed = Json::parse(text).unwrap();
+        let mut parsed = Json::parse(text).unwrap();
         for event in parsed.events() {
             let edits = edits(Agent::Codex, &parsed.items(&event), None);
             parsed.edit(&event, &edits);

@@ -1,5 +1,7 @@
 //! What changes in one event's list of hooks, whatever the file's format.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::entry::Invocation;
@@ -16,6 +18,23 @@ pub enum Edit {
     RemoveInner(usize, usize),
     /// A new last item.
     Append(Value),
+}
+
+/// A file with lists of hooks by event, in one format or another.
+pub trait Hooks {
+    /// The events that have a list.
+    fn events(&self) -> Vec<String>;
+    /// The items of an event's list.
+    fn items(&self, event: &str) -> Vec<Value>;
+    /// Changes an event's list, and takes away what that leaves empty.
+    fn edit(&mut self, event: &str, edits: &[Edit]);
+    /// Adds what the file needs besides entries that run `program`: its version where the agent wants
+    /// one, or the directory of programs.
+    fn complete(&mut self, is_versioned: bool, program: &Path);
+    /// Whether nothing is left that anybody would miss.
+    fn is_empty(&self) -> bool;
+    /// The file's text.
+    fn text(&self) -> String;
 }
 
 /// Which part of an item is ours.

@@ -1,10 +1,12 @@
 //! Hooks in a TOML file, as Codex's administrators have them. Order, comments and formatting of the
 //! rest stay.
 
-use serde_json::{Map, Value};
-use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
+use std::path::Path;
 
-use super::merge::Edit;
+use serde_json::Value;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use super::merge::{Edit, Hooks};
 use crate::error::{Error, Result};
 
 /// The directory of programs that managed hooks come from: without one, Codex ignores them.
@@ -13,6 +15,8 @@ const DIRECTORY: &str = "managed_dir";
 /// The file, parsed.
 pub struct Toml {
     document: DocumentMut,
+    /// What stood in it.
+    value: Value,
 }
 
 impl Toml {
@@ -25,53 +29,40 @@ impl Toml {
             let reason = error.message().lines().collect::<Vec<_>>().join(", ");
             Error::new(format!("it is not TOML: {reason}"))
         })?;
-        let parsed = Self { document };
-        if let Some(hooks) = parsed.document.get("hooks")
-            && !hooks.is_table()
-        {
+        let value = toml::from_str(text)
+            .map_err(|error| Error::new(format!("it is not TOML: {}", error.message())))?;
+        let parsed = Self { document, value };
+        let Some(hooks) = parsed.document.get("hooks") else {
+            return Ok(parsed);
+        };
+        if !hooks.is_table() {
             return Err(Error::new("its `hooks` is not written as a table"));
         }
         for event in parsed.events() {
-            let item = parsed.hooks().and_then(|hooks| hooks.get(&event));
-            if item.is_some_and(Item::is_array) {
+            if hooks.get(&event).is_some_and(Item::is_array) {
                 let text = format!("its `hooks.{event}` is not written as `[[hooks.{event}]]`");
                 return Err(Error::new(text));
             }
         }
         Ok(parsed)
     }
+}
 
-    /// The file's text.
-    pub fn text(&self) -> String {
-        self.document.to_string()
+impl Hooks for Toml {
+    fn events(&self) -> Vec<String> {
+        let hooks = self.value["hooks"].as_object().into_iter().flatten();
+        let lists = hooks.filter(|(_, list)| list.is_array());
+        lists.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether nothing is left, not even a comment.
-    pub fn is_empty(&self) -> bool {
-        self.text().trim().is_empty()
-    }
-
-    fn hooks(&self) -> Option<&Table> {
-        self.document.get("hooks")?.as_table()
-    }
-
-    /// The names of events under `hooks`.
-    pub fn events(&self) -> Vec<String> {
-        let hooks = self.hooks().into_iter().flat_map(Table::iter);
-        let lists = hooks.filter(|(_, item)| item.is_array_of_tables() || item.is_array());
-        lists.map(|(name, _)| name.to_owned()).collect()
-    }
-
-    /// The items of an event's list.
-    pub fn items(&self, event: &str) -> Vec<Value> {
-        let list = self.hooks().and_then(|hooks| hooks.get(event));
-        let tables = list.and_then(Item::as_array_of_tables);
-        let tables = tables.into_iter().flat_map(ArrayOfTables::iter);
-        tables.map(of_table).collect()
+    fn items(&self, event: &str) -> Vec<Value> {
+        let list = self.value["hooks"][event].as_array();
+        list.cloned().unwrap_or_default()
     }
 
     /// Names the directory that managed hooks come from, unless one is named.
-    pub fn directory(&mut self, directory: &str) {
+    fn complete(&mut self, _: bool, program: &Path) {
+        let directory = program.parent().and_then(Path::to_str).unwrap_or("/");
         let hooks = self.document.entry("hooks");
         let hooks = hooks.or_insert(Item::Table(Table::new())).as_table_mut();
         if let Some(hooks) = hooks
@@ -81,8 +72,15 @@ impl Toml {
         }
     }
 
-    /// Changes an event's list, and takes away what that leaves empty.
-    pub fn edit(&mut self, event: &str, edits: &[Edit]) {
+    fn is_empty(&self) -> bool {
+        self.text().trim().is_empty()
+    }
+
+    fn text(&self) -> String {
+        self.document.to_string()
+    }
+
+    fn edit(&mut self, event: &str, edits: &[Edit]) {
         let hooks = self.document.entry("hooks");
         let hooks = hooks.or_insert(Item::Table(Table::new())).as_table_mut();
         let Some(hooks) = hooks else { return };
@@ -131,38 +129,6 @@ impl Toml {
     }
 }
 
-fn of_table(table: &Table) -> Value {
-    let pairs = table.iter().map(|(key, item)| {
-        let value = match item {
-            Item::ArrayOfTables(tables) => Value::Array(tables.iter().map(of_table).collect()),
-            Item::Table(table) => of_table(table),
-            Item::Value(value) => of_value(value),
-            Item::None => Value::Null,
-        };
-        (key.to_owned(), value)
-    });
-    Value::Object(pairs.collect())
-}
-
-fn of_value(value: &toml_edit::Value) -> Value {
-    use toml_edit::Value as Toml;
-    let inline = |table: &InlineTable| -> Map<String, Value> {
-        let pairs = table.iter();
-        pairs
-            .map(|(key, value)| (key.to_owned(), of_value(value)))
-            .collect()
-    };
-    match value {
-        Toml::String(text) => Value::from(text.value().as_str()),
-        Toml::Integer(number) => Value::from(*number.value()),
-        Toml::Float(number) => Value::from(*number.value()),
-        Toml::Boolean(value) => Value::from(*value.value()),
-        Toml::Datetime(time) => Value::from(time.value().to_string()),
-        Toml::Array(items) => Value::Array(items.iter().map(of_value).collect()),
-        Toml::InlineTable(table) => Value::Object(inline(table)),
-    }
-}
-
 fn written(item: &Value) -> Table {
     let mut table = Table::new();
     for (key, field) in item.as_object().into_iter().flatten() {
@@ -194,7 +160,7 @@ mod tests {
         let mut parsed = Toml::parse(text).unwrap();
         let wanted = json!({"matcher": "*", "hooks": [{"type": "command",
             "command": "/a/agent-skills hook codex", "timeout": 10}]});
-        parsed.directory("/a");
+        parsed.complete(false, Path::new("/a/agent-skills"));
         let edits = edits(Agent::Codex, &parsed.items("PreToolUse"), Some(&wanted));
         parsed.edit("PreToolUse", &edits);
         parsed.text()

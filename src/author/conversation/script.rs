@@ -170,39 +170,48 @@ impl Expect {
     /// Each difference between the outcome and the expectation.
     pub fn failures(&self, outcome: &Outcome) -> Vec<String> {
         let answer = &outcome.answer;
-        let is_said = |part: &&String| answer.contains(part.as_str());
-        let is_offered = |tool: &&String| outcome.tools.contains(tool);
-        let differs = |expected: Option<bool>, actual: bool, [no, yes]: [&'static str; 2]| {
-            let differs = expected.is_some_and(|expected| expected != actual);
-            differs.then_some(if actual { yes } else { no })
+        let mut failures = Vec::new();
+        let mut unless = |is_met: bool, text: &dyn Fn() -> String| {
+            failures.extend((!is_met).then(text));
         };
-        let blocked = [
-            "the call was to be refused, and it was allowed",
-            "the call was to be allowed, and it was refused",
-        ];
-        let error = [
-            "the tool was to answer an error, and it did not",
-            "the tool answered an error",
-        ];
-        let blocked = differs(self.blocked, outcome.blocked, blocked).map(str::to_owned);
-        let missing = each(self.contains.as_ref()).filter(|part| !is_said(part));
-        let missing = missing.map(|part| format!("the answer lacks `{}`", one_line(part)));
-        let unwanted = each(self.lacks.as_ref()).filter(is_said);
-        let unwanted = unwanted.map(|part| format!("the answer has `{}`", one_line(part)));
-        let other = self.equals.iter();
-        let other = other.filter(|text| text.trim() != answer.trim());
-        let other = other.map(|_| "the answer is not the expected one".to_owned());
-        let error = differs(self.error, answer.starts_with("Error: "), error).map(str::to_owned);
-        let arguments = self.arguments.iter();
-        let arguments = arguments.filter(|given| **given != outcome.arguments);
-        let arguments = arguments.map(|_| format!("the arguments became {}", outcome.arguments));
-        let tools = each(self.tools.as_ref()).filter(|tool| !is_offered(tool));
-        let tools = tools.map(|tool| format!("the model is not offered `{}`", one_line(tool)));
-        let answers = blocked
-            .into_iter()
-            .chain(missing)
-            .chain(unwanted)
-            .chain(other);
-        answers.chain(error).chain(arguments).chain(tools).collect()
+        let is = |expected: Option<bool>, actual| expected.is_none_or(|it| it == actual);
+        unless(is(self.blocked, outcome.blocked), &|| {
+            let (wanted, was) = if outcome.blocked {
+                ("allowed", "refused")
+            } else {
+                ("refused", "allowed")
+            };
+            format!("the call was to be {wanted}, and it was {was}")
+        });
+        for part in each(self.contains.as_ref()) {
+            let text = || format!("the answer lacks `{}`", one_line(part));
+            unless(answer.contains(part), &text);
+        }
+        for part in each(self.lacks.as_ref()) {
+            let text = || format!("the answer has `{}`", one_line(part));
+            unless(!answer.contains(part), &text);
+        }
+        let equals = self.equals.as_ref();
+        unless(
+            equals.is_none_or(|text| text.trim() == answer.trim()),
+            &|| "the answer is not the expected one".to_owned(),
+        );
+        let is_error = answer.starts_with("Error: ");
+        let error = if is_error {
+            "the tool answered an error"
+        } else {
+            "the tool was to answer an error, and it did not"
+        };
+        unless(is(self.error, is_error), &|| error.to_owned());
+        let arguments = self.arguments.as_ref();
+        unless(
+            arguments.is_none_or(|given| *given == outcome.arguments),
+            &|| format!("the arguments became {}", outcome.arguments),
+        );
+        for tool in each(self.tools.as_ref()) {
+            let text = || format!("the model is not offered `{}`", one_line(tool));
+            unless(outcome.tools.contains(tool), &text);
+        }
+        failures
     }
 }
