@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::markdown::{Block, Markdown, SHELLS, parts};
-use super::source::{Source, offset_in, other_texts};
+use super::source::{OWN_DIRECTORY, Source, offset_in, other_texts};
 
 /// Commands of one skill that are collected; more say nothing new.
 const COMMANDS: usize = 1000;
@@ -112,12 +112,7 @@ fn required(written: &str) -> String {
 /// The command with the skill's directory and [`FILLED`] for each `<placeholder>`.
 fn filled(written: &str, dir: &str) -> String {
     let mut text = written.to_owned();
-    for own in [
-        "${CLAUDE_SKILL_DIR}",
-        "${SKILL_DIR}",
-        "$SKILL_DIR",
-        "{baseDir}",
-    ] {
+    for own in OWN_DIRECTORY {
         text = text.replace(own, dir);
     }
     let mut filled = String::new();

@@ -9,6 +9,7 @@ use flate2::{Compression, GzBuilder};
 
 use crate::error::{Error, Result};
 use crate::signing::digest;
+use crate::sys::name_list::Names;
 use crate::sys::{Dir, EntryPath, files, limits};
 
 /// A package, in memory.
@@ -27,6 +28,12 @@ pub struct Package {
 }
 
 impl Package {
+    /// The digest of each file, by its path.
+    pub fn digests(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.digests.iter();
+        files.map(|(path, digest)| (path.as_str(), digest.as_str()))
+    }
+
     /// The same files as registries have them: a compressed tar with one directory, in which nothing
     /// depends on the machine.
     ///
@@ -222,26 +229,23 @@ fn too_much(name: &str) -> Error {
 }
 
 /// Leftovers of version control, editors and operating systems, by name.
-const LITTER: [&str; 12] = [
-    ".git",
-    ".hg",
-    ".svn",
-    ".jj",
-    ".DS_Store",
-    "Thumbs.db",
-    "desktop.ini",
-    "__pycache__",
-    "__MACOSX",
-    ".pytest_cache",
-    ".venv",
-    "node_modules",
-];
+const LITTER: Names = Names::new(
+    ".git .hg .svn .jj .DS_Store Thumbs.db desktop.ini __pycache__ __MACOSX .pytest_cache .venv \
+     node_modules",
+);
+
+/// Files that usually hold passwords or keys, by name, and the directories of such.
+const SECRETS: Names = Names::new(
+    ".env .netrc _netrc .npmrc .pypirc .git-credentials credentials .pgpass .htpasswd id_rsa id_dsa \
+     id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk",
+);
+const OF_SECRETS: Names = Names::new(".ssh .gnupg .aws .kube .docker");
 
 /// Leftover files, including editor backups and lock files.
 fn is_litter(name: &str) -> bool {
     let ends = [".pyc", ".swp", ".swo", ".tmp", "~"];
     let begins = [".#", ".~lock.", "._"];
-    LITTER.contains(&name)
+    LITTER.has(name)
         || ends.iter().any(|end| name.ends_with(end))
         || begins.iter().any(|begin| name.starts_with(begin))
 }
@@ -251,24 +255,6 @@ fn is_doubtful(path: &str) -> bool {
     let path = path.to_lowercase();
     let mut dirs: Vec<&str> = path.split('/').collect();
     let name = dirs.pop().unwrap_or_default();
-    let of_keys = [".ssh", ".gnupg", ".aws", ".kube", ".docker"];
-    let names = [
-        ".env",
-        ".netrc",
-        ".npmrc",
-        ".pypirc",
-        ".git-credentials",
-        "credentials",
-        "id_rsa",
-        "_netrc",
-        ".pgpass",
-        ".htpasswd",
-        "id_dsa",
-        "id_ecdsa",
-        "id_ed25519",
-        "id_ecdsa_sk",
-        "id_ed25519_sk",
-    ];
     let ends = [".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".ppk"];
     let template = ["example", "sample", "template"];
     // `.env.local` and `prod.env`, but no `example.env`.
@@ -276,8 +262,8 @@ fn is_doubtful(path: &str) -> bool {
         .strip_prefix(".env.")
         .or_else(|| name.strip_suffix(".env"));
     environment.is_some_and(|kind| !template.contains(&kind))
-        || names.contains(&name)
-        || dirs.iter().any(|dir| of_keys.contains(dir))
+        || SECRETS.has(name)
+        || dirs.iter().any(|dir| OF_SECRETS.has(dir))
         || ends.iter().any(|end| name.ends_with(end))
 }
 

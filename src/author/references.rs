@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 
 use super::finding::Finding;
 use super::markdown::Markdown;
-use super::source::{Source, offset_in, other_texts, place};
+use super::source::{OWN_DIRECTORY, Source, offset_in, other_texts, place};
 use crate::skill::normal;
 use crate::sys::text::has_any;
 
@@ -17,13 +17,6 @@ use crate::sys::text::has_any;
 const EACH: usize = 50;
 /// Directories that by convention hold a skill's own files.
 const OWN: [&str; 3] = ["scripts", "references", "assets"];
-/// Placeholders for the skill's own directory (docs/spec/skills.md#bodies).
-const OWN_DIRECTORY: [&str; 4] = [
-    "{baseDir}/",
-    "${CLAUDE_SKILL_DIR}/",
-    "${SKILL_DIR}/",
-    "$SKILL_DIR/",
-];
 
 /// The rules, each with what the message says of the reference.
 const LEAVES: (&str, &str) = ("reference-leaves-skill", "leads out of the skill");
@@ -99,7 +92,8 @@ impl Text<'_> {
 
     /// The file of the skill that a word of code refers to, if that is certain.
     fn own_file<'w>(&self, word: &'w str) -> Option<&'w str> {
-        let after = OWN_DIRECTORY.iter().find_map(|own| word.strip_prefix(own));
+        let mut own = OWN_DIRECTORY.iter();
+        let after = own.find_map(|own| word.strip_prefix(own)?.strip_prefix('/'));
         let path = after.unwrap_or(word);
         let path = without_line(path)
             .strip_prefix("./")

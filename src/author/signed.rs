@@ -13,9 +13,8 @@ use crate::sys::{files, limits};
 /// # Errors
 /// When it has files that some systems take for one, so that no install could check it.
 pub fn manifest(skill: &Skill, packed: &Package) -> Result<Manifest> {
-    let files = packed.digests.iter();
-    let files = files.map(|(path, digest)| (path.as_str(), digest.as_str()));
-    let manifest = Manifest::new(&skill.authors_name(), skill.fields.version(), files);
+    let (name, version) = (skill.authors_name(), skill.fields.version());
+    let manifest = Manifest::new(&name, version, packed.digests());
     match Manifest::parse(&manifest.render()) {
         Ok(_) => Ok(manifest),
         Err(error) => Err(Error::new(error.to_string()).hint("rename one of the files, then sign")),
@@ -48,15 +47,13 @@ pub fn lint(skill: &Skill) -> Option<Finding> {
     };
     // What cannot be packed is a finding of its own.
     let packed = package(&skill.dir, skill.name.as_str()).ok()?;
-    let files = packed.digests.iter();
-    let files = files.map(|(path, digest)| (path.as_str(), digest.as_str()));
     // An executable one would be a program, and an install refuses it.
+    let is_own = |path: &str, digest: &str| is_signature_file(path) && !digest.ends_with("+x");
     let own = packed
-        .digests
-        .iter()
-        .filter(|(path, digest)| is_signature_file(path) && !digest.ends_with("+x"));
-    let own: Vec<String> = own.map(|(_, digest)| digest.clone()).collect();
-    let why = signed.differs(&skill.authors_name(), files, &own)?;
+        .digests()
+        .filter(|(path, digest)| is_own(path, digest));
+    let own: Vec<String> = own.map(|(_, digest)| digest.to_owned()).collect();
+    let why = signed.differs(&skill.authors_name(), packed.digests(), &own)?;
     found(
         "manifest-differs",
         &format!("the manifest is not of these files: {why}"),

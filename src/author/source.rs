@@ -8,6 +8,14 @@ use crate::sys::{EntryKind, files, limits};
 /// Directories without skills of the user's own.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "target", "__pycache__"];
 
+/// Placeholders for the skill's own directory (docs/spec/skills.md#bodies).
+pub const OWN_DIRECTORY: [&str; 4] = [
+    "${CLAUDE_SKILL_DIR}",
+    "${SKILL_DIR}",
+    "$SKILL_DIR",
+    "{baseDir}",
+];
+
 /// A skill's text and the positions of its parts.
 #[derive(Debug)]
 pub struct Source {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::source::{key_offset, offset_in};
 use crate::skill::{Skill, ToolList, is_allowed_tools, is_tools, split_frontmatter};
+use crate::sys::text::split_outside;
 
 /// The text of `SKILL.md` with these entries at the end of its tool list; `None` if that is not
 /// certain to mean just that. `dir` is the skill's directory.
@@ -58,15 +59,7 @@ fn read(dir: &Path, text: &str) -> Option<Read> {
 
 /// Splits a list at blanks and commas outside parentheses.
 fn split(list: &str) -> Vec<String> {
-    let mut depth = 0_usize;
-    let parts = list.split(|c: char| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0 && (c == ',' || c.is_whitespace())
-    });
+    let parts = split_outside(list, |c| c == ',' || c.is_whitespace());
     let parts = parts.filter(|part| !part.is_empty());
     parts.map(str::to_owned).collect()
 }
@@ -145,15 +138,7 @@ fn plain(list: &str, entries: &[String]) -> Option<String> {
 
 /// What to write behind a list in one text: separated as its own entries are.
 fn continued(inside: &str, is_empty: bool, entries: &[String]) -> String {
-    let mut depth = 0_usize;
-    let has_commas = inside.chars().any(|c| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    });
+    let has_commas = split_outside(inside, |c| c == ',').count() > 1;
     let is_single =
         split(inside.trim_start_matches([' ', '"', '\'', '>', '|', '-', '\n'])).len() < 2;
     let separator = if has_commas || is_single { ", " } else { " " };

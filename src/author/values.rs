@@ -43,7 +43,7 @@ pub fn lint(source: &Source) -> Vec<Finding> {
             let message = format!("`{key}` is not read, only `{}`", known.key);
             let remedy = format!("spell it `{}`", known.key);
             found.push(say("field-spelling", &message, &remedy));
-        } else if let Some((code, why, remedy)) = fault(fields, key, known.form, value) {
+        } else if let Some((code, why, remedy)) = fault(fields, key, known, value) {
             let shown = brief(&written(value), SHOWN);
             found.push(say(code, &format!("`{key}: {shown}` {why}"), remedy));
         }
@@ -55,15 +55,15 @@ pub fn lint(source: &Source) -> Vec<Finding> {
 /// Why a value has no effect here, to be read after it; `None` if it has.
 pub fn no_effect(fields: &Fields, key: &str) -> Option<&'static str> {
     let (known, value) = (Known::of(key)?, fields.value(key)?);
-    let is_read = known.is_read_as(key).then_some(());
-    if is_read.is_none() {
+    if !known.is_read_as(key) {
         return Some("is not read in this spelling");
     }
-    fault(fields, key, known.form, value).map(|(_, why, _)| why)
+    fault(fields, key, known, value).map(|(_, why, _)| why)
 }
 
-fn fault(fields: &Fields, key: &str, form: Form, value: &Value) -> Option<Fault> {
+fn fault(fields: &Fields, key: &str, known: &Known, value: &Value) -> Option<Fault> {
     let text = fields.text(key).unwrap_or_default();
+    let form = known.form;
     let is_understood = match form {
         // The loader says what is wrong with hooks.
         Form::Any | Form::Hooks => true,
@@ -85,7 +85,7 @@ fn fault(fields: &Fields, key: &str, form: Form, value: &Value) -> Option<Fault>
     let ignored = |why, remedy| Some(("field-ignored", why, remedy));
     match form {
         _ if is_understood => None,
-        Form::Flag if known_hides(key) => bad(
+        Form::Flag if known.key == "disable-model-invocation" => bad(
             "is neither true nor false, so it hides the skill from the model",
             "write `true` or `false`",
         ),
@@ -130,10 +130,6 @@ fn fault(fields: &Fields, key: &str, form: Form, value: &Value) -> Option<Fault>
             "write a text, or a list of texts",
         ),
     }
-}
-
-fn known_hides(key: &str) -> bool {
-    Known::of(key).is_some_and(|field| field.key == "disable-model-invocation")
 }
 
 fn scope(value: &Value) -> Option<Fault> {

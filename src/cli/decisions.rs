@@ -11,7 +11,6 @@ use super::args::{
 use super::options::{Common, Findings};
 use super::safety::keys::Keying;
 use super::safety::policy::Asking;
-use super::safety::trust::Parts;
 use super::set_up::hosts::Connecting;
 use crate::host::agent::Mode;
 
@@ -105,7 +104,8 @@ fn of_verb(verb: &Verb) -> Decision {
             list: false,
             revoke: _,
             always: _,
-            parts: Parts { dir: _, skill: _ },
+            dir: _,
+            skill: _,
         })
         | Verb::Approve(Approve {
             list: false,

@@ -41,7 +41,9 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
     let Some(verb) = cli.verb else {
         return Ok(screen.fit(command().render_help().to_string()));
     };
-    let (is_data, is_file) = (is_data(&verb), common.json || is_file(&verb));
+    // Other programs read it, so that nothing in it is altered: the model's text.
+    let is_data = matches!(verb, Verb::Try(_));
+    let is_file = common.json || is_file(&verb);
     let fit = |answer: String| match (is_data && !screen.is_terminal(), is_file) {
         (true, _) => answer,
         (false, true) => shown(answer, screen.colour),
@@ -92,11 +94,6 @@ fn with_told(answer: Answer) -> Answer {
     }
 }
 
-/// Whether other programs read the output, so that nothing in it is altered: the model's text.
-fn is_data(verb: &Verb) -> bool {
-    matches!(verb, Verb::Try(_))
-}
-
 /// Whether the output is, or contains, lines of a file, which are not broken.
 fn is_file(verb: &Verb) -> bool {
     match verb {
@@ -104,11 +101,9 @@ fn is_file(verb: &Verb) -> bool {
         Verb::Update(update) => update.diff,
         Verb::List(list) => list.sbom,
         Verb::Hosts(hosts) => hosts.shows_files(),
-        Verb::Completions(_)
-        | Verb::Complete(_)
-        | Verb::Man
-        | Verb::Proposals(Proposals::Show { .. }) => true,
-        other => is_data(other),
+        Verb::Completions(_) | Verb::Complete(_) | Verb::Man | Verb::Try(_) => true,
+        Verb::Proposals(proposals) => matches!(proposals, Proposals::Show { .. }),
+        _ => false,
     }
 }
 

@@ -41,28 +41,25 @@ impl Invocation {
     /// The entry in the form of the agent.
     pub fn entry(&self, agent: Agent, form: &Handler) -> Value {
         let mut entry = Map::new();
+        let mut put = |key: &str, value| entry.insert(key.to_owned(), value);
         if form.typed {
-            entry.insert("type".to_owned(), json!("command"));
+            put("type", json!("command"));
         }
         for (key, value) in form.with {
-            let value = match value {
-                Literal::Text(text) => json!(text),
-                Literal::True => json!(true),
+            match value {
+                Literal::Text(text) => put(key, json!(text)),
+                Literal::True => put(key, json!(true)),
             };
-            entry.insert((*key).to_owned(), value);
         }
         match form.command {
-            Command::Shell => {
-                entry.insert("command".to_owned(), json!(self.shell(agent)));
-            }
+            Command::Shell => put("command", json!(self.shell(agent))),
             Command::Words(key) => {
-                let words = self.words(agent);
-                entry.insert(key.to_owned(), json!(self.program));
-                entry.insert("args".to_owned(), json!(words[1..]));
+                put(key, json!(self.program));
+                put("args", json!(self.words(agent)[1..]))
             }
-        }
+        };
         let (key, limit) = form.timeout;
-        entry.insert(key.to_owned(), json!(limit));
+        put(key, json!(limit));
         Value::Object(entry)
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::entry::Invocation;
 use super::json::Json;
-use super::merge::{Hooks, edits, ours_of};
+use super::merge::{Hooks, ours_of, put};
 use super::place::Place;
 use super::plugin;
 use super::toml::Toml;
@@ -75,14 +75,12 @@ pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<
     let registered: Vec<_> = place.agent.registered().collect();
     for event in content.events() {
         if !registered.iter().any(|(name, _)| *name == event) {
-            let edits = edits(place.agent, &content.items(&event), None);
-            content.edit(&event, &edits);
+            put(&mut *content, place.agent, &event, None);
         }
     }
     for (event, matcher) in registered {
         let item = wanted.item(place.agent, form, matcher);
-        let edits = edits(place.agent, &content.items(event), Some(&item));
-        content.edit(event, &edits);
+        put(&mut *content, place.agent, event, Some(&item));
     }
     Ok(content.text())
 }
@@ -102,9 +100,7 @@ pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
     let mut content = parse(place, before)?;
     let mut had_any = false;
     for event in content.events() {
-        let edits = edits(place.agent, &content.items(&event), None);
-        had_any |= !edits.is_empty();
-        content.edit(&event, &edits);
+        had_any |= put(&mut *content, place.agent, &event, None);
     }
     let (text, is_empty) = (content.text(), content.is_empty());
     Ok(had_any.then_some(Rest { text, is_empty }))

@@ -6,7 +6,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::merge::{Edit, Hooks};
+use super::merge::Hooks;
 use crate::error::{Error, Result};
 
 /// A byte order mark, which the parser does not know.
@@ -55,25 +55,6 @@ impl Json {
         self.root.value()?.to_serde_value()
     }
 
-    fn tidy(&self, event: &str) {
-        let Some(hooks) = self.top.get("hooks") else {
-            return;
-        };
-        let Some(events) = hooks.object_value() else {
-            return;
-        };
-        if let Some(property) = events.get(event)
-            && let Some(list) = property.array_value()
-            && list.elements().is_empty()
-            && !list.children().iter().any(CstNode::is_comment)
-        {
-            property.remove();
-        }
-        if events.properties().is_empty() && !events.children().iter().any(CstNode::is_comment) {
-            hooks.remove();
-        }
-    }
-
     fn list(&self, event: &str) -> Option<CstArray> {
         self.top.object_value("hooks")?.array_value(event)
     }
@@ -113,48 +94,45 @@ impl Hooks for Json {
         format!("{mark}{}", self.root)
     }
 
-    fn edit(&mut self, event: &str, edits: &[Edit]) {
-        let mut emptied = false;
-        // From the end, so that positions stay what they were.
-        for edit in edits.iter().rev() {
-            let at = |at: usize| Some(self.list(event)?.elements().get(at)?.clone());
-            match edit {
-                Edit::Append(_) => {}
-                Edit::Replace(position, value) => {
-                    // Inserted anew: in place of the old one it would keep that one's indentation.
-                    if let Some(list) = self.list(event) {
-                        list.insert(*position, input(value));
-                        if let Some(old) = at(position + 1) {
-                            old.remove();
-                        }
-                    }
-                }
-                Edit::Remove(position) => {
-                    emptied = true;
-                    if let Some(node) = at(*position) {
-                        node.remove();
-                    }
-                }
-                Edit::RemoveInner(position, inner) => {
-                    let group = at(*position).and_then(|node| node.as_object());
-                    let group = group.and_then(|group| group.array_value("hooks"));
-                    let entry = group.and_then(|group| group.elements().get(*inner).cloned());
-                    if let Some(entry) = entry {
-                        entry.remove();
-                    }
-                }
-            }
+    fn put(&mut self, event: &str, at: Option<usize>, item: &Value) {
+        let hooks = self.top.object_value_or_set("hooks");
+        let list = hooks.array_value_or_set(event);
+        let Some(at) = at else {
+            list.ensure_multiline();
+            list.append(input(item));
+            return;
+        };
+        // Inserted anew: in place of the old one it would keep that one's indentation.
+        list.insert(at, input(item));
+        if let Some(old) = list.elements().get(at + 1) {
+            old.clone().remove();
         }
-        for edit in edits {
-            if let Edit::Append(value) = edit {
-                let hooks = self.top.object_value_or_set("hooks");
-                let list = hooks.array_value_or_set(event);
-                list.ensure_multiline();
-                list.append(input(value));
+    }
+
+    fn remove(&mut self, event: &str, at: usize, inner: Option<usize>) {
+        let hooks = self.top.get("hooks");
+        let events = hooks.as_ref().and_then(CstObjectProp::object_value);
+        let list = events.as_ref().and_then(|events| events.array_value(event));
+        let (Some(hooks), Some(events), Some(list)) = (hooks, events, list) else {
+            return;
+        };
+        let item = list.elements().get(at).cloned();
+        let removed = item.and_then(|item| match inner {
+            None => Some(item),
+            Some(inner) => {
+                let group = item.as_object()?.array_value("hooks")?;
+                group.elements().get(inner).cloned()
             }
+        });
+        if let Some(removed) = removed {
+            removed.remove();
         }
-        if emptied {
-            self.tidy(event);
+        let is_bare = |nodes: Vec<CstNode>| !nodes.iter().any(CstNode::is_comment);
+        if list.elements().is_empty() && is_bare(list.children()) {
+            let _ = events.get(event).map(CstObjectProp::remove);
+        }
+        if events.properties().is_empty() && is_bare(events.children()) {
+            hooks.remove();
         }
     }
 }
@@ -192,7 +170,7 @@ fn input(value: &Value) -> CstInputValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::merge::edits;
+    use crate::connection::merge::put;
     use crate::host::agent::Agent;
     use serde_json::json;
 
@@ -203,16 +181,14 @@ mod tests {
     fn with(text: &str) -> String {
         let mut parsed = Json::parse(text).unwrap();
         let wanted = wanted();
-        let edits = edits(Agent::Codex, &parsed.items("PreToolUse"), Some(&wanted));
-        parsed.edit("PreToolUse", &edits);
+        put(&mut parsed, Agent::Codex, "PreToolUse", Some(&wanted));
         parsed.text()
     }
 
     fn without(text: &str) -> (String, bool) {
         let mut parsed = Json::parse(text).unwrap();
         for event in parsed.events() {
-            let edits = edits(Agent::Codex, &parsed.items(&event), None);
-            parsed.edit(&event, &edits);
+            put(&mut parsed, Agent::Codex, &event, None);
         }
         (parsed.text(), parsed.is_empty())
     }

@@ -7,27 +7,17 @@ use serde_json::Value;
 use super::entry::Invocation;
 use crate::host::agent::Agent;
 
-/// A change to a list. Positions are those before any change.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Edit {
-    /// The item at this position becomes another.
-    Replace(usize, Value),
-    /// The item at this position goes.
-    Remove(usize),
-    /// In the group at this position, the entry at the second position goes.
-    RemoveInner(usize, usize),
-    /// A new last item.
-    Append(Value),
-}
-
 /// A file with lists of hooks by event, in one format or another.
 pub trait Hooks {
     /// The events that have a list.
     fn events(&self) -> Vec<String>;
     /// The items of an event's list.
     fn items(&self, event: &str) -> Vec<Value>;
-    /// Changes an event's list, and takes away what that leaves empty.
-    fn edit(&mut self, event: &str, edits: &[Edit]);
+    /// Puts an item in place of the one at a position of an event's list, or at its end.
+    fn put(&mut self, event: &str, at: Option<usize>, item: &Value);
+    /// Takes away the item at a position, or the entry at the second one in the group there, and what
+    /// that leaves empty.
+    fn remove(&mut self, event: &str, at: usize, inner: Option<usize>);
     /// Adds what the file needs besides entries that run `program`: its version where the agent wants
     /// one, or the directory of programs.
     fn complete(&mut self, is_versioned: bool, program: &Path);
@@ -38,6 +28,7 @@ pub trait Hooks {
 }
 
 /// Which part of an item is ours.
+#[derive(PartialEq)]
 enum Ours {
     Nothing,
     All,
@@ -66,25 +57,37 @@ fn ours(agent: Agent, item: &Value) -> Ours {
     }
 }
 
-/// What makes `wanted` the only item of ours in a list, or leaves none of ours if nothing is wanted.
-pub fn edits(agent: Agent, items: &[Value], wanted: Option<&Value>) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    let mut missing = wanted;
-    for (at, item) in items.iter().enumerate() {
-        match ours(agent, item) {
-            Ours::Nothing => {}
-            Ours::All => match missing.take() {
-                Some(wanted) if wanted == item => {}
-                Some(wanted) => edits.push(Edit::Replace(at, wanted.clone())),
-                None => edits.push(Edit::Remove(at)),
-            },
-            Ours::Some(inner) => {
-                edits.extend(inner.into_iter().map(|entry| Edit::RemoveInner(at, entry)));
+/// Makes `wanted` the only item of ours in an event's list, or leaves none of ours if nothing is wanted;
+/// whether that changed anything.
+pub fn put(file: &mut dyn Hooks, agent: Agent, event: &str, wanted: Option<&Value>) -> bool {
+    let items = file.items(event);
+    let all: Vec<Ours> = items.iter().map(|item| ours(agent, item)).collect();
+    let kept = all.iter().position(|ours| *ours == Ours::All);
+    let kept = kept.filter(|_| wanted.is_some());
+    let mut is_changed = false;
+    // From the end, so that positions stay what they were.
+    for (at, ours) in all.into_iter().enumerate().rev() {
+        match (ours, wanted) {
+            (Ours::Nothing, _) => continue,
+            (Ours::All, Some(wanted)) if kept == Some(at) => {
+                if items[at] == *wanted {
+                    continue;
+                }
+                file.put(event, kept, wanted);
+            }
+            (Ours::All, _) => file.remove(event, at, None),
+            (Ours::Some(inner), _) => {
+                let last_first = inner.into_iter().rev();
+                last_first.for_each(|inner| file.remove(event, at, Some(inner)));
             }
         }
+        is_changed = true;
     }
-    edits.extend(missing.cloned().map(Edit::Append));
-    edits
+    if let Some(wanted) = wanted.filter(|_| kept.is_none()) {
+        file.put(event, None, wanted);
+        is_changed = true;
+    }
+    is_changed
 }
 
 /// Our entries among these items, with what each runs.
@@ -114,43 +117,71 @@ mod tests {
         json!({"matcher": "*", "hooks": entries})
     }
 
+    /// A list of hooks, without a format.
+    struct List(Vec<Value>);
+
+    impl Hooks for List {
+        fn events(&self) -> Vec<String> {
+            vec!["Stop".to_owned()]
+        }
+
+        fn items(&self, _: &str) -> Vec<Value> {
+            self.0.clone()
+        }
+
+        fn put(&mut self, _: &str, at: Option<usize>, item: &Value) {
+            match at {
+                Some(at) => self.0[at] = item.clone(),
+                None => self.0.push(item.clone()),
+            }
+        }
+
+        fn remove(&mut self, _: &str, at: usize, inner: Option<usize>) {
+            match inner {
+                Some(inner) => drop(self.0[at]["hooks"].as_array_mut().unwrap().remove(inner)),
+                None => drop(self.0.remove(at)),
+            }
+        }
+
+        fn complete(&mut self, _: bool, _: &Path) {}
+
+        fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        fn text(&self) -> String {
+            String::new()
+        }
+    }
+
+    fn with(items: &[Value], wanted: Option<&Value>) -> (Vec<Value>, bool) {
+        let mut list = List(items.to_vec());
+        let is_changed = put(&mut list, Agent::Codex, "Stop", wanted);
+        (list.0, is_changed)
+    }
+
     #[test]
     fn one_entry_of_ours_remains_and_others_stay() {
         let (old, new, other) = (entry("/old"), entry("/new"), json!({"command": "other"}));
-        let wanted = group(&[&new]);
-        let append = Edit::Append(wanted.clone());
+        let (wanted, others) = (group(&[&new]), group(&[&other]));
         for (items, expected) in [
-            (vec![], vec![append.clone()]),
-            (vec![wanted.clone()], vec![]),
-            (vec![group(&[&other])], vec![append.clone()]),
-            (
-                vec![group(&[&other]), group(&[&old])],
-                vec![Edit::Replace(1, wanted.clone())],
-            ),
-            (
-                vec![group(&[&old, &other, &new])],
-                vec![
-                    Edit::RemoveInner(0, 0),
-                    Edit::RemoveInner(0, 2),
-                    append.clone(),
-                ],
-            ),
-            (
-                vec![wanted.clone(), group(&[&old, &old])],
-                vec![Edit::Remove(1)],
-            ),
+            (vec![], vec![&wanted]),
+            (vec![wanted.clone()], vec![&wanted]),
+            (vec![others.clone()], vec![&others, &wanted]),
+            (vec![others.clone(), group(&[&old])], vec![&others, &wanted]),
+            (vec![group(&[&old, &other, &new])], vec![&others, &wanted]),
+            (vec![wanted.clone(), group(&[&old, &old])], vec![&wanted]),
             (
                 vec![json!("text"), json!({"hooks": 1})],
-                vec![append.clone()],
+                vec![&json!("text"), &json!({"hooks": 1}), &wanted],
             ),
         ] {
-            assert_eq!(edits(Agent::Codex, &items, Some(&wanted)), expected);
+            let (after, is_changed) = with(&items, Some(&wanted));
+            assert_eq!(after.iter().collect::<Vec<_>>(), expected);
+            assert_eq!(is_changed, after != items);
         }
         let items = [group(&[&old]), group(&[&other, &old])];
-        assert_eq!(
-            edits(Agent::Codex, &items, None),
-            [Edit::Remove(0), Edit::RemoveInner(1, 1)]
-        );
+        assert_eq!(with(&items, None), (vec![others], true));
         assert_eq!(ours_of(Agent::Codex, &items).len(), 2);
     }
 }

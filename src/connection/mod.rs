@@ -20,5 +20,5 @@ pub use entry::{Invocation, program};
 pub use file::Run;
 pub use place::{Place, Places};
 pub use plugin::directory;
-pub use state::{Found, commands, found, last_seen, seen_file, watched};
+pub use state::{Found, found, last_seen, seen_file, watched};
 pub use switches::Lack;

@@ -28,6 +28,8 @@ pub struct Found {
     pub mode: Option<Mode>,
     /// What is wrong.
     pub missing: Vec<Lack>,
+    /// The commands that its entries run, but for those whose program is gone.
+    pub commands: Vec<Run>,
 }
 
 /// What the files of an agent have of ours; nothing of a file without an entry. A file that cannot be
@@ -61,6 +63,7 @@ fn found_in(places: &Places, records: &Records, agent: Agent, scope: Scope) -> O
             what: format!("whether it asks is not known: {why}"),
             next: format!("correct that file, or move it away and run {add}"),
         }],
+        commands: Vec::new(),
     };
     let text = match place.read() {
         Ok(content) => content?.text,
@@ -76,7 +79,7 @@ fn found_in(places: &Places, records: &Records, agent: Agent, scope: Scope) -> O
             ));
         }
     };
-    let first = &entries.all.first()?.ours;
+    let mode = entries.all.first()?.ours.mode;
     let mut missing = Vec::new();
     let mut lacks = |what: String, next: String| missing.push(Lack { what, next });
     let again = format!("run {add} again");
@@ -102,12 +105,15 @@ fn found_in(places: &Places, records: &Records, agent: Agent, scope: Scope) -> O
     if scope != Scope::Managed {
         missing.extend(switched_off(places, agent));
     }
+    let there = entries.all.into_iter();
+    let there = there.filter(|entry| Path::new(&entry.ours.program).is_file());
     Some(Found {
         scope,
         path: path.clone(),
         is_connected: missing.is_empty(),
-        mode: first.mode,
+        mode,
         missing,
+        commands: there.map(|entry| entry.command).collect(),
     })
 }
 
@@ -121,26 +127,6 @@ pub fn last_seen(state: &Path, agent: Agent) -> Option<Moment> {
 /// The file beside the state whose modification says when an agent's hook was called last.
 pub fn seen_file(state: &Path, agent: Agent) -> PathBuf {
     state.join("hosts").join(format!("{agent}.seen"))
-}
-
-/// The commands that the entries of an agent run, each once, and for whom. One whose program is gone is
-/// missing in [`found`] and not among these.
-pub fn commands(places: &Places, agent: Agent) -> Vec<(Scope, Run)> {
-    let mut commands: Vec<(Scope, Run)> = Vec::new();
-    for scope in Scope::ALL {
-        let Ok(place) = places.place(agent, scope) else {
-            continue;
-        };
-        let text = place.read().ok().flatten().map(|content| content.text);
-        let entries = text.and_then(|text| file::entries(&place, &text).ok());
-        let entries = entries.unwrap_or_default().all.into_iter();
-        for entry in entries.filter(|entry| Path::new(&entry.ours.program).is_file()) {
-            if !commands.iter().any(|(_, known)| *known == entry.command) {
-                commands.push((scope, entry.command));
-            }
-        }
-    }
-    commands
 }
 
 /// Every file and directory, in every scope, from which any agent reads hooks, permissions or plugins:

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::merge::{Edit, Hooks};
+use super::merge::Hooks;
 use crate::error::{Error, Result};
 
 /// The directory of programs that managed hooks come from: without one, Codex ignores them.
@@ -80,47 +80,37 @@ impl Hooks for Toml {
         self.document.to_string()
     }
 
-    fn edit(&mut self, event: &str, edits: &[Edit]) {
+    fn put(&mut self, event: &str, at: Option<usize>, item: &Value) {
         let hooks = self.document.entry("hooks");
         let hooks = hooks.or_insert(Item::Table(Table::new())).as_table_mut();
+        let list = hooks.and_then(|hooks| {
+            let list = hooks.entry(event);
+            let list = list.or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+            list.as_array_of_tables_mut()
+        });
+        match (list, at) {
+            (Some(list), Some(at)) => drop(list.replace(at, written(item))),
+            (Some(list), None) => list.push(written(item)),
+            (None, _) => {}
+        }
+    }
+
+    fn remove(&mut self, event: &str, at: usize, inner: Option<usize>) {
+        let hooks = self.document.get_mut("hooks").and_then(Item::as_table_mut);
         let Some(hooks) = hooks else { return };
-        let list = hooks
-            .entry(event)
-            .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-        let Some(list) = list.as_array_of_tables_mut() else {
-            return;
-        };
-        // From the end, so that positions stay what they were.
-        for edit in edits.iter().rev() {
-            match edit {
-                Edit::Append(_) => {}
-                Edit::Replace(at, value) => {
-                    list.replace(*at, written(value));
+        if let Some(list) = hooks.get_mut(event).and_then(Item::as_array_of_tables_mut) {
+            let group = list.get_mut(at).and_then(|group| group.get_mut("hooks"));
+            match (inner, group) {
+                (None, _) => drop(list.remove(at)),
+                (Some(inner), Some(Item::ArrayOfTables(group))) => drop(group.remove(inner)),
+                (Some(inner), Some(Item::Value(toml_edit::Value::Array(group)))) => {
+                    group.remove(inner);
                 }
-                Edit::Remove(at) => {
-                    list.remove(*at);
-                }
-                Edit::RemoveInner(at, inner) => {
-                    let group = list.get_mut(*at).and_then(|group| group.get_mut("hooks"));
-                    match group {
-                        Some(Item::ArrayOfTables(group)) => {
-                            group.remove(*inner);
-                        }
-                        Some(Item::Value(toml_edit::Value::Array(group))) => {
-                            group.remove(*inner);
-                        }
-                        _ => {}
-                    }
-                }
+                (Some(_), _) => {}
             }
-        }
-        for edit in edits {
-            if let Edit::Append(value) = edit {
-                list.push(written(value));
+            if list.is_empty() {
+                hooks.remove(event);
             }
-        }
-        if list.is_empty() {
-            hooks.remove(event);
         }
         // The directory means nothing without a hook.
         if hooks.iter().all(|(name, _)| name == DIRECTORY) {
@@ -152,7 +142,7 @@ fn written(item: &Value) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::merge::edits;
+    use crate::connection::merge::put;
     use crate::host::agent::Agent;
     use serde_json::json;
 
@@ -161,16 +151,14 @@ mod tests {
         let wanted = json!({"matcher": "*", "hooks": [{"type": "command",
             "command": "/a/agent-skills hook codex", "timeout": 10}]});
         parsed.complete(false, Path::new("/a/agent-skills"));
-        let edits = edits(Agent::Codex, &parsed.items("PreToolUse"), Some(&wanted));
-        parsed.edit("PreToolUse", &edits);
+        put(&mut parsed, Agent::Codex, "PreToolUse", Some(&wanted));
         parsed.text()
     }
 
     fn without(text: &str) -> (String, bool) {
         let mut parsed = Toml::parse(text).unwrap();
         for event in parsed.events() {
-            let edits = edits(Agent::Codex, &parsed.items(&event), None);
-            parsed.edit(&event, &edits);
+            put(&mut parsed, Agent::Codex, &event, None);
         }
         (parsed.text(), parsed.is_empty())
     }

@@ -155,6 +155,22 @@ pub fn without_split_end(bytes: &[u8]) -> &[u8] {
     }
 }
 
+/// The parts between such separators as are in no parentheses or braces.
+pub fn split_outside(
+    text: &str,
+    is_separator: impl Fn(char) -> bool,
+) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    text.split(move |c| {
+        match c {
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && is_separator(c)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,6 +25,7 @@ use crate::marketplace::{Checked, History, State, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
 use crate::skill::{Known, Listing, Skill, brief, one_line, written};
+use crate::sys::name_list::Names;
 use crate::sys::text::{count, size};
 use crate::sys::{Dir, EntryKind, EntryName, limits};
 
@@ -264,22 +265,14 @@ fn signature_of(facts: &Facts, entry: &Entry, origins: &mut Installed) -> Checke
 
 /// The fields that have no line of their own and are set: each with its key and value as written.
 fn others(skill: Option<&Skill>) -> impl Iterator<Item = (&'static Known, &str, &Value)> {
-    const OWN_LINE: [&str; 10] = [
-        "name",
-        "description",
-        "license",
-        "compatibility",
-        "version",
-        "allowed-tools",
-        "disallowed-tools",
-        "tools",
-        "user-invocable",
-        "disable-model-invocation",
-    ];
+    const OWN_LINE: Names = Names::new(
+        "name description license compatibility version allowed-tools disallowed-tools tools \
+         user-invocable disable-model-invocation",
+    );
     let fields = skill.into_iter().map(|skill| &skill.fields);
     let pairs = fields.flat_map(|fields| fields.keys().zip(fields.values()));
     pairs.filter_map(|(key, value)| {
-        let known = Known::of(key).filter(|known| !OWN_LINE.contains(&known.key))?;
+        let known = Known::of(key).filter(|known| !OWN_LINE.has(known.key))?;
         (!value.is_null()).then_some((known, key, value))
     })
 }

@@ -20,21 +20,14 @@ use crate::policy::{self, Event, Ledger, Seen, Trusts, is_empty_place, is_place,
 use crate::skill::{one_line, shown_name};
 use crate::sys::text::{count, counted, did_you_mean};
 
-/// Which parts of a project.
+/// Trust a project's skills and configuration as they are now
 #[derive(Debug, clap::Args)]
-pub struct Parts {
+pub struct Trust {
     /// A directory of the project; the working directory if omitted
     pub dir: Option<PathBuf>,
     /// Only this skill, by its directory's name; repeatable
     #[arg(long, value_name = "NAME")]
     pub skill: Vec<String>,
-}
-
-/// Trust a project's skills and configuration as they are now
-#[derive(Debug, clap::Args)]
-pub struct Trust {
-    #[command(flatten)]
-    pub parts: Parts,
     /// Stay trusted after changes
     #[arg(long, conflicts_with = "skill")]
     pub always: bool,
@@ -52,7 +45,7 @@ impl Trust {
         if self.list {
             Ok(trusted(facts, common)?)
         } else if self.revoke {
-            self.parts.revoke(facts, common, caller)
+            self.revoke(facts, common, caller)
         } else {
             self.trust(facts, common, caller)
         }
@@ -69,7 +62,7 @@ impl Trust {
         }
         let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
         let mut outcomes = Outcomes::new(common, caller);
-        for (holder, parts) in self.parts.here(facts)? {
+        for (holder, parts) in self.here(facts)? {
             let name = holder.display().to_string();
             match self.trust_parts(facts, common, consenting, &holder, parts) {
                 Ok((text, unread)) => {
@@ -96,7 +89,7 @@ impl Trust {
     ) -> Result<(String, Vec<(PathBuf, Error)>)> {
         let shown = one_line(&holder.display().to_string());
         let seen = Seen::all(parts, watched(&facts.run));
-        let whole = self.parts.skill.is_empty();
+        let whole = self.skill.is_empty();
         let look = Look::new(facts, holder, &seen, whole, consenting.screen);
         if common.dry_run {
             let text = format!("would trust `{shown}`, as it is now:\n{}", look.whole());
@@ -132,12 +125,12 @@ impl Trust {
             Ledger::trusted(facts.state()).trust_always(holder)?;
             Vec::new()
         } else {
-            Ledger::trusted(facts.state()).trust_seen(holder, seen, !self.parts.skill.is_empty())?
+            Ledger::trusted(facts.state()).trust_seen(holder, seen, !self.skill.is_empty())?
         };
         let event = Event::new("trust")
             .with("path", holder.display().to_string())
             .with("always", self.always);
-        facts.record(event.with("skill", self.parts.names()));
+        facts.record(event.with("skill", self.names()));
         Ok((text, unread))
     }
 
@@ -145,13 +138,11 @@ impl Trust {
     fn command(&self, holder: &Path) -> String {
         let mut words = vec!["trust".to_owned(), holder.display().to_string()];
         words.extend(self.always.then(|| "--always".to_owned()));
-        let skills = self.parts.skill.iter();
+        let skills = self.skill.iter();
         words.extend(skills.flat_map(|name| ["--skill".to_owned(), name.clone()]));
         pasted(&words)
     }
-}
 
-impl Parts {
     /// Ends trust in them.
     fn revoke(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
         let (from, names) = (self.dir(facts), self.names());

@@ -18,7 +18,7 @@ use crate::facts::Facts;
 use crate::policy::{self, Setting, joined, parse_toml, parts, save_toml, set_key, unset_key};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::text::did_you_mean;
+use crate::sys::text::{did_you_mean, split_outside};
 use crate::sys::{Durable, files, limits};
 
 /// Show or change the configuration
@@ -144,15 +144,7 @@ fn value(key: &[String], values: &[&str]) -> Result<String> {
 
 /// The entries that commas separate, except for commas within parentheses.
 fn entries(list: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_usize;
-    let parts = list.split(move |c| {
-        match c {
-            '(' | '{' => depth += 1,
-            ')' | '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    });
+    let parts = split_outside(list, |c| c == ',');
     parts.map(str::trim).filter(|entry| !entry.is_empty())
 }
 

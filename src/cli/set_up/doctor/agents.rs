@@ -1,7 +1,6 @@
 //! Checks that connected agents ask us: when each did last, and whether the command in its
 //! configuration answers when it is run as the agent would run it. No agent is started.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
@@ -10,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::ask::answer;
 use super::check::Check;
-use crate::connection::{Found, Places, Run, commands, found, last_seen, seen_file};
+use crate::connection::{Found, Places, Run, found, last_seen, seen_file};
 use crate::facts::Facts;
 use crate::host::agent::table::{Does, Moment};
 use crate::host::agent::{Agent, Scope};
@@ -19,10 +18,22 @@ use crate::sys::{Env, files};
 /// The checks of this area: none for an agent that is not connected.
 pub fn checks(facts: &Facts) -> Vec<Check> {
     let places = Places::of(&facts.run);
-    let of_each = Agent::ALL.into_iter().map(|agent| Connected {
-        agent,
-        found: found(&places, &facts.run.dirs.plugin, agent),
-        commands: commands(&places, agent),
+    let of_each = Agent::ALL.into_iter().map(|agent| {
+        let found = found(&places, &facts.run.dirs.plugin, agent);
+        let mut commands: Vec<(Scope, Run)> = Vec::new();
+        for (found, run) in found
+            .iter()
+            .flat_map(|it| it.commands.iter().map(move |run| (it, run)))
+        {
+            if !commands.iter().any(|(_, known)| known == run) {
+                commands.push((found.scope, run.clone()));
+            }
+        }
+        Connected {
+            agent,
+            found,
+            commands,
+        }
     });
     let connected: Vec<Connected> = of_each.filter(|it| !it.found.is_empty()).collect();
     let proofs = proofs(facts, &connected);
@@ -101,10 +112,13 @@ impl Connected {
 fn proofs(facts: &Facts, connected: &[Connected]) -> Vec<Vec<Proof>> {
     let project = &facts.run.project_dir();
     let env = &facts.run.env;
-    let seen: Vec<Seen> = connected
-        .iter()
-        .map(|it| Seen::before(facts, it.agent))
-        .collect();
+    // Our own question must not count as the agent's.
+    let seen = connected.iter().map(|it| {
+        let file = seen_file(facts.state(), it.agent);
+        let at = file.metadata().and_then(|found| found.modified()).ok();
+        (file, at)
+    });
+    let seen: Vec<(PathBuf, Option<SystemTime>)> = seen.collect();
     let proofs = std::thread::scope(|scope| {
         let start = |it: &'_ Connected| {
             let payload = harmless(it.agent, &project.display().to_string()).to_string();
@@ -124,7 +138,12 @@ fn proofs(facts: &Facts, connected: &[Connected]) -> Vec<Vec<Proof>> {
         });
         ended.collect()
     });
-    seen.into_iter().for_each(Seen::restore);
+    for (file, at) in seen {
+        let _ = match at {
+            None => files::remove(&file),
+            Some(at) => files::open_regular(&file).and_then(|file| file.set_modified(at)),
+        };
+    }
     proofs
 }
 
@@ -184,30 +203,4 @@ fn harmless(agent: Agent, directory: &str) -> Value {
         }
     }
     Value::Object(payload)
-}
-
-/// When the agent asked last: our own question must not count as its.
-struct Seen {
-    file: PathBuf,
-    at: Option<SystemTime>,
-}
-
-impl Seen {
-    fn before(facts: &Facts, agent: Agent) -> Self {
-        let file = seen_file(facts.state(), agent);
-        let at = file
-            .metadata()
-            .and_then(|metadata| metadata.modified())
-            .ok();
-        Self { file, at }
-    }
-
-    fn restore(self) {
-        let _ = match self.at {
-            None => files::remove(&self.file),
-            Some(at) => {
-                files::open_regular(&self.file).and_then(|file: File| file.set_modified(at))
-            }
-        };
-    }
 }

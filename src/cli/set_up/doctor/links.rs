@@ -28,19 +28,14 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
                 let shared = Shared::of(&again, layer);
                 let mended = shared.map(|shared| shared.mend(&link, &skill, fault));
                 mended.transpose()?;
-                let (path, done) = (link.path.display(), done(fault));
-                Ok(format!("`{path}` {done}"))
+                let done = match fault {
+                    Fault::Dangling => "removed",
+                    Fault::Missing | Fault::Replaced => "made again",
+                };
+                Ok(format!("`{}` was {done}", link.path.display()))
             })
         });
         checks.collect::<Vec<_>>()
     });
     found.collect()
-}
-
-fn done(fault: Fault) -> &'static str {
-    if fault == Fault::Dangling {
-        "was removed"
-    } else {
-        "was made again"
-    }
 }
