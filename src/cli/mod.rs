@@ -32,6 +32,14 @@ mod table;
 mod tool_names;
 mod write;
 
+use caller::pasted;
+use consent::Consenting;
+use market::{note, watched};
+use options::{Common, Findings, Scope};
+use outcome::{Outcomes, look_at};
+use table::{Cell, Column, Table};
+use tool_names::ToolNames;
+
 pub use caller::{Answer, Caller, Failure};
 pub use model_install::model_install;
 pub use run::run;

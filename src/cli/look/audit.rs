@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::figures::By;
-use crate::cli::options::Common;
-use crate::cli::{Caller, Screen, json};
+use crate::cli::{Caller, Common, Screen, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{Line, audit_file, each_event, last_events};

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use crate::catalog::{Catalog, Entry, Installed, Layer};
-use crate::cli::json;
-use crate::cli::market::watched;
 use crate::cli::report::is_told;
+use crate::cli::{json, watched};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::{Bill, Content, Item, LockEntry};

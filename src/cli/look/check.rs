@@ -6,11 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::activation::Enforcement;
 use crate::catalog::{Catalog, usable};
-use crate::cli::market::note;
 use crate::cli::named::installed;
-use crate::cli::options::Common;
 use crate::cli::report::session_with;
-use crate::cli::{Answer, Failure, json};
+use crate::cli::{Answer, Common, Failure, json, note};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::alias::{self, Capability};

@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use crate::cli::options::Common;
-use crate::cli::{Answer, Failure, json};
+use crate::cli::{Answer, Common, Failure, json};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::run_context::RunContext;

@@ -9,10 +9,8 @@ use serde::Serialize;
 
 use crate::catalog::{Catalog, Entry, plain};
 use crate::cli::agents::names;
-use crate::cli::options::Common;
 use crate::cli::report::{Report, remark};
-use crate::cli::table::{Cell, Column, Table};
-use crate::cli::{Paint, Screen, json};
+use crate::cli::{Cell, Column, Common, Paint, Screen, Table, json};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::skill::{Diagnostic, one_line};

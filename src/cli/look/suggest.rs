@@ -11,14 +11,12 @@ use super::suggest_entries::Why;
 use super::suggest_entries::{Count, Suggested, Suggestions};
 use crate::activation::why_none_is_added;
 use crate::author::with_entries;
-use crate::cli::caller::pasted;
-use crate::cli::consent::Consenting;
-use crate::cli::options::{Common, Findings};
-use crate::cli::outcome::Outcomes;
 use crate::cli::report::restriction_of;
 use crate::cli::set_up::config::set;
 use crate::cli::write::try_skill;
-use crate::cli::{Answer, Caller, Paint, Screen, json};
+use crate::cli::{
+    Answer, Caller, Common, Consenting, Findings, Outcomes, Paint, Screen, json, pasted,
+};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{Line, audit_file, last_events};

@@ -4,9 +4,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::cli::Screen;
-use crate::cli::caller::pasted;
-use crate::cli::tool_names::{ToolNames, tools};
+use crate::cli::tool_names::tools;
+use crate::cli::{Screen, ToolNames, pasted};
 use crate::marketplace::{Finding, Powers, Severity, scan_directory};
 use crate::skill::{Hooks, Runner, Skill, SkillPath, shown_name};
 use crate::sys::text::{count, listed};

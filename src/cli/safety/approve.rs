@@ -7,13 +7,11 @@ use serde::Serialize;
 
 use super::abilities::{abilities, below, hooks};
 use crate::catalog::{Catalog, Entry};
-use crate::cli::caller::pasted;
-use crate::cli::consent::Consenting;
 use crate::cli::named::installed;
-use crate::cli::options::{Common, Findings};
-use crate::cli::outcome::Outcomes;
-use crate::cli::table::{Cell, Column, Table};
-use crate::cli::{Answer, Caller, Paint, Screen, json};
+use crate::cli::{
+    Answer, Caller, Cell, Column, Common, Consenting, Findings, Outcomes, Paint, Screen, Table,
+    json, pasted,
+};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{Approval, Approvals, Event, Ledger, approval_digest, user};

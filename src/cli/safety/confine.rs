@@ -4,9 +4,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::cli::Caller;
-use crate::cli::caller::pasted;
-use crate::cli::options::Common;
+use crate::cli::{Caller, Common, pasted};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::run_context::real;

@@ -3,9 +3,7 @@
 use std::time::Instant;
 
 use crate::activation::run_post_hooks;
-use crate::cli::options::Common;
-use crate::cli::outcome::Outcomes;
-use crate::cli::{Answer, Caller};
+use crate::cli::{Answer, Caller, Common, Outcomes};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::skill::SkillName;

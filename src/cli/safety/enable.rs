@@ -2,10 +2,8 @@
 
 use crate::catalog::{Catalog, Layer};
 use crate::cli::named::installed;
-use crate::cli::options::Common;
-use crate::cli::outcome::Outcomes;
 use crate::cli::set_up::config::set;
-use crate::cli::{Answer, Caller};
+use crate::cli::{Answer, Caller, Common, Outcomes};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 

@@ -10,9 +10,8 @@ use crate::catalog::{
     Catalog, Entry, Explained, Explainer, Holds, Installed, Standing, Withheld, signature,
 };
 use crate::cli::named::installed;
-use crate::cli::options::Common;
 use crate::cli::report::is_told;
-use crate::cli::{Answer, Failure, Paint, Screen, json};
+use crate::cli::{Answer, Common, Failure, Paint, Screen, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::Checked;

@@ -5,11 +5,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::catalog::{Catalog, Layer};
-use crate::cli::market::{market, note};
+use crate::cli::market::market;
 use crate::cli::named::{Meant, meant};
-use crate::cli::options::Common;
-use crate::cli::outcome::Outcomes;
-use crate::cli::{Answer, Caller, Failure, json};
+use crate::cli::{Answer, Caller, Common, Failure, Outcomes, json, note};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::{Finding, RULES, Rule, Severity, scan_directory};

@@ -7,13 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::abilities::{abilities, below};
-use crate::cli::caller::pasted;
-use crate::cli::consent::Consenting;
-use crate::cli::market::watched;
-use crate::cli::options::{Common, Findings};
-use crate::cli::outcome::Outcomes;
-use crate::cli::tool_names::ToolNames;
-use crate::cli::{Answer, Caller, Screen, json};
+use crate::cli::{
+    Answer, Caller, Common, Consenting, Findings, Outcomes, Screen, ToolNames, json, pasted,
+    watched,
+};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{self, Event, Ledger, Seen, Trusts, is_empty_place, is_place, parts_of};

@@ -8,15 +8,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::catalog::{Catalog, Layer, Verdicts, signing_in_force};
-use crate::cli::agents;
-use crate::cli::caller::pasted;
 use crate::cli::layers::{layer_of, layers_of};
-use crate::cli::market::{market, market_for, note};
+use crate::cli::market::{market, market_for};
 use crate::cli::named::tell_which;
-use crate::cli::options::{Common, Scope};
-use crate::cli::outcome::Outcomes;
 use crate::cli::signed::{Fault, faults, withheld};
-use crate::cli::{Answer, Caller, Failure, json};
+use crate::cli::{Answer, Caller, Common, Failure, Outcomes, Scope, agents, json, note, pasted};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{State, Synced, Verified, listed_name};

@@ -11,8 +11,7 @@ use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
 use super::config_keys::KEYS;
 use crate::catalog::Catalog;
-use crate::cli::json;
-use crate::cli::options::Common;
+use crate::cli::{Common, json};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::skill::{SkillName, brief, one_line};

@@ -9,10 +9,7 @@ use serde_json::json;
 
 use super::config_keys::{KEYS, Key};
 use crate::catalog::Layer;
-use crate::cli::options::Common;
-use crate::cli::outcome::Outcomes;
-use crate::cli::screen::Screen;
-use crate::cli::{Answer, Caller, json};
+use crate::cli::{Answer, Caller, Common, Outcomes, Screen, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{self, Setting, joined, parse_toml, parts, save_toml, set_key, unset_key};

@@ -10,10 +10,7 @@ use clap::{Args, Subcommand};
 
 use connect::each;
 
-use crate::cli::caller::pasted;
-use crate::cli::options::Common;
-use crate::cli::outcome::Outcomes;
-use crate::cli::{Answer, Caller, Screen};
+use crate::cli::{Answer, Caller, Common, Outcomes, Screen, pasted};
 use crate::connection::{Invocation, directory, program};
 use crate::error::{Error, Result};
 use crate::facts::Facts;

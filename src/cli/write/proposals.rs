@@ -8,13 +8,9 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use crate::catalog::{Catalog, Entry, Layer, base_at, market_at};
-use crate::cli::caller::{Answer, Caller};
-use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, printable, with_hint};
-use crate::cli::json;
-use crate::cli::options::{Common, Findings};
-use crate::cli::outcome::{Outcomes, look_at};
 use crate::cli::permitted::{permits, permits_change};
+use crate::cli::{Answer, Caller, Common, Consenting, Findings, Outcomes, json, look_at};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{Difference, Plan};

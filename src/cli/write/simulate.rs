@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::cli::describe::printable;
-use crate::cli::options::Common;
-use crate::cli::{Answer, Failure, json};
+use crate::cli::{Answer, Common, Failure, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::skill::one_line;

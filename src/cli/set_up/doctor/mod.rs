@@ -16,8 +16,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::cli::options::Common;
-use crate::cli::{Answer, Failure, Paint, Screen, json};
+use crate::cli::{Answer, Common, Failure, Paint, Screen, json};
 use crate::facts::Facts;
 use crate::skill::one_line;
 use check::{Check, Outcome};

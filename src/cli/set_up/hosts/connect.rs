@@ -4,11 +4,7 @@ use std::fmt::Write as _;
 
 use crate::catalog::{Layer, market_at};
 use crate::cli::agents::{connected, line, lines};
-use crate::cli::caller::pasted;
-use crate::cli::consent::Consenting;
-use crate::cli::options::{Common, Findings};
-use crate::cli::outcome::Outcomes;
-use crate::cli::{Answer, Caller};
+use crate::cli::{Answer, Caller, Common, Consenting, Findings, Outcomes, pasted};
 use crate::connection::{Change, Connector, Found, Invocation, Places, found};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
