@@ -2,6 +2,7 @@
 //! or let through with a note and the commands in the skill's own text: the engine decides about each call
 //! again with them, and only what it then cites as granting is suggested.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -100,11 +101,8 @@ impl Suggestions {
             let enforcement = &by_agent[&found.agent];
             let searched = with(facts, &session, enforcement, found, |scope, call| {
                 let decide = |entries: &[String]| {
-                    decide(
-                        &enforcement.adding(SUGGESTED, entries).scope(),
-                        call,
-                        &OnDisk,
-                    )
+                    let adding = enforcement.adding(SUGGESTED, entries);
+                    decide(&adding.scope(), call, &OnDisk)
                 };
                 let wanted = Wanted {
                     call: *call,
@@ -140,12 +138,9 @@ impl Suggestions {
             })?;
             new.cite(found, &decision);
         }
-        new.entries.sort_by(|a, b| {
-            let needed = |one: &Suggested| (one.recorded, one.documented);
-            needed(b)
-                .cmp(&needed(a))
-                .then_with(|| a.entry.cmp(&b.entry))
-        });
+        let needed = |one: &Suggested| Reverse((one.recorded, one.documented));
+        new.entries
+            .sort_by(|a, b| (needed(a), &a.entry).cmp(&(needed(b), &b.entry)));
         Ok(new)
     }
 
@@ -155,14 +150,13 @@ impl Suggestions {
     }
 
     fn count(&mut self, found: &Found, passes: bool, passes_with: bool) {
-        let counts = [
+        for (count, number) in [
             (&mut self.recorded, found.recorded),
             (&mut self.documented, found.documented),
-        ];
-        for (count, number) in counts {
+        ] {
             count.calls += number;
-            count.pass += if passes { number } else { 0 };
-            count.pass_with += if passes_with { number } else { 0 };
+            count.pass += number * usize::from(passes);
+            count.pass_with += number * usize::from(passes_with);
         }
     }
 
@@ -367,10 +361,8 @@ impl Calls {
         let source = Source::read(skill.clone());
         for one in documented(&source, &is_known_program) {
             let arguments = json!({"command": one.command});
-            calls.add(
-                Found::new(None, "shell_exec", arguments, one.written),
-                false,
-            );
+            let found = Found::new(None, "shell_exec", arguments, one.written);
+            calls.add(found, false);
         }
         Ok(calls)
     }
@@ -398,9 +390,12 @@ impl Calls {
         if let Some(table) = agent.map(Agent::table).filter(|_| !agent_tool.is_empty()) {
             match table.does(agent_tool) {
                 Some(Does::Skill(_)) => {
-                    let name = tool.strip_prefix(ours::SKILL);
-                    let name = name.and_then(|name| name.strip_prefix('_'));
-                    found.activates = name.map(str::to_owned);
+                    let name = |tool: &str| {
+                        tool.strip_prefix(ours::SKILL)?
+                            .strip_prefix('_')
+                            .map(str::to_owned)
+                    };
+                    found.activates = name(tool);
                 }
                 Some(_) => {}
                 None => {

@@ -97,26 +97,18 @@ impl Report {
             (Ok(rules), Ok(config)) => (rules, config),
             (Err(error), _) | (_, Err(error)) => return Self::closed(&error),
         };
-        let mut skills = Vec::new();
-        let mut unaffected = 0;
-        for entry in told {
-            let effects = effects(facts, &config, &catalog, entry);
-            if effects.is_empty() {
-                unaffected += 1;
-                continue;
-            }
-            skills.push(Affected {
-                name: entry.name(),
-                layer: entry.layer.as_str(),
-                path: entry.dir.display().to_string(),
-                effects,
-            });
-        }
+        let affected = told.map(|entry| Affected {
+            name: entry.name(),
+            layer: entry.layer.as_str(),
+            path: entry.dir.display().to_string(),
+            effects: effects(facts, &config, &catalog, entry),
+        });
+        let (skills, others): (Vec<_>, Vec<_>) = affected.partition(|it| !it.effects.is_empty());
         Self {
             rules,
             missing: catalog.missing.iter().map(ToString::to_string).collect(),
             skills,
-            unaffected,
+            unaffected: others.len(),
             ..Self::default()
         }
     }
@@ -140,16 +132,14 @@ impl Report {
         }
         let is_of_file = |rule: &&InForce| rule.layer == "policy" && rule.file.is_some();
         let (policies, configured): (Vec<_>, Vec<_>) = self.rules.iter().partition(is_of_file);
-        section(&mut text, "Policy", screen);
-        if policies.is_empty() {
-            text.push_str("  no policy restricts this machine\n");
+        for (title, rules, none) in [
+            ("Policy", policies, "  no policy restricts this machine\n"),
+            ("Configuration", configured, "  every key has its default\n"),
+        ] {
+            section(&mut text, title, screen);
+            text += if rules.is_empty() { none } else { "" };
+            text.extend(rules.iter().map(|rule| line(rule, screen)));
         }
-        text.extend(policies.iter().map(|rule| line(rule, screen)));
-        section(&mut text, "Configuration", screen);
-        if configured.is_empty() {
-            text.push_str("  every key has its default\n");
-        }
-        text.extend(configured.iter().map(|rule| line(rule, screen)));
         if !self.missing.is_empty() {
             section(&mut text, "Missing", screen);
         }
@@ -200,10 +190,8 @@ fn effects(facts: &Facts, config: &Config, catalog: &Catalog, entry: &Entry) -> 
             found("hidden", why.to_string());
         }
         Standing::Offered { name_only: true } => {
-            found(
-                "name-only",
-                "the model does not see its description (`visibility`)".to_owned(),
-            );
+            let reason = "the model does not see its description (`visibility`)";
+            found("name-only", reason.to_owned());
         }
         // An author's mistake, or another skill, is not what is in force.
         Standing::Withheld(..) | Standing::Unusable | Standing::Offered { name_only: false } => {}
@@ -214,10 +202,8 @@ fn effects(facts: &Facts, config: &Config, catalog: &Catalog, entry: &Entry) -> 
             named.is_some_and(|named| named.dir == entry.dir)
         };
         if names.iter().any(is_it) {
-            found(
-                "always-on",
-                format!("in contexts `{contexts}` (`uses_skills`)"),
-            );
+            let reason = format!("in contexts `{contexts}` (`uses_skills`)");
+            found("always-on", reason);
         }
     }
     let name = entry.name();
@@ -228,10 +214,8 @@ fn effects(facts: &Facts, config: &Config, catalog: &Catalog, entry: &Entry) -> 
             format!("the configuration adds `{entries}` to its list (`skills.NAME.allow`)");
         found("allow", reason);
     } else if let Some(why) = why_not_added(facts, &name, &entry.dir) {
-        found(
-            "allow",
-            format!("what the configuration adds to its list does not count: {why}"),
-        );
+        let reason = format!("what the configuration adds to its list does not count: {why}");
+        found("allow", reason);
     }
     effects
 }
@@ -288,28 +272,20 @@ fn explain(facts: &Facts, common: Common, screen: Screen, name: Option<&str>) ->
         None => Catalog::of(facts),
     };
     let wanted = name.map(SkillName::from_written);
-    let is_meant = |one: &&MissingSkill| {
-        wanted
-            .as_ref()
-            .is_none_or(|it| it.as_ref() == Some(&one.name))
-    };
+    let is_it = |one: &SkillName| wanted.as_ref().is_none_or(|it| it.as_ref() == Some(one));
+    let is_meant = |one: &&MissingSkill| is_it(&one.name);
     let missing = catalog.missing.iter().filter(is_meant);
     let missing: Vec<String> = missing.map(ToString::to_string).collect();
-    let meant = meant(facts, &catalog, name);
-    let meant = match meant {
+    let meant = match meant(facts, &catalog, name) {
         // One that is missing may be nowhere.
         Err(_) if !missing.is_empty() => Vec::new(),
         meant => meant?,
     };
     let explainer = Explainer::new(facts);
     let mut origins = Installed::default();
-    let about = meant
-        .into_iter()
-        .map(|entry| About::new(facts, (&explainer, &rules), entry, &mut origins));
-    let answer = Explanation {
-        skills: about.collect(),
-        missing,
-    };
+    let about = |entry| About::new(facts, (&explainer, &rules), entry, &mut origins);
+    let skills = meant.into_iter().map(about).collect();
+    let answer = Explanation { skills, missing };
     let text = json::answer(common, &answer, || answer.render(screen))?;
     Failure::unless(answer.missing.is_empty(), text)
 }
@@ -370,8 +346,7 @@ impl Explanation {
     fn render(&self, screen: Screen) -> String {
         let mut text = String::new();
         for missing in &self.missing {
-            let line = screen.hanging("missing: ", &one_line(missing), 2);
-            text += &line;
+            text += &screen.hanging("missing: ", &one_line(missing), 2);
         }
         for skill in &self.skills {
             let state = match (skill.required, skill.offered) {
@@ -380,8 +355,10 @@ impl Explanation {
                 (false, false) => "not offered",
             };
             let name = screen.paint(&one_line(&skill.name), Paint::Bold);
-            let version = skill.version.as_ref();
-            let version = version.map(|it| format!(" {}", one_line(it)));
+            let version = skill
+                .version
+                .as_deref()
+                .map(|it| format!(" {}", one_line(it)));
             let version = version.unwrap_or_default();
             let head = format!("{name}{version} ({}), {state}", skill.layer);
             text += &screen.hanging("", &head, 2);

@@ -18,123 +18,100 @@ use crate::sys::{Env, files};
 /// The checks of this area: none for an agent that is not connected.
 pub fn checks(facts: &Facts) -> Vec<Check> {
     let places = Places::of(&facts.run);
-    let of_each = Agent::ALL.into_iter().map(|agent| {
-        let found = found(&places, &facts.run.dirs.plugin, agent);
-        let mut commands: Vec<(Scope, Run)> = Vec::new();
-        for (found, run) in found
-            .iter()
-            .flat_map(|it| it.commands.iter().map(move |run| (it, run)))
-        {
-            if !commands.iter().any(|(_, known)| known == run) {
-                commands.push((found.scope, run.clone()));
-            }
-        }
-        Connected {
-            agent,
-            found,
-            commands,
-        }
-    });
-    let connected: Vec<Connected> = of_each.filter(|it| !it.found.is_empty()).collect();
+    let of_each = Agent::ALL.map(|agent| (agent, found(&places, &facts.run.dirs.plugin, agent)));
+    let connected: Vec<_> = of_each
+        .iter()
+        .filter(|(_, found)| !found.is_empty())
+        .collect();
     let proofs = proofs(facts, &connected);
-    let each = connected.iter().zip(proofs);
-    each.flat_map(|(connected, proofs)| connected.checks(facts, proofs))
+    let each = connected.into_iter();
+    each.flat_map(|(agent, found)| of_agent(facts, *agent, found, &proofs))
         .collect()
 }
 
-/// What the files of an agent have of ours.
-struct Connected {
-    agent: Agent,
-    found: Vec<Found>,
-    commands: Vec<(Scope, Run)>,
-}
+/// For whom a command of an agent is; whether it answers, and else why it does not.
+type Proof = (Agent, Scope, Result<(), String>);
 
-/// Whether a command answers, and else why it does not.
-type Proof = Result<(), String>;
-
-impl Connected {
-    fn checks(&self, facts: &Facts, proofs: Vec<Proof>) -> Vec<Check> {
-        let agent = self.agent;
-        let mut checks = Vec::new();
-        for found in &self.found {
-            let (scope, path) = (found.scope, found.path.display());
-            for lack in &found.missing {
-                let text = format!("{agent} ({scope}): {}", lack.what);
-                checks.push(Check::fail("agent-entry", text, &lack.next));
-            }
-            if found.is_connected {
-                let text = format!("{agent} is connected ({scope}) in `{path}`");
-                checks.push(Check::ok("agent", text));
-            }
+fn of_agent(facts: &Facts, agent: Agent, found: &[Found], proofs: &[Proof]) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for found in found {
+        let (scope, path) = (found.scope, found.path.display());
+        for lack in &found.missing {
+            let text = format!("{agent} ({scope}): {}", lack.what);
+            checks.push(Check::fail("agent-entry", text, &lack.next));
         }
-        let settings = agent.settings();
-        let own = self.found.iter().any(|it| it.scope != Scope::Managed);
-        checks.push(match last_seen(facts.state(), agent) {
-            Some(seen) => Check::ok(
-                "agent-seen",
-                format!("{agent} asked last at {}", seen.local()),
-            ),
-            None => Check::warn(
-                "agent-never-seen",
-                format!("{agent} has never asked, as far as is recorded here"),
-                match settings.trust.filter(|_| own) {
-                    Some(trust) => trust.to_owned(),
-                    None => format!("start {agent} anew, have it use a tool, and look again"),
-                },
-            ),
-        });
-        for ((scope, _), proof) in self.commands.iter().zip(proofs) {
-            let text = format!("what {agent} runs ({scope})");
-            checks.push(match proof {
-                Ok(()) => Check::ok("agent-command", format!("{text} answers")),
-                Err(why) => Check::fail(
-                    "agent-command",
-                    format!("{text} does not answer: {why}"),
-                    format!("`agent-skills hosts add {agent} --scope {scope}` writes it anew"),
-                ),
-            });
+        if found.is_connected {
+            let text = format!("{agent} is connected ({scope}) in `{path}`");
+            checks.push(Check::ok("agent", text));
         }
-        for unseen in settings.unseen {
-            checks.push(Check::warn(
-                "agent-unseen",
-                format!("{agent} tells no hook of {unseen}"),
-                format!(
-                    "what no hook sees, nothing here judges: limit it in {agent}'s own settings if it matters"
-                ),
-            ));
-        }
-        checks
     }
+    let settings = agent.settings();
+    checks.push(if let Some(seen) = last_seen(facts.state(), agent) {
+        let text = format!("{agent} asked last at {}", seen.local());
+        Check::ok("agent-seen", text)
+    } else {
+        let text = format!("{agent} has never asked, as far as is recorded here");
+        let own = found.iter().any(|it| it.scope != Scope::Managed);
+        let anew = || format!("start {agent} anew, have it use a tool, and look again");
+        let trust = settings.trust.filter(|_| own).map(str::to_owned);
+        Check::warn("agent-never-seen", text, trust.unwrap_or_else(anew))
+    });
+    for (_, scope, proof) in proofs.iter().filter(|(its, ..)| *its == agent) {
+        let text = format!("what {agent} runs ({scope})");
+        checks.push(if let Err(why) = proof {
+            let text = format!("{text} does not answer: {why}");
+            let remedy = format!("`agent-skills hosts add {agent} --scope {scope}` writes it anew");
+            Check::fail("agent-command", text, remedy)
+        } else {
+            Check::ok("agent-command", format!("{text} answers"))
+        });
+    }
+    checks.extend(settings.unseen.iter().map(|unseen| {
+        let text = format!("{agent} tells no hook of {unseen}");
+        let remedy = format!(
+            "what no hook sees, nothing here judges: limit it in {agent}'s own settings if it matters"
+        );
+        Check::warn("agent-unseen", text, remedy)
+    }));
+    checks
 }
 
 /// Whether the commands of each agent answer. All run at once, since each may use up the time that it
 /// is given.
-fn proofs(facts: &Facts, connected: &[Connected]) -> Vec<Vec<Proof>> {
-    let project = &facts.run.project_dir();
-    let env = &facts.run.env;
+fn proofs(facts: &Facts, connected: &[&(Agent, Vec<Found>)]) -> Vec<Proof> {
+    let mut runs: Vec<(Agent, Scope, &Run)> = Vec::new();
+    for (agent, found) in connected {
+        for (found, run) in found
+            .iter()
+            .flat_map(|it| it.commands.iter().map(move |run| (it, run)))
+        {
+            if !runs
+                .iter()
+                .any(|(its, _, known)| its == agent && *known == run)
+            {
+                runs.push((*agent, found.scope, run));
+            }
+        }
+    }
     // Our own question must not count as the agent's.
-    let seen = connected.iter().map(|it| {
-        let file = seen_file(facts.state(), it.agent);
+    let seen = connected.iter().map(|(agent, _)| {
+        let file = seen_file(facts.state(), *agent);
         let at = file.metadata().and_then(|found| found.modified()).ok();
         (file, at)
     });
     let seen: Vec<(PathBuf, Option<SystemTime>)> = seen.collect();
-    let proofs = std::thread::scope(|scope| {
-        let start = |it: &'_ Connected| {
-            let payload = harmless(it.agent, &project.display().to_string()).to_string();
-            let runs = it.commands.iter().map(|(_, run)| {
-                let (run, payload) = (run.clone(), payload.clone());
-                scope.spawn(move || proved(&run, &payload, project, env))
-            });
-            runs.collect::<Vec<_>>()
+    let (project, env) = (&facts.run.project_dir(), &facts.run.env);
+    let proofs = std::thread::scope(|threads| {
+        let start = |(agent, scope, run): (Agent, Scope, &'_ Run)| {
+            let (payload, run) = (harmless(agent, project).to_string(), run.clone());
+            let thread = threads.spawn(move || proved(&run, &payload, project, env));
+            (agent, scope, thread)
         };
-        let started: Vec<_> = connected.iter().map(start).collect();
-        let ended = started.into_iter().map(|of_agent| {
-            let proof = |thread: std::thread::ScopedJoinHandle<Proof>| {
-                let ended = thread.join();
-                ended.unwrap_or_else(|_| Err("it could not be run".to_owned()))
-            };
-            of_agent.into_iter().map(proof).collect()
+        let started: Vec<_> = runs.into_iter().map(start).collect();
+        let ended = started.into_iter().map(|(agent, scope, thread)| {
+            let ended = thread.join();
+            let proof = ended.unwrap_or_else(|_| Err("it could not be run".to_owned()));
+            (agent, scope, proof)
         });
         ended.collect()
     });
@@ -148,21 +125,14 @@ fn proofs(facts: &Facts, connected: &[Connected]) -> Vec<Vec<Proof>> {
 }
 
 /// Runs the command with a harmless call and sees whether it answers.
-fn proved(run: &Run, payload: &str, project: &Path, env: &Env) -> Proof {
-    let mut command = match run {
-        Run::Words(words) => {
-            let (program, rest) = words.split_first().ok_or("it is empty")?;
-            let mut command = Command::new(program);
-            command.args(rest);
-            command
-        }
-        Run::Shell(line) => {
-            let mut command = Command::new("/bin/sh");
-            command.args(["-c", line]);
-            command
-        }
+fn proved(run: &Run, payload: &str, project: &Path, env: &Env) -> Result<(), String> {
+    let words = match run {
+        Run::Words(words) => words.iter().map(String::as_str).collect(),
+        Run::Shell(line) => vec!["/bin/sh", "-c", line],
     };
-    command.current_dir(project);
+    let (program, rest) = words.split_first().ok_or("it is empty")?;
+    let mut command = Command::new(program);
+    command.args(rest).current_dir(project);
     let said = answer(&mut command, payload, env)?;
     let is_answer = said.trim().is_empty()
         || serde_json::from_str::<Value>(&said).is_ok_and(|value| value.is_object());
@@ -173,22 +143,22 @@ fn proved(run: &Run, payload: &str, project: &Path, env: &Env) -> Proof {
 }
 
 /// A call that nothing forbids, as the agent would send it.
-fn harmless(agent: Agent, directory: &str) -> Value {
+fn harmless(agent: Agent, directory: &Path) -> Value {
     let table = agent.table();
     let keys = &table.keys;
     let is_gate = |event: &&(&str, Moment)| event.1 == Moment::BeforeTool;
     let event = table.events.iter().find(is_gate).map(|event| event.0);
     let nothing = |does: Does| matches!(does, Does::Todo | Does::Harmless);
     let mut tools = table.tools.iter();
-    let (tool, arguments) = match tools.clone().find(|tool| nothing(tool.does)) {
-        Some(tool) => (tool.name, json!({})),
-        None => tools
-            .find_map(|tool| match tool.does {
-                Does::Read(keys) => Some((tool.name, json!({*keys.first()?: "/dev/null"}))),
-                _ => None,
-            })
-            .unwrap_or(("none", json!({}))),
+    let harmless = tools.clone().find(|tool| nothing(tool.does));
+    let reading = || {
+        tools.find_map(|tool| match tool.does {
+            Does::Read(keys) => Some((tool.name, json!({*keys.first()?: "/dev/null"}))),
+            _ => None,
+        })
     };
+    let call = harmless.map(|tool| (tool.name, json!({}))).or_else(reading);
+    let (tool, arguments) = call.unwrap_or(("none", json!({})));
     let mut payload = Map::new();
     for (key, value) in [
         (keys.event, json!(event)),

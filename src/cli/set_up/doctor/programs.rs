@@ -14,14 +14,10 @@ const LEAST_GIT: (u32, u32) = (2, 30);
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
+    let curl = "is needed to fetch archives and sites";
     let mut checks = vec![
         git(&facts.run),
-        program(
-            &facts.run,
-            "curl",
-            "is needed to fetch archives and sites",
-            Check::warn,
-        ),
+        program(&facts.run, "curl", curl, Check::warn),
     ];
     for offered in Catalog::of(facts).offered() {
         checks.extend(interpreters(&facts.run, offered.skill));
@@ -32,19 +28,17 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
 }
 
 fn git(run: &RunContext) -> Check {
-    let found = find_program("git", &run.env);
-    let said = found.as_ref().map(|git| ask(git, "--version", &run.env));
-    let (Some(git), Some(said)) = (found, said) else {
+    let Some(git) = find_program("git", &run.env) else {
         return program(run, "git", "is needed to install skills", Check::fail);
     };
+    let said = ask(&git, "--version", &run.env);
     let (at, (major, minor)) = (git.display(), LEAST_GIT);
     let remedy = format!("install git {major}.{minor} or later with your package manager");
     match said.as_deref().map(version) {
-        Err(why) => Check::fail(
-            "git",
-            format!("`{at}` does not tell its version: {why}"),
-            remedy,
-        ),
+        Err(why) => {
+            let text = format!("`{at}` does not tell its version: {why}");
+            Check::fail("git", text, remedy)
+        }
         Ok(Some(version)) if version < LEAST_GIT => {
             let (is_major, is_minor) = version;
             let text = format!(
