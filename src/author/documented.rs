@@ -1,7 +1,7 @@
 //! The commands that a skill's texts tell a model to run: in code blocks and code spans of its
 //! `SKILL.md` and of the other Markdown files in its directory. It does not decide about them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::markdown::{Block, Markdown, SHELLS, parts};
 use super::source::{OWN_DIRECTORY, Source, offset_in, other_texts};
@@ -32,13 +32,9 @@ pub struct Documented {
 pub fn documented(source: &Source, is_program: &dyn Fn(&str) -> bool) -> Vec<Documented> {
     let dir = &source.skill.dir;
     let mut found = Vec::new();
-    collect(
-        source.body_text(),
-        "SKILL.md",
-        (dir, is_program),
-        &mut found,
-    );
-    for (path, text) in other_texts(dir) {
+    let body = source.body_text().to_owned();
+    let own = std::iter::once((PathBuf::from("SKILL.md"), body));
+    for (path, text) in own.chain(other_texts(dir)) {
         let shown = path.display().to_string();
         collect(&text, &shown, (dir, is_program), &mut found);
     }
@@ -61,13 +57,9 @@ fn collect(
     let in_blocks = blocks.flat_map(|block: &Block| {
         let is_shell = SHELLS.contains(&block.language.as_str());
         let is_unnamed = block.language.is_empty();
-        let all = if is_shell || is_unnamed {
-            parts(block.text.trim_end())
-        } else {
-            Vec::new()
-        };
-        let counts = move |part: &&str| is_shell || begins(part.trim_start_matches("$ "));
-        all.into_iter().filter(counts).collect::<Vec<_>>()
+        let mut all = parts(block.text.trim_end());
+        all.retain(|part| is_shell || is_unnamed && begins(part.trim_start_matches("$ ")));
+        all
     });
     let spans = markdown.spans.iter().copied().filter(|span| {
         let before = &text[..offset_in(text, span)].trim_end_matches('`');
@@ -96,10 +88,8 @@ fn required(written: &str) -> String {
         text += before;
         let inside = &behind[2..];
         let is_option = inside.starts_with(|c: char| c.is_alphabetic() || "-<…".contains(c));
-        let end = inside
-            .find(']')
-            .filter(|end| is_option && *end <= PLACEHOLDER);
-        if let Some(end) = end {
+        let end = inside.find(']').filter(|end| *end <= PLACEHOLDER);
+        if let Some(end) = end.filter(|_| is_option) {
             rest = &inside[end + 1..];
         } else {
             text += " [";

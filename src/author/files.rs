@@ -57,9 +57,8 @@ impl Walk<'_> {
             self.unreadable(dir, error);
         }
         let entries = entries.into_iter().flatten();
-        let mut paths: Vec<_> = entries
-            .map(|(name, _)| dir.join(name.as_os_str()))
-            .collect();
+        let paths = entries.map(|(name, _)| dir.join(name.as_os_str()));
+        let mut paths: Vec<PathBuf> = paths.collect();
         paths.sort();
         for path in paths {
             let Ok(metadata) = path.symlink_metadata() else {
@@ -120,9 +119,8 @@ fn is_program(dir: &Path, path: &Path) -> bool {
     let Ok(mut file) = files::open_regular(&dir.join(path)) else {
         return false;
     };
-    let executable = file
-        .metadata()
-        .is_ok_and(|m| m.permissions().mode() & 0o111 != 0);
+    let metadata = file.metadata();
+    let executable = metadata.is_ok_and(|it| it.permissions().mode() & 0o111 != 0);
     let read = file.read(&mut head).unwrap_or(0);
     foreign || executable || read > 0 && !head[..read].contains(&0)
 }

@@ -1,7 +1,6 @@
 //! The findings about skills, as text for people and in formats for other programs.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::Path;
 
 use percent_encoding::utf8_percent_encode;
@@ -107,51 +106,35 @@ pub fn render(report: &Findings, format: Format) -> String {
 
 /// For people: one line for each finding, one for its remedy, and a summary.
 fn text(findings: &Findings) -> String {
-    let mut text = String::new();
-    for found in &findings.findings {
-        let _ = writeln!(
-            text,
-            "{}:{}:{}: {}: {} ({})\n  help: {}",
-            one_line(&found.file),
-            found.line,
-            found.column,
-            found.level.as_str(),
-            one_line(&found.message),
-            found.code,
-            one_line(&found.remedy)
-        );
-    }
+    let line = |found: &Finding| {
+        let [file, message, remedy] =
+            [&found.file, &found.message, &found.remedy].map(|it| one_line(it));
+        let (line, column, level) = (found.line, found.column, found.level.as_str());
+        let code = &found.code;
+        format!("{file}:{line}:{column}: {level}: {message} ({code})\n  help: {remedy}\n")
+    };
+    let lines: String = findings.findings.iter().map(line).collect();
     let levels = [Level::Error, Level::Warning, Level::Note];
     let counts = levels.map(|level| count(findings.count(level), level.as_str()));
-    let _ = writeln!(
-        text,
-        "{}: {}",
-        count(findings.skills, "skill"),
-        counts.join(", ")
-    );
-    text
+    let skills = count(findings.skills, "skill");
+    format!("{lines}{skills}: {}\n", counts.join(", "))
 }
 
 /// Workflow commands of GitHub Actions, which shows them next to changed lines.
 fn github(findings: &Findings) -> String {
-    let mut text = String::new();
-    for found in &findings.findings {
+    let line = |found: &Finding| {
         let command = match found.level {
             Level::Note => "notice",
             level => level.as_str(),
         };
-        let _ = writeln!(
-            text,
-            "::{command} file={},line={},col={},title={}::{}%0A{}",
-            property(&found.file),
-            found.line,
-            found.column,
-            property(&found.code),
-            data(&found.message),
-            data(&found.remedy)
-        );
-    }
-    text
+        let [file, title] = [&found.file, &found.code].map(|it| property(it));
+        let [message, remedy] = [&found.message, &found.remedy].map(|it| data(it));
+        let (line, column) = (found.line, found.column);
+        format!(
+            "::{command} file={file},line={line},col={column},title={title}::{message}%0A{remedy}\n"
+        )
+    };
+    findings.findings.iter().map(line).collect()
 }
 
 fn data(text: &str) -> String {

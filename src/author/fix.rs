@@ -54,10 +54,8 @@ pub fn fix(dir: &Path, text: &str) -> Option<String> {
 /// name compare as equal.
 fn meaning(dir: &Path, text: &str) -> Option<impl Debug + PartialEq + use<>> {
     let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).ok()?;
-    let lists = (
-        skill.fields.allowed_tools(),
-        skill.fields.disallowed_tools(),
-    );
+    let fields = &skill.fields;
+    let lists = (fields.allowed_tools(), fields.disallowed_tools());
     // All other fields, by value. A value that the lenient parser had to guess must remain a guess.
     let mut others: Map<String, Value> = skill.fields.into();
     others.retain(|key, _| !is_name(key) && !is_tool_list(key));
@@ -105,11 +103,8 @@ fn fences(text: &str, _: &SkillName) -> Option<String> {
     let opens = before.is_empty() || before.trim_end() == "---";
     // A comment before the frontmatter, or a guessed end, is left alone.
     let closes = text[start + yaml.len()..].starts_with("---");
-    let fixed = format!(
-        "---\n{}\n---\n{}",
-        yaml.trim_end_matches('\n'),
-        split.body.trim_start_matches([' ', '\t'])
-    );
+    let (yaml, body) = (yaml.trim_end_matches('\n'), split.body);
+    let fixed = format!("---\n{yaml}\n---\n{}", body.trim_start_matches([' ', '\t']));
     (opens && closes && fixed != text).then_some(fixed)
 }
 
@@ -126,7 +121,8 @@ fn quotes(text: &str, _: &SkillName) -> Option<String> {
         let (content, end) = line.split_at(line.trim_end_matches('\n').len());
         match content.split_once(": ") {
             Some((key, value)) if !key.starts_with([' ', '#', '-']) && repaired(content) => {
-                let _ = write!(fixed, "{key}: {}{end}", in_quotes(value.trim()));
+                let quoted = value.trim().replace('\'', "''");
+                let _ = write!(fixed, "{key}: '{quoted}'{end}");
             }
             _ => fixed += line,
         }
@@ -134,10 +130,6 @@ fn quotes(text: &str, _: &SkillName) -> Option<String> {
     let fixed = format!("{}{fixed}{}", &text[..start], &text[start + yaml.len()..]);
     let now = split_frontmatter(&fixed).yaml.map(repaired);
     (now == Some(false)).then_some(fixed)
-}
-
-fn in_quotes(value: &str) -> String {
-    format!("'{}'", value.replace('\'', "''"))
 }
 
 /// Corrects the spelling of the name and of the tool list's key.

@@ -18,10 +18,8 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
         Ok(skill) => skill,
         Err(diagnostic) => {
             let file = dir.join("SKILL.md").display().to_string();
-            return (
-                vec![Finding::of_diagnostic(&diagnostic, file, (1, 1))],
-                None,
-            );
+            let found = Finding::of_diagnostic(&diagnostic, file, (1, 1));
+            return (vec![found], None);
         }
     };
     let source = Source::read(skill);
@@ -29,11 +27,12 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     let finding = |d| {
         let found = Finding::of_diagnostic(d, source.file(), place_of(&source, d));
         // Users are warned of it; its author can mend it before there are any.
-        if is_guessed(d) {
-            found.level(Level::Error)
+        let level = if is_guessed(d) {
+            Level::Error
         } else {
-            found
-        }
+            found.level
+        };
+        found.level(level)
     };
     let mut found: Vec<Finding> = diagnostics.map(finding).collect();
     found.extend(fields_and_text(&source));
@@ -78,9 +77,8 @@ fn broken_line(source: &Source) -> (usize, usize) {
     let within = over_yaml_limits(yaml).is_none();
     let parsed = within.then(|| serde_yaml::from_str::<serde_json::Value>(yaml));
     let failed = parsed.and_then(Result::err);
-    let at = failed
-        .and_then(|error| error.location())
-        .map_or(0, |place| place.index());
+    let at = failed.and_then(|error| error.location());
+    let at = at.map_or(0, |place| place.index());
     source.place(source.yaml.start + at.min(yaml.len()))
 }
 
@@ -103,11 +101,8 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
         let message = format!("`{key}` has {length} characters, over the specification's {most}");
         say("compatibility-too-long", source.key(key), &message);
     }
-    let unknown: Vec<&str> = skill
-        .fields
-        .keys()
-        .filter(|key| Known::of(key).is_none() && near_miss_of(key).is_none())
-        .collect();
+    let is_unknown = |key: &&str| Known::of(key).is_none() && near_miss_of(key).is_none();
+    let unknown: Vec<&str> = skill.fields.keys().filter(is_unknown).collect();
     if let Some(first) = unknown.first() {
         let names = unknown.join("`, `");
         let message = format!("neither the specification nor a client in wide use knows `{names}`");

@@ -103,11 +103,8 @@ impl<'a> Markdown<'a> {
 /// The backticks or tildes that open or close a block; empty if the line has no fence.
 fn fence_marks(line: &str) -> &str {
     let marks = |mark| &line[..line.len() - line.trim_start_matches(mark).len()];
-    let longest = ['`', '~']
-        .map(marks)
-        .into_iter()
-        .find(|marks| marks.len() >= 3);
-    longest.unwrap_or_default()
+    let mut marks = ['`', '~'].map(marks).into_iter();
+    marks.find(|marks| marks.len() >= 3).unwrap_or_default()
 }
 
 /// The offset of the next run of exactly as many backticks.

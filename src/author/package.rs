@@ -64,10 +64,9 @@ impl Package {
 /// # Errors
 /// When a link leads out, an entry is not a file, or the skill exceeds the limits of an archive.
 pub fn package(dir: &Path, name: &str) -> Result<Package> {
-    let root = dir
-        .canonicalize()
-        .map_err(|error| Error::io("open directory", dir, &error))?;
-    let open = Dir::anchor(&root).map_err(|error| Error::io("open directory", dir, &error))?;
+    let open = dir.canonicalize().and_then(|root| Dir::anchor(&root));
+    let open = open.map_err(|error| Error::io("open directory", dir, &error))?;
+    let root = open.path().to_owned();
     let mut packing = Packing {
         root: open,
         files: BTreeMap::new(),
@@ -158,10 +157,8 @@ impl Packing {
         within.push(from.to_owned());
         let unreadable = |error| Error::io("read directory", from, &error);
         let below = from.strip_prefix(self.root.path()).unwrap_or(from);
-        let entries = self
-            .root
-            .open_dir_below(below)
-            .and_then(|dir| dir.entries());
+        let entries = self.root.open_dir_below(below);
+        let entries = entries.and_then(|dir| dir.entries());
         for (entry, _) in entries.map_err(unreadable)? {
             let is_plain = |name: &&str| !name.contains('\\') && !name.contains(char::is_control);
             let name = entry.as_str().filter(is_plain).ok_or_else(|| {
@@ -258,9 +255,8 @@ fn is_doubtful(path: &str) -> bool {
     let ends = [".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".ppk"];
     let template = ["example", "sample", "template"];
     // `.env.local` and `prod.env`, but no `example.env`.
-    let environment = name
-        .strip_prefix(".env.")
-        .or_else(|| name.strip_suffix(".env"));
+    let environment = name.strip_prefix(".env.");
+    let environment = environment.or_else(|| name.strip_suffix(".env"));
     environment.is_some_and(|kind| !template.contains(&kind))
         || SECRETS.has(name)
         || dirs.iter().any(|dir| OF_SECRETS.has(dir))

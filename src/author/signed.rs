@@ -34,11 +34,8 @@ pub fn lint(skill: &Skill) -> Option<Finding> {
         Ok(Some((_, bytes))) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => return found("manifest-differs", &format!("it cannot be read: {error}")),
     };
-    if !skill
-        .dir
-        .join(format!("{MANIFEST}{SSH_SIGNATURE}"))
-        .exists()
-    {
+    let signature = skill.dir.join(format!("{MANIFEST}{SSH_SIGNATURE}"));
+    if !signature.exists() {
         return found("manifest-unsigned", "nothing beside the manifest signs it");
     }
     let signed = match Manifest::parse(&text) {
@@ -54,8 +51,6 @@ pub fn lint(skill: &Skill) -> Option<Finding> {
         .filter(|(path, digest)| is_own(path, digest));
     let own: Vec<String> = own.map(|(_, digest)| digest.to_owned()).collect();
     let why = signed.differs(&skill.authors_name(), packed.digests(), &own)?;
-    found(
-        "manifest-differs",
-        &format!("the manifest is not of these files: {why}"),
-    )
+    let why = format!("the manifest is not of these files: {why}");
+    found("manifest-differs", &why)
 }

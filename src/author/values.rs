@@ -33,11 +33,9 @@ pub fn lint(source: &Source) -> Vec<Finding> {
             continue;
         };
         let say = |code, message: &str, remedy: &str| {
+            let remedy = remedy.to_owned();
             let found = Finding::new(code, source.file(), source.key(key), message);
-            Finding {
-                remedy: remedy.to_owned(),
-                ..found
-            }
+            Finding { remedy, ..found }
         };
         if !known.is_read_as(key) {
             let message = format!("`{key}` is not read, only `{}`", known.key);
@@ -176,13 +174,8 @@ fn hooks(source: &Source) -> Vec<Finding> {
             Ok(Err(error)) => ("hook-missing", error),
             Err(error) => ("hook-leaves-skill", error),
         };
-        let place = source.words("hooks", script);
-        Some(Finding::new(
-            code,
-            source.file(),
-            place,
-            &format!("hook: {error}"),
-        ))
+        let (place, text) = (source.words("hooks", script), format!("hook: {error}"));
+        Some(Finding::new(code, source.file(), place, &text))
     };
     pre.iter().chain(&post).filter_map(problem).collect()
 }

@@ -121,23 +121,18 @@ impl<'a> Host<'a> {
     /// recording changes.
     pub fn settled(&self, text: &str) -> String {
         let text = text.replace(&self.stage.dir.path().display().to_string(), "<stage>");
-        let is_conversation = |listed: &str| {
-            let path = listed
-                .split_once("</file>")
-                .map_or(listed, |(path, _)| path);
+        let is_conversation = |listed: &&str| {
+            let path = listed.split_once("</file>");
+            let path = path.map_or(*listed, |(path, _)| path);
             let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
-            self.conversations
-                .iter()
-                .any(|known| Path::new(dir) == known)
+            let mut known = self.conversations.iter();
+            known.any(|known| Path::new(dir) == known)
         };
         let settled = |line: &str| {
-            let listed = line
-                .strip_prefix("<file size=\"")
-                .and_then(|rest| rest.split_once("\">"));
-            match listed {
-                Some((_, path)) if is_conversation(path) => format!("<file size=\"…\">{path}"),
-                _ => line.to_owned(),
-            }
+            let listed = line.strip_prefix("<file size=\"");
+            let path = listed.and_then(|rest| Some(rest.split_once("\">")?.1));
+            let path = path.filter(is_conversation);
+            path.map_or(line.to_owned(), |path| format!("<file size=\"…\">{path}"))
         };
         text.split_inclusive('\n').map(settled).collect()
     }
@@ -162,22 +157,13 @@ impl<'a> Host<'a> {
         project.join(path).starts_with(&project) && !path.contains("..")
     }
 
-    fn call(
-        &self,
-        [name_variable, data_variable]: [&str; 2],
-        name: &str,
-        data: &Value,
-    ) -> Result<String> {
-        let mut command = self.command();
-        command.env(name_variable, name);
-        let data = data.to_string();
-        match self.generation {
-            Protocol::Environment => {
-                command.env(data_variable, &data);
-                self.run(command, b"")
-            }
-            Protocol::Stdin => self.run(command, data.as_bytes()),
+    fn call(&self, [of_name, of_data]: [&str; 2], name: &str, data: &Value) -> Result<String> {
+        let (mut command, mut data) = (self.command(), data.to_string());
+        command.env(of_name, name);
+        if self.generation == Protocol::Environment {
+            command.env(of_data, std::mem::take(&mut data));
         }
+        self.run(command, data.as_bytes())
     }
 
     fn command(&self) -> Command {

@@ -85,14 +85,13 @@ impl Conversation {
             }
             let expected = recorded.or(step.expect.equals.as_deref().filter(differs));
             let diff = expected.map(|expected| {
-                let [old, new] =
-                    [expected, &outcome.answer].map(|text| format!("{}\n", text.trim()));
+                let texts = [expected, &outcome.answer];
+                let [old, new] = texts.map(|text| format!("{}\n", text.trim()));
                 unified_diff(("expected", "answered"), &old, &new)
             });
-            let prompt = step.prompt.as_deref().unwrap_or_default();
-            let call = step.call.clone();
+            let prompt = || format!("prompt: {}", step.prompt.as_deref().unwrap_or_default());
             steps.push(PlayedStep {
-                what: call.unwrap_or_else(|| format!("prompt: {prompt}")),
+                what: step.call.clone().unwrap_or_else(prompt),
                 answer: outcome.answer,
                 blocked: outcome.blocked,
                 failures,
@@ -139,9 +138,8 @@ impl Model<'_> {
         let mut offered = names.clone();
         if self.host.generation == Protocol::Stdin {
             let tool = |name: &str, kind: &str| json!({"name": name, "type": kind});
-            let own = HOST_TOOLS
-                .iter()
-                .map(|own| tool(own.name, kind_of(own.effect)));
+            let own = HOST_TOOLS.iter();
+            let own = own.map(|own| tool(own.name, kind_of(own.effect)));
             let all = own.chain(names.iter().map(|name| tool(name, "plugin")));
             let data = json!({
                 "context_name": context["context_name"],
@@ -166,11 +164,8 @@ impl Model<'_> {
         if !ours && !hosts && result.is_none() {
             let text = format!("there is no tool `{}`", tool.escape_debug());
             let other = "give the step a `result` if another plugin has such a tool";
-            let names = self
-                .tools
-                .iter()
-                .map(String::as_str)
-                .chain(alias::nearest(tool));
+            let ours = self.tools.iter().map(String::as_str);
+            let names = ours.chain(alias::nearest(tool));
             return Err(Error::new(text).hint(match nearest(tool, names) {
                 Some(near) => format!("did you mean `{near}`? If not, {other}"),
                 None => format!("correct its name, or {other}"),
