@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::finding::Finding;
 use super::source::Source;
-use super::{description, files, references, signed, values};
+use super::{description, files, package, references, values};
 use crate::skill::{Diagnostic, Known, Level, Skill, near_miss_of, over_yaml_limits};
 
 /// Characters of the field `compatibility` (specification).
@@ -39,7 +39,7 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     found.extend(values::lint(&source));
     found.extend(references::lint(&source));
     found.extend(files::lint(dir));
-    found.extend(signed::lint(&source.skill));
+    found.extend(package::lint_manifest(&source.skill));
     (found, Some(source))
 }
 

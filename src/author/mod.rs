@@ -4,7 +4,6 @@
 
 mod conversation;
 mod description;
-mod documented;
 mod files;
 mod finding;
 mod fix;
@@ -13,22 +12,21 @@ mod markdown;
 mod package;
 mod references;
 mod scaffold;
-mod signed;
 mod source;
 mod tool_list;
 mod values;
 
 pub use conversation::{Conversation, Played, PlayedStep};
 pub use description::Descriptions;
-pub use documented::{Documented, documented, is_negated};
+
 pub use files::programs;
 pub use finding::{Finding, Findings, Format, render};
 pub use fix::fix;
 pub use lint::lint;
-pub use markdown::commands;
-pub use package::{Package, package};
+pub use markdown::{Documented, commands, documented, is_negated};
+pub use package::{Package, manifest, package};
 pub use scaffold::{NewFile, Script, Wish, files as scaffold};
-pub use signed::manifest;
+
 pub use source::{Source, is_skill_file, skills_at};
 pub use tool_list::with_entries;
 pub use values::no_effect;

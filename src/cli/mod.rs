@@ -16,7 +16,6 @@ mod json;
 mod layers;
 mod look;
 mod market;
-mod model_install;
 mod named;
 mod options;
 mod outcome;
@@ -41,6 +40,6 @@ use table::{Cell, Column, Table};
 use tool_names::ToolNames;
 
 pub use caller::{Answer, Caller, Failure};
-pub use model_install::model_install;
+pub use person::model_install;
 pub use run::run;
 pub(crate) use screen::{Paint, Screen};

@@ -1,14 +1,21 @@
-//! The single function that checks whether the caller may run a command (see `decisions`).
+//! The single function that checks whether the caller may run a command (see `decisions`), and what a
+//! model may install without its user (docs/spec/restriction.md#always-allowed).
 
-use super::args::Verb;
-use super::caller::{Caller, agent_above, decided_by_a_person, only_for_people, pasted};
+use clap::Parser;
+
+use super::args::{Cli, Verb};
+use super::caller::{
+    Caller, agent_above, decided_by_a_person, only_for_people, pasted, through_host,
+};
 use super::decisions::{Class, decision};
-use super::model_install::model_may;
 use super::options::Common;
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::protocol::ModelInstall;
+use crate::marketplace::within_sources;
+use crate::policy::ModelInstalls;
+use crate::protocol::{ModelInstall, Request, ToolCall};
+use crate::run_context::RunContext;
 use crate::session::snapshot;
 use crate::skill::one_line;
 
@@ -85,4 +92,203 @@ fn is_always_on(facts: &Facts, entry: &Entry) -> bool {
         };
         config.uses_skills.names().any(is_it)
     })
+}
+
+const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list and show \
+    them. Tell the user: agent-skills proposals list";
+
+/// Decides on a call of `skill_marketplace`.
+pub fn model_install(facts: &Facts, request: &Request) -> ModelInstall {
+    // An invalid call installs nothing, and the tool itself reports the error.
+    let Some(ToolCall::Command(words)) = request.our_call() else {
+        return ModelInstall::Allowed;
+    };
+    match model_may(facts, words) {
+        // The reference can only be replaced where it is a separate argument.
+        ModelInstall::AllowedAs(_) if request.arguments.get("action").is_none() => {
+            refused(&facts.run, &words.join(" "), SOURCES)
+        }
+        decided => decided,
+    }
+}
+
+/// Decides on a command line as if a model requested it: only commands of its tool, and installs
+/// only from configured sources.
+pub fn model_may(facts: &Facts, words: &[String]) -> ModelInstall {
+    let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
+    // An invalid command does nothing, and reports the error itself.
+    let Ok(Cli {
+        common,
+        verb: Some(verb),
+    }) = Cli::try_parse_from(line)
+    else {
+        return ModelInstall::Allowed;
+    };
+    if !decision(common, &verb).for_models {
+        return ModelInstall::Refused(match verb {
+            Verb::Proposals(_) => DECIDED_BY_PEOPLE.to_owned(),
+            _ => for_people(words),
+        });
+    }
+    let Verb::Install(install) = verb else {
+        return ModelInstall::Allowed;
+    };
+    let [reference] = &*install.references else {
+        let words = match &*install.references {
+            [] => "install REFERENCE".to_owned(),
+            _ => words.join(" "),
+        };
+        return refused(&facts.run, &words, "one skill at a time");
+    };
+    let install = format!("install {reference}");
+    match facts.config().map(|config| config.model_installs) {
+        Ok(ModelInstalls::Any) => ModelInstall::Allowed,
+        Ok(ModelInstalls::Sources) => match within_sources(&facts.run.dirs.plugin, reference) {
+            Some(spelled) if spelled == *reference => ModelInstall::Allowed,
+            Some(spelled) => ModelInstall::AllowedAs(spelled),
+            None => refused(&facts.run, &install, SOURCES),
+        },
+        Ok(ModelInstalls::Off) | Err(_) => refused(&facts.run, &install, "nothing"),
+    }
+}
+
+const SOURCES: &str = "a skill of a configured source";
+
+/// The message to a model for a command that only the user may run.
+fn for_people(words: &[String]) -> String {
+    format!(
+        "This is not allowed without the user: a model does not decide it. Ask the user to look at it \
+         and to run in a terminal: agent-skills {}",
+        pasted(words)
+    )
+}
+
+fn refused(run: &RunContext, command: &str, permitted: &str) -> ModelInstall {
+    let command = through_host(run, command);
+    ModelInstall::Refused(format!(
+        "This is not allowed without the user: a model may install {permitted}. Ask the user to look \
+         at it and to run: {command}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Protocol;
+    use crate::host::ours;
+    use crate::protocol::ToolUse;
+    use crate::sys::Env;
+    use serde_json::{Value, json};
+    use std::path::Path;
+
+    fn decided(arguments: &Value) -> ModelInstall {
+        let home = tempfile::tempdir().unwrap();
+        let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
+        let facts = Facts::new(env, Some(Protocol::Stdin));
+        let used = ToolUse {
+            tool: ours::MARKETPLACE.to_owned(),
+            arguments: arguments.clone(),
+        };
+        model_install(&facts, &Request::of_chibi(&facts, used))
+    }
+
+    fn install(reference: &str) -> ModelInstall {
+        decided(&json!({"action": "install", "skill_ref": reference}))
+    }
+
+    #[test]
+    fn a_model_installs_from_configured_sources_only() {
+        assert_eq!(install("anthropics/skills@pdf"), ModelInstall::Allowed);
+        assert_eq!(
+            install("https://github.com/anthropics/skills"),
+            ModelInstall::Allowed
+        );
+        let spelled = ModelInstall::AllowedAs("github:anthropics/skills@pdf".to_owned());
+        assert_eq!(install("anthropics/pdf"), spelled);
+    }
+
+    #[test]
+    fn anything_else_is_the_users_to_install() {
+        for reference in [
+            "evil/skills@pdf",
+            "./here",
+            "/etc",
+            "https://evil.example/x.git",
+            "anthropics-x/pdf",
+        ] {
+            let ModelInstall::Refused(message) = install(reference) else {
+                panic!("{reference}")
+            };
+            assert!(
+                message.contains(&format!("\"install {reference}\"")),
+                "{message}"
+            );
+        }
+        for second in ["evil/x", "anthropics/skills@csv"] {
+            let two = decided(&json!({"args": ["install", "anthropics/skills@pdf", second]}));
+            assert!(matches!(two, ModelInstall::Refused(_)), "{second}");
+        }
+        let words = decided(&json!({"args": ["install", "--yes", "evil/x"]}));
+        assert!(matches!(words, ModelInstall::Refused(_)));
+        let accepting = json!({"args": ["install", "--accept-findings", "anthropics/skills@pdf"]});
+        assert!(matches!(decided(&accepting), ModelInstall::Refused(_)));
+    }
+
+    #[test]
+    fn what_a_user_is_to_copy_runs_one_command() {
+        let reference = "evil/x\"; $(touch a) `touch b` | sh & ' \\ > c";
+        let ModelInstall::Refused(message) = install(reference) else {
+            panic!()
+        };
+        let command = message.split("to run: ").nth(1).unwrap();
+        assert!(
+            !command.contains(['$', '`', ';', '|', '&', '\\', '>', '\'']),
+            "{command}"
+        );
+        assert_eq!(command.matches('"').count(), 2, "{command}");
+    }
+
+    #[test]
+    fn only_the_user_widens_what_a_model_may_install() {
+        for words in [
+            &["source", "add", "evil/x"][..],
+            &["sync", "./x"],
+            &["install"],
+            &["install", "--reading=path", "anthropics/skills@pdf"],
+            &["update", "--yes"],
+            &["install", "--layer=personal", "anthropics/skills@pdf"],
+            &["remove", "--layer", "personal", "x"],
+            &["trust", "--always"],
+            &["approve", "x"],
+            &["enable", "x"],
+            &["config", "set", "enforce", "off"],
+            &["update", "-y", "pdf"],
+            &["update", "--allow-downgrade"],
+            &["rollback", "pdf"],
+            &["deactivate"],
+            &["remove", "--yes", "x"],
+            &["list", "--yes"],
+        ] {
+            let ModelInstall::Refused(message) = decided(&json!({"args": words})) else {
+                panic!("{words:?}")
+            };
+            // Through the host, most of these are refused.
+            let shell = words[0] != "install" || words.contains(&"--yes");
+            let said = !shell || !message.contains("chibi") && !message.contains("may install");
+            assert!(said, "{message}");
+        }
+    }
+
+    #[test]
+    fn other_actions_and_nonsense_pass() {
+        for arguments in [
+            json!({"action": "search", "query": "x"}),
+            json!({"action": "remove", "skill_ref": "x"}),
+            json!({"args": ["list_installed"]}),
+            json!(3),
+            json!({}),
+        ] {
+            assert_eq!(decided(&arguments), ModelInstall::Allowed);
+        }
+    }
 }

@@ -8,9 +8,7 @@ mod json;
 mod merge;
 mod place;
 mod plugin;
-mod record;
 mod state;
-mod switches;
 #[cfg(test)]
 mod tests;
 mod toml;
@@ -20,5 +18,4 @@ pub use entry::{Invocation, program};
 pub use file::Run;
 pub use place::{Place, Places};
 pub use plugin::directory;
-pub use state::{Found, found, last_seen, seen_file, watched};
-pub use switches::Lack;
+pub use state::{Found, Lack, found, last_seen, seen_file, watched};

@@ -1,19 +1,21 @@
-//! To which agents this program is connected, what is missing there, and which of their files decide
+//! To which agents this program is connected, what is missing there or switches hooks off, and which of their files decide
 //! about that.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use serde_json::Value;
+
+use super::change::Records;
 use super::file::{self, Run};
+use super::json::Json;
 use super::place::Places;
-use super::record::Records;
-use super::switches::Lack;
-use super::switches::switched_off;
 use crate::error::Error;
-use crate::host::agent::settings::Format;
+use crate::host::agent::settings::{Format, Off, Switch};
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::run_context::RunContext;
-use crate::sys::{Moment, millis};
+use crate::sys::{Moment, files, limits, millis};
 
 /// What one configuration file of an agent has of ours.
 #[derive(Debug)]
@@ -168,4 +170,84 @@ pub fn watched(run: &RunContext, holders: &[PathBuf]) -> Vec<PathBuf> {
         rest.is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
     });
     paths
+}
+
+/// The name that our entries have where an agent gives them one.
+const OURS: &str = "agent-skills";
+
+/// Each switch of the agent that is off in some file of this user or project, and each such file that
+/// cannot be read.
+pub fn switched_off(places: &Places, agent: Agent) -> Vec<Lack> {
+    let settings = agent.settings();
+    let mut lacks = Vec::new();
+    for Switch {
+        user,
+        project,
+        key,
+        off,
+    } in settings.switches
+    {
+        let home = places.home(settings.home).into_iter();
+        let users = home.flat_map(|home| user.iter().map(move |file| home.join(file)));
+        let projects = project.iter().map(|file| places.project().join(file));
+        for file in users.chain(projects) {
+            let shown = file.display();
+            match read(&file) {
+                Ok(Some(value)) if is_off(&value, key, *off) => lacks.push(Lack {
+                    what: format!("`{shown}` has `{}`", key.join(".")),
+                    next: match off {
+                        Off::Is(off) => format!("set it to {}", !off),
+                        Off::Names => format!("take `{OURS}` out of it"),
+                    },
+                }),
+                Ok(_) => {}
+                Err(why) => lacks.push(Lack {
+                    what: format!("`{shown}` cannot be read: {why}"),
+                    next: "correct it".to_owned(),
+                }),
+            }
+        }
+    }
+    lacks.dedup();
+    lacks
+}
+
+/// The content of a settings file; `None` if there is none.
+fn read(file: &Path) -> Result<Option<Value>, String> {
+    let read = |file: &Path| files::read_capped(file, limits::CONFIG_FILE);
+    let bytes = files::unless_missing(file, read).map_err(|error| error.to_string())?;
+    let Some(bytes) = bytes else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    if file.extension().is_some_and(|end| end == "toml") {
+        let read = toml::from_str(&text);
+        return read.map(Some).map_err(|error| error.message().to_owned());
+    }
+    let read = Json::parse(&text).map_err(|error| error.to_string())?;
+    Ok(read.value())
+}
+
+fn is_off(settings: &Value, key: &[&str], off: Off) -> bool {
+    let value = key.iter().try_fold(settings, |at, name| at.get(name));
+    match (off, value) {
+        (Off::Is(off), Some(Value::Bool(value))) => *value == off,
+        (Off::Names, Some(Value::Array(names))) => names.iter().any(|name| name == OURS),
+        _ => false,
+    }
+}
+
+/// What is wrong with a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// What it is, as a sentence fragment.
+    pub what: String,
+    /// The next step.
+    pub next: String,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}: {}", self.what, self.next)
+    }
 }

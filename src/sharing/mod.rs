@@ -2,8 +2,6 @@
 //! look, to the one directory where each skill is installed. It knows no marketplace and installs
 //! nothing; it neither follows nor replaces what it did not make. Open `shared.rs` first.
 
-mod place;
 mod shared;
 
-pub use place::Link;
-pub use shared::{Fault, For, Links, Outcome, Shared};
+pub use shared::{Fault, For, Link, Links, Outcome, Shared};

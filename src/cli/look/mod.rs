@@ -7,7 +7,6 @@ mod figures;
 pub mod info;
 pub mod jobs;
 pub mod list_installed;
-mod page;
 pub mod suggest;
 mod suggest_entries;
 pub mod summary;

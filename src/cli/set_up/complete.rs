@@ -9,7 +9,7 @@ use std::iter;
 use clap::{Command, ValueEnum, ValueHint};
 use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
-use super::config_keys::KEYS;
+use super::config::KEYS;
 use crate::catalog::Catalog;
 use crate::cli::{Common, json};
 use crate::error::Result;

@@ -2,7 +2,6 @@
 
 pub mod complete;
 pub mod config;
-pub mod config_keys;
 pub mod doctor;
 pub mod hosts;
 pub mod man;

@@ -1,6 +1,5 @@
 //! Writing skills: for authors, and for people who decide on what a model proposes.
 
-mod findings;
 pub mod new;
 pub mod package;
 pub mod proposals;

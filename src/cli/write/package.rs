@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::findings;
 use super::try_skill::find_and_tell;
+use super::validate::{Installed, lint};
 use crate::author::{Findings, Format, Package as Packed, manifest, package, render};
 use crate::catalog::{Catalog, Layer, market_at};
 use crate::cli::{Answer, Caller, Common, Outcomes, watched};
@@ -165,7 +165,7 @@ pub fn checked(
     let own = own.as_deref().and_then(SkillName::from_written);
     let name = own.unwrap_or_else(|| skill.name.clone());
     let installed = Catalog::of(facts);
-    let mut found = findings::lint(facts, &skill.dir, &findings::Installed::new(&installed));
+    let mut found = lint(facts, &skill.dir, &Installed::new(&installed));
     found.retain(|finding| finding.level == Level::Error && counts(&finding.code));
     if !found.is_empty() {
         let report = Findings {

@@ -1,19 +1,28 @@
-//! `validate`: checks for skill authors.
+//! `validate`: checks for skill authors: all findings about a skill, those of the author room and of
+//! the rooms that run, restrict, scan and install skills.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::findings;
-use crate::author::{self, Finding, Findings, Format};
-use crate::catalog::Catalog;
+use serde_json::json;
+
+use crate::activation::{Enforcement, unmet};
+use crate::author::{self, Descriptions, Finding, Findings, Format, Source};
+use crate::catalog::{Catalog, Offered};
 use crate::cli::describe::printable;
 use crate::cli::named::{Meant, meant, tell_which};
+use crate::cli::report::{restriction_of, session_with};
 use crate::cli::{Answer, Common, Failure, watched};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
+use crate::host::alias::Capability;
+use crate::host::{mentions, tools};
+use crate::marketplace::{Severity, scan_directory};
+use crate::permission::{Call, Part, Restriction, Rule, decide};
+use crate::policy::{Config, OnDisk, Policies};
 use crate::run_context::real;
-use crate::skill::{Level, find_skill_file, unified_diff};
+use crate::skill::{Level, Runner, SkillName, brief, find_skill_file, unified_diff};
 use crate::sys::text::quoted;
 use crate::sys::{Durable, Progress, files, limits, tell};
 
@@ -39,7 +48,7 @@ impl Validate {
             findings: Vec::new(),
         };
         let installed = Catalog::of(facts);
-        let compared = findings::Installed::new(&installed);
+        let compared = Installed::new(&installed);
         let mut seen = BTreeSet::new();
         for path in &self.paths {
             // Show the path as it was given.
@@ -60,7 +69,7 @@ impl Validate {
                     fix(&dir, common)?;
                 }
                 report.skills += 1;
-                let found = findings::lint(facts, &dir, &compared);
+                let found = lint(facts, &dir, &compared);
                 report.findings.extend(found);
             }
         }
@@ -137,4 +146,228 @@ fn fix(dir: &Path, common: Common) -> Result<()> {
         tell(format_args!("{}", printable(&diff)));
     }
     Ok(())
+}
+
+/// Descriptions more similar than this are too hard to tell apart for a model. The two most similar
+/// ones in the corpus for different tasks have 0.65.
+const OVERLAP: f64 = 0.75;
+/// Maximum number of findings of one kind about a skill's commands; more would add nothing.
+const COMMANDS: usize = 3;
+
+/// What is found in a skill's file: the code, the place and the message.
+type Found = (String, (usize, usize), String);
+
+/// The installed skills with which others are compared.
+pub struct Installed<'c> {
+    catalog: &'c Catalog,
+    offered: Vec<Offered<'c>>,
+    descriptions: Descriptions,
+}
+
+impl<'c> Installed<'c> {
+    /// Reads each description once.
+    pub fn new(catalog: &'c Catalog) -> Self {
+        let offered = catalog.offered();
+        let descriptions = Descriptions::new(offered.iter().map(|skill| skill.description));
+        Self {
+            catalog,
+            offered,
+            descriptions,
+        }
+    }
+}
+
+/// The findings about the skill in `dir`, sorted by file and place.
+pub fn lint(facts: &Facts, dir: &Path, installed: &Installed) -> Vec<Finding> {
+    let (mut found, source) = author::lint(dir);
+    if let Some(source) = &source {
+        let mut in_file = tools_of(facts, source);
+        in_file.extend(overlaps(source, installed));
+        in_file.extend(requirements(facts, source, installed.catalog));
+        for (code, place, message) in in_file {
+            found.push(Finding::new(&code, source.file(), place, &message));
+        }
+        found.extend(scripts(dir));
+    }
+    found.extend(scanned(dir));
+    found.sort_by(|a, b| {
+        (&a.file, a.line, a.column, &a.code).cmp(&(&b.file, b.line, b.column, &b.code))
+    });
+    found
+}
+
+/// Requirements that neither the installed skills nor those next to it meet.
+fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<Found> {
+    let dir = source.skill.dir.canonicalize().unwrap_or_default();
+    let is_beside = |written: &str| {
+        // The owner of neighbouring skills is not checked; it depends on their author.
+        let (name, _owner) = written.rsplit_once('@').unwrap_or((written, ""));
+        let name = SkillName::from_written(name);
+        let beside = name.map(|name| dir.with_file_name(name.as_str()).join("SKILL.md"));
+        beside.is_some_and(|file| file.exists())
+    };
+    let unmet = unmet(facts, installed, &source.skill, is_beside).into_iter();
+    let place = source.key("requires");
+    unmet
+        .map(|unmet| (unmet.code(), place, unmet.to_string()))
+        .collect()
+}
+
+/// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
+fn tools_of(facts: &Facts, source: &Source) -> Vec<Found> {
+    let (_, restriction) = restriction_of(&facts.run, &source.skill);
+    let noted = restriction.notes.iter().map(|note| {
+        let place = source.words("allowed-tools", &note.entry);
+        (note.code.to_owned(), place, note.message.clone())
+    });
+    let mut found: Vec<Found> = noted.collect();
+    let body = source.body_text();
+    for (name, offset) in mentions::named(body) {
+        let here = Capability::named(name).map(Capability::tools);
+        // A rule names the newer host's tools; the older host's plugins follow from them.
+        let here = here.into_iter().flatten();
+        let mut here = here
+            .filter(|tool| !tools::is_plugin_of_older_host(tool))
+            .peekable();
+        if !author::is_negated(&body[..offset])
+            && here.peek().is_some()
+            && !here.any(|tool| is_allowed(&restriction, tool))
+        {
+            let place = source.place(source.body + offset);
+            let message =
+                format!("the body speaks of `{name}`, which the skill's own list of tools forbids");
+            found.push(("tool-not-allowed".to_owned(), place, message));
+        }
+    }
+    found.extend(commands(facts, source, &restriction));
+    found
+}
+
+fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
+    let speaks = |rule: &Rule| {
+        let mut names = rule.host_names().into_iter();
+        names.any(|name| match name.strip_suffix('*') {
+            Some(start) => tool.starts_with(start),
+            None => name.split('(').next() == Some(tool),
+        })
+    };
+    let whole = |rule: &Rule| rule.host_names().iter().any(|name| name == tool);
+    let harmless = tools::find(tool).is_some_and(|tool| tool.effect == tools::Effect::Harmless);
+    let allowed = restriction.allowed();
+    let granted = allowed.is_none_or(|rules| rules.iter().any(speaks));
+    (granted || harmless) && !restriction.denied.iter().any(whole)
+}
+
+/// Commands in the body's code blocks that would be refused, by the same decision as for the host.
+fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Found> {
+    let finding = |place, message| ("command-not-allowed".to_owned(), place, message);
+    // The skill's own scripts are run by a separate tool.
+    let mut given = author::commands(source);
+    given.retain(|(_, command)| !command.contains("scripts/"));
+    if !is_allowed(restriction, "shell_exec") {
+        let message =
+            "the body gives shell commands, and the skill's own list of tools forbids a shell";
+        let first = given.first();
+        let found = first.map(|(place, _)| finding(*place, message.to_owned()));
+        return found.into_iter().collect();
+    }
+    if !restriction.is_restricted() {
+        return Vec::new();
+    }
+    let session = session_with(&source.skill);
+    let (config, policies) = (Config::default(), Policies::default());
+    let enforcement = Enforcement::for_session(facts, &config, &policies, &session);
+    let is_program = |part: &&Part| {
+        let text = &part.text;
+        text.starts_with(|c: char| c.is_alphanumeric() || "./~".contains(c))
+    };
+    let mut found: Vec<Found> = Vec::new();
+    for (place, command) in given {
+        let arguments = json!({"command": command});
+        let call = Call {
+            tool: "shell_exec",
+            arguments: &arguments,
+            ours: None,
+            meant: &[],
+        };
+        let decision = decide(&enforcement.scope(), &call, &OnDisk);
+        let mut refused = decision.parts.iter().filter(|part| part.outcome.is_err());
+        let Some(part) = refused.find(|part| part.kind == "subcommand" && is_program(part)) else {
+            continue;
+        };
+        let message = format!(
+            "the command `{}` in the body is refused by the skill's own list of tools",
+            brief(&part.text, 80)
+        );
+        if found.len() < COMMANDS && found.iter().all(|(.., other)| *other != message) {
+            found.push(finding(place, message));
+        }
+    }
+    found
+}
+
+/// Installed skills that the model could confuse with this one.
+fn overlaps(source: &Source, installed: &Installed) -> Vec<Found> {
+    let skill = &source.skill;
+    let Some(description) = &skill.description else {
+        return Vec::new();
+    };
+    let own = skill.dir.canonicalize().unwrap_or_default();
+    let similar = installed.descriptions.similar(description, OVERLAP);
+    let others = similar
+        .into_iter()
+        .map(|(at, alike)| (&installed.offered[at].skill, alike));
+    let others = others.filter(|(other, _)| {
+        other.name != skill.name && !other.dir.canonicalize().is_ok_and(|dir| dir == own)
+    });
+    let place = source.key("description");
+    let found = others.map(|(other, alike)| {
+        let message = format!(
+            "the description is nearly that of the installed skill `{}` (likeness {alike:.2}), so the model may take the wrong one",
+            other.name
+        );
+        ("description-overlap".to_owned(), place, message)
+    });
+    found.collect()
+}
+
+/// Programs without a known interpreter.
+fn scripts(dir: &Path) -> Vec<Finding> {
+    let programs = author::programs(dir).into_iter();
+    let unknown = programs.filter(|path| !Runner::is_meant_at(&dir.join(path)));
+    let finding = |path: PathBuf| {
+        let shown = path.display();
+        let message =
+            format!("nothing says how to run `{shown}`: neither its first line nor its extension");
+        let file = dir.join(&path).display().to_string();
+        Finding::new("script-no-interpreter", file, (1, 1), &message)
+    };
+    unknown.map(finding).collect()
+}
+
+/// The scan's findings that its author can fix: secrets and hidden characters, and whatever would
+/// prevent an install.
+fn scanned(dir: &Path) -> Vec<Finding> {
+    let ours = ["secret", "zero-width", "mixed-scripts"];
+    let told = scan_directory(dir).into_iter().filter_map(|found| {
+        let stops = found.severity >= Severity::High;
+        // A secret whose line says that it is an example is not real.
+        let is_example = found.code == "secret" && found.excerpt.contains("EXAMPLE");
+        if is_example || !(stops || ours.contains(&found.code)) {
+            return None;
+        }
+        let level = match found.severity {
+            Severity::Block => Level::Error,
+            _ => Level::Warning,
+        };
+        let more = if stops {
+            "; an install stops at it"
+        } else {
+            ""
+        };
+        let message = format!("{}{more}", found.message);
+        let file = dir.join(&found.file).display().to_string();
+        Some(Finding::new(found.code, file, (found.line.max(1), 1), &message).level(level))
+    });
+    told.collect()
 }
