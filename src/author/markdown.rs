@@ -1,5 +1,5 @@
-//! Extracts links, code spans and code blocks from Markdown, and the shell commands in a skill's
-//! instructions. Precise enough to find references; it renders nothing.
+//! Extracts links, code spans and code blocks from Markdown, and the commands that a skill's texts tell
+//! a model to run. Precise enough to find references; it renders nothing and decides nothing.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! To which agents this program is connected, what is missing there or switches hooks off, and which of their files decide
-//! about that.
+//! To which agents this program is connected, what is missing there or switches hooks off, and which
+//! of their files decide about that.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

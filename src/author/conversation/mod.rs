@@ -4,7 +4,6 @@
 
 mod host;
 mod play;
-mod record;
 mod script;
 
 pub use play::{Played, PlayedStep};

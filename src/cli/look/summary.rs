@@ -1,5 +1,5 @@
-//! `audit --summary`: how often each skill was used, and with what result, from the
-//! audit log or from those of other machines; as a table, as JSON or as a page of tables that needs nothing else: no
+//! `audit --summary`: how often each skill was used, and with what result, from the audit log or from
+//! those of other machines; as a table, as JSON or as a page of tables that needs nothing else: no
 //! network, no script, no font, no image. Names in it are strangers' and are escaped; should one slip
 //! through, the page forbids everything but its own style.
 

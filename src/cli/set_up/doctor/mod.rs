@@ -1,16 +1,14 @@
-//! `doctor`: reports problems and their remedies. Each area is a file with a function that returns
-//! its checks; to add a check, add a line there.
+//! `doctor`: reports problems and their remedies. Each area has a function that returns its
+//! checks; to add a check, add a line there.
 
 mod agents;
 pub mod ask;
 pub mod check;
-mod host;
-mod links;
+
 pub mod placement;
 mod programs;
 mod rules;
 mod skills;
-mod state;
 
 use std::fmt::Write;
 
@@ -28,14 +26,14 @@ const INDENT: usize = 8;
 
 /// The areas in the order of their checks.
 const AREAS: [(&str, Examination); 8] = [
-    ("host", host::checks),
+    ("host", placement::host),
     ("plugin", placement::checks),
     ("agents", agents::checks),
     ("programs", programs::checks),
     ("skills", skills::checks),
-    ("links", links::checks),
+    ("links", skills::links),
     ("rules", rules::checks),
-    ("state", state::checks),
+    ("state", rules::state),
 ];
 
 #[derive(Serialize)]

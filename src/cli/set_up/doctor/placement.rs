@@ -1,7 +1,9 @@
-//! Checks that the plugin is where the host loads it: `<home>/plugins/X/X`, a separate program, not
+//! Checks whether chibi is installed, how it talks to plugins, which `agent-skills` a shell finds, and
+//! that the plugin is where the host loads it: `<home>/plugins/X/X`, a separate program, not
 //! a link out of `plugins/`, not disabled (docs/spec/hosts.md#loading). An installation for other
 //! agents only has no such place.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -13,13 +15,16 @@ use super::check::Check;
 use crate::cli::agents::has_chibi;
 use crate::error::Error;
 use crate::facts::Facts;
+use crate::host::program::PROGRAM;
+use crate::host::{Protocol, release};
 use crate::run_context::{RunContext, real};
+use crate::script::find_program;
 use crate::sys::files;
 
 /// The host starts a program of this name in a directory of this name.
 const NAME: &str = "agent-skills";
 /// Programs larger than this are not compared, in bytes.
-const PROGRAM: u64 = 256 * 1024 * 1024;
+const LARGEST: u64 = 256 * 1024 * 1024;
 
 const INSTALL: &str = "run agent-skills' ./install.sh again";
 const SHARE: &str = "to have one for all, move what is in it into chibi's, `./install.sh --uninstall` this one, and \
@@ -185,7 +190,7 @@ fn answers(run: &RunContext, file: &Path) -> Check {
 fn other_build(run: &RunContext, file: &Path) -> Option<Check> {
     let own = run.env.exe.as_deref()?;
     let (ours, theirs) = (own.metadata().ok()?, file.metadata().ok()?);
-    let content = |path: &Path| files::read_capped(path, PROGRAM).ok();
+    let content = |path: &Path| files::read_capped(path, LARGEST).ok();
     let is_same_file = (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino());
     if is_same_file || (ours.len() == theirs.len() && content(own)? == content(file)?) {
         return None;
@@ -217,4 +222,76 @@ fn second_copies(dir: &Path) -> Option<Check> {
     let text = format!("`{shown}` is loaded as a plugin too: every hook runs twice");
     let remedy = format!("remove it, or let its name end in `.disabled`: rm -r {shown}");
     Some(Check::warn("plugin-twice", text, remedy))
+}
+
+/// The checks of this area.
+pub fn host(facts: &Facts) -> Vec<Check> {
+    let mut checks = vec![chibi(&facts.run)];
+    checks.extend(duplicates(&facts.run));
+    checks
+}
+
+fn chibi(run: &RunContext) -> Check {
+    let Some(chibi) = find_program(PROGRAM, &run.env) else {
+        return Check::warn(
+            "host-missing",
+            "`chibi` was not found on PATH",
+            "install chibi, or put it on PATH, if you use it: `agent-skills hosts` shows other agents",
+        );
+    };
+    let at = chibi.display();
+    let version = match ask(&chibi, "--version", &run.env) {
+        Ok(answer) => answer,
+        Err(why) => {
+            let text = format!("`{at} --version` failed: {why}");
+            return Check::fail("host-silent", text, "see whether `chibi --version` works");
+        }
+    };
+    let told = version.trim();
+    let Some(release) = release(&version) else {
+        let text = format!("`{at}` does not say which release it is: `{told}`");
+        let remedy = "plugins work with chibi 0.4 and later";
+        return Check::warn("host-unknown", text, remedy);
+    };
+    let Some(generation) = Protocol::of(release) else {
+        let text = format!("`{at}` is {told}, which loads no such plugins");
+        return Check::fail("host-old", text, "install chibi 0.4 or later");
+    };
+    let text = format!("{told} ({at}) passes data {}", generation.way());
+    if generation == Protocol::Stdin || run.env.path("CHIBI_HOME").is_none() {
+        return Check::ok("host", text);
+    }
+    Check::warn(
+        "host-home",
+        format!("{text}, and looks in ~/.chibi whatever CHIBI_HOME says"),
+        "install into ~/.chibi: `CHIBI_HOME= ./install.sh`",
+    )
+}
+
+/// Every `agent-skills` on the path, if they differ.
+fn duplicates(run: &RunContext) -> Option<Check> {
+    let mut seen = BTreeSet::new();
+    let mut shown: Vec<String> = Vec::new();
+    for dir in std::env::split_paths(run.env.os("PATH")?) {
+        let program = run.env.cwd.join(dir).join("agent-skills");
+        if runnable(&program).is_some_and(|target| seen.insert(target)) {
+            shown.push(format!("`{}`", program.display()));
+        }
+    }
+    match &*shown {
+        [] => None,
+        [one] => Some(Check::ok("path", format!("a shell runs {one}"))),
+        _ => Some(Check::warn(
+            "path-duplicates",
+            format!("PATH has several agent-skills: {}", shown.join(", ")),
+            "a shell runs the first: remove the others, or make them links to it",
+        )),
+    }
+}
+
+fn runnable(path: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = path.metadata().ok()?;
+    let is_program = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
+    path.canonicalize().ok().filter(|_| is_program)
 }

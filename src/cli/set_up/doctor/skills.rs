@@ -1,4 +1,5 @@
-//! Checks for skills that are unreadable, shadowed, cut or changed.
+//! Checks for skills that are unreadable, shadowed, cut or changed, and of the links by which other
+//! agents find them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,11 +10,12 @@ use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld, market_at, roo
 use crate::cli::layers::layers_with;
 use crate::cli::report::Report;
 use crate::cli::signed::faults;
-use crate::cli::watched;
+use crate::cli::{agents, watched};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::marketplace::{Market, Verified};
 use crate::policy::Config;
+use crate::sharing::{Fault, Shared};
 use crate::skill::{Diagnostic, Level, SkillName};
 use crate::sys::{files, limits, text};
 
@@ -241,4 +243,38 @@ fn differing(facts: &Facts, layer: Layer, skill: &Verified) -> Check {
         }
     };
     Check::warn("skill-changed", text, remedy)
+}
+
+/// The checks of this area: only what is wrong.
+pub fn links(facts: &Facts) -> Vec<Check> {
+    let layers = Layer::ALL.into_iter();
+    let shared = layers.filter_map(|layer| Some((layer, Shared::of(facts, layer)?)));
+    let found = shared.flat_map(|(layer, shared)| {
+        let faults = shared.faults().into_iter();
+        let checks = faults.map(move |(link, skill, fault)| {
+            let (text, remedy) = agents::fault(&link, &skill, fault);
+            let code = match fault {
+                Fault::Missing => "link-missing",
+                Fault::Replaced => "link-replaced",
+                Fault::Dangling => "link-dangling",
+            };
+            let check = Check::warn(code, text, remedy);
+            if fault == Fault::Replaced {
+                return check;
+            }
+            let again = Facts::new(facts.run.env.clone(), None);
+            check.fix(move || {
+                let shared = Shared::of(&again, layer);
+                let mended = shared.map(|shared| shared.mend(&link, &skill, fault));
+                mended.transpose()?;
+                let done = match fault {
+                    Fault::Dangling => "removed",
+                    Fault::Missing | Fault::Replaced => "made again",
+                };
+                Ok(format!("`{}` was {done}", link.path.display()))
+            })
+        });
+        checks.collect::<Vec<_>>()
+    });
+    found.collect()
 }
