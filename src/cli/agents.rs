@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::call::Call;
 use super::options::Common;
 use crate::catalog::Layer;
 use crate::connection::{Places, found};
@@ -74,13 +75,12 @@ pub fn connected(run: &RunContext) -> Vec<Agent> {
 /// # Errors
 /// When agents were given and this layer's skills are not for them.
 pub fn share(
-    facts: &Facts,
-    common: Common,
+    call: Call,
     (layer, given): (Layer, &[Agent]),
     installed: &[Installed],
     told: &mut [(String, String)],
 ) -> Result<()> {
-    let Some(shared) = Shared::of(facts, layer) else {
+    let Some(shared) = Shared::of(call.facts, layer) else {
         if given.is_empty() {
             return Ok(());
         }
@@ -88,15 +88,15 @@ pub fn share(
         return Err(Error::new(text).hint("leave out `--for`, or choose another `--layer`"));
     };
     let agents = match given {
-        [] => connected(&facts.run),
+        [] => connected(&call.facts.run),
         given => given.to_vec(),
     };
     for (name, text) in told {
         let is_there = |one: &&Installed| {
-            one.name == *name && (common.dry_run || one.status != Status::Declined)
+            one.name == *name && (call.common.dry_run || one.status != Status::Declined)
         };
         if let Some(skill) = installed.iter().find(is_there) {
-            let done = share_one(&shared, common, skill, &agents);
+            let done = share_one(&shared, call.common, skill, &agents);
             *text += &done.unwrap_or_else(|error| noted(&error));
         }
     }
@@ -156,10 +156,14 @@ pub fn lines(removed: &[Link], dry_run: bool) -> String {
 }
 
 /// Removes the links to a skill that was removed, and says so.
-pub fn withdraw(facts: &Facts, common: Common, layer: Layer, name: &InstalledName) -> String {
-    let withdrawn = Shared::of(facts, layer).map(|it| it.withdraw(name.entry(), common.dry_run));
+pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
+    let withdrawn =
+        Shared::of(call.facts, layer).map(|it| it.withdraw(name.entry(), call.common.dry_run));
     let links = withdrawn.unwrap_or(Ok(Vec::new()));
-    links.map_or_else(|error| noted(&error), |links| lines(&links, common.dry_run))
+    links.map_or_else(
+        |error| noted(&error),
+        |links| lines(&links, call.common.dry_run),
+    )
 }
 
 /// Makes the links again that a skill had before it was removed, and says so.

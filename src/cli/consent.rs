@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use std::io::BufRead;
 use std::rc::Rc;
 
+use super::call::Call;
 use super::caller::{Caller, pasted};
 use super::describe::{describe_difference, list, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
-use super::options::Consent;
+use super::options::Findings;
 use super::screen::Screen;
 use super::tool_names::{ToolNames, newly_usable};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::marketplace::{Difference, Finding, Origin, Plan, Planned, Severity, Switch, Target};
 use crate::sys::{eprint, lines_too_many, tell};
 
@@ -22,7 +22,9 @@ use crate::sys::{eprint, lines_too_many, tell};
 pub struct Consenting {
     /// Through the host, a call may come from a model, which cannot consent.
     caller: Caller,
-    consent: Consent,
+    /// Whether everything was agreed to before (`--yes`), and what the scan found (`--accept-findings`).
+    yes: bool,
+    findings: Findings,
     /// Where the person is asked.
     pub screen: Screen,
     /// In whose names tools are shown.
@@ -31,12 +33,13 @@ pub struct Consenting {
 
 impl Consenting {
     /// A person at a terminal is asked, unless they already said yes.
-    pub fn new(facts: &Facts, consent: Consent, caller: Caller) -> Self {
+    pub fn new(call: Call, findings: Findings) -> Self {
         Self {
-            caller,
-            consent,
-            screen: Screen::new(&facts.run.env, caller),
-            names: ToolNames::of(facts),
+            caller: call.caller,
+            yes: call.common.yes,
+            findings,
+            screen: call.screen,
+            names: ToolNames::of(call.facts),
         }
     }
 
@@ -63,7 +66,7 @@ impl Consenting {
 
     /// Whether somebody is asked.
     pub fn asks(self) -> bool {
-        self.is_at_terminal() && !self.consent.yes
+        self.is_at_terminal() && !self.yes
     }
 
     /// Shows what `command` would install, and decides; `show` is the command that shows a skill as a
@@ -77,7 +80,7 @@ impl Consenting {
             return Ok(agrees("Install?"));
         }
         let doubt = origins(plan).find_map(Origin::doubt);
-        if let Some(doubt) = doubt.filter(|_| !self.consent.yes) {
+        if let Some(doubt) = doubt.filter(|_| !self.yes) {
             let next = self.next(command, &format!("{}; `--yes` agrees", look(plan, show)));
             return Err(Error::new(format!("a commit is {doubt}")).hint(next));
         }
@@ -118,7 +121,7 @@ impl Consenting {
         }
         let look = format!("look at it with `{command} --dry-run --diff`");
         self.unless_suspect((&difference.new_findings, look), "updated", &command)?;
-        if difference.needs_consent() && !self.consent.yes {
+        if difference.needs_consent() && !self.yes {
             let text = "it would have new scripts, ask for more or limit itself less";
             return Err(Error::new(text).hint(next("--yes")));
         }
@@ -137,7 +140,7 @@ impl Consenting {
         if self.asks() {
             return Ok(agrees(&format!("Switch `{name}` from {from} to {to}?")));
         }
-        if !self.consent.yes {
+        if !self.yes {
             let here = format!(
                 "`agent-skills {command} --yes` switches it to {to}; with `--name NAME` instead, \
                  that is installed beside it"
@@ -186,7 +189,7 @@ impl Consenting {
             eprint(format_args!("{shown}"));
             return Ok(agrees(question));
         }
-        if self.consent.yes {
+        if self.yes {
             return Ok(true);
         }
         self.show(shown);
@@ -205,7 +208,7 @@ impl Consenting {
         if self.asks() {
             return Ok(agrees(question));
         }
-        if !self.consent.yes {
+        if !self.yes {
             return Err(Error::new("there is no terminal to ask at")
                 .hint("look at it with `agent-skills proposals show`; `--yes` agrees"));
         }
@@ -223,7 +226,7 @@ impl Consenting {
     ) -> Result<()> {
         let suspect = |finding: &&Finding| finding.severity >= Severity::High;
         let suspects: Vec<&Finding> = findings.into_iter().filter(suspect).collect();
-        if suspects.is_empty() || self.consent.accept_findings {
+        if suspects.is_empty() || self.findings.accept_findings {
             return Ok(());
         }
         let mut text = format!("it was not {done}, because the scan found:");
@@ -275,13 +278,10 @@ pub fn asked(question: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::Common;
+    use crate::facts::Facts;
     use crate::sys::Env;
     use std::path::Path;
-
-    const UNGIVEN: Consent = Consent {
-        yes: false,
-        accept_findings: false,
-    };
 
     fn finding() -> Finding {
         Finding {
@@ -297,7 +297,14 @@ mod tests {
 
     fn hint(caller: Caller) -> String {
         let env = Env::new([("A", "")], Path::new("/"));
-        let consenting = Consenting::new(&Facts::new(env, None), UNGIVEN, caller);
+        let facts = Facts::new(env, None);
+        let call = Call {
+            screen: Screen::new(&facts.run.env, caller),
+            facts: &facts,
+            common: Common::default(),
+            caller,
+        };
+        let consenting = Consenting::new(call, Findings::default());
         let error = consenting.unless_suspect(
             ([&finding()], "look".to_owned()),
             "installed",

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::options::Common;
+use super::call::Call;
 use crate::error::{Error, Result};
 use crate::sys::is_invisible;
 
@@ -65,23 +65,25 @@ impl Items {
     }
 }
 
-/// The answer of a command: the value with `--json`, else the text.
-pub fn answer(
-    common: Common,
-    value: &impl Serialize,
-    text: impl FnOnce() -> String,
-) -> Result<String> {
-    if common.json { one(value) } else { Ok(text()) }
-}
+impl Call<'_> {
+    /// The answer of the command: the value with `--json`, else the text.
+    pub fn answer(self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<String> {
+        if self.common.json {
+            one(value)
+        } else {
+            Ok(text())
+        }
+    }
 
-/// As [`answer`], with the values as the list `key`.
-pub fn answers(
-    common: Common,
-    key: &str,
-    values: &impl Serialize,
-    text: impl FnOnce() -> String,
-) -> Result<String> {
-    answer(common, &BTreeMap::from([(key, values)]), text)
+    /// As [`Call::answer`], with the values as the list `key`.
+    pub fn answers(
+        self,
+        key: &str,
+        values: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<String> {
+        self.answer(&BTreeMap::from([(key, values)]), text)
+    }
 }
 
 /// A bare list, where the documentation promises one.

@@ -5,6 +5,7 @@
 
 mod agents;
 mod args;
+mod call;
 mod caller;
 mod choosing;
 mod consent;
@@ -31,6 +32,7 @@ mod table;
 mod tool_names;
 mod write;
 
+use call::Call;
 use caller::pasted;
 use consent::Consenting;
 use market::{note, watched};

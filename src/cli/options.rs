@@ -55,29 +55,10 @@ pub struct Common {
     pub verbose: bool,
 }
 
-impl Common {
-    /// The consent that these options give.
-    pub fn consent(self, findings: Findings) -> Consent {
-        Consent {
-            yes: self.yes,
-            accept_findings: findings.accept_findings,
-        }
-    }
-}
-
 /// What a person may accept besides.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Findings {
     /// Continue despite scan findings of severity high or block
     #[arg(long)]
-    pub accept_findings: bool,
-}
-
-/// Consent without asking.
-#[derive(Debug, Clone, Copy)]
-pub struct Consent {
-    /// `--yes`.
-    pub yes: bool,
-    /// `--accept-findings`.
     pub accept_findings: bool,
 }

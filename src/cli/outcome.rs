@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::call::Call;
 use super::caller::{Answer, Caller, Failure};
 use super::json;
 use super::options::Common;
@@ -34,10 +35,10 @@ enum Besides {
 
 impl Outcomes {
     /// Nothing has been done yet.
-    pub fn new(common: Common, caller: Caller) -> Self {
+    pub fn new(call: Call) -> Self {
         Self {
-            common,
-            caller,
+            common: call.common,
+            caller: call.caller,
             results: Vec::new(),
             next: String::new(),
         }
@@ -47,8 +48,8 @@ impl Outcomes {
     ///
     /// # Errors
     /// As [`Outcomes::answer`].
-    pub fn of_one(common: Common, caller: Caller, name: &str, changed: Result<String>) -> Answer {
-        let mut one = Self::new(common, caller);
+    pub fn of_one(call: Call, name: &str, changed: Result<String>) -> Answer {
+        let mut one = Self::new(call);
         one.push(name, changed);
         one.answer()
     }
@@ -58,12 +59,11 @@ impl Outcomes {
     /// # Errors
     /// As [`Outcomes::answer`].
     pub fn of_each<N: AsRef<str>>(
-        common: Common,
-        caller: Caller,
+        call: Call,
         names: &[N],
         mut change: impl FnMut(&str) -> Result<String>,
     ) -> Answer {
-        let mut all = Self::new(common, caller);
+        let mut all = Self::new(call);
         for name in names {
             all.push(name.as_ref(), change(name.as_ref()));
         }
@@ -178,8 +178,7 @@ impl Outcomes {
 /// # Errors
 /// When one has failed; all errors are then reported.
 pub fn look_at<T: Serialize>(
-    common: Common,
-    caller: Caller,
+    call: Call,
     names: &[String],
     key: &str,
     look: impl Fn(&str) -> Result<T>,
@@ -187,7 +186,7 @@ pub fn look_at<T: Serialize>(
 ) -> Answer {
     if let [name] = names {
         let found = look(name)?;
-        return Ok(json::answer(common, &found, || shown(&found))?);
+        return Ok(call.answer(&found, || shown(&found))?);
     }
     let (mut found, mut errors, mut is_good) = (Vec::new(), String::new(), true);
     for name in names {
@@ -195,11 +194,11 @@ pub fn look_at<T: Serialize>(
             Ok(one) => found.push(one),
             Err(error) => {
                 is_good = false;
-                told(common, caller, name, error, &mut errors);
+                told(call.common, call.caller, name, error, &mut errors);
             }
         }
     }
-    let text = json::answers(common, key, &found, || {
+    let text = call.answers(key, &found, || {
         let texts: Vec<String> = found.iter().map(shown).collect();
         texts.join("\n") + &errors
     });

@@ -3,11 +3,12 @@
 
 use std::rc::Rc;
 
-use super::caller::{Caller, decided_by_a_person};
+use super::call::Call;
+use super::caller::decided_by_a_person;
 use super::consent::Consenting;
 use super::describe::doubt;
 use super::describe_plan::{describe, findings, origins};
-use super::options::{Common, Findings};
+use super::options::Findings;
 use crate::catalog::{Installed, Layer};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -23,25 +24,25 @@ use crate::sys::tell;
 /// # Errors
 /// When a policy cannot be read.
 pub fn deciding<'a>(
-    facts: &'a Facts,
-    caller: Caller,
-    (common, findings): (Common, Findings),
+    call: Call<'a>,
+    findings: Findings,
     layer: Layer,
     (command, show): (&'a str, Option<&'a str>),
 ) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
-    let policies = facts.policies()?;
-    let consenting = Consenting::new(facts, common.consent(findings), caller);
+    let policies = call.facts.policies()?;
+    let consenting = Consenting::new(call, findings);
     Ok(move |plan: &Plan| {
         permits(&policies, layer, plan)?;
-        if common.dry_run {
-            let Consenting { screen, names, .. } = consenting;
-            tell(format_args!("{}", describe(plan, show, screen, names)));
+        if call.common.dry_run {
+            let plan = describe(plan, show, call.screen, consenting.names);
+            tell(format_args!("{plan}"));
             return Ok(false);
         }
         // Hosting sites serve the commits of forks under the address of the original repository.
         let mut origins = origins(plan);
         if let Some(doubt) = origins.find_map(doubt) {
-            decided_by_a_person(facts, caller, command).map_err(|error| error.context(doubt))?;
+            decided_by_a_person(call.facts, call.caller, command)
+                .map_err(|error| error.context(doubt))?;
         }
         consenting.to_install(plan, command, show)
     })

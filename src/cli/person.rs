@@ -4,11 +4,11 @@
 use clap::Parser;
 
 use super::args::{Cli, Verb};
+use super::call::Call;
 use super::caller::{
     Caller, agent_above, decided_by_a_person, only_for_people, pasted, through_host,
 };
 use super::decisions::{Class, decision};
-use super::options::Common;
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -23,36 +23,35 @@ use crate::skill::one_line;
 ///
 /// # Errors
 /// When a person has to decide it.
-pub fn may(
-    facts: &Facts,
-    caller: Caller,
-    common: Common,
-    verb: &Verb,
-    words: &[String],
-) -> Result<()> {
-    let class = decision(common, verb).class;
+pub fn may(call: Call, verb: &Verb, words: &[String]) -> Result<()> {
+    let class = decision(call.common, verb).class;
     if class == Class::Reads {
         return Ok(());
     }
     let command = pasted(words);
-    let agent = agent_above(facts, caller);
-    let is_persons = caller != Caller::Host && agent.is_none();
+    let agent = agent_above(call.facts, call.caller);
+    let is_persons = call.caller != Caller::Host && agent.is_none();
     match (class, verb) {
         // Nothing is decided by it, and it shows a user's own program what that user may read.
-        (Class::Decides, _) if common.dry_run && is_persons => Ok(()),
-        (Class::Decides, _) => decided_by_a_person(facts, caller, &command),
+        (Class::Decides, _) if call.common.dry_run && is_persons => Ok(()),
+        (Class::Decides, _) => decided_by_a_person(call.facts, call.caller, &command),
         // It asks nobody, so without a terminal somebody has to have said yes.
-        (_, Verb::Remove(_)) if is_persons && !common.yes && !common.dry_run => {
-            decided_by_a_person(facts, caller, &command)
+        (_, Verb::Remove(_)) if is_persons && !call.common.yes && !call.common.dry_run => {
+            decided_by_a_person(call.facts, call.caller, &command)
                 .map_err(|error| error.hint("run it in a terminal; in a script `--yes` agrees"))
         }
         _ if is_persons => Ok(()),
-        (_, Verb::Remove(remove)) if remove.names.iter().any(|name| is_in_force(facts, name)) => {
+        (_, Verb::Remove(remove))
+            if remove
+                .names
+                .iter()
+                .any(|name| is_in_force(call.facts, name)) =>
+        {
             Err(only_for_people(agent.as_ref(), &command))
         }
         // `pre_tool` has decided on a model's request; a direct call comes from the user.
         _ if agent.is_none() => Ok(()),
-        _ => match model_may(facts, words) {
+        _ => match model_may(call.facts, words) {
             ModelInstall::Allowed => Ok(()),
             ModelInstall::AllowedAs(reference) => {
                 let words = one_line(&words.join(" "));

@@ -6,13 +6,13 @@ use std::io::Write;
 use clap::FromArgMatches;
 
 use super::args::{Cli, Proposals, Sync, Verb, command};
+use super::call::Call;
 use super::caller::{Answer, Caller, Failure};
 use super::look::{
     info::{files, history},
     list_installed::list_installed,
     summary::summarize,
 };
-use super::options::Common;
 use super::person::may;
 use super::screen::Screen;
 use super::set_up::man;
@@ -59,9 +59,15 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
     if screen.is_host && !common.json {
         keep_told();
     }
-    let answer = may(facts, caller, common, &verb, &words.collect::<Vec<_>>())
+    let call = Call {
+        facts,
+        common,
+        caller,
+        screen,
+    };
+    let answer = may(call, &verb, &words.collect::<Vec<_>>())
         .map_err(Failure::from)
-        .and_then(|()| run_verb(facts, verb, common, caller, screen, live))
+        .and_then(|()| run_verb(call, verb, live))
         .map_err(|failure| match failure {
             Failure::Failed(error) if common.verbose => error.with_causes().into(),
             other => other,
@@ -107,57 +113,50 @@ fn is_file(verb: &Verb) -> bool {
     }
 }
 
-fn run_verb(
-    facts: &Facts,
-    verb: Verb,
-    common: Common,
-    caller: Caller,
-    screen: Screen,
-    live: &mut dyn Write,
-) -> Answer {
+fn run_verb(call: Call, verb: Verb, live: &mut dyn Write) -> Answer {
     Ok(match verb {
-        Verb::Install(verb) => verb.run(facts, common, caller)?,
-        Verb::Remove(verb) => verb.run(facts, common, caller)?,
-        Verb::Sync(verb) => verb.run(facts, common, caller)?,
-        Verb::Update(verb) if verb.check => verb.check(facts, common, caller)?,
-        Verb::Update(verb) => verb.run(facts, common, caller)?,
-        Verb::Rollback(verb) => verb.run(facts, common, caller)?,
-        Verb::Proposals(verb) => verb.run(facts, common, caller)?,
-        Verb::Verify(verb) => verb.run(facts, common, caller)?,
-        Verb::Keys(verb) => verb.run(facts, common, caller, screen)?,
-        Verb::Scan(verb) => verb.run(facts, common, caller)?,
-        Verb::Show(verb) => verb.run(facts, common, caller)?,
-        Verb::Sources(verb) => verb.run(facts, common, caller)?,
-        Verb::List(verb) => verb.run(facts, common, screen)?,
-        Verb::ListInstalled => list_installed(facts, common, screen, None, false)?,
-        Verb::SearchInstalled(verb) => verb.run(facts, common)?,
-        Verb::Search(verb) => verb.run(facts, common, screen)?,
-        Verb::Deactivate(verb) => verb.run(facts, common, caller)?,
-        Verb::Policy(verb) => verb.run(facts, common, screen)?,
-        Verb::Jobs(verb) => verb.run(facts, common, live)?,
-        Verb::Check(verb) => verb.run(facts, common)?,
-        Verb::Suggest(verb) => verb.run(facts, common, caller, screen)?,
-        Verb::Info(verb) if verb.files => files(&verb, facts, common, caller, screen)?,
-        Verb::Info(verb) if verb.history => history(&verb, facts, common, caller)?,
-        Verb::Info(verb) => verb.run(facts, common, caller, screen)?,
-        Verb::Doctor(verb) => verb.run(facts, common, screen)?,
-        Verb::Hosts(verb) => verb.run(facts, common, caller, screen)?,
-        Verb::Confine(verb) => verb.run(facts, common, caller)?,
-        Verb::Completions(verb) => verb.run(common)?,
+        Verb::Install(verb) => verb.run(call)?,
+        Verb::Remove(verb) => verb.run(call)?,
+        Verb::Sync(verb) => verb.run(call)?,
+        Verb::Update(verb) if verb.check => verb.check(call)?,
+        Verb::Update(verb) => verb.run(call)?,
+        Verb::Rollback(verb) => verb.run(call)?,
+        Verb::Proposals(verb) => verb.run(call)?,
+        Verb::Verify(verb) => verb.run(call)?,
+        Verb::Keys(verb) => verb.run(call)?,
+        Verb::Scan(verb) => verb.run(call)?,
+        Verb::Show(verb) => verb.run(call)?,
+        Verb::Sources(verb) => verb.run(call)?,
+        Verb::List(verb) => verb.run(call)?,
+        Verb::ListInstalled => list_installed(call, None, false)?,
+        Verb::SearchInstalled(verb) => verb.run(call)?,
+        Verb::Search(verb) => verb.run(call)?,
+        Verb::Deactivate(verb) => verb.run(call)?,
+        Verb::Policy(verb) => verb.run(call)?,
+        Verb::Jobs(verb) => verb.run(call, live)?,
+        Verb::Check(verb) => verb.run(call)?,
+        Verb::Suggest(verb) => verb.run(call)?,
+        Verb::Info(verb) if verb.files => files(&verb, call)?,
+        Verb::Info(verb) if verb.history => history(&verb, call)?,
+        Verb::Info(verb) => verb.run(call)?,
+        Verb::Doctor(verb) => verb.run(call)?,
+        Verb::Hosts(verb) => verb.run(call)?,
+        Verb::Confine(verb) => verb.run(call)?,
+        Verb::Completions(verb) => verb.run(call)?,
         Verb::Man => man::page(command()),
-        Verb::Complete(verb) => verb.run(facts, command()),
-        Verb::Trust(verb) => verb.run(facts, common, caller)?,
-        Verb::Approve(verb) => verb.run(facts, common, caller, screen)?,
-        Verb::Enable(verb) => verb.run(facts, common, caller)?,
-        Verb::Disable(verb) => verb.run(facts, common, caller)?,
-        Verb::New(verb) => verb.run(facts, common, caller)?,
-        Verb::Validate(verb) => verb.run(facts, common)?,
-        Verb::Try(verb) => verb.run(facts, common)?,
-        Verb::Simulate(verb) => verb.run(facts, common)?,
-        Verb::Package(verb) => verb.run(facts, common, caller)?,
-        Verb::Publish(verb) => verb.run(facts, common, caller)?,
-        Verb::Audit(verb) if verb.summary => summarize(&verb, facts, common, screen)?,
-        Verb::Audit(verb) => verb.run(facts, common, caller, screen, live)?,
-        Verb::Config(verb) => verb.run(facts, common, caller, screen)?,
+        Verb::Complete(verb) => verb.run(call.facts, command()),
+        Verb::Trust(verb) => verb.run(call)?,
+        Verb::Approve(verb) => verb.run(call)?,
+        Verb::Enable(verb) => verb.run(call)?,
+        Verb::Disable(verb) => verb.run(call)?,
+        Verb::New(verb) => verb.run(call)?,
+        Verb::Validate(verb) => verb.run(call)?,
+        Verb::Try(verb) => verb.run(call)?,
+        Verb::Simulate(verb) => verb.run(call)?,
+        Verb::Package(verb) => verb.run(call)?,
+        Verb::Publish(verb) => verb.run(call)?,
+        Verb::Audit(verb) if verb.summary => summarize(&verb, call)?,
+        Verb::Audit(verb) => verb.run(call, live)?,
+        Verb::Config(verb) => verb.run(call)?,
     })
 }

@@ -8,19 +8,17 @@ use clap::ValueEnum;
 use crate::activation::unmet;
 use crate::catalog::{Catalog, Layer, market_at};
 use crate::cli::agents::share;
-use crate::cli::caller::{agent_above, decided_by_a_person, pasted};
+use crate::cli::caller::{agent_above, decided_by_a_person};
 use crate::cli::choosing::{Offered, picking};
-use crate::cli::consent::Consenting;
 use crate::cli::describe::doubt;
 use crate::cli::get::next::what_next;
 use crate::cli::get::update::{push as updated, record};
-use crate::cli::market::{market_for, note};
-use crate::cli::options::{Common, Findings, Scope};
-use crate::cli::outcome::{Outcomes, look_at};
+use crate::cli::market::market_for;
 use crate::cli::permitted::{deciding, permits_update};
 use crate::cli::set_up::config::set;
-use crate::cli::tool_names::ToolNames;
-use crate::cli::{Answer, Caller};
+use crate::cli::{
+    Answer, Call, Caller, Consenting, Findings, Outcomes, Scope, ToolNames, look_at, note, pasted,
+};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Agent;
@@ -114,40 +112,34 @@ impl Install {
 
     /// Lists what each reference means, or installs it, after showing it to anyone who can be asked.
     /// Without a reference, installs from the lockfile: the project's, otherwise the user's.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let mut layer = self.scope.layer();
         if self.references.is_empty() && self.scope.is_default() {
-            let project = Layer::Project.base(facts);
-            if market_at(facts, &project).has_lockfile() {
+            let project = Layer::Project.base(call.facts);
+            if market_at(call.facts, &project).has_lockfile() {
                 layer = Layer::Project;
             }
         }
-        let base = layer.base(facts);
-        let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
+        let base = layer.base(call.facts);
+        let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
         if self.list {
-            return self.list(facts, common, caller, &market);
+            return self.list(call, &market);
         }
         let mut references: Vec<Option<&str>> = vec![None];
         if !self.references.is_empty() {
             references = self.references.iter().map(|one| Some(&**one)).collect();
         }
-        let mut outcomes = Outcomes::new(common, caller);
+        let mut outcomes = Outcomes::new(call);
         let mut new = Vec::new();
         for reference in references {
             let command = self.command(reference);
-            let done = self.install(facts, (common, caller), &market, layer, reference);
+            let done = self.install(call, &market, layer, reference);
             let done = done.and_then(|installed| {
-                let mut told = told(facts, common, &installed, layer)?;
+                let mut told = told(call, &installed, layer)?;
                 let to = (layer, &*self.agents);
-                share(facts, common, to, &installed, &mut told)?;
-                self.offer_what_was_seen(facts, (common, caller), &installed, &mut told)?;
-                let switched = self.switch(
-                    facts,
-                    (common, caller),
-                    &market,
-                    (layer, &command),
-                    &installed,
-                )?;
+                share(call, to, &installed, &mut told)?;
+                self.offer_what_was_seen(call, &installed, &mut told)?;
+                let switched = self.switch(call, &market, (layer, &command), &installed)?;
                 Ok((installed, told, switched))
             });
             match done {
@@ -162,14 +154,14 @@ impl Install {
                         }
                     }
                     for one in &switched {
-                        updated(&mut outcomes, one, ToolNames::of(facts));
+                        updated(&mut outcomes, one, ToolNames::of(call.facts));
                     }
                     new.extend(installed.into_iter().filter(is_new));
                 }
                 Err(error) => outcomes.push(reference.unwrap_or("the lockfile"), Err(error)),
             }
         }
-        outcomes.then(what_next(&facts.run, &new, layer, caller));
+        outcomes.then(what_next(&call.facts.run, &new, layer, call.caller));
         outcomes.answer()
     }
 
@@ -177,13 +169,12 @@ impl Install {
     /// restrict them does not: they were shown that, and asked.
     fn offer_what_was_seen(
         &self,
-        facts: &Facts,
-        (common, caller): (Common, Caller),
+        call: Call,
         installed: &[Installed],
         told: &mut [(String, String)],
     ) -> Result<()> {
-        let consenting = Consenting::new(facts, common.consent(self.findings), caller);
-        if common.dry_run || !consenting.asks() {
+        let consenting = Consenting::new(call, self.findings);
+        if call.common.dry_run || !consenting.asks() {
             return Ok(());
         }
         for new in installed.iter().filter(|new| is_new(new)) {
@@ -195,7 +186,7 @@ impl Install {
             }
             let name = offered_name(&new.dir, &skill);
             set(
-                facts,
+                call.facts,
                 &["visibility".to_owned(), name.to_string()],
                 "on",
                 false,
@@ -221,8 +212,7 @@ impl Install {
     /// Installs what a reference means, or what the lockfile lists.
     fn install(
         &self,
-        facts: &Facts,
-        (common, caller): (Common, Caller),
+        call: Call,
         market: &Market,
         layer: Layer,
         reference: Option<&str>,
@@ -230,19 +220,25 @@ impl Install {
         let command = self.command(reference);
         let show = reference.map(|reference| self.show(reference));
         let commands = (&*command, show.as_deref());
-        let given = (common, self.findings);
-        let mut confirm = deciding(facts, caller, given, layer, commands)?;
+        let mut confirm = deciding(call, self.findings, layer, commands)?;
         let Some(reference) = reference else {
             return market.restore(self.frozen, &mut confirm, &mut note);
         };
-        let pick = picking(&facts.run, common, caller, Some(reference), &command);
-        let is_models = caller == Caller::Host || agent_above(facts, caller).is_some();
+        let pick = picking(
+            &call.facts.run,
+            call.common,
+            call.caller,
+            Some(reference),
+            &command,
+        );
+        let is_models =
+            call.caller == Caller::Host || agent_above(call.facts, call.caller).is_some();
         let options = self.options(!is_models, pick.as_ref().map(|pick| pick as Pick));
         market.install(reference, &options, &mut confirm, &mut note)
     }
 
     /// The skills that each reference means. Nothing is installed.
-    fn list(&self, facts: &Facts, common: Common, caller: Caller, market: &Market) -> Answer {
+    fn list(&self, call: Call, market: &Market) -> Answer {
         let look = |reference: &str| {
             let (source, skills) =
                 market.offered(reference, &self.options(false, None), &mut note)?;
@@ -255,22 +251,21 @@ impl Install {
         };
         let shown = |offered: &Offered| {
             let install = self.command(Some(&offered.reference));
-            offered.shown(facts, caller, &install)
+            offered.shown(call.facts, call.caller, &install)
         };
-        look_at(common, caller, &self.references, "references", look, shown)
+        look_at(call, &self.references, "references", look, shown)
     }
 
     /// Switches the skills of which another version is installed.
     fn switch(
         &self,
-        facts: &Facts,
-        (common, caller): (Common, Caller),
+        call: Call,
         market: &Market,
         (layer, command): (Layer, &str),
         installed: &[Installed],
     ) -> Result<Vec<Updated>> {
-        let consenting = Consenting::new(facts, common.consent(self.findings), caller);
-        let policies = facts.policies()?;
+        let consenting = Consenting::new(call, self.findings);
+        let policies = call.facts.policies()?;
         let mut switched = Vec::new();
         for (skill, switch) in installed
             .iter()
@@ -284,15 +279,15 @@ impl Install {
             let mut agree = |difference: &Difference| {
                 permits_update(&policies, layer, difference)?;
                 if let Some(doubt) = difference.provenance.as_deref().and_then(doubt) {
-                    decided_by_a_person(facts, caller, command)
+                    decided_by_a_person(call.facts, call.caller, command)
                         .map_err(|error| error.context(doubt))?;
                 }
                 consenting.to_switch(difference, switch, command)
             };
             switched.extend(market.update(from_ref(&skill.name), options, &mut agree)?);
         }
-        if !common.dry_run {
-            record(facts, &switched, layer);
+        if !call.common.dry_run {
+            record(call.facts, &switched, layer);
         }
         Ok(switched)
     }
@@ -315,25 +310,20 @@ pub fn is_new(skill: &Installed) -> bool {
 ///
 /// # Errors
 /// When a person declined all of them.
-pub fn told(
-    facts: &Facts,
-    common: Common,
-    installed: &[Installed],
-    layer: Layer,
-) -> Result<Vec<(String, String)>> {
+pub fn told(call: Call, installed: &[Installed], layer: Layer) -> Result<Vec<(String, String)>> {
     for skill in installed.iter().filter(|skill| is_new(skill)) {
         let event = Event::new("install")
             .with("skill", skill.name.as_str())
             .with("source", skill.source.clone())
             .with("commit", skill.commit.clone());
-        facts.record(event.with("layer", layer.as_str()));
+        call.facts.record(event.with("layer", layer.as_str()));
     }
     let declined = |skill: &Installed| skill.status == Status::Declined;
-    if !common.dry_run && !installed.is_empty() && installed.iter().all(declined) {
+    if !call.common.dry_run && !installed.is_empty() && installed.iter().all(declined) {
         return Err(Error::new("nothing was installed: you said no"));
     }
     let told = |skill: &Installed| {
-        let text = if common.dry_run && declined(skill) {
+        let text = if call.common.dry_run && declined(skill) {
             let from = one_line(skill.source.as_deref().unwrap_or_default());
             format!("would install `{}` from {from}\n", skill.name)
         } else {
@@ -344,7 +334,7 @@ pub fn told(
     let stay = installed.iter().filter(|skill| skill.switch.is_none());
     let mut all: Vec<(String, String)> = stay.map(told).collect();
     if let Some((_, last)) = all.last_mut() {
-        last.push_str(&unmet_of(facts, installed));
+        last.push_str(&unmet_of(call.facts, installed));
     }
     Ok(all)
 }

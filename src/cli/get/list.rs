@@ -7,12 +7,9 @@ use serde::Serialize;
 use crate::catalog::Layer;
 use crate::cli::look::bill::bill;
 use crate::cli::look::list_installed::{Order, list_installed};
-use crate::cli::market::{market, note};
-use crate::cli::options::Common;
-use crate::cli::table::{Cell, Column, Table};
-use crate::cli::{Answer, Failure, Paint, Screen, json};
+use crate::cli::market::market;
+use crate::cli::{Answer, Call, Cell, Column, Failure, Paint, Table, json, note};
 use crate::error::Result;
-use crate::facts::Facts;
 use crate::marketplace::{Listed, Market};
 use crate::skill::{brief, one_line};
 
@@ -35,16 +32,16 @@ pub struct List {
 
 impl List {
     /// What is installed.
-    pub fn run(&self, facts: &Facts, common: Common, screen: Screen) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         if self.sbom {
-            // Clap overlooks a common option that stands before the verb.
-            if common.json {
+            // Clap overlooks a call.common option that stands before the verb.
+            if call.common.json {
                 let text = "error: `--json` and `--sbom` are two formats: leave one of them out\n";
                 return Err(Failure::Misused(text.to_owned()));
             }
-            return Ok(bill(facts)?);
+            return Ok(bill(call.facts)?);
         }
-        Ok(list_installed(facts, common, screen, self.sort, self.long)?)
+        Ok(list_installed(call, self.sort, self.long)?)
     }
 }
 
@@ -61,22 +58,16 @@ pub struct Available {
 
 impl Available {
     /// All installable skills.
-    fn run(&self, facts: &Facts, common: Common, screen: Screen) -> Result<String> {
-        let base = Layer::Plugin.base(facts);
-        let market = market(facts, &base, self.offline);
+    fn run(&self, call: Call) -> Result<String> {
+        let base = Layer::Plugin.base(call.facts);
+        let market = market(call.facts, &base, self.offline);
         let listed = marked(&market, market.list(&mut note)?);
-        self.show(&listed, common, screen, "The sources have no skills.\n")
+        self.show(&listed, call, "The sources have no skills.\n")
     }
 
     /// The skills in a table, or `none` if there are none.
-    fn show(
-        &self,
-        listed: &[Marked],
-        common: Common,
-        screen: Screen,
-        none: &str,
-    ) -> Result<String> {
-        if common.json {
+    fn show(&self, listed: &[Marked], call: Call, none: &str) -> Result<String> {
+        if call.common.json {
             return json::list("skills", &listed);
         }
         if listed.is_empty() {
@@ -90,7 +81,7 @@ impl Available {
             installed,
         } in listed
         {
-            let description = if screen.is_host {
+            let description = if call.screen.is_host {
                 brief(&skill.description, HOST_CHARS)
             } else {
                 one_line(&skill.description)
@@ -98,14 +89,14 @@ impl Available {
             let mark = if *installed { "(installed) " } else { "" };
             let description = Cell::new(format!("{mark}{description}"));
             let reference = Cell::new(one_line(&skill.reference));
-            if self.long || common.verbose {
+            if self.long || call.common.verbose {
                 let source = Cell::new(one_line(&skill.source)).paint(Paint::Dim);
                 table.row(vec![reference, Cell::default()], vec![description, source]);
             } else {
                 table.row(vec![reference, description], Vec::new());
             }
         }
-        Ok(table.render(screen))
+        Ok(table.render(call.screen))
     }
 }
 
@@ -143,15 +134,15 @@ pub struct Search {
 
 impl Search {
     /// The matching skills.
-    pub fn run(&self, facts: &Facts, common: Common, screen: Screen) -> Result<String> {
+    pub fn run(&self, call: Call) -> Result<String> {
         if self.words.is_empty() {
-            return self.list.run(facts, common, screen);
+            return self.list.run(call);
         }
-        let base = Layer::Plugin.base(facts);
-        let market = market(facts, &base, self.list.offline);
+        let base = Layer::Plugin.base(call.facts);
+        let market = market(call.facts, &base, self.list.offline);
         let listed = marked(&market, market.search(&self.words, &mut note)?);
         let words = one_line(&self.words.join(" "));
         let none = format!("No skill matches `{words}`. `search` shows all.\n");
-        self.list.show(&listed, common, screen, &none)
+        self.list.show(&listed, call, &none)
     }
 }

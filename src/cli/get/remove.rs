@@ -2,16 +2,11 @@
 
 use crate::catalog::Layer;
 use crate::cli::agents::withdraw;
-use crate::cli::caller::pasted;
-use crate::cli::consent::Consenting;
 use crate::cli::layers::layer_of;
 use crate::cli::market::market;
-use crate::cli::options::{Common, Findings, Scope};
-use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::permits_loss;
-use crate::cli::{Answer, Caller};
+use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, Scope, pasted};
 use crate::error::Result;
-use crate::facts::Facts;
 use crate::marketplace::{InstalledName, Removed, listed_name};
 use crate::policy::Event;
 use crate::skill::shown_name;
@@ -32,26 +27,18 @@ pub struct Remove {
 
 impl Remove {
     /// Removes the skills.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        Outcomes::of_each(common, caller, &self.names, |name| {
-            self.remove(facts, common, caller, name)
-        })
+    pub fn run(&self, call: Call) -> Answer {
+        Outcomes::of_each(call, &self.names, |name| self.remove(call, name))
     }
 
-    fn remove(
-        &self,
-        facts: &Facts,
-        common: Common,
-        caller: Caller,
-        written: &str,
-    ) -> Result<String> {
-        let layer = layer_of(facts, caller, self.scope, "remove", written)?;
-        let base = layer.base(facts);
-        let market = market(facts, &base, false).dry(common.dry_run);
+    fn remove(&self, call: Call, written: &str) -> Result<String> {
+        let layer = layer_of(call.facts, call.caller, self.scope, "remove", written)?;
+        let base = layer.base(call.facts);
+        let market = market(call.facts, &base, false).dry(call.common.dry_run);
         if let Ok(name) = market.installed(written) {
-            permits_loss(facts, layer, &name)?;
+            permits_loss(call.facts, layer, &name)?;
         }
-        let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
+        let consenting = Consenting::new(call, Findings::default());
         let agrees = |name: &InstalledName, why: &str| {
             let why = shorten(&shown_name(why), WHY);
             let shown = format!(
@@ -65,14 +52,14 @@ impl Remove {
             is_stashed,
         } = market.remove(written, agrees)?;
         let shown = listed_name(&name);
-        let (removed, brings) = if common.dry_run {
+        let (removed, brings) = if call.common.dry_run {
             ("would remove", "would bring")
         } else {
             let event = Event::new("remove")
                 .with("skill", &*name)
                 .with("source", entry.map(|entry| entry.source))
                 .with("layer", layer.as_str());
-            facts.record(event);
+            call.facts.record(event);
             ("removed", "brings")
         };
         let option = match layer {
@@ -82,7 +69,7 @@ impl Remove {
         let back = pasted(&["rollback", &shown]) + &option;
         let back = format!("; `agent-skills {back}` {brings} it back");
         let back = if is_stashed { back } else { String::new() };
-        let links = withdraw(facts, common, layer, &name);
+        let links = withdraw(call, layer, &name);
         Ok(format!("{removed} `{shown}`{back}\n{links}"))
     }
 }

@@ -3,17 +3,12 @@
 use serde::Serialize;
 
 use crate::catalog::Layer;
-use crate::cli::caller::pasted;
 use crate::cli::choosing::picking;
 use crate::cli::describe::printable;
 use crate::cli::describe_plan::describe;
-use crate::cli::market::{market, note};
-use crate::cli::options::Common;
-use crate::cli::outcome::look_at;
-use crate::cli::tool_names::ToolNames;
-use crate::cli::{Answer, Caller, Screen};
+use crate::cli::market::market;
+use crate::cli::{Answer, Call, Screen, ToolNames, look_at, note, pasted};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::marketplace::{As, InstallOptions, Pick, Plan};
 
 /// Show a skill without installing it
@@ -41,15 +36,15 @@ pub struct Show {
 
 impl Show {
     /// Describes what would be installed.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let options = InstallOptions {
             all: self.all,
             skills: self.skill.clone(),
             reading: self.reading,
             ..InstallOptions::default()
         };
-        let base = Layer::Plugin.base(facts);
-        let market = market(facts, &base, self.offline);
+        let base = Layer::Plugin.base(call.facts);
+        let market = market(call.facts, &base, self.offline);
         if let Some(path) = &self.file {
             let read = |reference: &str| {
                 let bytes = market.cat(reference, path, &options, &mut note)?;
@@ -62,20 +57,20 @@ impl Show {
                 })
             };
             let shown = |file: &FileOf| file.text.clone();
-            return look_at(common, caller, &self.references, "files", read, shown);
+            return look_at(call, &self.references, "files", read, shown);
         }
         let plan = |reference: &str| {
             let command = pasted(&["show", reference]);
-            let pick = picking(&facts.run, common, caller, None, &command);
+            let pick = picking(&call.facts.run, call.common, call.caller, None, &command);
             let options = InstallOptions {
                 pick: pick.as_ref().map(|pick| pick as Pick),
                 ..options.clone()
             };
             market.show(reference, &options, &mut note)
         };
-        let screen = Screen::new(&facts.run.env, caller);
-        let shown = |plan: &Plan| describe(plan, None, screen, ToolNames::of(facts));
-        look_at(common, caller, &self.references, "plans", plan, shown)
+        let screen = Screen::new(&call.facts.run.env, call.caller);
+        let shown = |plan: &Plan| describe(plan, None, screen, ToolNames::of(call.facts));
+        look_at(call, &self.references, "plans", plan, shown)
     }
 }
 

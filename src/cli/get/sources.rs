@@ -6,11 +6,8 @@ use clap::Subcommand;
 
 use crate::catalog::Layer;
 use crate::cli::market::market;
-use crate::cli::options::Common;
-use crate::cli::outcome::Outcomes;
-use crate::cli::{Answer, Caller, json};
+use crate::cli::{Answer, Call, Outcomes, json};
 use crate::error::Error;
-use crate::facts::Facts;
 use crate::skill::one_line;
 use crate::sys::text;
 
@@ -40,11 +37,11 @@ pub enum Sources {
 
 impl Sources {
     /// Changes or lists the sources; a failure if one could not be updated.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        let base = Layer::Plugin.base(facts);
-        let market = market(facts, &base, false).dry(common.dry_run);
+    pub fn run(&self, call: Call) -> Answer {
+        let base = Layer::Plugin.base(call.facts);
+        let market = market(call.facts, &base, false).dry(call.common.dry_run);
         let would = |past: &str, verb: &str| {
-            if common.dry_run {
+            if call.common.dry_run {
                 format!("would {verb}")
             } else {
                 past.to_owned()
@@ -56,20 +53,20 @@ impl Sources {
                     let error = Error::new("`--name` names one source");
                     return Err(error.hint("add the sources one by one").into());
                 }
-                Outcomes::of_each(common, caller, references, |reference| {
+                Outcomes::of_each(call, references, |reference| {
                     let (source, count) = market.add_source(reference, name.as_deref())?;
                     let (added, skills) = (would("added", "add"), text::count(count, "skill"));
                     Ok(format!("{added} `{}`, which has {skills}\n", source.name))
                 })
             }
-            Self::Remove { names } => Outcomes::of_each(common, caller, names, |name| {
+            Self::Remove { names } => Outcomes::of_each(call, names, |name| {
                 market.remove_source(name)?;
                 let (removed, name) = (would("removed", "remove"), one_line(name));
                 Ok(format!(
                     "{removed} the source `{name}`; what was installed from it stays\n"
                 ))
             }),
-            Self::List if common.json => Ok(json::list("sources", &market.sources()?)?),
+            Self::List if call.common.json => Ok(json::list("sources", &market.sources()?)?),
             Self::List => {
                 let mut text = String::new();
                 for source in market.sources()? {
@@ -78,15 +75,15 @@ impl Sources {
                 }
                 Ok(text)
             }
-            Self::Update if common.dry_run => {
+            Self::Update if call.common.dry_run => {
                 let sources = market.sources()?;
                 let names: Vec<String> = sources.into_iter().map(|source| source.name).collect();
-                Outcomes::of_each(common, caller, &names, |name| {
+                Outcomes::of_each(call, &names, |name| {
                     Ok(format!("would ask `{}` for its list\n", one_line(name)))
                 })
             }
             Self::Update => {
-                let mut outcomes = Outcomes::new(common, caller);
+                let mut outcomes = Outcomes::new(call);
                 for (source, asked) in market.update_sources()? {
                     let name = one_line(&source.name);
                     let told = asked

@@ -9,17 +9,12 @@ use super::install;
 use super::next::what_next;
 use crate::catalog::{Layer, market_at};
 use crate::cli::agents::{share, withdraw};
-use crate::cli::caller::{Failure, pasted};
-use crate::cli::consent::Consenting;
+use crate::cli::caller::Failure;
 use crate::cli::describe::short;
 use crate::cli::describe_plan::{at, describe};
-use crate::cli::json;
-use crate::cli::market::{market_for, note};
-use crate::cli::options::{Common, Findings, Scope};
-use crate::cli::outcome::Outcomes;
+use crate::cli::market::market_for;
 use crate::cli::permitted::{deciding, permits, permits_listed, permits_loss};
-use crate::cli::screen::Screen;
-use crate::cli::{Answer, Caller};
+use crate::cli::{Answer, Call, Common, Consenting, Findings, Outcomes, Scope, json, note, pasted};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{Fate, Installed, SyncList, SyncPlan, Synced, is_foreign, listed_name};
@@ -82,30 +77,30 @@ impl Report<'_> {
 
 impl Sync {
     /// Makes the layer equal, and says what has changed.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        let layer = self.layer(facts);
+    pub fn run(&self, call: Call) -> Answer {
+        let layer = self.layer(call.facts);
         let list = self.list.as_deref().unwrap_or_default();
-        if !list.is_empty() && is_foreign(&facts.run.env.cwd.join(list)) {
-            return self.import(facts, (common, caller), layer, list);
+        if !list.is_empty() && is_foreign(&call.facts.run.env.cwd.join(list)) {
+            return self.import(call, layer, list);
         }
-        let skills = self.sync(facts, (common, caller), layer)?;
+        let skills = self.sync(call, layer)?;
         let is_changed = skills.iter().any(Synced::is_change);
-        let mut text = if common.dry_run {
+        let mut text = if call.common.dry_run {
             told(&skills, "would ")
         } else {
             told(&skills, "")
         };
         if is_changed {
-            text += &after(facts, common, layer, &skills);
+            text += &after(call, layer, &skills);
         }
-        if common.json {
+        if call.common.json {
             let result = if is_changed { "changed" } else { "unchanged" };
-            let report = Report::new(result, layer, common);
+            let report = Report::new(result, layer, call.common);
             text = json::one(&Report {
                 skills: &skills,
                 ..report
             })?;
-        } else if common.quiet && !common.dry_run {
+        } else if call.common.quiet && !call.common.dry_run {
             text.clear();
         }
         if is_changed {
@@ -116,29 +111,22 @@ impl Sync {
 
     /// Installs each skill of another program's lockfile, which says where a skill is and not what
     /// is in it; a failure if one was left out.
-    fn import(
-        &self,
-        facts: &Facts,
-        (common, caller): (Common, Caller),
-        layer: Layer,
-        list: &str,
-    ) -> Answer {
+    fn import(&self, call: Call, layer: Layer, list: &str) -> Answer {
         if self.prune {
             let text = "`--prune` needs a list that says what exactly there is to be";
             return Err(Error::new(text)
                 .hint("give a skills.lock.json or a collection")
                 .into());
         }
-        let given = (common, self.findings);
-        let mut confirm = deciding(facts, caller, given, layer, ("sync", None))?;
-        let base = layer.base(facts);
-        let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
-        let mut outcomes = Outcomes::new(common, caller);
+        let mut confirm = deciding(call, self.findings, layer, ("sync", None))?;
+        let base = layer.base(call.facts);
+        let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
+        let mut outcomes = Outcomes::new(call);
         let mut new = Vec::new();
         for one in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
             let told = one.outcome.and_then(|installed| {
-                let mut told = install::told(facts, common, &installed, layer)?;
-                share(facts, common, (layer, &[]), &installed, &mut told)?;
+                let mut told = install::told(call, &installed, layer)?;
+                share(call, (layer, &[]), &installed, &mut told)?;
                 Ok((told, installed))
             });
             match told {
@@ -154,7 +142,7 @@ impl Sync {
                 }
             }
         }
-        outcomes.then(what_next(&facts.run, &new, layer, caller));
+        outcomes.then(what_next(&call.facts.run, &new, layer, call.caller));
         let text = outcomes.answer()?;
         if new.is_empty() {
             Ok(text)
@@ -191,21 +179,16 @@ impl Sync {
         self.scope.layer()
     }
 
-    fn sync(
-        &self,
-        facts: &Facts,
-        (common, caller): (Common, Caller),
-        layer: Layer,
-    ) -> Result<Vec<Synced>> {
-        let base = layer.base(facts);
-        let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
+    fn sync(&self, call: Call, layer: Layer) -> Result<Vec<Synced>> {
+        let base = layer.base(call.facts);
+        let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
         let list = match &self.list {
             Some(list) if list.starts_with("oci://") => SyncList::Collection(list.clone()),
             Some(path) => SyncList::File(Path::new(path).to_owned()),
             None => SyncList::Own,
         };
-        let policies = facts.policies()?;
-        let consenting = Consenting::new(facts, common.consent(self.findings), caller);
+        let policies = call.facts.policies()?;
+        let consenting = Consenting::new(call, self.findings);
         let mut words = vec!["sync"];
         words.extend(self.list.as_deref());
         let command = pasted(&words);
@@ -213,17 +196,16 @@ impl Sync {
             permits(&policies, layer, &plan.plan)?;
             let gone = plan.skills.iter();
             for one in gone.filter(|one| one.change == Fate::Removed) {
-                permits_loss(facts, layer, &one.name)?;
+                permits_loss(call.facts, layer, &one.name)?;
             }
-            if common.dry_run {
-                let screen = Screen::new(&facts.run.env, caller);
+            if call.common.dry_run {
                 if !plan.plan.skills.is_empty() {
-                    let plan = describe(&plan.plan, None, screen, consenting.names);
+                    let plan = describe(&plan.plan, None, call.screen, consenting.names);
                     tell(format_args!("{plan}"));
                 }
                 return Ok(false);
             }
-            agrees(consenting, plan, common, &command)
+            agrees(consenting, plan, call.common, &command)
         };
         let listed = |one: &Synced| permits_listed(&policies, layer, one);
         market.sync((&list, self.prune), &listed, &mut agree, &mut note)
@@ -250,9 +232,9 @@ fn agrees(consenting: Consenting, plan: &SyncPlan, common: Common, command: &str
 }
 
 /// Records what was done, and has other agents find it.
-fn after(facts: &Facts, common: Common, layer: Layer, skills: &[Synced]) -> String {
+fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
     let mut text = String::new();
-    let market = layer.dir(facts);
+    let market = layer.dir(call.facts);
     let mut new = Vec::new();
     for one in skills {
         let kind = match one.change {
@@ -262,7 +244,7 @@ fn after(facts: &Facts, common: Common, layer: Layer, skills: &[Synced]) -> Stri
             Fate::Removed => "remove",
         };
         if one.change == Fate::Removed {
-            text += &withdraw(facts, common, layer, &one.name);
+            text += &withdraw(call, layer, &one.name);
         }
         if one.change == Fate::Installed {
             new.push(Installed {
@@ -273,13 +255,13 @@ fn after(facts: &Facts, common: Common, layer: Layer, skills: &[Synced]) -> Stri
                 ..Installed::default()
             });
         }
-        if !common.dry_run {
+        if !call.common.dry_run {
             let event = Event::new(kind)
                 .with("skill", &*one.name)
                 .with("source", one.source.clone())
                 .with("from", one.from.clone())
                 .with("commit", one.to.clone());
-            facts.record(event.with("layer", layer.as_str()));
+            call.facts.record(event.with("layer", layer.as_str()));
         }
     }
     let mut found: Vec<_> = new
@@ -287,7 +269,7 @@ fn after(facts: &Facts, common: Common, layer: Layer, skills: &[Synced]) -> Stri
         .map(|one| (one.name.clone(), String::new()))
         .collect();
     // Without agents given, nothing can be wrong with them.
-    let _ = share(facts, common, (layer, &[]), &new, &mut found);
+    let _ = share(call, (layer, &[]), &new, &mut found);
     text.extend(found.into_iter().map(|(_, line)| line));
     text
 }

@@ -3,16 +3,14 @@
 use std::fmt::Write as _;
 
 use crate::catalog::Layer;
-use crate::cli::consent::Consenting;
 use crate::cli::describe::{describe_difference, from_to, with_hint};
 use crate::cli::layers::layers_of;
-use crate::cli::market::{market_for, note};
-use crate::cli::options::{Common, Findings, Scope};
-use crate::cli::outcome::Outcomes;
+use crate::cli::market::market_for;
 use crate::cli::permitted::permits_update;
 use crate::cli::safety::verify::restored;
-use crate::cli::tool_names::ToolNames;
-use crate::cli::{Answer, Caller, Failure, json};
+use crate::cli::{
+    Answer, Call, Common, Consenting, Failure, Findings, Outcomes, Scope, ToolNames, json, note,
+};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{
@@ -64,12 +62,13 @@ pub struct Update {
 
 impl Update {
     /// Updates the skills; a failure if one could not be.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        let mut outcomes = Outcomes::new(common, caller);
-        for (layer, names) in layers_of(facts, caller, self.scope, "update", &self.names)? {
-            self.update(facts, (common, caller), layer, &names, &mut outcomes)?;
+    pub fn run(&self, call: Call) -> Answer {
+        let mut outcomes = Outcomes::new(call);
+        for (layer, names) in layers_of(call.facts, call.caller, self.scope, "update", &self.names)?
+        {
+            self.update(call, layer, &names, &mut outcomes)?;
         }
-        if outcomes.is_empty() && !common.json {
+        if outcomes.is_empty() && !call.common.json {
             return Ok(
                 "No skill here came from a source that could have a newer one.\n".to_owned(),
             );
@@ -78,16 +77,17 @@ impl Update {
     }
 
     /// Reports newer versions; a failure if a source could not be examined.
-    pub fn check(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn check(&self, call: Call) -> Answer {
         let mut updated = Vec::new();
-        for (layer, names) in layers_of(facts, caller, self.scope, "update", &self.names)? {
-            let base = layer.base(facts);
-            let market = market_for(facts, &base, false, layer)?.dry(true);
+        for (layer, names) in layers_of(call.facts, call.caller, self.scope, "update", &self.names)?
+        {
+            let base = layer.base(call.facts);
+            let market = market_for(call.facts, &base, false, layer)?.dry(true);
             let options = UpdateOptions::default();
             updated.extend(market.update(&names, options, &mut |_| Ok(false))?);
         }
         updated.retain(|one| one.change != Change::UpToDate || !one.newer_tags.is_empty());
-        if common.json {
+        if call.common.json {
             let is_failed = |one: &Updated| matches!(one.change, Change::Failed { .. });
             let failed = updated.iter().any(is_failed);
             return Failure::unless(!failed, json::list("skills", &updated)?);
@@ -98,10 +98,11 @@ impl Update {
         // What is asked for is not suppressed.
         let common = Common {
             quiet: false,
-            ..common
+            ..call.common
         };
-        let mut outcomes = Outcomes::new(common, caller);
-        let names = ToolNames::of(facts);
+        let call = Call { common, ..call };
+        let mut outcomes = Outcomes::new(call);
+        let names = ToolNames::of(call.facts);
         for one in &updated {
             let text = changed(one, names).map(|text| text + &later_tags(one));
             outcomes.push(&one.name, text);
@@ -112,13 +113,12 @@ impl Update {
     /// Updates skills of one layer.
     fn update(
         &self,
-        facts: &Facts,
-        (common, caller): (Common, Caller),
+        call: Call,
         layer: Layer,
         names: &[String],
         outcomes: &mut Outcomes,
     ) -> Result<()> {
-        let consenting = Consenting::new(facts, common.consent(self.findings), caller);
+        let consenting = Consenting::new(call, self.findings);
         let options = UpdateOptions {
             diff: self.diff,
             edited: match (self.stash, self.force) {
@@ -130,7 +130,7 @@ impl Update {
             accept_signer: self.accept_signer,
             switch: None,
         };
-        let policies = facts.policies()?;
+        let policies = call.facts.policies()?;
         let mut agree = |difference: &Difference| {
             permits_update(&policies, layer, difference)?;
             // A difference is shown on request even if no consent is needed.
@@ -144,11 +144,11 @@ impl Update {
             }
             consenting.to_update(difference, self.allow_downgrade)
         };
-        let base = layer.base(facts);
-        let market = market_for(facts, &base, self.offline, layer)?.dry(common.dry_run);
+        let base = layer.base(call.facts);
+        let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
         let updated = market.update(names, options, &mut agree)?;
-        if !common.dry_run {
-            record(facts, &updated, layer);
+        if !call.common.dry_run {
+            record(call.facts, &updated, layer);
         }
         let repaired = match options.edited {
             Edited::Keep => Ok(Vec::new()),
@@ -166,7 +166,10 @@ impl Update {
             }
         }
         for one in repaired? {
-            outcomes.push(&one.name, Ok(restored(facts, common, &one, layer)));
+            outcomes.push(
+                &one.name,
+                Ok(restored(call.facts, call.common, &one, layer)),
+            );
         }
         Ok(())
     }

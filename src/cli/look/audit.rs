@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::figures::By;
-use crate::cli::{Caller, Common, Screen, json};
+use crate::cli::{Call, Caller, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{Line, audit_file, each_event, last_events};
@@ -54,14 +54,7 @@ const NOTHING: &str = "No such events are recorded.\n";
 impl Audit {
     /// The events that match the options. A person gets those without a limit by way of `live`, as
     /// they are read.
-    pub fn run(
-        &self,
-        facts: &Facts,
-        common: Common,
-        caller: Caller,
-        screen: Screen,
-        live: &mut dyn Write,
-    ) -> Result<String> {
+    pub fn run(&self, call: Call, live: &mut dyn Write) -> Result<String> {
         let skill = self.skill.as_deref().map(|written| {
             let name = SkillName::from_written(written);
             name.map_or_else(|| written.to_owned(), |name| name.to_string())
@@ -77,14 +70,14 @@ impl Audit {
         };
         let unless_asked = (!self.all && self.since.is_none()).then_some(LIMIT);
         let Some(limit) = self.limit.or(unless_asked) else {
-            if caller == Caller::Host {
+            if call.caller == Caller::Host {
                 let mut text = Vec::new();
-                stream(facts, common, screen, &is_wanted, &mut text)?;
+                stream(call, &is_wanted, &mut text)?;
                 return Ok(String::from_utf8_lossy(&text).into_owned());
             }
-            return stream(facts, common, screen, &is_wanted, live).map(|()| String::new());
+            return stream(call, &is_wanted, live).map(|()| String::new());
         };
-        let log = audit_file(facts.state());
+        let log = audit_file(call.facts.state());
         let (mut lines, torn) = last_events(&log, limit.saturating_add(1), is_wanted)?;
         tell_torn(torn);
         if lines.len() > limit {
@@ -95,7 +88,7 @@ impl Audit {
                 ));
             }
         }
-        if common.json {
+        if call.common.json {
             let values: Vec<_> = lines.iter().map(|line| &line.value).collect();
             return json::list("events", &values);
         }
@@ -107,29 +100,23 @@ impl Audit {
 }
 
 /// Writes the events one by one, in the same form.
-fn stream(
-    facts: &Facts,
-    common: Common,
-    screen: Screen,
-    is_wanted: &dyn Fn(&Line) -> bool,
-    out: &mut dyn Write,
-) -> Result<()> {
+fn stream(call: Call, is_wanted: &dyn Fn(&Line) -> bool, out: &mut dyn Write) -> Result<()> {
     let mut list = json::Items::new("events");
     let mut is_empty = true;
     let broken = |error: io::Error| Error::caused("could not write the answer", error);
-    each_since(facts, Moment(0), &mut |line| {
+    each_since(call.facts, Moment(0), &mut |line| {
         if !is_wanted(line) {
             return Ok(());
         }
         is_empty = false;
-        let text = if common.json {
+        let text = if call.common.json {
             list.item(&line.value)?
         } else {
-            screen.fit(row(line))
+            call.screen.fit(row(line))
         };
         out.write_all(text.as_bytes()).map_err(broken)
     })?;
-    let end = match (common.json, is_empty) {
+    let end = match (call.common.json, is_empty) {
         (true, _) => list.end(),
         (false, true) => NOTHING.to_owned(),
         (false, false) => String::new(),

@@ -8,9 +8,8 @@ use crate::activation::Enforcement;
 use crate::catalog::{Catalog, usable};
 use crate::cli::named::installed;
 use crate::cli::report::session_with;
-use crate::cli::{Answer, Common, Failure, json, note};
+use crate::cli::{Answer, Call, Failure, note};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::host::alias::{self, Capability};
 use crate::host::ours;
 use crate::host::tools::{self, HostTool};
@@ -35,10 +34,10 @@ pub struct Check {
 
 impl Check {
     /// Explains what would happen to the call; a failure if it would be blocked.
-    pub fn run(&self, facts: &Facts, common: Common) -> Answer {
-        let catalog = Catalog::naming(facts, &self.skill);
+    pub fn run(&self, call: Call) -> Answer {
+        let catalog = Catalog::naming(call.facts, &self.skill);
         // For an unknown name, this error is worded for a person.
-        installed(facts, &catalog, &self.skill)?;
+        installed(call.facts, &catalog, &self.skill)?;
         let skill = usable(&catalog, &self.skill)?;
         let arguments = arguments(&self.arguments)?;
         let used = ToolUse {
@@ -46,11 +45,11 @@ impl Check {
             arguments: Value::Object(arguments),
         };
         let session = session_with(skill);
-        let (config, policies) = (facts.config()?, facts.policies()?);
-        let enforcement = Enforcement::for_session(facts, &config, &policies, &session);
-        let request = Request::of_chibi(facts, used).usable()?;
+        let (config, policies) = (call.facts.config()?, call.facts.policies()?);
+        let enforcement = Enforcement::for_session(call.facts, &config, &policies, &session);
+        let request = Request::of_chibi(call.facts, used).usable()?;
         let scope = enforcement.scope();
-        let (tool, decision) = with_call(facts, &session, &scope, &request, |call| {
+        let (tool, decision) = with_call(call.facts, &session, &scope, &request, |call| {
             (call.tool.to_owned(), decide(&scope, call, &OnDisk))
         });
         let parts = decision.parts.iter().filter(|part| part.kind != CALL);
@@ -63,9 +62,7 @@ impl Check {
             // The parts of a shell command; empty if there is nothing to split.
             "parts": parts.iter().map(|part| value(part)).collect::<Vec<_>>(),
         });
-        let text = json::answer(common, &explained, || {
-            render(decision.allows(), &message, &parts)
-        })?;
+        let text = call.answer(&explained, || render(decision.allows(), &message, &parts))?;
         Failure::unless(decision.allows(), text)
     }
 }

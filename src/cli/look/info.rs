@@ -16,7 +16,7 @@ use crate::cli::named::installed;
 use crate::cli::report::{Report, Reporter, remark};
 use crate::cli::signed::{lapsed, signed};
 use crate::cli::table::shortened;
-use crate::cli::{Answer, Caller, Common, Paint, Screen, look_at};
+use crate::cli::{Answer, Call, Paint, Screen, look_at};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{Checked, History, State, Tag};
@@ -89,14 +89,14 @@ struct Script {
 
 impl Info {
     /// Everything about the skills.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let look = |name: &str| {
-            let catalog = Catalog::naming(facts, name);
-            let entry = installed(facts, &catalog, name)?;
-            Ok(Details::new(facts, &catalog, entry))
+            let catalog = Catalog::naming(call.facts, name);
+            let entry = installed(call.facts, &catalog, name)?;
+            Ok(Details::new(call.facts, &catalog, entry))
         };
-        let shown = |info: &Details| info.render(screen);
-        look_at(common, caller, &self.names, "skills", look, shown)
+        let shown = |info: &Details| info.render(call.screen);
+        look_at(call, &self.names, "skills", look, shown)
     }
 }
 
@@ -303,15 +303,15 @@ pub fn shown(path: &Path) -> String {
 const SHOWN: usize = 20;
 
 /// The history of the skills of these names, in whichever layer they are.
-pub fn history(info: &Info, facts: &Facts, common: Common, caller: Caller) -> Answer {
+pub fn history(info: &Info, call: Call) -> Answer {
     let look = |name: &str| {
-        let catalog = Catalog::naming(facts, name);
-        let entry = installed(facts, &catalog, name)?;
+        let catalog = Catalog::naming(call.facts, name);
+        let entry = installed(call.facts, &catalog, name)?;
         let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
-        let base = entry.layer.base(facts);
-        market(facts, &base, info.offline).history(&name)
+        let base = entry.layer.base(call.facts);
+        market(call.facts, &base, info.offline).history(&name)
     };
-    look_at(common, caller, &info.names, "skills", look, shown_history)
+    look_at(call, &info.names, "skills", look, shown_history)
 }
 
 fn shown_history(history: &History) -> String {
@@ -403,10 +403,10 @@ struct Walked {
 }
 
 /// Every file of the skills with its size.
-pub fn files(info: &Info, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
-    let look = |name: &str| Walked::of(facts, name);
-    let shown = |tree: &Walked| tree.render(screen);
-    look_at(common, caller, &info.names, "skills", look, shown)
+pub fn files(info: &Info, call: Call) -> Answer {
+    let look = |name: &str| Walked::of(call.facts, name);
+    let shown = |tree: &Walked| tree.render(call.screen);
+    look_at(call, &info.names, "skills", look, shown)
 }
 
 impl Walked {

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use crate::cli::{Answer, Common, Failure, json};
+use crate::cli::{Answer, Call, Failure};
 use crate::error::Result;
-use crate::facts::Facts;
 use crate::run_context::RunContext;
 use crate::script;
 use crate::skill::one_line;
@@ -20,17 +19,17 @@ pub struct Jobs {
 
 impl Jobs {
     /// Lists the jobs, or streams one job's output to `live`.
-    pub fn run(&self, facts: &Facts, common: Common, live: &mut dyn Write) -> Answer {
+    pub fn run(&self, call: Call, live: &mut dyn Write) -> Answer {
         match &self.follow {
-            Some(id) => follow(&facts.run, id, live),
-            None => Ok(list(&facts.run, common)?),
+            Some(id) => follow(&call.facts.run, id, live),
+            None => Ok(list(call)?),
         }
     }
 }
 
-fn list(run: &RunContext, common: Common) -> Result<String> {
-    let jobs = script::Jobs::of(run).list();
-    json::answers(common, "jobs", &jobs, || {
+fn list(call: Call) -> Result<String> {
+    let jobs = script::Jobs::of(&call.facts.run).list();
+    call.answers("jobs", &jobs, || {
         if jobs.is_empty() {
             return "No jobs. A script that outlasts its call becomes one.\n".to_owned();
         }

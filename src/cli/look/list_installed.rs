@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::catalog::{Catalog, Entry, plain};
 use crate::cli::agents::names;
 use crate::cli::report::{Report, remark};
-use crate::cli::{Cell, Column, Common, Paint, Screen, Table, json};
+use crate::cli::{Call, Cell, Column, Paint, Screen, Table, json};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::skill::{Diagnostic, one_line};
@@ -33,26 +33,20 @@ pub enum Order {
 
 /// Every skill directory, including those that are not offered; `long` with descriptions,
 /// directories and problems in full.
-pub fn list_installed(
-    facts: &Facts,
-    common: Common,
-    screen: Screen,
-    sort_by: Option<Order>,
-    long: bool,
-) -> Result<String> {
-    let catalog = Catalog::of(facts);
-    let mut reports: Vec<_> = Report::for_catalog(facts, &catalog).collect();
+pub fn list_installed(call: Call, sort_by: Option<Order>, long: bool) -> Result<String> {
+    let catalog = Catalog::of(call.facts);
+    let mut reports: Vec<_> = Report::for_catalog(call.facts, &catalog).collect();
     if let Some(order) = sort_by {
         sort(&mut reports, order);
     }
-    if common.json {
+    if call.common.json {
         // A large catalog and its text do not need to be in memory together.
         drop(catalog);
         return json::list("skills", &reports);
     }
     // A model learns only the number of untrusted skills, because even their names are untrusted
     // text.
-    let is_untold = |entry: &&Entry| facts.run.protocol.is_some() && entry.is_concealed();
+    let is_untold = |entry: &&Entry| call.facts.run.protocol.is_some() && entry.is_concealed();
     let untold = match catalog.entries().iter().filter(is_untold).count() {
         0 => String::new(),
         count => format!(
@@ -86,12 +80,12 @@ pub fn list_installed(
         ],
     );
     // A model has no other way to see these lines.
-    let long = long || common.verbose || screen.is_host;
+    let long = long || call.common.verbose || call.screen.is_host;
     for report in &reports {
         let below = if long { below(report) } else { Vec::new() };
-        table.row(row(report, screen), below);
+        table.row(row(report, call.screen), below);
     }
-    Ok(table.render(screen) + &untold)
+    Ok(table.render(call.screen) + &untold)
 }
 
 fn sort(reports: &mut [Report], order: Order) {
@@ -193,8 +187,8 @@ pub struct SearchInstalled {
 
 impl SearchInstalled {
     /// The offered skills that match the words, best first.
-    pub fn run(&self, facts: &Facts, common: Common) -> Result<String> {
-        let catalog = Catalog::of(facts);
+    pub fn run(&self, call: Call) -> Result<String> {
+        let catalog = Catalog::of(call.facts);
         let found = catalog.search(&self.words).into_iter();
         let found = found.map(|offered| Found {
             name: offered.skill.name.as_str(),
@@ -202,7 +196,7 @@ impl SearchInstalled {
             description: plain(&offered.told()),
         });
         let found: Vec<Found> = found.collect();
-        json::answers(common, "skills", &found, || self.told(facts, &found))
+        call.answers("skills", &found, || self.told(call.facts, &found))
     }
 
     fn told(&self, facts: &Facts, found: &[Found]) -> String {

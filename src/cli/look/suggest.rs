@@ -14,9 +14,7 @@ use crate::author::with_entries;
 use crate::cli::report::restriction_of;
 use crate::cli::set_up::config::set;
 use crate::cli::write::try_skill;
-use crate::cli::{
-    Answer, Caller, Common, Consenting, Findings, Outcomes, Paint, Screen, json, pasted,
-};
+use crate::cli::{Answer, Call, Common, Consenting, Findings, Outcomes, Paint, Screen, pasted};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{Line, audit_file, last_events};
@@ -58,22 +56,25 @@ struct Report<'a> {
 
 impl Suggest {
     /// Shows the entries, and applies them if a person asks for it.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
-        let skill = try_skill::find(facts, &self.skill)
-            .or_else(|error| self.last_activated(facts).ok_or(error))?;
+    pub fn run(&self, call: Call) -> Answer {
+        let skill = try_skill::find(call.facts, &self.skill)
+            .or_else(|error| self.last_activated(call.facts).ok_or(error))?;
         let since = since(self.since.as_deref())?;
-        let is_restricted = restriction_of(&facts.run, &skill).1.allowed().is_some();
+        let is_restricted = restriction_of(&call.facts.run, &skill)
+            .1
+            .allowed()
+            .is_some();
         let found = if is_restricted {
-            Suggestions::new(facts, &skill, since)?
+            Suggestions::new(call.facts, &skill, since)?
         } else {
             Suggestions::default()
         };
-        let report = self.report(facts, &skill, &found, is_restricted);
+        let report = self.report(call.facts, &skill, &found, is_restricted);
         if self.apply || self.local {
-            let applied = self.applied(facts, &report, common, caller);
-            return Outcomes::of_one(common, caller, skill.name.as_str(), applied);
+            let applied = self.applied(call, &report);
+            return Outcomes::of_one(call, skill.name.as_str(), applied);
         }
-        let shown = json::answer(common, &report.value(), || report.render(screen, true));
+        let shown = call.answer(&report.value(), || report.render(call.screen, true));
         Ok(shown?)
     }
 
@@ -88,36 +89,33 @@ impl Suggest {
         (skill.name == name).then_some(skill)
     }
 
-    fn applied(
-        &self,
-        facts: &Facts,
-        report: &Report,
-        common: Common,
-        caller: Caller,
-    ) -> Result<String> {
+    fn applied(&self, call: Call, report: &Report) -> Result<String> {
         let (skill, found) = (report.skill, report.found);
         if let Some(message) = &report.message {
             return Ok(format!("{message}\n"));
         }
         if self.local {
-            check_configurable(facts, skill)?;
+            check_configurable(call.facts, skill)?;
         }
-        let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
+        let consenting = Consenting::new(call, Findings::default());
         let shown = report.render(consenting.screen, false);
-        let apply = |common: Common| {
+        let apply = |call: Call| {
             if self.local {
-                add_to_configuration(facts, skill, found, common)
+                add_to_configuration(call, skill, found)
             } else {
-                propose(facts, skill, found, common)
+                propose(call, skill, found)
             }
         };
         // Whether it is possible is known before anybody is asked.
         let would = Common {
             dry_run: true,
-            ..common
+            ..call.common
         };
-        let would = apply(would)?;
-        if common.dry_run {
+        let would = apply(Call {
+            common: would,
+            ..call
+        })?;
+        if call.common.dry_run {
             return Ok(shown + &would);
         }
         let (flag, question) = if self.local {
@@ -128,7 +126,7 @@ impl Suggest {
         if !consenting.to_decide(&shown, question, &self.command(flag))? {
             return Ok("nothing was changed\n".to_owned());
         }
-        apply(common)
+        apply(call)
     }
 
     /// This command with a flag, to be copied.
@@ -261,21 +259,16 @@ impl Report<'_> {
 ///
 /// # Errors
 /// When they would not count there, or it cannot be written.
-fn add_to_configuration(
-    facts: &Facts,
-    skill: &Skill,
-    found: &Suggestions,
-    common: Common,
-) -> Result<String> {
+fn add_to_configuration(call: Call, skill: &Skill, found: &Suggestions) -> Result<String> {
     let name = skill.name.as_str();
-    let own = facts.own_config()?.added_entries(name).to_vec();
+    let own = call.facts.own_config()?.added_entries(name).to_vec();
     let entries = distinct(own.into_iter().chain(found.written()));
     let value = entries.iter().collect::<toml_edit::Array>().to_string();
     let key = ["skills", name, "allow"].map(str::to_owned);
-    set(facts, &key, &value, common.dry_run)?;
+    set(call.facts, &key, &value, call.common.dry_run)?;
     let key = format!("skills.{name}.allow");
     let entries = counted(found.entries.len(), "entry", "entries");
-    if common.dry_run {
+    if call.common.dry_run {
         return Ok(format!(
             "would add {entries} to `{key}` in the configuration\n"
         ));
@@ -302,10 +295,10 @@ fn check_configurable(facts: &Facts, skill: &Skill) -> Result<()> {
 ///
 /// # Errors
 /// When it cannot be changed with certainty, or by a proposal.
-fn propose(facts: &Facts, skill: &Skill, found: &Suggestions, common: Common) -> Result<String> {
+fn propose(call: Call, skill: &Skill, found: &Suggestions) -> Result<String> {
     let diff = diff(skill, &found.written())?;
     let entries = counted(found.entries.len(), "entry", "entries");
-    if common.dry_run {
+    if call.common.dry_run {
         return Ok(format!("would propose {entries} for `{}`\n", skill.name));
     }
     let reasons = found.entries.iter().map(|one| {
@@ -313,15 +306,15 @@ fn propose(facts: &Facts, skill: &Skill, found: &Suggestions, common: Common) ->
         format!("{entry}: needed by {}; {opens}", one.needed())
     });
     let reasons = reasons.collect::<Vec<_>>().join("\n");
-    let call = json!({
+    let proposed = json!({
         "skill": skill.name,
         "diff": diff,
         "justification": format!("`agent-skills suggest`: its list lacks {entries} that its calls need"),
         "evidence": shorten(&reasons, limits::PROPOSAL_TEXT / 4),
     });
-    let call: ProposeSkillUpdate = serde_json::from_value(call)
+    let proposed: ProposeSkillUpdate = serde_json::from_value(proposed)
         .map_err(|error| Error::caused("the proposal cannot be written", error))?;
-    propose_change(facts, &call).map(|text| text + "\n")
+    propose_change(call.facts, &proposed).map(|text| text + "\n")
 }
 
 /// The change to the skill's file as a diff.

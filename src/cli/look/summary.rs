@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::audit::{Audit, each_since, since, tell_torn};
 use super::figures::{By, DAY, Figures, Summary, Tally};
 use crate::catalog::{Catalog, Entry};
-use crate::cli::{Cell, Column, Common, Screen, Table, json};
+use crate::cli::{Call, Cell, Column, Table};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{audit_file, each_event_of};
@@ -22,12 +22,12 @@ use crate::sys::text::count;
 use crate::sys::{Durable, Moment, files};
 
 /// Counts everything that happened since the time that is asked for.
-pub fn summarize(audit: &Audit, facts: &Facts, common: Common, screen: Screen) -> Result<String> {
-    let summary = summary(audit, facts)?;
+pub fn summarize(audit: &Audit, call: Call) -> Result<String> {
+    let summary = summary(audit, call.facts)?;
     if let Some(file) = &audit.html {
-        return write_page(audit, facts, common, file, &page(&summary));
+        return write_page(audit, call, file, &page(&summary));
     }
-    json::answer(common, &answer(&summary), || {
+    call.answer(&answer(&summary), || {
         if summary.all.last_used.is_none() {
             return "No skill was used.\n".to_owned();
         }
@@ -37,7 +37,7 @@ pub fn summarize(audit: &Audit, facts: &Facts, common: Common, screen: Screen) -
             By::Host => ("HOST", &summary.hosts),
             By::Machine => ("MACHINE", &summary.machines),
         };
-        table(title, tally).render(screen)
+        table(title, tally).render(call.screen)
     })
 }
 
@@ -66,14 +66,8 @@ fn summary(audit: &Audit, facts: &Facts) -> Result<Summary> {
     Ok(summary)
 }
 
-fn write_page(
-    audit: &Audit,
-    facts: &Facts,
-    common: Common,
-    file: &Path,
-    page: &str,
-) -> Result<String> {
-    let target = facts.run.env.cwd.join(file);
+fn write_page(audit: &Audit, call: Call, file: &Path, page: &str) -> Result<String> {
+    let target = call.facts.run.env.cwd.join(file);
     let shown = shown_name(&file.to_string_lossy());
     let bytes = count(page.len(), "byte");
     let other = target
@@ -83,16 +77,16 @@ fn write_page(
         let text = format!("`{shown}` is not a regular file");
         return Err(Error::new(text).hint("give the file to write: --html FILE.html"));
     }
-    let read = audit.log.iter().map(|log| facts.run.env.cwd.join(log));
+    let read = audit.log.iter().map(|log| call.facts.run.env.cwd.join(log));
     let is_read = |log: PathBuf| {
         let same = log.canonicalize().ok().zip(target.canonicalize().ok());
         same.is_some_and(|(log, target)| log == target)
     };
-    if read.chain([audit_file(facts.state())]).any(is_read) {
+    if read.chain([audit_file(call.facts.state())]).any(is_read) {
         let text = format!("`{shown}` is a log, which the page would replace");
         return Err(Error::new(text).hint("give another file: --html FILE.html"));
     }
-    if common.dry_run {
+    if call.common.dry_run {
         return Ok(format!("would write {shown}: {bytes}\n"));
     }
     files::replace(&target, page.as_bytes(), 0o644, Durable::No)

@@ -9,8 +9,7 @@ use super::abilities::{abilities, below, hooks};
 use crate::catalog::{Catalog, Entry};
 use crate::cli::named::installed;
 use crate::cli::{
-    Answer, Caller, Cell, Column, Common, Consenting, Findings, Outcomes, Paint, Screen, Table,
-    json, pasted,
+    Answer, Call, Cell, Column, Consenting, Findings, Outcomes, Paint, Table, pasted,
 };
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -36,31 +35,31 @@ pub struct Approve {
 
 impl Approve {
     /// Records the skills' digests, takes them back, or lists them.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         if self.list {
-            return Ok(list(facts, common, screen)?);
+            return Ok(list(call)?);
         }
-        let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
-        Outcomes::of_each(common, caller, &self.names, |name| {
+        let consenting = Consenting::new(call, Findings::default());
+        Outcomes::of_each(call, &self.names, |name| {
             if self.revoke {
-                revoke(facts, common, name)
+                revoke(call, name)
             } else {
-                approve(facts, common, consenting, name)
+                approve(call, consenting, name)
             }
         })
     }
 }
 
-fn approve(facts: &Facts, common: Common, consenting: Consenting, written: &str) -> Result<String> {
-    let catalog = Catalog::naming(facts, written);
-    let entry = installed(facts, &catalog, written)?;
+fn approve(call: Call, consenting: Consenting, written: &str) -> Result<String> {
+    let catalog = Catalog::naming(call.facts, written);
+    let entry = installed(call.facts, &catalog, written)?;
     let (skill, digest) = read(entry)?;
     let name = entry.name();
-    let approved = Ledger::approvals(facts.enterprise(), facts.state());
+    let approved = Ledger::approvals(call.facts.enterprise(), call.facts.state());
     let before = approved.entries()?.remove(&name);
     let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
     let shown = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
-    if common.dry_run {
+    if call.common.dry_run {
         return Ok(format!("would approve `{name}` as it is now\n{shown}"));
     }
     if is_same {
@@ -73,15 +72,16 @@ fn approve(facts: &Facts, common: Common, consenting: Consenting, written: &str)
         let text = format!("`{name}` was not approved: you said no");
         return Err(Error::new(text).hint("the same command asks again"));
     }
-    let approval = Approval::now(digest.clone(), user(&facts.run.env));
+    let approval = Approval::now(digest.clone(), user(&call.facts.run.env));
     let put = approved.approve(&name, &entry.dir, approval);
-    put.map_err(|error| to_owner(facts, error))?;
+    put.map_err(|error| to_owner(call.facts, error))?;
     let event = Event::new("approve")
         .with("skill", name.as_str())
         .with("path", entry.dir.display().to_string())
         .with("digest", digest);
-    facts.record(event);
-    let is_needed = !hooks(&skill).is_empty() || !facts.policies()?.needs_approval().is_empty();
+    call.facts.record(event);
+    let is_needed =
+        !hooks(&skill).is_empty() || !call.facts.policies()?.needs_approval().is_empty();
     let unneeded = if is_needed {
         ""
     } else {
@@ -106,12 +106,12 @@ fn describe(consenting: Consenting, entry: &Entry, before: Option<&Approvals>) -
     Ok(below(lines, "  ", consenting.screen))
 }
 
-fn revoke(facts: &Facts, common: Common, written: &str) -> Result<String> {
-    let catalog = Catalog::naming(facts, written);
+fn revoke(call: Call, written: &str) -> Result<String> {
+    let catalog = Catalog::naming(call.facts, written);
     let qualified = catalog.by_qualified_name(written);
     let name = qualified.map_or_else(|| written.to_owned(), Entry::name);
     let dir = qualified.map(|entry| entry.dir.as_path());
-    let approved = Ledger::approvals(facts.enterprise(), facts.state());
+    let approved = Ledger::approvals(call.facts.enterprise(), call.facts.state());
     let entries = approved.entries()?;
     let found = entries.get(&name);
     if !found.is_some_and(|found| dir.is_none_or(|dir| found.was_for(dir))) {
@@ -120,13 +120,14 @@ fn revoke(facts: &Facts, common: Common, written: &str) -> Result<String> {
         let all = || "`agent-skills approve --list` shows what is".to_owned();
         return Err(Error::new(text).hint(near.unwrap_or_else(all)));
     }
-    if common.dry_run {
+    if call.common.dry_run {
         return Ok(format!("would no longer approve `{}`\n", one_line(written)));
     }
     let revoked = approved.revoke(&name, dir);
-    revoked.map_err(|error| to_owner(facts, error))?;
+    revoked.map_err(|error| to_owner(call.facts, error))?;
     let event = Event::new("unapprove").with("skill", name);
-    facts.record(event.with("path", dir.map(|dir| dir.display().to_string())));
+    call.facts
+        .record(event.with("path", dir.map(|dir| dir.display().to_string())));
     Ok(format!("`{}` is no longer approved\n", one_line(written)))
 }
 
@@ -200,8 +201,8 @@ fn state(dir: &Path, digest: &str) -> &'static str {
 ///
 /// # Errors
 /// If the record cannot be read.
-fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
-    let entries = Ledger::approvals(facts.enterprise(), facts.state()).entries()?;
+fn list(call: Call) -> Result<String> {
+    let entries = Ledger::approvals(call.facts.enterprise(), call.facts.state()).entries()?;
     let each = entries
         .into_iter()
         .flat_map(|(name, approvals)| approvals.0.into_iter().map(move |one| (name.clone(), one)));
@@ -212,7 +213,7 @@ fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
         approval,
     });
     let listed: Vec<Listed> = listed.collect();
-    json::answers(common, "approvals", &listed, || {
+    call.answers("approvals", &listed, || {
         if listed.is_empty() {
             return "No skill is approved.\n".to_owned();
         }
@@ -227,6 +228,6 @@ fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
         for one in &listed {
             table.row(one.row(), Vec::new());
         }
-        table.render(screen)
+        table.render(call.screen)
     })
 }

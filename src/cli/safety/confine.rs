@@ -4,9 +4,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::cli::{Caller, Common, pasted};
+use crate::cli::{Call, Caller, pasted};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::run_context::real;
 use crate::script::{Command, Jobs};
 use crate::skill::Skill;
@@ -27,13 +26,13 @@ pub struct Confine {
 
 impl Confine {
     /// Becomes the command. Returns only if it could not, or in a dry run.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Result<String> {
+    pub fn run(&self, call: Call) -> Result<String> {
         // Here it would be one more shell, and write where the host reads our answer.
-        if caller == Caller::Host {
+        if call.caller == Caller::Host {
             let text = "a command is confined where a shell runs it, not by this tool";
             return Err(Error::new(text).hint("run a script of the skill with `run_skill_script`"));
         }
-        let dir = real(&facts.run.env.cwd.join(&self.skill));
+        let dir = real(&call.facts.run.env.cwd.join(&self.skill));
         let skill = Skill::load(&dir).map_err(|diagnostic| {
             Error::new(format!(
                 "the command was not run: its skill cannot be read: {diagnostic}"
@@ -43,20 +42,23 @@ impl Confine {
                 dir.display()
             ))
         })?;
-        if common.dry_run {
+        if call.common.dry_run {
             let words = self.command.iter().map(|word| word.to_string_lossy());
             let shown = pasted(&words.collect::<Vec<_>>());
             return Ok(format!("would run, confined: {shown}\n"));
         }
-        let settings = facts.config()?.script(skill.name.as_str());
-        let project = self.project.clone().unwrap_or(facts.run.env.project_root());
+        let settings = call.facts.config()?.script(skill.name.as_str());
+        let project = self
+            .project
+            .clone()
+            .unwrap_or(call.facts.run.env.project_root());
         let command = Command {
             words: &self.command,
             skill: &skill,
             confinement: &settings.confinement,
-            project_dir: &facts.run.env.cwd.join(project),
-            jobs: &Jobs::of(&facts.run),
-            base: &facts.run.env,
+            project_dir: &call.facts.run.env.cwd.join(project),
+            jobs: &Jobs::of(&call.facts.run),
+            base: &call.facts.run.env,
         };
         match command.run()? {}
     }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::activation::run_post_hooks;
-use crate::cli::{Answer, Caller, Common, Outcomes};
+use crate::cli::{Answer, Call, Outcomes};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::skill::SkillName;
@@ -19,24 +19,24 @@ pub struct Deactivate {
 
 impl Deactivate {
     /// Deactivates skills in running hosts, and clears what is stored for conversations.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let context = self.context.as_deref();
-        let store = facts.store();
+        let store = call.facts.store();
         let unknown = store.health().err();
         // While the policy cannot be read, nothing but reading is possible anyway.
-        let policies = facts.policies().unwrap_or_default();
+        let policies = call.facts.policies().unwrap_or_default();
         let stay: Vec<&str> = policies.always_on(false).map(SkillName::as_str).collect();
-        context.map_or(Ok(()), |context| must_be_known(facts, context))?;
-        let ended = store.deactivate(context, common.dry_run, &stay)?;
+        context.map_or(Ok(()), |context| must_be_known(call.facts, context))?;
+        let ended = store.deactivate(context, call.common.dry_run, &stay)?;
         let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
-        if !common.dry_run {
-            facts.record_ends(ended);
-            run_post_hooks(facts, false, Instant::now());
+        if !call.common.dry_run {
+            call.facts.record_ends(ended);
+            run_post_hooks(call.facts, false, Instant::now());
         }
-        if names.is_empty() && !common.json {
+        if names.is_empty() && !call.common.json {
             return Ok(match unknown {
                 Some(why) => {
-                    let begins = if common.dry_run {
+                    let begins = if call.common.dry_run {
                         "would begin"
                     } else {
                         "begins"
@@ -50,8 +50,8 @@ impl Deactivate {
                 }
             });
         }
-        Outcomes::of_each(common, caller, &names, |name| {
-            Ok(if common.dry_run {
+        Outcomes::of_each(call, &names, |name| {
+            Ok(if call.common.dry_run {
                 format!("would deactivate `{name}`\n")
             } else {
                 format!("`{name}` is no longer active\n")

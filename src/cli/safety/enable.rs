@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Layer};
 use crate::cli::named::installed;
 use crate::cli::set_up::config::set;
-use crate::cli::{Answer, Caller, Common, Outcomes};
+use crate::cli::{Answer, Call, Outcomes};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 
@@ -20,9 +20,9 @@ pub struct Enable {
 
 impl Enable {
     /// Shows the skills to the model, or only their names.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let visibility = if self.name_only { "name-only" } else { "on" };
-        set_visibility(facts, common, caller, &self.names, visibility)
+        set_visibility(call, &self.names, visibility)
     }
 }
 
@@ -39,24 +39,22 @@ pub struct Disable {
 
 impl Disable {
     /// Hides the skills from everybody, or only from the model.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let visibility = if self.user { "user" } else { "off" };
-        set_visibility(facts, common, caller, &self.names, visibility)
+        set_visibility(call, &self.names, visibility)
     }
 }
 
-fn set_visibility(
-    facts: &Facts,
-    common: Common,
-    caller: Caller,
-    names: &[String],
-    visibility: &str,
-) -> Answer {
-    Outcomes::of_each(common, caller, names, |written| {
-        let name = configurable(facts, written)?;
+fn set_visibility(call: Call, names: &[String], visibility: &str) -> Answer {
+    Outcomes::of_each(call, names, |written| {
+        let name = configurable(call.facts, written)?;
         let key = ["visibility".to_owned(), name.clone()];
-        set(facts, &key, visibility, common.dry_run)?;
-        let would = if common.dry_run { "would be" } else { "is" };
+        set(call.facts, &key, visibility, call.common.dry_run)?;
+        let would = if call.common.dry_run {
+            "would be"
+        } else {
+            "is"
+        };
         let how = match visibility {
             "name-only" => "shown to the model by its name only,",
             "user" => "hidden from the model, but not from people,",

@@ -4,10 +4,7 @@ use clap::{Args, Subcommand};
 
 use super::keys_changed::{self, Added, Removed, Revoked};
 use super::keys_listed;
-use crate::cli::options::Common;
-use crate::cli::outcome::Outcomes;
-use crate::cli::{Answer, Caller, Screen};
-use crate::facts::Facts;
+use crate::cli::{Answer, Call, Outcomes};
 
 /// Show or change whose signatures count
 #[derive(Debug, Args)]
@@ -31,20 +28,13 @@ pub enum Keying {
 
 impl Keys {
     /// Shows the keys, or changes one file of them.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let (name, changed) = match &self.change {
-            None => return keys_listed::show(facts, common, screen),
-            Some(Keying::Add(added)) => (
-                &added.principal,
-                keys_changed::add(facts, common, caller, added),
-            ),
-            Some(Keying::Remove(key)) => {
-                (&key.which, keys_changed::remove(facts, common, caller, key))
-            }
-            Some(Keying::Revoke(key)) => {
-                (&key.which, keys_changed::revoke(facts, common, caller, key))
-            }
+            None => return keys_listed::show(call),
+            Some(Keying::Add(added)) => (&added.principal, keys_changed::add(call, added)),
+            Some(Keying::Remove(key)) => (&key.which, keys_changed::remove(call, key)),
+            Some(Keying::Revoke(key)) => (&key.which, keys_changed::revoke(call, key)),
         };
-        Outcomes::of_one(common, caller, name, changed)
+        Outcomes::of_one(call, name, changed)
     }
 }

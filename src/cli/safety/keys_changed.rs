@@ -7,10 +7,7 @@ pub use super::keys_line::{Added, Removed, Revoked};
 use super::keys_line::{line, principal};
 use super::keys_listed::{read, signers};
 use crate::catalog::{Layer, market_at, own_signing_file, signing_files};
-use crate::cli::Caller;
-use crate::cli::caller::pasted;
-use crate::cli::consent::Consenting;
-use crate::cli::options::{Common, Findings};
+use crate::cli::{Call, Consenting, Findings, pasted};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::Event;
@@ -24,13 +21,13 @@ use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
 /// # Errors
 /// When it is no public key, is listed or revoked already, nobody agrees, or the file cannot be
 /// changed.
-pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Result<String> {
+pub fn add(call: Call, added: &Added) -> Result<String> {
     let who = principal(&added.principal)?;
-    let base = Layer::Plugin.base(facts);
+    let base = Layer::Plugin.base(call.facts);
     let key = match (&added.key, &added.from) {
-        (Some(file), _) => of_file(&facts.run, file)?,
+        (Some(file), _) => of_file(&call.facts.run, file)?,
         (None, Some(skill)) => {
-            let market = market_at(facts, &base);
+            let market = market_at(call.facts, &base);
             let entry = market.origin(skill)?.ok_or_else(|| {
                 let text = format!("there is no installed skill `{}`", one_line(skill));
                 Error::new(text).hint("`agent-skills list` shows what there is")
@@ -40,16 +37,16 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
         (None, None) => return Err(Error::new("there is no key").hint("give a public key's file")),
     };
     let line = line(who, &key, added)?;
-    let (listed, fingerprint) = listed(facts, &line)?;
-    let (file, shown) = place(&facts.run, added.file.as_deref(), false);
-    if let Some(revoked) = revoked_in(facts, &fingerprint)? {
+    let (listed, fingerprint) = listed(call.facts, &line)?;
+    let (file, shown) = place(&call.facts.run, added.file.as_deref(), false);
+    if let Some(revoked) = revoked_in(call.facts, &fingerprint)? {
         let text = format!(
             "the key {fingerprint} is revoked in `{}`",
             revoked.display()
         );
         return Err(Error::new(text).hint("its owner has to make a new one"));
     }
-    let there = signers(facts, &file)?;
+    let there = signers(call.facts, &file)?;
     let is_it = |one: &&Listed| one.kind == listed.kind && one.public == listed.public;
     if let Some(same) = there.listed.iter().find(is_it) {
         let is_same = same.options == listed.options;
@@ -75,18 +72,20 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
     words.extend(added.key.iter().map(|key| key.display().to_string()));
     let from = added.from.iter();
     words.extend(from.flat_map(|skill| ["--from".to_owned(), skill.clone()]));
-    if common.dry_run {
+    if call.common.dry_run {
         return Ok(format!("would add to {shown}:\n{what}"));
     }
-    let consenting = consenting(facts, common, caller);
+    let consenting = consenting(call);
     let screenful = format!("{shown} would list\n{what}");
     let question = "Is it theirs, and may it sign skills?";
     agreed(
         consenting.to_decide(&screenful, question, &pasted(&words))?,
         "added",
     )?;
-    change(facts, &file, |text| Ok(signing::with_line(text, &line)))?;
-    record(facts, "add", who, &fingerprint);
+    change(call.facts, &file, |text| {
+        Ok(signing::with_line(text, &line))
+    })?;
+    record(call.facts, "add", who, &fingerprint);
     Ok(format!(
         "{who} is listed in {shown} with {kind} {fingerprint}\n"
     ))
@@ -96,15 +95,15 @@ pub fn add(facts: &Facts, common: Common, caller: Caller, added: &Added) -> Resu
 ///
 /// # Errors
 /// When it is not there, nobody agrees, or the file cannot be changed.
-pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> Result<String> {
+pub fn remove(call: Call, key: &Removed) -> Result<String> {
     let which = key.which.as_str();
-    let (file, shown) = place(&facts.run, key.file.as_deref(), false);
+    let (file, shown) = place(&call.facts.run, key.file.as_deref(), false);
     let meant = |listed: &&Listed| {
         let key = listed.fingerprint.as_ref();
         key.is_some_and(|key| key.eq_ignore_ascii_case(which) && key.len() >= 16)
             || listed.principals.split(',').any(|one| one == which)
     };
-    let there = signers(facts, &file)?;
+    let there = signers(call.facts, &file)?;
     let found: Vec<&Listed> = there.listed.iter().filter(meant).collect();
     if found.is_empty() {
         let text = format!("`{shown}` lists no `{}`", visible(which));
@@ -115,7 +114,7 @@ pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> R
         format!("  {} {} {key}\n", one.principals, one.kind.as_str())
     });
     let lines: String = lines.collect();
-    if common.dry_run {
+    if call.common.dry_run {
         return Ok(format!(
             "would take {} out of {shown}:\n{lines}",
             visible(which)
@@ -126,13 +125,13 @@ pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> R
         "{} would no longer be listed in {shown}:\n{lines}",
         visible(which)
     );
-    let consenting = consenting(facts, common, caller);
+    let consenting = consenting(call);
     agreed(
         consenting.to_decide(&screenful, "Remove it?", &pasted(&words))?,
         "removed",
     )?;
     let publics: Vec<&str> = found.iter().map(|one| one.public.as_str()).collect();
-    change(facts, &file, |text| {
+    change(call.facts, &file, |text| {
         let now = Signers::parse(text)?;
         let by_name = |one: &&Listed| one.principals.split(',').any(|one| one == which);
         let is_meant = |one: &&Listed| publics.contains(&one.public.as_str());
@@ -145,7 +144,7 @@ pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> R
             signing::without(text, &of_name, Some(which))
         })
     })?;
-    record(facts, "remove", which, "");
+    record(call.facts, "remove", which, "");
     Ok(format!(
         "{} is no longer listed in {shown}\n",
         visible(which)
@@ -156,12 +155,12 @@ pub fn remove(facts: &Facts, common: Common, caller: Caller, key: &Removed) -> R
 ///
 /// # Errors
 /// When it is no key, nobody agrees, or the file cannot be changed.
-pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> Result<String> {
+pub fn revoke(call: Call, key: &Revoked) -> Result<String> {
     let which = key.which.as_str();
-    let key_file = facts.run.env.cwd.join(which);
+    let key_file = call.facts.run.env.cwd.join(which);
     let fingerprint = if key_file.is_file() {
-        let key = of_file(&facts.run, &key_file)?;
-        listed(facts, &format!("x {key}"))?.1
+        let key = of_file(&call.facts.run, &key_file)?;
+        listed(call.facts, &format!("x {key}"))?.1
     } else {
         let keys = revocations(which).unwrap_or_default();
         keys.into_iter().next().ok_or_else(|| {
@@ -169,7 +168,7 @@ pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> R
             Error::new(text).hint("`agent-skills keys` shows fingerprints")
         })?
     };
-    let (file, shown) = place(&facts.run, key.file.as_deref(), true);
+    let (file, shown) = place(&call.facts.run, key.file.as_deref(), true);
     let bytes = read(&file)?;
     if bytes.starts_with(KRL) {
         let text = format!("`{shown}` is a list of ssh-keygen's");
@@ -180,18 +179,18 @@ pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> R
     if there.contains(&fingerprint) {
         return Ok(format!("{fingerprint} is revoked already, in {shown}\n"));
     }
-    let who = whose(facts, &fingerprint);
+    let who = whose(call.facts, &fingerprint);
     let of = who
         .as_ref()
         .map_or_else(String::new, |who| format!(" of {who}"));
-    if common.dry_run {
+    if call.common.dry_run {
         return Ok(format!("would revoke {fingerprint}{of} in {shown}\n"));
     }
     let words = words("revoke", which, key.file.as_deref());
     let screenful = format!(
         "The key {fingerprint}{of} would count no longer: what it signed is wrongly signed then.\n"
     );
-    let consenting = consenting(facts, common, caller);
+    let consenting = consenting(call);
     agreed(
         consenting.to_decide(&screenful, "Revoke it?", &pasted(&words))?,
         "revoked",
@@ -199,9 +198,11 @@ pub fn revoke(facts: &Facts, common: Common, caller: Caller, key: &Revoked) -> R
     let now = Moment::now().local();
     let today = now.split(' ').next().unwrap_or_default();
     let line = format!("{fingerprint} {today}{of}");
-    change(facts, &file, |text| Ok(signing::with_line(text, &line)))?;
+    change(call.facts, &file, |text| {
+        Ok(signing::with_line(text, &line))
+    })?;
     record(
-        facts,
+        call.facts,
         "revoke",
         who.as_deref().unwrap_or_default(),
         &fingerprint,
@@ -286,8 +287,8 @@ fn whose(facts: &Facts, fingerprint: &str) -> Option<String> {
     found.map(|listed| listed.principals)
 }
 
-fn consenting(facts: &Facts, common: Common, caller: Caller) -> Consenting {
-    Consenting::new(facts, common.consent(Findings::default()), caller)
+fn consenting(call: Call) -> Consenting {
+    Consenting::new(call, Findings::default())
 }
 
 fn agreed(is_agreed: bool, done: &str) -> Result<()> {

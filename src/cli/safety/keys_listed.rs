@@ -7,9 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::catalog::{Layer, market_at, signing_files};
-use crate::cli::options::Common;
-use crate::cli::table::{Cell, Column, Table};
-use crate::cli::{Answer, Failure, Paint, Screen, json};
+use crate::cli::{Answer, Call, Cell, Column, Failure, Paint, Screen, Table, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{KnownSigner, KnownSigners};
@@ -57,20 +55,20 @@ pub fn signers(facts: &Facts, path: &Path) -> Result<Signers> {
 }
 
 /// Shows all keys; a failure if a file cannot be read.
-pub fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
+pub fn show(call: Call) -> Answer {
     let (mut listed, mut revoked, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for file in signing_files(facts)? {
+    for file in signing_files(call.facts)? {
         let read = if file.revokes {
             revoked_in(&file).map(|found| revoked.extend(found))
         } else {
-            listed_in(facts, &file).map(|found| listed.extend(found))
+            listed_in(call.facts, &file).map(|found| listed.extend(found))
         };
         errors.extend(read.err().map(|error| error.to_string()));
     }
-    let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
+    let known = KnownSigners::read(&Base::own(call.facts.run.dirs.plugin.clone()));
     errors.extend(known.as_ref().err().map(ToString::to_string));
     let known: Vec<Row> = known.unwrap_or_default().iter().map(known_row).collect();
-    let text = if common.json {
+    let text = if call.common.json {
         let all = [&listed, &known, &revoked];
         let [listed, known, revoked] =
             all.map(|rows| rows.iter().map(|row| &row.json).collect::<Vec<_>>());
@@ -78,7 +76,7 @@ pub fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
             "signers": listed, "known": known, "revoked": revoked, "errors": errors,
         }))?
     } else {
-        text(&[&listed, &known, &revoked], &errors, screen)
+        text(&[&listed, &known, &revoked], &errors, call.screen)
     };
     Failure::unless(errors.is_empty(), text)
 }

@@ -11,7 +11,7 @@ use crate::catalog::{
 };
 use crate::cli::named::installed;
 use crate::cli::report::is_told;
-use crate::cli::{Answer, Common, Failure, Paint, Screen, json};
+use crate::cli::{Answer, Call, Failure, Paint, Screen};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::Checked;
@@ -40,11 +40,11 @@ pub enum Asking {
 
 impl Policy {
     /// Shows it.
-    pub fn run(&self, facts: &Facts, common: Common, screen: Screen) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let Some(Asking::Explain { name }) = &self.ask else {
-            return show(facts, common, screen);
+            return show(call);
         };
-        explain(facts, common, screen, name.as_deref())
+        explain(call, name.as_deref())
     }
 }
 
@@ -82,9 +82,9 @@ struct Effect {
 ///
 /// # Errors
 /// The same answer if a file cannot be relied on, or a required skill is missing.
-fn show(facts: &Facts, common: Common, screen: Screen) -> Answer {
-    let answer = Report::new(facts);
-    let text = json::answer(common, &answer, || answer.render(screen))?;
+fn show(call: Call) -> Answer {
+    let answer = Report::new(call.facts);
+    let text = call.answer(&answer, || answer.render(call.screen))?;
     Failure::unless(answer.error.is_none() && answer.missing.is_empty(), text)
 }
 
@@ -265,28 +265,28 @@ fn rules(facts: &Facts) -> Result<Vec<InForce>> {
 /// # Errors
 /// When a policy or the configuration cannot be relied on, or there is no such skill. The same answer
 /// if a required one is missing.
-fn explain(facts: &Facts, common: Common, screen: Screen, name: Option<&str>) -> Answer {
-    let rules = rules(facts)?;
+fn explain(call: Call, name: Option<&str>) -> Answer {
+    let rules = rules(call.facts)?;
     let catalog = match name {
-        Some(name) => Catalog::naming_each(facts, &[name.to_owned()]),
-        None => Catalog::of(facts),
+        Some(name) => Catalog::naming_each(call.facts, &[name.to_owned()]),
+        None => Catalog::of(call.facts),
     };
     let wanted = name.map(SkillName::from_written);
     let is_it = |one: &SkillName| wanted.as_ref().is_none_or(|it| it.as_ref() == Some(one));
     let is_meant = |one: &&MissingSkill| is_it(&one.name);
     let missing = catalog.missing.iter().filter(is_meant);
     let missing: Vec<String> = missing.map(ToString::to_string).collect();
-    let meant = match meant(facts, &catalog, name) {
+    let meant = match meant(call.facts, &catalog, name) {
         // One that is missing may be nowhere.
         Err(_) if !missing.is_empty() => Vec::new(),
         meant => meant?,
     };
-    let explainer = Explainer::new(facts);
+    let explainer = Explainer::new(call.facts);
     let mut origins = Installed::default();
-    let about = |entry| About::new(facts, (&explainer, &rules), entry, &mut origins);
+    let about = |entry| About::new(call.facts, (&explainer, &rules), entry, &mut origins);
     let skills = meant.into_iter().map(about).collect();
     let answer = Explanation { skills, missing };
-    let text = json::answer(common, &answer, || answer.render(screen))?;
+    let text = call.answer(&answer, || answer.render(call.screen))?;
     Failure::unless(answer.missing.is_empty(), text)
 }
 

@@ -3,12 +3,9 @@
 use crate::cli::agents::bring_back;
 use crate::cli::layers::layer_of;
 use crate::cli::market::market;
-use crate::cli::options::{Common, Scope};
-use crate::cli::outcome::Outcomes;
 use crate::cli::permitted::permits_loss;
-use crate::cli::{Answer, Caller};
+use crate::cli::{Answer, Call, Outcomes, Scope};
 use crate::error::Result;
-use crate::facts::Facts;
 use crate::marketplace::listed_name;
 use crate::policy::Event;
 
@@ -24,38 +21,30 @@ pub struct Rollback {
 
 impl Rollback {
     /// Restores the skills.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        Outcomes::of_each(common, caller, &self.names, |name| {
-            self.roll_back(facts, common, caller, name)
-        })
+    pub fn run(&self, call: Call) -> Answer {
+        Outcomes::of_each(call, &self.names, |name| self.roll_back(call, name))
     }
 
-    fn roll_back(
-        &self,
-        facts: &Facts,
-        common: Common,
-        caller: Caller,
-        written: &str,
-    ) -> Result<String> {
-        let layer = layer_of(facts, caller, self.scope, "rollback", written)?;
-        let base = layer.base(facts);
-        let market = market(facts, &base, false).dry(common.dry_run);
+    fn roll_back(&self, call: Call, written: &str) -> Result<String> {
+        let layer = layer_of(call.facts, call.caller, self.scope, "rollback", written)?;
+        let base = layer.base(call.facts);
+        let market = market(call.facts, &base, false).dry(call.common.dry_run);
         if let Ok(name) = market.installed(written) {
-            permits_loss(facts, layer, &name)?;
+            permits_loss(call.facts, layer, &name)?;
         }
         let (name, entry) = market.rollback(written)?;
         let commit = entry.and_then(|entry| entry.commit);
         let at = commit.as_ref().map(|commit| format!(" at {commit}"));
         let (at, shown) = (at.unwrap_or_default(), listed_name(&name));
-        if common.dry_run {
+        if call.common.dry_run {
             return Ok(format!("would restore `{shown}`{at}\n"));
         }
         let event = Event::new("rollback")
             .with("skill", &*name)
             .with("commit", commit)
             .with("layer", layer.as_str());
-        facts.record(event);
-        let links = bring_back(facts, layer, &name);
+        call.facts.record(event);
+        let links = bring_back(call.facts, layer, &name);
         Ok(format!("`{shown}` was restored{at}\n{links}"))
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::catalog::{Catalog, Layer};
 use crate::cli::market::market;
 use crate::cli::named::{Meant, meant};
-use crate::cli::{Answer, Caller, Common, Failure, Outcomes, json, note};
+use crate::cli::{Answer, Call, Failure, Outcomes, note};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::{Finding, RULES, Rule, Severity, scan_directory};
@@ -42,14 +42,14 @@ struct Scanned {
 
 impl Scan {
     /// The findings; a failure if one is at least as severe as `fail_on`.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         if self.rules {
-            return Ok(rules(common)?);
+            return Ok(rules(call)?);
         }
         let mut all = Vec::new();
-        let mut failed = Outcomes::new(common, caller);
+        let mut failed = Outcomes::new(call);
         for target in &self.targets {
-            match self.scan(facts, target) {
+            match self.scan(call.facts, target) {
                 Ok(scanned) => all.extend(scanned),
                 Err(error) => failed.push(target, Err(error)),
             }
@@ -57,9 +57,7 @@ impl Scan {
         if all.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
-        let text = json::answers(common, "skills", &all, || {
-            all.iter().map(Scanned::told).collect()
-        })?;
+        let text = call.answers("skills", &all, || all.iter().map(Scanned::told).collect())?;
         let is_whole = failed.is_empty();
         let errors = failed.errors();
         let mut findings = all.iter().flat_map(|one| &one.findings);
@@ -119,7 +117,7 @@ impl Scanned {
 }
 
 /// What is looked for in texts.
-fn rules(common: Common) -> Result<String> {
+fn rules(call: Call) -> Result<String> {
     let told = |rule: &Rule| {
         let [in_texts, in_scripts] = rule.severities.map(Severity::as_str);
         let severity = if in_texts == in_scripts {
@@ -136,7 +134,5 @@ fn rules(common: Common) -> Result<String> {
             rule.source
         )
     };
-    json::answers(common, "rules", &*RULES, || {
-        RULES.iter().map(told).collect()
-    })
+    call.answers("rules", &*RULES, || RULES.iter().map(told).collect())
 }

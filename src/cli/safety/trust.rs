@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use super::abilities::{abilities, below};
 use crate::cli::{
-    Answer, Caller, Common, Consenting, Findings, Outcomes, Screen, ToolNames, json, pasted,
-    watched,
+    Answer, Call, Consenting, Findings, Outcomes, Screen, ToolNames, pasted, watched,
 };
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -38,30 +37,30 @@ pub struct Trust {
 
 impl Trust {
     /// Trusts the parts, or lists what is trusted.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         if self.list {
-            Ok(trusted(facts, common)?)
+            Ok(trusted(call)?)
         } else if self.revoke {
-            self.revoke(facts, common, caller)
+            self.revoke(call)
         } else {
-            self.trust(facts, common, caller)
+            self.trust(call)
         }
     }
 
     /// Trusts every directory from the given one up to the project's root that contributes
     /// something, or only the given skills in them, as the person who is asked has seen them.
-    fn trust(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        if let Some(file) = facts.policies()?.forbids_projects() {
+    fn trust(&self, call: Call) -> Answer {
+        if let Some(file) = call.facts.policies()?.forbids_projects() {
             let text = format!("the policy {file} forbids skills that come with a project");
             return Err(Error::new(text)
                 .hint("ask the administrator of this machine")
                 .into());
         }
-        let consenting = Consenting::new(facts, common.consent(Findings::default()), caller);
-        let mut outcomes = Outcomes::new(common, caller);
-        for (holder, parts) in self.here(facts)? {
+        let consenting = Consenting::new(call, Findings::default());
+        let mut outcomes = Outcomes::new(call);
+        for (holder, parts) in self.here(call.facts)? {
             let name = holder.display().to_string();
-            match self.trust_parts(facts, common, consenting, &holder, parts) {
+            match self.trust_parts(call, consenting, &holder, parts) {
                 Ok((text, unread)) => {
                     outcomes.push(&name, Ok(text));
                     for (part, error) in unread {
@@ -78,17 +77,16 @@ impl Trust {
     /// Returns what to say, and the parts that cannot be read and are not trusted.
     fn trust_parts(
         &self,
-        facts: &Facts,
-        common: Common,
+        call: Call,
         consenting: Consenting,
         holder: &Path,
         parts: Vec<PathBuf>,
     ) -> Result<(String, Vec<(PathBuf, Error)>)> {
         let shown = one_line(&holder.display().to_string());
-        let seen = Seen::all(parts, watched(&facts.run));
+        let seen = Seen::all(parts, watched(&call.facts.run));
         let whole = self.skill.is_empty();
-        let look = Look::new(facts, holder, &seen, whole, consenting.screen);
-        if common.dry_run {
+        let look = Look::new(call.facts, holder, &seen, whole, consenting.screen);
+        if call.common.dry_run {
             let text = format!("would trust `{shown}`, as it is now:\n{}", look.whole());
             return Ok((text, Vec::new()));
         }
@@ -119,15 +117,15 @@ impl Trust {
             format!("`{shown}` is trusted{how}:\n{}", look.whole())
         };
         let unread = if self.always {
-            Ledger::trusted(facts.state()).trust_always(holder)?;
+            Ledger::trusted(call.facts.state()).trust_always(holder)?;
             Vec::new()
         } else {
-            Ledger::trusted(facts.state()).trust_seen(holder, seen, !self.skill.is_empty())?
+            Ledger::trusted(call.facts.state()).trust_seen(holder, seen, !self.skill.is_empty())?
         };
         let event = Event::new("trust")
             .with("path", holder.display().to_string())
             .with("always", self.always);
-        facts.record(event.with("skill", self.names()));
+        call.facts.record(event.with("skill", self.names()));
         Ok((text, unread))
     }
 
@@ -141,10 +139,10 @@ impl Trust {
     }
 
     /// Ends trust in them.
-    fn revoke(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        let (from, names) = (self.dir(facts), self.names());
-        let mut outcomes = Outcomes::new(common, caller);
-        for holder in facts.run.project_holders(&from) {
+    fn revoke(&self, call: Call) -> Answer {
+        let (from, names) = (self.dir(call.facts), self.names());
+        let mut outcomes = Outcomes::new(call);
+        for holder in call.facts.run.project_holders(&from) {
             let mut parts = self.within(&holder);
             // The other skills there stay trusted, together with the files next to them.
             parts.retain(|part| !is_place(part));
@@ -152,18 +150,18 @@ impl Trust {
             let path = holder.display().to_string();
             let part = names.as_ref().map(|names| one_line(names) + " in ");
             let part = part.unwrap_or_default();
-            if !Ledger::trusted(facts.state()).distrust(&holder, only, common.dry_run)? {
+            if !Ledger::trusted(call.facts.state()).distrust(&holder, only, call.common.dry_run)? {
                 continue;
             }
             let shown = one_line(&path);
-            if common.dry_run {
+            if call.common.dry_run {
                 let text = format!("would no longer trust {part}`{shown}`\n");
                 outcomes.push(&path, Ok(text));
             } else {
                 let text = format!("{part}`{shown}` is no longer trusted\n");
                 outcomes.push(&path, Ok(text));
                 let event = Event::new("untrust").with("path", path);
-                facts.record(event.with("skill", names.clone()));
+                call.facts.record(event.with("skill", names.clone()));
             }
         }
         if outcomes.is_empty() {
@@ -371,8 +369,8 @@ struct Listed<'l> {
 ///
 /// # Errors
 /// If the record cannot be read.
-fn trusted(facts: &Facts, common: Common) -> Result<String> {
-    let record = Ledger::trusted(facts.state());
+fn trusted(call: Call) -> Result<String> {
+    let record = Ledger::trusted(call.facts.state());
     let entries = record.entries()?;
     let listed = entries.iter().map(|(path, recorded)| {
         let (holder, trusts) = (Path::new(path), Trusts::new(record.clone()));
@@ -391,7 +389,7 @@ fn trusted(facts: &Facts, common: Common) -> Result<String> {
         }
     });
     let listed: Vec<Listed> = listed.collect();
-    json::answers(common, "projects", &listed, || {
+    call.answers("projects", &listed, || {
         if listed.is_empty() {
             return "No project is trusted.\n".to_owned();
         }

@@ -12,7 +12,7 @@ use crate::cli::layers::{layer_of, layers_of};
 use crate::cli::market::{market, market_for};
 use crate::cli::named::tell_which;
 use crate::cli::signed::{Fault, faults, withheld};
-use crate::cli::{Answer, Caller, Common, Failure, Outcomes, Scope, agents, json, note, pasted};
+use crate::cli::{Answer, Call, Caller, Common, Failure, Outcomes, Scope, agents, note, pasted};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{State, Synced, Verified, listed_name};
@@ -44,16 +44,16 @@ pub struct Verify {
 
 impl Verify {
     /// Compares the skills; a failure if one differs.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        let by_layer = self.layers(facts, caller)?;
+    pub fn run(&self, call: Call) -> Answer {
+        let by_layer = self.layers(call.facts, call.caller)?;
         if self.fix {
-            return fix(facts, common, caller, &by_layer);
+            return fix(call, &by_layer);
         }
-        let (mut verified, mut failed) = (Vec::new(), Outcomes::new(common, caller));
+        let (mut verified, mut failed) = (Vec::new(), Outcomes::new(call));
         let mut unsigned = Vec::new();
         for (layer, names) in &by_layer {
-            let base = layer.base(facts);
-            let market = market(facts, &base, false);
+            let base = layer.base(call.facts);
+            let market = market(call.facts, &base, false);
             let before = verified.len();
             if names.is_empty() {
                 verified.extend(market.verify(&[])?);
@@ -72,19 +72,17 @@ impl Verify {
                 }
             }
         }
-        self.add_withheld(facts, &verified, &mut unsigned);
+        self.add_withheld(call.facts, &verified, &mut unsigned);
         if verified.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
-        let faults = link_faults(facts, &by_layer);
+        let faults = link_faults(call.facts, &by_layer);
         let compared = json!({
             "skills": verified,
             "signatures": unsigned,
             "links": faults,
         });
-        let text = json::answer(common, &compared, || {
-            self.told(&verified, &unsigned, &faults)
-        })?;
+        let text = call.answer(&compared, || self.told(&verified, &unsigned, &faults))?;
         let is_whole = failed.is_empty()
             && faults.is_empty()
             && unsigned.is_empty()
@@ -189,18 +187,21 @@ fn link_faults(facts: &Facts, by_layer: &[(Layer, Vec<String>)]) -> Vec<LinkFaul
     each.collect()
 }
 
-fn fix(facts: &Facts, common: Common, caller: Caller, by_layer: &[(Layer, Vec<String>)]) -> Answer {
-    let mut outcomes = Outcomes::new(common, caller);
+fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {
+    let mut outcomes = Outcomes::new(call);
     let mut has_any = false;
     for (layer, names) in by_layer {
-        let base = layer.base(facts);
-        let market = market_for(facts, &base, false, *layer)?.dry(common.dry_run);
+        let base = layer.base(call.facts);
+        let market = market_for(call.facts, &base, false, *layer)?.dry(call.common.dry_run);
         has_any |= market.has_recorded()?;
         for one in market.repair(names, &mut note)? {
-            outcomes.push(&one.name, Ok(restored(facts, common, &one, *layer)));
+            outcomes.push(
+                &one.name,
+                Ok(restored(call.facts, call.common, &one, *layer)),
+            );
         }
     }
-    if outcomes.is_empty() && !common.json {
+    if outcomes.is_empty() && !call.common.json {
         let well = "Every skill is as it was installed.\n";
         return Ok(if has_any { well } else { NONE_RECORDED }.to_owned());
     }

@@ -11,7 +11,7 @@ use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
 use super::config::KEYS;
 use crate::catalog::Catalog;
-use crate::cli::{Common, json};
+use crate::cli::Call;
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::skill::{SkillName, brief, one_line};
@@ -146,13 +146,13 @@ pub enum Shell {
 
 impl Completions {
     /// The script.
-    pub fn run(&self, common: Common) -> Result<String> {
+    pub fn run(&self, call: Call) -> Result<String> {
         let script = match self.shell {
             Shell::Bash => include_str!("complete/agent-skills.bash"),
             Shell::Zsh => include_str!("complete/agent-skills.zsh"),
             Shell::Fish => include_str!("complete/agent-skills.fish"),
         };
-        json::answers(common, "script", &script, || script.to_owned())
+        call.answers("script", &script, || script.to_owned())
     }
 }
 

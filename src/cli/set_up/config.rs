@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::catalog::Layer;
-use crate::cli::{Answer, Caller, Common, Outcomes, Screen, json};
+use crate::cli::{Answer, Call, Common, Outcomes, Screen};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Agent;
@@ -52,10 +52,10 @@ pub enum Config {
 
 impl Config {
     /// Shows or changes values.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
-        let changed = |name: &str, outcome| Outcomes::of_one(common, caller, name, outcome);
+    pub fn run(&self, call: Call) -> Answer {
+        let changed = |name: &str, outcome| Outcomes::of_one(call, name, outcome);
         match self {
-            Self::Get { key } => Ok(get(facts, common, &parts(key))?),
+            Self::Get { key } => Ok(get(call, &parts(key))?),
             Self::Set { words } => {
                 let (key, values) = match &words[..] {
                     [one] => one
@@ -65,50 +65,52 @@ impl Config {
                     [] => ("", vec![]),
                 };
                 let key = parts(key);
-                changed(&joined(&key), set_values(facts, common, &key, &values))
+                changed(&joined(&key), set_values(call, &key, &values))
             }
             Self::Unset { key } => {
                 let key = parts(key);
-                changed(&joined(&key), unset(facts, common, &key))
+                changed(&joined(&key), unset(call, &key))
             }
             Self::Edit => {
-                let file = facts.run.config_path().display().to_string();
-                let edited = if common.dry_run {
+                let file = call.facts.run.config_path().display().to_string();
+                let edited = if call.common.dry_run {
                     Ok(format!("would open {} in an editor\n", one_line(&file)))
                 } else {
-                    edit(facts)
+                    edit(call.facts)
                 };
                 changed(&file, edited)
             }
-            Self::List => Ok(list(facts, common, screen)?),
-            Self::Path => Ok(paths(facts, common)?),
+            Self::List => Ok(list(call)?),
+            Self::Path => Ok(paths(call)?),
         }
     }
 }
 
-fn set_values(facts: &Facts, common: Common, key: &[String], values: &[&str]) -> Result<String> {
+fn set_values(call: Call, key: &[String], values: &[&str]) -> Result<String> {
     let value = value(key, values)?;
-    set(facts, key, &value, common.dry_run)?;
-    if common.dry_run {
+    set(call.facts, key, &value, call.common.dry_run)?;
+    if call.common.dry_run {
         return Ok(format!(
             "would set {} to {}\n",
             joined(key),
             one_line(&value)
         ));
     }
-    told(facts, key)
+    told(call, key)
 }
 
-fn unset(facts: &Facts, common: Common, key: &[String]) -> Result<String> {
-    let file = facts.run.config_path();
+fn unset(call: Call, key: &[String]) -> Result<String> {
+    let file = call.facts.run.config_path();
     let hint = if is_known(key) {
         "`agent-skills config list` shows where each value comes from".to_owned()
     } else {
         suggestion(key)
     };
-    unset_key(&file, key, common.dry_run, &|text| check(facts, key, text))
-        .map_err(|error| unchanged(key, error.or_hint(hint)))?;
-    if common.dry_run {
+    unset_key(&file, key, call.common.dry_run, &|text| {
+        check(call.facts, key, text)
+    })
+    .map_err(|error| unchanged(key, error.or_hint(hint)))?;
+    if call.common.dry_run {
         let file = file.display().to_string();
         return Ok(format!(
             "would remove {} from {}\n",
@@ -116,7 +118,7 @@ fn unset(facts: &Facts, common: Common, key: &[String]) -> Result<String> {
             one_line(&file)
         ));
     }
-    Ok(told(facts, key).unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
+    Ok(told(call, key).unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
 }
 
 /// The value as TOML or text. Of a list, `a,b` and each further value is an entry.
@@ -201,19 +203,20 @@ fn settings(facts: &Facts) -> Result<Vec<Setting>> {
 }
 
 /// The value of a key that was changed, as [`get`] tells a person.
-fn told(facts: &Facts, path: &[String]) -> Result<String> {
-    get(facts, Common::default(), path)
+fn told(call: Call, path: &[String]) -> Result<String> {
+    let common = Common::default();
+    get(Call { common, ..call }, path)
 }
 
-fn get(facts: &Facts, common: Common, path: &[String]) -> Result<String> {
-    let settings = settings(facts)?;
+fn get(call: Call, path: &[String]) -> Result<String> {
+    let settings = settings(call.facts)?;
     let key = joined(path);
     let below = format!("{key}.");
     let is_meant = |one: &&Setting| one.key == key || one.key.starts_with(&below);
     let found: Vec<&Setting> = settings.iter().filter(is_meant).collect();
     if !found.is_empty() {
         let lines = || found.iter().map(|one| line(one)).collect();
-        return json::answers(common, "settings", &found, lines);
+        return call.answers("settings", &found, lines);
     }
     if is_known(path) {
         return Ok(format!("`{key}` is not set\n"));
@@ -231,8 +234,8 @@ struct Described<'a> {
     values: Option<&'a str>,
 }
 
-fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
-    let settings = settings(facts)?;
+fn list(call: Call) -> Result<String> {
+    let settings = settings(call.facts)?;
     let described = settings.iter().map(|setting| {
         let key = Key::find(&parts(&setting.key));
         Described {
@@ -242,12 +245,12 @@ fn list(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
         }
     });
     let described: Vec<Described> = described.collect();
-    json::answers(common, "settings", &described, || {
-        let lines = described.iter().map(|one| one.line(screen));
+    call.answers("settings", &described, || {
+        let lines = described.iter().map(|one| one.line(call.screen));
         let tables = KEYS.iter().filter(|key| key.is_table());
         let tables = tables.map(|key| {
             let line = format!("  # {}: {}", key.about, key.values);
-            screen.hanging(key.name, &line, INDENT)
+            call.screen.hanging(key.name, &line, INDENT)
         });
         lines.chain(tables).collect()
     })
@@ -279,12 +282,12 @@ fn line(setting: &Setting) -> String {
     format!("{} = {value}  # {origin}\n", setting.key)
 }
 
-fn paths(facts: &Facts, common: Common) -> Result<String> {
+fn paths(call: Call) -> Result<String> {
     let mut files = vec![
-        ("own", facts.run.config_path()),
-        ("project", facts.run.project_config_path()),
+        ("own", call.facts.run.config_path()),
+        ("project", call.facts.run.project_config_path()),
     ];
-    let policies = facts.enterprise().policy_files().into_iter();
+    let policies = call.facts.enterprise().policy_files().into_iter();
     files.extend(policies.map(|file| ("policy", file.path)));
     let file = |(what, path): &(&str, PathBuf)| json!({"what": what, "path": path, "exists": path.exists()});
     let listed: Vec<_> = files.iter().map(file).collect();
@@ -293,9 +296,7 @@ fn paths(facts: &Facts, common: Common) -> Result<String> {
         let shown = one_line(&path.display().to_string());
         format!("{what:8} {shown}{missing}\n")
     };
-    json::answers(common, "files", &listed, || {
-        files.iter().map(line).collect()
-    })
+    call.answers("files", &listed, || files.iter().map(line).collect())
 }
 
 /// Opens a copy in the editor and saves it, unless it has a mistake. Then the copy is kept, and

@@ -10,10 +10,9 @@ use clap::{Args, Subcommand};
 
 use connect::each;
 
-use crate::cli::{Answer, Caller, Common, Outcomes, Screen, pasted};
+use crate::cli::{Answer, Call, Common, Outcomes, pasted};
 use crate::connection::{Invocation, directory, program};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::run_context::RunContext;
 use crate::sys::{Dir, Durable, EntryName, EntryPath};
@@ -71,28 +70,24 @@ impl Hosts {
     }
 
     /// Shows the hosts, or connects or disconnects some.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller, screen: Screen) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         match &self.change {
-            None => Ok(rows::show(facts, common, screen)?),
+            None => Ok(rows::show(call)?),
             Some(Connecting::Add { hosts, scope, mode }) => {
-                let program = program(&facts.run.env)?;
+                let program = program(&call.facts.run.env)?;
                 let wanted = Invocation {
                     program,
                     mode: *mode,
                 };
-                each(facts, common, caller, hosts, |it, agent| {
-                    it.add(agent, *scope, &wanted)
-                })
+                each(call, hosts, |it, agent| it.add(agent, *scope, &wanted))
             }
             Some(Connecting::Remove { hosts, scope }) => {
-                each(facts, common, caller, hosts, |it, agent| {
-                    it.remove(agent, *scope)
-                })
+                each(call, hosts, |it, agent| it.remove(agent, *scope))
             }
             Some(Connecting::Plugin { dir, mode }) => {
-                let dir = facts.run.env.cwd.join(dir);
-                let written = plugin(&facts.run, common, &dir, *mode);
-                Outcomes::of_one(common, caller, &dir.display().to_string(), written)
+                let dir = call.facts.run.env.cwd.join(dir);
+                let written = plugin(&call.facts.run, call.common, &dir, *mode);
+                Outcomes::of_one(call, &dir.display().to_string(), written)
             }
         }
     }

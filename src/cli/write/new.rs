@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use crate::author::{NewFile, Script, Wish, scaffold};
 use crate::catalog::Layer;
 use crate::cli::consent::{agrees, asked};
-use crate::cli::{Answer, Caller, Common, Outcomes};
+use crate::cli::{Answer, Call, Caller, Outcomes};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{InstalledName, SKILLS};
@@ -42,13 +42,13 @@ pub struct New {
 
 impl New {
     /// Creates the skill and returns the next steps.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        Outcomes::of_one(common, caller, &self.name, self.make(facts, common, caller))
+    pub fn run(&self, call: Call) -> Answer {
+        Outcomes::of_one(call, &self.name, self.make(call))
     }
 
-    fn make(&self, facts: &Facts, common: Common, caller: Caller) -> Result<String> {
+    fn make(&self, call: Call) -> Result<String> {
         let name = name(&self.name)?;
-        let (parent, base) = parent(facts, self);
+        let (parent, base) = parent(call.facts, self);
         let dir = parent.join(name.as_str());
         let taken = || {
             let text = format!(
@@ -61,11 +61,11 @@ impl New {
             return Err(taken());
         }
         let installed = InstalledName::try_from(&name)?;
-        let asks = caller == Caller::Person { terminal: true } && !common.yes;
+        let asks = call.caller == Caller::Person { terminal: true } && !call.common.yes;
         let wish = wish(self, name, asks)?;
         let files = scaffold(&wish);
-        if common.dry_run {
-            let shown = near(&facts.run, &dir);
+        if call.common.dry_run {
+            let shown = near(&call.facts.run, &dir);
             return Ok(format!(
                 "would write {}: {}\n",
                 shown.display(),
@@ -80,7 +80,7 @@ impl New {
                 error.or_hint("check permissions and free space, or use --dir")
             }
         })?;
-        Ok(told(&facts.run, self, &dir, &files))
+        Ok(told(&call.facts.run, self, &dir, &files))
     }
 }
 

@@ -7,7 +7,7 @@ use super::try_skill::find_and_tell;
 use super::validate::{Installed, lint};
 use crate::author::{Findings, Format, Package as Packed, manifest, package, render};
 use crate::catalog::{Catalog, Layer, market_at};
-use crate::cli::{Answer, Caller, Common, Outcomes, watched};
+use crate::cli::{Answer, Call, Outcomes, watched};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::Signed;
@@ -36,30 +36,34 @@ pub struct Package {
 
 impl Package {
     /// Writes the packages and lists their content.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
-        let progress = Progress::new("packing skills", self.skills.len(), watched(&facts.run));
+    pub fn run(&self, call: Call) -> Answer {
+        let progress = Progress::new(
+            "packing skills",
+            self.skills.len(),
+            watched(&call.facts.run),
+        );
         let mut done = 0;
-        Outcomes::of_each(common, caller, &self.skills, |skill| {
+        Outcomes::of_each(call, &self.skills, |skill| {
             progress.at(done);
             done += 1;
-            let skill = find_and_tell(facts, skill)?;
+            let skill = find_and_tell(call.facts, skill)?;
             if self.in_place {
-                self.sign_in_place(facts, common, &skill)
+                self.sign_in_place(call, &skill)
             } else {
-                self.pack(facts, common, &skill)
+                self.pack(call, &skill)
             }
         })
     }
 
-    fn pack(&self, facts: &Facts, common: Common, skill: &Skill) -> Result<String> {
-        let (name, packed) = checked(facts, skill, "packed", |_| true)?;
+    fn pack(&self, call: Call, skill: &Skill) -> Result<String> {
+        let (name, packed) = checked(call.facts, skill, "packed", |_| true)?;
         let file = PathBuf::from(format!("{name}.zip"));
         let output = match &self.output {
             None => file,
             Some(dir) if self.skills.len() > 1 => dir.join(file),
             Some(output) => output.clone(),
         };
-        let (target, shown) = (facts.run.env.cwd.join(&output), output.display());
+        let (target, shown) = (call.facts.run.env.cwd.join(&output), output.display());
         if target.is_dir() {
             return Err(Error::new(format!("`{shown}` is a directory"))
                 .hint("give the file to write: --output FILE.zip"));
@@ -77,7 +81,7 @@ impl Package {
             return Err(Error::new(text).hint("write it elsewhere: --output ../FILE.zip"));
         }
         let (files, bytes) = (count(packed.digests.len(), "file"), packed.bytes.len());
-        if common.dry_run {
+        if call.common.dry_run {
             let more = if self.sign.is_some() {
                 format!(", and {shown}.manifest with its signature")
             } else {
@@ -88,7 +92,7 @@ impl Package {
             ));
         }
         let signed = match &self.sign {
-            Some(key) => Some(sign(facts, &manifest(skill, &packed)?, key)?),
+            Some(key) => Some(sign(call.facts, &manifest(skill, &packed)?, key)?),
             None => None,
         };
         // The archive comes last: the old one is not taken for what the new manifest signs.
@@ -123,19 +127,19 @@ impl Package {
 
     /// Writes the manifest and its signature into the skill's directory, which may be anywhere: a
     /// site or a repository whose commits are not signed serves them with the skill.
-    fn sign_in_place(&self, facts: &Facts, common: Common, skill: &Skill) -> Result<String> {
+    fn sign_in_place(&self, call: Call, skill: &Skill) -> Result<String> {
         // A manifest of earlier files is what this replaces.
         let is_other = |code: &str| code != "manifest-differs";
-        let (name, packed) = checked(facts, skill, "signed", is_other)?;
+        let (name, packed) = checked(call.facts, skill, "signed", is_other)?;
         let (manifest, shown) = (manifest(skill, &packed)?, skill.dir.display());
         let files = count(manifest.files.len(), "file");
         let names = format!("{MANIFEST} and {MANIFEST}{SSH_SIGNATURE}");
-        let Some(key) = self.sign.as_ref().filter(|_| !common.dry_run) else {
+        let Some(key) = self.sign.as_ref().filter(|_| !call.common.dry_run) else {
             return Ok(format!(
                 "would write {names} in {shown}: {files} of `{name}`\n"
             ));
         };
-        let signed = sign(facts, &manifest, key)?;
+        let signed = sign(call.facts, &manifest, key)?;
         let at = |end: &str| skill.dir.join(format!("{MANIFEST}{end}"));
         let (manifest, signature) = (at(""), at(SSH_SIGNATURE));
         write_all(&[

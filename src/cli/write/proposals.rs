@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::catalog::{Catalog, Entry, Layer, base_at, market_at};
 use crate::cli::describe::{describe_difference, printable, with_hint};
 use crate::cli::permitted::{permits, permits_change};
-use crate::cli::{Answer, Caller, Common, Consenting, Findings, Outcomes, json, look_at};
+use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, json, look_at};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{Difference, Plan};
@@ -54,46 +54,36 @@ pub enum Proposals {
 
 impl Proposals {
     /// Lists the proposals, or does something with some.
-    pub fn run(self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn run(self, call: Call) -> Answer {
         match self {
-            Self::List => Ok(list(facts, common)?),
+            Self::List => Ok(list(call)?),
             Self::Show { ids } => {
-                let look = |id: &str| Shown::of(facts, id);
-                look_at(common, caller, &ids, "proposals", look, |one| {
-                    one.text.clone()
-                })
+                let look = |id: &str| Shown::of(call.facts, id);
+                look_at(call, &ids, "proposals", look, |one| one.text.clone())
             }
-            Self::Approve { ids, findings } => {
-                let given = (common, findings);
-                Outcomes::of_each(common, caller, &ids, |id| {
-                    approve(facts, &get(facts, id)?, given, caller)
-                })
-            }
-            Self::Reject { ids, reason } => Outcomes::of_each(common, caller, &ids, |id| {
-                reject(facts, common, &get(facts, id)?, reason.as_deref())
+            Self::Approve { ids, findings } => Outcomes::of_each(call, &ids, |id| {
+                approve(call, &get(call.facts, id)?, findings)
+            }),
+            Self::Reject { ids, reason } => Outcomes::of_each(call, &ids, |id| {
+                reject(call, &get(call.facts, id)?, reason.as_deref())
             }),
         }
     }
 }
 
-fn approve(
-    facts: &Facts,
-    proposal: &Proposal,
-    (common, findings): (Common, Findings),
-    caller: Caller,
-) -> Result<String> {
-    let consenting = Consenting::new(facts, common.consent(findings), caller);
-    let policies = facts.policies()?;
-    let catalog = Catalog::of(facts);
+fn approve(call: Call, proposal: &Proposal, findings: Findings) -> Result<String> {
+    let consenting = Consenting::new(call, findings);
+    let policies = call.facts.policies()?;
+    let catalog = Catalog::of(call.facts);
     warn(format_args!("{}", introduction(proposal).trim_end()));
     let skill = &proposal.skill;
     // Whether a dry run has come as far as the question.
     let is_possible = Cell::new(false);
-    let (dir, back) = match today(facts, &catalog, proposal)? {
+    let (dir, back) = match today(call.facts, &catalog, proposal)? {
         Today::Changed(entry, _) => {
-            let (base, name) = home_of(facts, entry)?;
-            let base = base_at(facts, &base);
-            let market = market_at(facts, &base);
+            let (base, name) = home_of(call.facts, entry)?;
+            let base = base_at(call.facts, &base);
+            let market = market_at(call.facts, &base);
             let source = market.origin(&name)?.map(|entry| entry.source);
             // The diff shown comes from the very copy that replaces the skill.
             let shown = RefCell::new(String::new());
@@ -107,7 +97,7 @@ fn approve(
                     text: Some(shown.take()),
                     ..difference.clone()
                 };
-                if common.dry_run {
+                if call.common.dry_run {
                     tell(format_args!(
                         "{}",
                         describe_difference(&difference, consenting.names)
@@ -133,29 +123,29 @@ fn approve(
             let mut confirm = |plan: &Plan| {
                 permits(&policies, Layer::Plugin, plan)?;
                 warn(format_args!("the skill:\n{}", printable(text).trim_end()));
-                if common.dry_run {
+                if call.common.dry_run {
                     is_possible.set(true);
                     return Ok(false);
                 }
                 consenting.to_create(plan)
             };
-            let base = Layer::Plugin.base(facts);
-            let market = market_at(facts, &base);
+            let base = Layer::Plugin.base(call.facts);
+            let market = market_at(call.facts, &base);
             let created = market.create(skill, text, &source, &mut confirm);
             if is_possible.get() {
                 return Ok(format!("would create the skill `{skill}`\n"));
             }
             created?;
             (
-                facts.run.dirs.skills().join(skill),
+                call.facts.run.dirs.skills().join(skill),
                 format!("remove {skill}"),
             )
         }
     };
-    facts.record(proposal_event(proposal, "approved"));
-    proposal::Proposals::at(facts.state()).remove(&proposal.id)?;
+    call.facts.record(proposal_event(proposal, "approved"));
+    proposal::Proposals::at(call.facts.state()).remove(&proposal.id)?;
     let mut text = format!("`{skill}` is as proposed; `agent-skills {back}` undoes it\n");
-    let catalog = Catalog::of(facts);
+    let catalog = Catalog::of(call.facts);
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
     if let Some(why) = entry.and_then(Entry::reason_not_offered) {
         let _ = writeln!(text, "  it is not offered: {}", one_line(&why));
@@ -177,18 +167,14 @@ fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
     Ok(diff_of(&changed))
 }
 
-fn reject(
-    facts: &Facts,
-    common: Common,
-    proposal: &Proposal,
-    reason: Option<&str>,
-) -> Result<String> {
-    if common.dry_run {
+fn reject(call: Call, proposal: &Proposal, reason: Option<&str>) -> Result<String> {
+    if call.common.dry_run {
         return Ok(format!("would reject the proposal {}\n", proposal.id));
     }
-    proposal::Proposals::at(facts.state()).remove(&proposal.id)?;
+    proposal::Proposals::at(call.facts.state()).remove(&proposal.id)?;
     let event = proposal_event(proposal, "rejected");
-    facts.record(event.with("reason", reason.map(str::to_owned)));
+    call.facts
+        .record(event.with("reason", reason.map(str::to_owned)));
     Ok(format!(
         "the proposal {} is rejected; `{}` is as it was\n",
         proposal.id,
@@ -263,15 +249,15 @@ impl Shown {
 }
 
 /// All that wait.
-fn list(facts: &Facts, common: Common) -> Result<String> {
-    let (proposals, broken) = proposal::Proposals::at(facts.state()).list();
+fn list(call: Call) -> Result<String> {
+    let (proposals, broken) = proposal::Proposals::at(call.facts.state()).list();
     for error in broken {
         warn(format_args!("{error}"));
     }
-    let catalog = Catalog::of(facts);
-    let row = |proposal| Row::new(facts, &catalog, proposal);
+    let catalog = Catalog::of(call.facts);
+    let row = |proposal| Row::new(call.facts, &catalog, proposal);
     let rows: Vec<Row> = proposals.iter().map(row).collect();
-    if common.json {
+    if call.common.json {
         return json::bare(&rows);
     }
     if rows.is_empty() {

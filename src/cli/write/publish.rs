@@ -9,7 +9,7 @@ use crate::author::{manifest, skills_at};
 use crate::catalog::Layer;
 use crate::cli::market::market;
 use crate::cli::permitted::permitting;
-use crate::cli::{Answer, Caller, Common, Consenting, Findings, Outcomes, pasted};
+use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, pasted};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{Artifact, Destination, Market};
@@ -36,19 +36,19 @@ pub struct Publish {
 
 impl Publish {
     /// Checks, packs and sends the skills.
-    pub fn run(&self, facts: &Facts, common: Common, caller: Caller) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let name = self.to.to_string();
-        Outcomes::of_one(common, caller, &name, self.publish(facts, common, caller))
+        Outcomes::of_one(call, &name, self.publish(call))
     }
 
-    fn publish(&self, facts: &Facts, common: Common, caller: Caller) -> Result<String> {
+    fn publish(&self, call: Call) -> Result<String> {
         let (mut skills, mut packed) = (Vec::new(), Vec::new());
         for written in &self.skills {
-            skills.extend(several(facts, written)?);
+            skills.extend(several(call.facts, written)?);
         }
         let mut said = String::new();
         for skill in &skills {
-            let (name, files) = checked(facts, skill, "published", |_| true)?;
+            let (name, files) = checked(call.facts, skill, "published", |_| true)?;
             if !files.doubtful.is_empty() && !self.findings.accept_findings {
                 let secrets = one_line(&files.doubtful.join(", "));
                 let text =
@@ -61,8 +61,8 @@ impl Publish {
             packed.push((skill, name, files));
         }
         let to = &self.to;
-        if !common.dry_run {
-            let consenting = Consenting::new(facts, common.consent(self.findings), caller);
+        if !call.common.dry_run {
+            let consenting = Consenting::new(call, self.findings);
             let words: Vec<&str> = self.skills.iter().map(String::as_str).collect();
             let command = pasted(&[&["publish"][..], &words, &[&to.to_string()]].concat());
             let shown = format!("To {to}:\n{said}");
@@ -73,18 +73,20 @@ impl Publish {
         let (mut artifacts, mut key_used) = (Vec::new(), None);
         for (skill, name, files) in packed {
             let signed = match &self.sign {
-                Some(key) if !common.dry_run => Some(sign(facts, &manifest(skill, &files)?, key)?),
+                Some(key) if !call.common.dry_run => {
+                    Some(sign(call.facts, &manifest(skill, &files)?, key)?)
+                }
                 _ => None,
             };
             key_used = signed.as_ref().map(|signed| signed.key.to_string());
             artifacts.push(Artifact::new(skill, name.as_str(), files.layer()?, signed));
         }
-        let base = Layer::Plugin.base(facts);
+        let base = Layer::Plugin.base(call.facts);
         let market = Market {
-            permit: permitting(facts, Layer::Plugin, "published")?,
-            ..market(facts, &base, false)
+            permit: permitting(call.facts, Layer::Plugin, "published")?,
+            ..market(call.facts, &base, false)
         };
-        let market = market.dry(common.dry_run);
+        let market = market.dry(call.common.dry_run);
         let done = market.publish(to, &artifacts, self.collection.as_deref())?;
         let what = match (&self.collection, &*artifacts) {
             (None, [one]) => format!("`{}`", one.name),
@@ -97,13 +99,16 @@ impl Publish {
             .before
             .as_ref()
             .filter(|before| **before != done.digest);
-        let mut text = match (common.dry_run, done.before.is_some() && moved.is_none()) {
+        let mut text = match (
+            call.common.dry_run,
+            done.before.is_some() && moved.is_none(),
+        ) {
             (_, true) => format!("{to} is {what} already\n"),
             (true, _) => format!("would publish {what} to {to}\n{said}"),
             (false, _) => format!("published {what} to {to}\n{said}"),
         };
         if let Some(before) = moved {
-            let word = if common.dry_run {
+            let word = if call.common.dry_run {
                 "would move"
             } else {
                 "moved"

@@ -9,9 +9,8 @@ use serde::Serialize;
 
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::cli::describe::printable;
-use crate::cli::{Answer, Common, Failure, json};
+use crate::cli::{Answer, Call, Failure};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::skill::one_line;
 use crate::sys::text::count;
 use crate::sys::{Durable, files};
@@ -38,24 +37,24 @@ pub struct Simulate {
 
 impl Simulate {
     /// Plays the conversations; a failure if an answer is not as expected.
-    pub fn run(&self, facts: &Facts, common: Common) -> Answer {
-        let exe = facts.run.env.exe.as_deref().ok_or_else(|| {
+    pub fn run(&self, call: Call) -> Answer {
+        let exe = call.facts.run.env.exe.as_deref().ok_or_else(|| {
             Error::new("this program's own path is unknown").hint("call it by its full path")
         })?;
         let mut reports = Vec::new();
         for file in &self.files {
             let conversation = Conversation::read(file)?;
             let plays = conversation
-                .play(exe, &facts.run.env, !self.record)
+                .play(exe, &call.facts.run.env, !self.record)
                 .map_err(|error| error.context(file.display()))?;
-            if self.record && !common.dry_run {
+            if self.record && !call.common.dry_run {
                 record(&conversation, &plays)?;
             }
             let file = file.display().to_string();
             reports.push(Report { file, plays });
         }
-        let shown = |report: &Report| shown(report, self.record && !common.dry_run);
-        let text = json::answers(common, "conversations", &reports, || {
+        let shown = |report: &Report| shown(report, self.record && !call.common.dry_run);
+        let text = call.answers("conversations", &reports, || {
             reports.iter().map(shown).collect()
         })?;
         let mut plays = reports.iter().flat_map(|report| &report.plays);

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use crate::activation::fork;
 use crate::activation::{Instructions, handed_over, hooks_ahead, required_line};
 use crate::catalog::Catalog;
+use crate::cli::Call;
 use crate::cli::describe::printable;
 use crate::cli::named::{Meant, meant, similar, tell_which};
-use crate::cli::{Common, json};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::Protocol;
@@ -34,12 +34,12 @@ pub struct Try {
 
 impl Try {
     /// The text of the activation.
-    pub fn run(&self, facts: &Facts, common: Common) -> Result<String> {
-        let skill = find(facts, &self.skill)?;
-        let host = Facts::new(facts.run.env.clone(), Some(self.host));
-        let text = text(facts, &host, &skill, self.arguments.as_deref())?;
+    pub fn run(&self, call: Call) -> Result<String> {
+        let skill = find(call.facts, &self.skill)?;
+        let host = Facts::new(call.facts.run.env.clone(), Some(self.host));
+        let text = text(call.facts, &host, &skill, self.arguments.as_deref())?;
         let value = BTreeMap::from([("name", skill.name.as_str()), ("text", &text)]);
-        json::answer(common, &value, || {
+        call.answer(&value, || {
             // The model receives the text unchanged; a terminal must not interpret its control
             // characters.
             match terminal::columns() {

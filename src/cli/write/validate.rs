@@ -13,13 +13,13 @@ use crate::catalog::{Catalog, Offered};
 use crate::cli::describe::printable;
 use crate::cli::named::{Meant, meant, tell_which};
 use crate::cli::report::{restriction_of, session_with};
-use crate::cli::{Answer, Common, Failure, watched};
+use crate::cli::{Answer, Call, Failure, watched};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::alias::Capability;
 use crate::host::{mentions, tools};
 use crate::marketplace::{Severity, scan_directory};
-use crate::permission::{Call, Part, Restriction, Rule, decide};
+use crate::permission::{self, Part, Restriction, Rule, decide};
 use crate::policy::{Config, OnDisk, Policies};
 use crate::run_context::real;
 use crate::skill::{Level, Runner, SkillName, brief, find_skill_file, unified_diff};
@@ -42,38 +42,38 @@ pub struct Validate {
 
 impl Validate {
     /// The report; a failure if a skill has an error.
-    pub fn run(&self, facts: &Facts, common: Common) -> Answer {
+    pub fn run(&self, call: Call) -> Answer {
         let mut report = Findings {
             skills: 0,
             findings: Vec::new(),
         };
-        let installed = Catalog::of(facts);
+        let installed = Catalog::of(call.facts);
         let compared = Installed::new(&installed);
         let mut seen = BTreeSet::new();
         for path in &self.paths {
             // Show the path as it was given.
             let mut dirs = author::skills_at(path);
             if dirs.is_empty() {
-                match by_name(facts, path)? {
+                match by_name(call.facts, path)? {
                     Some(dir) => dirs.push(dir),
                     None => report.findings.push(no_skill(path)),
                 }
             }
-            let progress = Progress::new("checking skills", dirs.len(), watched(&facts.run));
+            let progress = Progress::new("checking skills", dirs.len(), watched(&call.facts.run));
             for (done, dir) in dirs.into_iter().enumerate() {
                 progress.at(done);
                 if !seen.insert(real(&dir)) {
                     continue;
                 }
                 if self.fix {
-                    fix(&dir, common)?;
+                    fix(&dir, call)?;
                 }
                 report.skills += 1;
-                let found = lint(facts, &dir, &compared);
+                let found = lint(call.facts, &dir, &compared);
                 report.findings.extend(found);
             }
         }
-        let format = if common.json && self.format == Format::Text {
+        let format = if call.common.json && self.format == Format::Text {
             Format::Json
         } else {
             self.format
@@ -120,7 +120,7 @@ fn no_skill(path: &Path) -> Finding {
 }
 
 /// Applies the safe fixes to a skill's file and shows the difference.
-fn fix(dir: &Path, common: Common) -> Result<()> {
+fn fix(dir: &Path, call: Call) -> Result<()> {
     let Some(file) = find_skill_file(dir) else {
         return Ok(());
     };
@@ -136,7 +136,7 @@ fn fix(dir: &Path, common: Common) -> Result<()> {
     };
     if let Some(fixed) = author::fix(&real(dir), &text) {
         let mode = metadata.permissions().mode() & 0o777;
-        if !common.dry_run {
+        if !call.common.dry_run {
             files::replace(&file, fixed.as_bytes(), mode, Durable::Yes).map_err(|error| {
                 error.hint("nothing was changed; check the directory's permissions")
             })?;
@@ -284,7 +284,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Fo
     let mut found: Vec<Found> = Vec::new();
     for (place, command) in given {
         let arguments = json!({"command": command});
-        let call = Call {
+        let call = permission::Call {
             tool: "shell_exec",
             arguments: &arguments,
             ours: None,

@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::cli::{Answer, Common, Failure, Paint, Screen, json};
+use crate::cli::{Answer, Call, Failure, Paint, Screen};
 use crate::facts::Facts;
 use crate::skill::one_line;
 use check::{Check, Outcome};
@@ -54,19 +54,19 @@ pub struct Doctor {
 
 impl Doctor {
     /// Runs every check; a failure if something is broken.
-    pub fn run(self, facts: &Facts, common: Common, screen: Screen) -> Answer {
+    pub fn run(self, call: Call) -> Answer {
         let (mut fixed, mut not_fixed) = Default::default();
-        if self.fix && !common.dry_run {
-            (fixed, not_fixed) = repair(facts);
+        if self.fix && !call.common.dry_run {
+            (fixed, not_fixed) = repair(call.facts);
         }
-        let checks: Vec<Check> = examine(facts).collect();
+        let checks: Vec<Check> = examine(call.facts).collect();
         let answer = Report {
             broken: checks.iter().any(|check| check.outcome == Outcome::Fail),
             fixed,
             not_fixed,
             checks,
         };
-        let text = json::answer(common, &answer, || answer.render(screen))?;
+        let text = call.answer(&answer, || answer.render(call.screen))?;
         Failure::unless(!answer.broken, text)
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::catalog::{Layer, market_at};
 use crate::cli::agents::{connected, line, lines};
-use crate::cli::{Answer, Caller, Common, Consenting, Findings, Outcomes, pasted};
+use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, pasted};
 use crate::connection::{Change, Connector, Found, Invocation, Places, found};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -20,21 +20,19 @@ const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];
 
 /// Connects or disconnects each of these agents.
 pub fn each(
-    facts: &Facts,
-    common: Common,
-    caller: Caller,
+    call: Call,
     agents: &[Agent],
     change: impl Fn(&Connecting, Agent) -> Result<String>,
 ) -> Answer {
-    let places = Places::of(&facts.run);
+    let places = Places::of(&call.facts.run);
     let connecting = Connecting {
-        connector: Connector::new(places.clone(), &facts.run.dirs.plugin),
+        connector: Connector::new(places.clone(), &call.facts.run.dirs.plugin),
         places,
-        facts,
-        consenting: Consenting::new(facts, common.consent(Findings::default()), caller),
-        dry_run: common.dry_run,
+        facts: call.facts,
+        consenting: Consenting::new(call, Findings::default()),
+        dry_run: call.common.dry_run,
     };
-    let mut outcomes = Outcomes::new(common, caller);
+    let mut outcomes = Outcomes::new(call);
     for agent in agents {
         outcomes.push(agent.as_str(), change(&connecting, *agent));
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::doctor::ask::ask;
 use super::super::doctor::check::Outcome;
 use super::super::doctor::placement;
-use crate::cli::{Cell, Column, Common, Paint, Screen, Table, json};
+use crate::cli::{Call, Cell, Column, Paint, Table, json};
 use crate::connection::{Found, Lack, Places, found, last_seen};
 use crate::error::Result;
 use crate::facts::Facts;
@@ -61,11 +61,11 @@ struct ScopeRow {
 ///
 /// # Errors
 /// If it cannot be written as JSON.
-pub fn show(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
-    let places = Places::of(&facts.run);
+pub fn show(call: Call) -> Result<String> {
+    let places = Places::of(&call.facts.run);
     // Each program takes a moment to say its version.
     let versions: Vec<Asked> = std::thread::scope(|scope| {
-        let env = &facts.run.env;
+        let env = &call.facts.run.env;
         let asked = Agent::ALL.map(|agent| {
             scope.spawn(move || {
                 let settings = agent.settings();
@@ -79,13 +79,13 @@ pub fn show(facts: &Facts, common: Common, screen: Screen) -> Result<String> {
         answers.collect()
     });
     let agents = Agent::ALL.into_iter().zip(versions);
-    let rows: Vec<Row> = std::iter::once(chibi(facts))
-        .chain(agents.map(|(agent, asked)| row(facts, &places, agent, asked)))
+    let rows: Vec<Row> = std::iter::once(chibi(call.facts))
+        .chain(agents.map(|(agent, asked)| row(call.facts, &places, agent, asked)))
         .collect();
-    if common.json {
+    if call.common.json {
         return json::bare(&rows);
     }
-    Ok(table(&rows).render(screen))
+    Ok(table(&rows).render(call.screen))
 }
 
 type Asked = Option<(String, Option<String>)>;
