@@ -9,14 +9,12 @@ use inquire::{InquireError, MultiSelect};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
+use super::call::Call;
 use super::caller::{Caller, pasted, through_host};
-use super::options::Common;
 use super::screen::{Paint, Screen, is_dumb};
 use super::table::shortened;
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::marketplace::Candidate;
-use crate::run_context::RunContext;
 use crate::skill::{brief, one_line};
 use crate::sys::signals::ignoring_interrupts;
 use crate::sys::terminal;
@@ -38,24 +36,21 @@ const NAMES: usize = 30;
 /// What chooses for `command` when several skills are meant; `None` where a brief error names them.
 /// Those of the reference `marks` can be marked; without it they are only listed.
 pub fn picking<'a>(
-    run: &RunContext,
-    common: Common,
-    caller: Caller,
+    call: Call<'a>,
     marks: Option<&'a str>,
     command: &'a str,
 ) -> Option<impl Fn(&[Candidate]) -> Result<Vec<usize>> + 'a> {
-    if common.json || caller == Caller::Host {
+    if call.common.json || call.caller == Caller::Host {
         return None;
     }
-    let screen = Screen::new(&run.env, caller);
-    let is_asked = caller == Caller::Person { terminal: true } && !common.yes;
-    let marks = marks.filter(|_| is_asked && !is_dumb(&run.env));
+    let is_asked = call.caller == Caller::Person { terminal: true } && !call.common.yes;
+    let marks = marks.filter(|_| is_asked && !is_dumb(&call.facts.run.env));
     Some(move |candidates: &[Candidate]| {
         if let Some(reference) = marks {
-            return marked(candidates, reference, screen);
+            return marked(candidates, reference, call.screen);
         }
         let number = candidates.len();
-        let list = listed(candidates, screen, command);
+        let list = listed(candidates, call.screen, command);
         let text = format!("there are {number} skills, each with its command:\n{list}");
         let hint = "`--skill a,b` takes several, `--all` all of them";
         Err(Error::new(text.trim_end()).hint(hint))
@@ -129,10 +124,9 @@ pub struct Offered {
 
 impl Offered {
     /// The skills, each with the command that installs it.
-    pub fn shown(&self, facts: &Facts, caller: Caller, install: &str) -> String {
-        let screen = Screen::new(&facts.run.env, caller);
-        if !screen.is_host {
-            return listed(&self.skills, screen, install);
+    pub fn shown(&self, call: Call, install: &str) -> String {
+        if !call.screen.is_host {
+            return listed(&self.skills, call.screen, install);
         }
         let row = |one: &Candidate| {
             let description = brief(one.description.as_deref().unwrap_or_default(), HOST_CHARS);
@@ -143,7 +137,10 @@ impl Offered {
             [_] => install.to_owned(),
             _ => format!("{install} --skill NAME"),
         };
-        format!("{rows}install one: {}\n", through_host(&facts.run, &one))
+        format!(
+            "{rows}install one: {}\n",
+            through_host(&call.facts.run, &one)
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 //! In which layer a named skill is, if no option says so.
 
+use super::call::Call;
 use super::caller::{Caller, agent_above, pasted};
 use super::options::Scope;
 use crate::catalog::{Layer, base_at, market_at};
@@ -12,17 +13,12 @@ use crate::facts::Facts;
 ///
 /// # Errors
 /// When several layers have it.
-pub fn layer_of(
-    facts: &Facts,
-    caller: Caller,
-    scope: Scope,
-    verb: &str,
-    written: &str,
-) -> Result<Layer> {
-    if !scope.is_default() || caller == Caller::Host || agent_above(facts, caller).is_some() {
+pub fn layer_of(call: Call, scope: Scope, verb: &str, written: &str) -> Result<Layer> {
+    let is_models = call.caller == Caller::Host || agent_above(call.facts, call.caller).is_some();
+    if !scope.is_default() || is_models {
         return Ok(scope.layer());
     }
-    let layers = layers_with(facts, written);
+    let layers = layers_with(call.facts, written);
     match layers[..] {
         [] => Ok(scope.layer()),
         [only] => Ok(only),
@@ -62,8 +58,7 @@ pub fn layers_with(facts: &Facts, written: &str) -> Vec<Layer> {
 /// # Errors
 /// As [`layer_of`].
 pub fn layers_of(
-    facts: &Facts,
-    caller: Caller,
+    call: Call,
     scope: Scope,
     verb: &str,
     names: &[String],
@@ -73,7 +68,7 @@ pub fn layers_of(
     }
     let mut all: Vec<(Layer, Vec<String>)> = Vec::new();
     for name in names {
-        let layer = layer_of(facts, caller, scope, verb, name)?;
+        let layer = layer_of(call, scope, verb, name)?;
         match all.iter_mut().find(|(other, _)| *other == layer) {
             Some((_, names)) => names.push(name.clone()),
             None => all.push((layer, vec![name.clone()])),

@@ -224,13 +224,7 @@ impl Install {
         let Some(reference) = reference else {
             return market.restore(self.frozen, &mut confirm, &mut note);
         };
-        let pick = picking(
-            &call.facts.run,
-            call.common,
-            call.caller,
-            Some(reference),
-            &command,
-        );
+        let pick = picking(call, Some(reference), &command);
         let is_models =
             call.caller == Caller::Host || agent_above(call.facts, call.caller).is_some();
         let options = self.options(!is_models, pick.as_ref().map(|pick| pick as Pick));
@@ -251,7 +245,7 @@ impl Install {
         };
         let shown = |offered: &Offered| {
             let install = self.command(Some(&offered.reference));
-            offered.shown(call.facts, call.caller, &install)
+            offered.shown(call, &install)
         };
         look_at(call, &self.references, "references", look, shown)
     }

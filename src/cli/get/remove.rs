@@ -32,7 +32,7 @@ impl Remove {
     }
 
     fn remove(&self, call: Call, written: &str) -> Result<String> {
-        let layer = layer_of(call.facts, call.caller, self.scope, "remove", written)?;
+        let layer = layer_of(call, self.scope, "remove", written)?;
         let base = layer.base(call.facts);
         let market = market(call.facts, &base, false).dry(call.common.dry_run);
         if let Ok(name) = market.installed(written) {

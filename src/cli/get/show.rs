@@ -7,7 +7,7 @@ use crate::cli::choosing::picking;
 use crate::cli::describe::printable;
 use crate::cli::describe_plan::describe;
 use crate::cli::market::market;
-use crate::cli::{Answer, Call, Screen, ToolNames, look_at, note, pasted};
+use crate::cli::{Answer, Call, ToolNames, look_at, note, pasted};
 use crate::error::{Error, Result};
 use crate::marketplace::{As, InstallOptions, Pick, Plan};
 
@@ -61,15 +61,14 @@ impl Show {
         }
         let plan = |reference: &str| {
             let command = pasted(&["show", reference]);
-            let pick = picking(&call.facts.run, call.common, call.caller, None, &command);
+            let pick = picking(call, None, &command);
             let options = InstallOptions {
                 pick: pick.as_ref().map(|pick| pick as Pick),
                 ..options.clone()
             };
             market.show(reference, &options, &mut note)
         };
-        let screen = Screen::new(&call.facts.run.env, call.caller);
-        let shown = |plan: &Plan| describe(plan, None, screen, ToolNames::of(call.facts));
+        let shown = |plan: &Plan| describe(plan, None, call.screen, ToolNames::of(call.facts));
         look_at(call, &self.references, "plans", plan, shown)
     }
 }

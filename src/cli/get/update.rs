@@ -64,8 +64,7 @@ impl Update {
     /// Updates the skills; a failure if one could not be.
     pub fn run(&self, call: Call) -> Answer {
         let mut outcomes = Outcomes::new(call);
-        for (layer, names) in layers_of(call.facts, call.caller, self.scope, "update", &self.names)?
-        {
+        for (layer, names) in layers_of(call, self.scope, "update", &self.names)? {
             self.update(call, layer, &names, &mut outcomes)?;
         }
         if outcomes.is_empty() && !call.common.json {
@@ -79,8 +78,7 @@ impl Update {
     /// Reports newer versions; a failure if a source could not be examined.
     pub fn check(&self, call: Call) -> Answer {
         let mut updated = Vec::new();
-        for (layer, names) in layers_of(call.facts, call.caller, self.scope, "update", &self.names)?
-        {
+        for (layer, names) in layers_of(call, self.scope, "update", &self.names)? {
             let base = layer.base(call.facts);
             let market = market_for(call.facts, &base, false, layer)?.dry(true);
             let options = UpdateOptions::default();

@@ -26,7 +26,7 @@ impl Rollback {
     }
 
     fn roll_back(&self, call: Call, written: &str) -> Result<String> {
-        let layer = layer_of(call.facts, call.caller, self.scope, "rollback", written)?;
+        let layer = layer_of(call, self.scope, "rollback", written)?;
         let base = layer.base(call.facts);
         let market = market(call.facts, &base, false).dry(call.common.dry_run);
         if let Ok(name) = market.installed(written) {

@@ -12,7 +12,7 @@ use crate::cli::layers::{layer_of, layers_of};
 use crate::cli::market::{market, market_for};
 use crate::cli::named::tell_which;
 use crate::cli::signed::{Fault, faults, withheld};
-use crate::cli::{Answer, Call, Caller, Common, Failure, Outcomes, Scope, agents, note, pasted};
+use crate::cli::{Answer, Call, Common, Failure, Outcomes, Scope, agents, note, pasted};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{State, Synced, Verified, listed_name};
@@ -45,7 +45,7 @@ pub struct Verify {
 impl Verify {
     /// Compares the skills; a failure if one differs.
     pub fn run(&self, call: Call) -> Answer {
-        let by_layer = self.layers(call.facts, call.caller)?;
+        let by_layer = self.layers(call)?;
         if self.fix {
             return fix(call, &by_layer);
         }
@@ -124,14 +124,14 @@ impl Verify {
 
     /// The skills by their layers. What is only looked at may be in several: then that is meant which
     /// the catalog takes.
-    fn layers(&self, facts: &Facts, caller: Caller) -> Result<Vec<(Layer, Vec<String>)>> {
+    fn layers(&self, call: Call) -> Result<Vec<(Layer, Vec<String>)>> {
         if self.fix || self.names.is_empty() {
-            return layers_of(facts, caller, self.scope, "verify", &self.names);
+            return layers_of(call, self.scope, "verify", &self.names);
         }
         let layer = |name: &String| {
-            let layer = layer_of(facts, caller, self.scope, "verify", name);
+            let layer = layer_of(call, self.scope, "verify", name);
             let layer = layer.or_else(|several| {
-                let catalog = Catalog::naming(facts, name);
+                let catalog = Catalog::naming(call.facts, name);
                 let entry = catalog.by_name(name).ok_or(several)?;
                 tell_which(name, &entry.dir);
                 Ok::<_, Error>(entry.layer)
