@@ -1,11 +1,18 @@
-//! All checks of a single skill.
+//! All checks of a single skill; of the frontmatter's values against what their fields take
+//! (`skill/known.rs`): a value that is not understood has no effect, and nothing else says so. It does
+//! not know what a tool list's entries mean.
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::finding::Finding;
 use super::source::Source;
-use super::{description, files, package, references, values};
-use crate::skill::{Diagnostic, Known, Level, Skill, near_miss_of, over_yaml_limits};
+use super::{description, files, package, references};
+use crate::skill::{
+    Diagnostic, Fields, Form, Hooks, Known, Level, Skill, SkillPath, SkillScope, brief, flag,
+    is_text, near_miss_of, over_yaml_limits, written,
+};
 
 /// Characters of the field `compatibility` (specification).
 const COMPATIBILITY: usize = 500;
@@ -36,7 +43,7 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     };
     let mut found: Vec<Finding> = diagnostics.map(finding).collect();
     found.extend(fields_and_text(&source));
-    found.extend(values::lint(&source));
+    found.extend(lint_values(&source));
     found.extend(references::lint(&source));
     found.extend(files::lint(dir));
     found.extend(package::lint_manifest(&source.skill));
@@ -127,9 +134,180 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
     found
 }
 
+/// Longest part of a value that a message repeats.
+const SHOWN: usize = 60;
+/// Models and words that Claude Code takes for `model`.
+const CLAUDES: [&str; 6] = ["opus", "sonnet", "haiku", "inherit", "default", "opusplan"];
+
+/// The words for `network` in `execution`.
+const NETWORK: [&str; 4] = ["open", "full", "unrestricted", "restricted"];
+const EXECUTION: &str =
+    "write `execution: {sandbox: true, network: restricted, allowed-paths: [DIR]}`";
+
+/// What is wrong with a value: a code, the message after the value, and what to write instead.
+type Fault = (&'static str, &'static str, &'static str);
+
+/// Findings about the values of the skill's fields.
+pub fn lint_values(source: &Source) -> Vec<Finding> {
+    let fields = &source.skill.fields;
+    let mut found = Vec::new();
+    let pairs = fields.keys().zip(fields.values());
+    for (key, value) in pairs.filter(|(_, value)| !value.is_null()) {
+        let Some(known) = Known::of(key) else {
+            continue;
+        };
+        let say = |code, message: &str, remedy: &str| {
+            let remedy = remedy.to_owned();
+            let found = Finding::new(code, source.file(), source.key(key), message);
+            Finding { remedy, ..found }
+        };
+        if !known.is_read_as(key) {
+            let message = format!("`{key}` is not read, only `{}`", known.key);
+            let remedy = format!("spell it `{}`", known.key);
+            found.push(say("field-spelling", &message, &remedy));
+        } else if let Some((code, why, remedy)) = fault(fields, key, known, value) {
+            let shown = brief(&written(value), SHOWN);
+            found.push(say(code, &format!("`{key}: {shown}` {why}"), remedy));
+        }
+    }
+    found.extend(hooks(source));
+    found
+}
+
+/// Why a value has no effect here, to be read after it; `None` if it has.
+pub fn no_effect(fields: &Fields, key: &str) -> Option<&'static str> {
+    let (known, value) = (Known::of(key)?, fields.value(key)?);
+    if !known.is_read_as(key) {
+        return Some("is not read in this spelling");
+    }
+    fault(fields, key, known, value).map(|(_, why, _)| why)
+}
+
+fn fault(fields: &Fields, key: &str, known: &Known, value: &Value) -> Option<Fault> {
+    let text = fields.text(key).unwrap_or_default();
+    let form = known.form;
+    let is_understood = match form {
+        // The loader says what is wrong with hooks.
+        Form::Any | Form::Hooks => true,
+        Form::Text => is_text(value),
+        Form::Names => !value.is_number() && !value.is_boolean(),
+        Form::Flag => flag(&text).is_some(),
+        Form::Number => text.parse::<i64>().is_ok(),
+        Form::Mapping => value.is_object(),
+        Form::Fork => fields.is_forked(),
+        Form::Model => fields.model_id().is_some() && fields.is_forked(),
+        Form::Skills => match value {
+            Value::Array(items) => items.iter().all(Value::is_string),
+            value => value.is_string(),
+        },
+        Form::Scope => return scope(value),
+        Form::Execution => return execution(value),
+    };
+    let bad = |why, remedy| Some(("field-value", why, remedy));
+    let ignored = |why, remedy| Some(("field-ignored", why, remedy));
+    match form {
+        _ if is_understood => None,
+        Form::Flag if known.key == "disable-model-invocation" => bad(
+            "is neither true nor false, so it hides the skill from the model",
+            "write `true` or `false`",
+        ),
+        Form::Flag => bad(
+            "is neither true nor false, so the default counts",
+            "write `true` or `false`",
+        ),
+        Form::Number => bad(
+            "is not a whole number, so it counts as 0",
+            "write a whole number, such as 10",
+        ),
+        Form::Mapping => bad(
+            "is not a mapping, so nothing in it is read",
+            "write `key: value` lines below it",
+        ),
+        Form::Fork => ignored(
+            "has no effect: only `fork` has",
+            "write `context: fork` for a sub-agent, or remove it",
+        ),
+        Form::Model if CLAUDES.contains(&&*text) || text.starts_with("claude-") => ignored(
+            "is a model for Claude Code alone, and the host's own is used here",
+            "leave it for Claude Code, or write the provider too: `anthropic/claude-opus-4.5`",
+        ),
+        Form::Model if fields.model_id().is_some() => ignored(
+            "has an effect only with `context: fork`",
+            "add `context: fork`, or leave it for other clients",
+        ),
+        Form::Model => bad(
+            "is not a model's id, so the host's own model is used",
+            "write `provider/model`, such as `anthropic/claude-opus-4.5`",
+        ),
+        Form::Skills if value.is_object() => ignored(
+            "is a mapping, as other clients use it, and requires no skill",
+            "write names of skills: `requires: [pdf]`",
+        ),
+        Form::Skills => bad(
+            "is not a list of names, so no skill is required",
+            "write names of skills: `requires: [pdf]`",
+        ),
+        _ => bad(
+            "is not a text, so it is not read",
+            "write a text, or a list of texts",
+        ),
+    }
+}
+
+fn scope(value: &Value) -> Option<Fault> {
+    const REMEDY: &str =
+        "write `scope: {agents: [ops*], tenants: [acme], environments: [production]}`";
+    let Value::Object(map) = value else {
+        let why = "is not a mapping, so the skill is offered everywhere";
+        return Some(("field-ignored", why, REMEDY));
+    };
+    let why = if !map.keys().all(|key| SkillScope::reads(key)) {
+        "has a key that is not read"
+    } else if !map.values().all(|value| value.is_null() || is_text(value)) {
+        "has a value that is not a list of names"
+    } else {
+        return None;
+    };
+    Some(("field-value", why, REMEDY))
+}
+
+fn execution(value: &Value) -> Option<Fault> {
+    let Value::Object(map) = value else {
+        let why = "is not a mapping, so scripts run as configured";
+        return Some(("field-value", why, EXECUTION));
+    };
+    let is_understood = |(key, value): (&String, &Value)| match key.as_str() {
+        "sandbox" => flag(&written(value)).is_some() || value == "auto",
+        "network" => value.as_str().is_some_and(|text| NETWORK.contains(&text)),
+        "allowed-paths" | "allowed_paths" => value
+            .as_array()
+            .is_some_and(|paths| paths.iter().all(Value::is_string)),
+        _ => false,
+    };
+    let why = "has something that is not understood";
+    (!map.iter().all(is_understood)).then_some(("field-value", why, EXECUTION))
+}
+
+/// Findings about the skill's own hooks: each is a script that is there.
+fn hooks(source: &Source) -> Vec<Finding> {
+    let (skill, Hooks { pre, post }) = (&source.skill, Hooks::parse(&source.skill.fields));
+    let problem = |script: &String| {
+        let path = SkillPath::parse(script, &skill.dir);
+        let (code, error) = match path.map(|path| path.resolve(&skill.dir)) {
+            Ok(Ok(_)) => return None,
+            Ok(Err(error)) => ("hook-missing", error),
+            Err(error) => ("hook-leaves-skill", error),
+        };
+        let (place, text) = (source.words("hooks", script), format!("hook: {error}"));
+        Some(Finding::new(code, source.file(), place, &text))
+    };
+    pre.iter().chain(&post).filter_map(problem).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skill::Skill;
     use proptest::prelude::*;
 
     proptest! {
@@ -147,6 +325,98 @@ mod tests {
                 prop_assert!((1..=lines).contains(&found.line) && found.column >= 1, "{:?}", found);
                 prop_assert!(!found.message.is_empty() && !found.message.contains('\n'));
             }
+        }
+    }
+
+    fn codes(yaml: &str) -> Vec<String> {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path().join("x");
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::write(dir.join("a.sh"), "").unwrap();
+        std::os::unix::fs::symlink("/bin/sh", dir.join("out.sh")).unwrap();
+        let text = format!("---\nname: x\ndescription: d\n{yaml}\n---\nb\n");
+        std::fs::write(dir.join("SKILL.md"), text).unwrap();
+        let found = lint_values(&Source::read(Skill::load(&dir).unwrap()));
+        let found = found.into_iter().map(|found| {
+            assert_eq!(found.line, 4, "{yaml}: {found:?}");
+            assert!(
+                !found.remedy.is_empty() && found.message.len() < 150,
+                "{found:?}"
+            );
+            found.code
+        });
+        found.collect()
+    }
+
+    #[test]
+    fn a_value_without_its_fields_effect_is_found() {
+        for (yaml, code) in [
+            ("priority: high", "field-value"),
+            ("priority: 1.5", "field-value"),
+            ("context: sideways", "field-ignored"),
+            ("context: [a, b]", "field-ignored"),
+            ("model: opus", "field-ignored"),
+            ("model: claude-opus-4-5", "field-ignored"),
+            ("model: a/b", "field-ignored"),
+            ("model: gpt 5", "field-value"),
+            ("model: [a]", "field-value"),
+            ("user-invocable: maybe", "field-value"),
+            ("user_invokable: 2", "field-value"),
+            ("disable-model-invocation: {}", "field-value"),
+            ("scope: project", "field-ignored"),
+            ("scope: {agent: a, tenannts: b}", "field-value"),
+            ("scope: {agents: {a: b}}", "field-value"),
+            ("requires: {mcp: [rube]}", "field-ignored"),
+            ("arguments: 7", "field-value"),
+            ("requires: 3", "field-value"),
+            ("requires: [pdf, 3]", "field-value"),
+            ("execution: sandbox", "field-value"),
+            ("execution: {sandbox: sometimes}", "field-value"),
+            ("execution: {network: none}", "field-value"),
+            ("execution: {allowed-paths: out}", "field-value"),
+            ("execution: {timeout: 3}", "field-value"),
+            ("tags: {a: b}", "field-value"),
+            ("metadata: text", "field-value"),
+            ("license: {name: MIT}", "field-value"),
+            ("argument-hint: {a: b}", "field-value"),
+            ("version: {a: b}", "field-value"),
+            ("when_to_use: {a: b}", "field-value"),
+            ("agent: {a: b}", "field-value"),
+            ("Priority: 3", "field-spelling"),
+            ("Execution: {sandbox: true}", "field-spelling"),
+            ("hooks: {pre: nosuch.sh}", "hook-missing"),
+            ("hooks: {post: [a.sh, nosuch.sh]}", "hook-missing"),
+            ("hooks: {pre: out.sh}", "hook-missing"),
+            ("hooks: {pre: ../x.sh}", "hook-leaves-skill"),
+            ("hooks: {post: /bin/sh}", "hook-leaves-skill"),
+        ] {
+            assert_eq!(codes(yaml), [code], "{yaml}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_understood_is_not_found() {
+        for yaml in [
+            "priority: 7",
+            "priority: '-2'",
+            "context: Fork",
+            "context: fork\nmodel: anthropic/claude-opus-4.5",
+            "user-invocable: no",
+            "Disable_Model_Invocation: 'true'",
+            "scope: {agents: [ops*], tenant: acme, environments: ~}",
+            "requires: pdf, docx",
+            "requires: [pdf]",
+            "execution: {sandbox: true, network: restricted, allowed_paths: [out]}",
+            "tags: [a, b]",
+            "metadata: {a: {b: c}}",
+            "argument-hint: [url]",
+            "arguments: [issue]",
+            "version: 1.0",
+            "hooks: {pre: a.sh, post: [./a.sh]}",
+            "priority:",
+            "colour: red",
+        ] {
+            assert_eq!(codes(yaml), [""; 0], "{yaml}");
         }
     }
 }

@@ -14,7 +14,6 @@ mod references;
 mod scaffold;
 mod source;
 mod tool_list;
-mod values;
 
 pub use conversation::{Conversation, Played, PlayedStep};
 pub use description::Descriptions;
@@ -27,6 +26,6 @@ pub use markdown::{Documented, commands, documented, is_negated};
 pub use package::{Package, manifest, package};
 pub use scaffold::{NewFile, Script, Wish, files as scaffold};
 
+pub use lint::no_effect;
 pub use source::{Source, is_skill_file, skills_at};
 pub use tool_list::with_entries;
-pub use values::no_effect;

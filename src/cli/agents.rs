@@ -4,8 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::call::Call;
-use super::options::Common;
+use super::options::{Call, Common};
 use crate::catalog::Layer;
 use crate::connection::{Places, found};
 use crate::error::{Error, Result};

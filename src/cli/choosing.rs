@@ -9,8 +9,8 @@ use inquire::{InquireError, MultiSelect};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use super::call::Call;
 use super::caller::{Caller, pasted, through_host};
+use super::options::Call;
 use super::screen::{Paint, Screen, is_dumb};
 use super::table::shortened;
 use crate::error::{Error, Result};

@@ -6,13 +6,11 @@ use std::fmt::Write as _;
 use std::io::BufRead;
 use std::rc::Rc;
 
-use super::call::Call;
 use super::caller::{Caller, pasted};
-use super::describe::{describe_difference, list, short_ref};
+use super::describe::{ToolNames, describe_difference, list, newly_usable, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
-use super::options::Findings;
+use super::options::{Call, Findings};
 use super::screen::Screen;
-use super::tool_names::{ToolNames, newly_usable};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Origin, Plan, Planned, Severity, Switch, Target};
 use crate::sys::{eprint, lines_too_many, tell};

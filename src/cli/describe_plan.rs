@@ -4,11 +4,10 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::caller::pasted;
-use super::describe::{doubt, short};
+use super::describe::{ToolNames, doubt, short, tools};
 use super::screen::Screen;
 use super::signed::signed;
 use super::table::shortened;
-use super::tool_names::{ToolNames, tools};
 use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity, listed_name};
 use crate::skill::{brief, one_line, shown_name};
 use crate::sys::text::{count, distinct, size};

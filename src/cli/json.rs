@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::call::Call;
+use super::options::Call;
 use crate::error::{Error, Result};
 use crate::sys::is_invisible;
 

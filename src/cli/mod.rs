@@ -5,7 +5,6 @@
 
 mod agents;
 mod args;
-mod call;
 mod caller;
 mod choosing;
 mod consent;
@@ -14,7 +13,6 @@ mod describe;
 mod describe_plan;
 mod get;
 mod json;
-mod layers;
 mod look;
 mod market;
 mod named;
@@ -29,17 +27,16 @@ mod screen;
 mod set_up;
 mod signed;
 mod table;
-mod tool_names;
 mod write;
 
-use call::Call;
 use caller::pasted;
 use consent::Consenting;
+use describe::ToolNames;
 use market::{note, watched};
+use options::Call;
 use options::{Common, Findings, Scope};
 use outcome::{Outcomes, look_at};
 use table::{Cell, Column, Table};
-use tool_names::ToolNames;
 
 pub use caller::{Answer, Caller, Failure};
 pub use person::model_install;

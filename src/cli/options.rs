@@ -1,8 +1,11 @@
-//! The options that several or all verbs share, as clap sees them.
+//! The options that several or all verbs share, as clap sees them, and what every verb is handed.
 
 use clap::Args;
 
+use super::caller::Caller;
+use super::screen::Screen;
 use crate::catalog::Layer;
+use crate::facts::Facts;
 
 /// Which installation a command works on.
 #[derive(Debug, Clone, Copy, Args)]
@@ -61,4 +64,17 @@ pub struct Findings {
     /// Continue despite scan findings of severity high or block
     #[arg(long)]
     pub accept_findings: bool,
+}
+
+/// What every command is handed.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// What it is decided and answered on.
+    pub facts: &'a Facts,
+    /// The options of every command.
+    pub common: Common,
+    /// Who called it.
+    pub caller: Caller,
+    /// Where its answer goes.
+    pub screen: Screen,
 }

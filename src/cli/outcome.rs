@@ -6,10 +6,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::call::Call;
 use super::caller::{Answer, Caller, Failure};
 use super::json;
-use super::options::Common;
+use super::options::{Call, Common};
 use crate::error::{Error, Result};
 use crate::skill::one_line;
 use crate::sys::{eprint, warn};

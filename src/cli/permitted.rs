@@ -3,12 +3,11 @@
 
 use std::rc::Rc;
 
-use super::call::Call;
 use super::caller::decided_by_a_person;
 use super::consent::Consenting;
 use super::describe::doubt;
 use super::describe_plan::{describe, findings, origins};
-use super::options::Findings;
+use super::options::{Call, Findings};
 use crate::catalog::{Installed, Layer};
 use crate::error::{Error, Result};
 use crate::facts::Facts;

@@ -4,11 +4,11 @@
 use clap::Parser;
 
 use super::args::{Cli, Verb};
-use super::call::Call;
 use super::caller::{
     Caller, agent_above, decided_by_a_person, only_for_people, pasted, through_host,
 };
 use super::decisions::{Class, decision};
+use super::options::Call;
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;

@@ -6,13 +6,13 @@ use std::io::Write;
 use clap::FromArgMatches;
 
 use super::args::{Cli, Proposals, Sync, Verb, command};
-use super::call::Call;
 use super::caller::{Answer, Caller, Failure};
 use super::look::{
     info::{files, history},
     list_installed::list_installed,
     summary::summarize,
 };
+use super::options::Call;
 use super::person::may;
 use super::screen::Screen;
 use super::set_up::man;

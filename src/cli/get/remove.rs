@@ -2,8 +2,8 @@
 
 use crate::catalog::Layer;
 use crate::cli::agents::withdraw;
-use crate::cli::layers::layer_of;
 use crate::cli::market::market;
+use crate::cli::named::layer_of;
 use crate::cli::permitted::permits_loss;
 use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, Scope, pasted};
 use crate::error::Result;

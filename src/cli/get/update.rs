@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::catalog::Layer;
 use crate::cli::describe::{describe_difference, from_to, with_hint};
-use crate::cli::layers::layers_of;
 use crate::cli::market::market_for;
+use crate::cli::named::layers_of;
 use crate::cli::permitted::permits_update;
 use crate::cli::safety::verify::restored;
 use crate::cli::{

@@ -390,12 +390,9 @@ impl Calls {
         if let Some(table) = agent.map(Agent::table).filter(|_| !agent_tool.is_empty()) {
             match table.does(agent_tool) {
                 Some(Does::Skill(_)) => {
-                    let name = |tool: &str| {
-                        tool.strip_prefix(ours::SKILL)?
-                            .strip_prefix('_')
-                            .map(str::to_owned)
-                    };
-                    found.activates = name(tool);
+                    let name = tool.strip_prefix(ours::SKILL);
+                    let name = name.and_then(|name| name.strip_prefix('_'));
+                    found.activates = name.map(str::to_owned);
                 }
                 Some(_) => {}
                 None => {

@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::cli::tool_names::tools;
+use crate::cli::describe::tools;
 use crate::cli::{Screen, ToolNames, pasted};
 use crate::marketplace::{Finding, Powers, Severity, scan_directory};
 use crate::skill::{Hooks, Runner, Skill, SkillPath, shown_name};

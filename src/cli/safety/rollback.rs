@@ -1,8 +1,8 @@
 //! `rollback`.
 
 use crate::cli::agents::bring_back;
-use crate::cli::layers::layer_of;
 use crate::cli::market::market;
+use crate::cli::named::layer_of;
 use crate::cli::permitted::permits_loss;
 use crate::cli::{Answer, Call, Outcomes, Scope};
 use crate::error::Result;

@@ -8,9 +8,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::catalog::{Catalog, Layer, Verdicts, signing_in_force};
-use crate::cli::layers::{layer_of, layers_of};
 use crate::cli::market::{market, market_for};
-use crate::cli::named::tell_which;
+use crate::cli::named::{layer_of, layers_of, tell_which};
 use crate::cli::signed::{Fault, faults, withheld};
 use crate::cli::{Answer, Call, Common, Failure, Outcomes, Scope, agents, note, pasted};
 use crate::error::{Error, Result};

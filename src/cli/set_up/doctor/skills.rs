@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::check::{Check, Outcome};
 use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld, market_at, roots};
-use crate::cli::layers::layers_with;
+use crate::cli::named::layers_with;
 use crate::cli::report::Report;
 use crate::cli::signed::faults;
 use crate::cli::{agents, watched};
