@@ -150,12 +150,13 @@ pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
     blocks.retain(|block| SHELLS.contains(&block.language.as_str()));
     for block in blocks {
         for part in parts(block.text.trim_end()) {
-            let command = part.trim().trim_start_matches("$ ");
+            let has_placeholder = |command: &str| {
+                let mut operands = command.split('<').skip(1);
+                operands.any(|rest| rest.starts_with(char::is_alphabetic))
+            };
             // A placeholder is not a redirection.
-            let mut operands = command.split('<').skip(1);
-            let placeholder = operands.any(|rest| rest.starts_with(char::is_alphabetic));
-            let is_command = !command.is_empty() && !command.starts_with(['#', '-']);
-            if is_command && !placeholder && commands.len() < IN_BODY {
+            let command = typed(part).filter(|command| !has_placeholder(command));
+            if let Some(command) = command.filter(|_| commands.len() < IN_BODY) {
                 let place = source.place(offset_in(&source.text, part));
                 commands.push((place, command.to_owned()));
             }
@@ -243,9 +244,7 @@ fn collect(
         before.ends_with('!') || begins(span) && !is_negated(before)
     });
     for part in in_blocks.chain(spans) {
-        let written = part.trim().trim_start_matches("$ ");
-        let is_command = !written.is_empty() && !written.starts_with(['#', '-']);
-        if is_command && found.len() < COMMANDS {
+        if let Some(written) = typed(part).filter(|_| found.len() < COMMANDS) {
             found.push(Documented {
                 written: written.to_owned(),
                 command: filled(&required(written), &dir.display().to_string()),
@@ -253,6 +252,12 @@ fn collect(
             });
         }
     }
+}
+
+/// The command of a part without its prompt; `None` for a comment or an option.
+fn typed(part: &str) -> Option<&str> {
+    let command = part.trim().trim_start_matches("$ ");
+    (!command.is_empty() && !command.starts_with(['#', '-'])).then_some(command)
 }
 
 /// The command without `[--what is optional]`.

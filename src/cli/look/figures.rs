@@ -146,6 +146,13 @@ impl Summary {
     }
 }
 
+impl Tally<Figures> {
+    /// Those of the rows whose figures are not empty.
+    pub fn used(&self) -> impl Iterator<Item = (&str, &Figures)> {
+        self.rows().filter(|(_, one)| one.last_used.is_some())
+    }
+}
+
 impl Figures {
     fn add(&mut self, line: &Line) {
         let tokens = number(line, "tokens").unwrap_or(0).unsigned_abs();

@@ -111,7 +111,6 @@ fn answer(summary: &Summary) -> Value {
 }
 
 fn rows(key: &str, tally: &Tally<Figures>) -> Vec<Value> {
-    let used = tally.rows().filter(|(_, one)| one.last_used.is_some());
     let row = |(name, figures): (&str, &Figures)| {
         let mut row = Map::from_iter([(key.to_owned(), json!(name))]);
         if let Value::Object(figures) = json!(figures) {
@@ -119,7 +118,7 @@ fn rows(key: &str, tally: &Tally<Figures>) -> Vec<Value> {
         }
         Value::Object(row)
     };
-    used.map(row).collect()
+    tally.used().map(row).collect()
 }
 
 fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
@@ -187,18 +186,19 @@ fn page(summary: &Summary) -> String {
          <h1>Use of skills</h1>\n<p>{period}. Events: {}; delivered again and not counted again: {}.</p>\n",
         summary.events, summary.repeated
     );
-    let all = [("All", &summary.all)].into_iter();
-    text += &html_table("In all", &FIGURES, &all.map(figures).collect::<Vec<_>>());
+    let all = [figures(("All", &summary.all))];
+    text += &html_table("In all", &FIGURES, all);
     text += &of_each("Skill", &summary.skills);
     let rules = summary.rules.rows();
     let mut rules: Vec<_> = rules.map(|(name, times)| (name, *times)).collect();
     rules.sort_by_key(|(_, times)| Reverse(*times));
     let rules = rules.into_iter();
     let rules = rules.map(|(name, times)| (name.to_owned(), vec![times.to_string()]));
-    text += &html_table("Refused by", &["Times"], &rules.collect::<Vec<_>>());
-    let unused = summary.never_used();
-    let unused: Vec<Row> = unused.map(|name| (name.to_owned(), Vec::new())).collect();
-    text += &html_table("Installed here and never used", &[], &unused);
+    text += &html_table("Refused by", &["Times"], rules);
+    let unused = summary
+        .never_used()
+        .map(|name| (name.to_owned(), Vec::new()));
+    text += &html_table("Installed here and never used", &[], unused);
     text += &of_each("Machine", &summary.machines);
     text += &of_each("Agent", &summary.hosts);
     text += &of_each("Model", &summary.models);
@@ -206,11 +206,7 @@ fn page(summary: &Summary) -> String {
         let cells = [of.activations, of.refusals].map(|number| number.to_string());
         (date(*day), cells.to_vec())
     });
-    text += &html_table(
-        "Day",
-        &["Activations", "Refusals"],
-        &days.collect::<Vec<_>>(),
-    );
+    text += &html_table("Day", &["Activations", "Refusals"], days);
     let _ = write!(
         text,
         "<p>Written by agent-skills {} on {} from the audit log. Days are those of UTC; tokens are \
@@ -244,26 +240,20 @@ fn figures((name, one): (&str, &Figures)) -> Row {
         one.tokens,
     ];
     let mut cells: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-    cells.push(
-        one.last_used
-            .map_or_else(String::new, |last| date(last.0 / DAY)),
-    );
+    let last = one.last_used.map(|last| date(last.0 / DAY));
+    cells.push(last.unwrap_or_default());
     (name.to_owned(), cells)
 }
 
 fn of_each(title: &str, tally: &Tally<Figures>) -> String {
-    let rows = tally.rows();
-    let mut used: Vec<_> = rows.filter(|(_, one)| one.last_used.is_some()).collect();
+    let mut used: Vec<_> = tally.used().collect();
     used.sort_by_key(|(_, one)| Reverse(one.activations + one.refusals));
-    html_table(
-        title,
-        &FIGURES,
-        &used.into_iter().map(figures).collect::<Vec<_>>(),
-    )
+    html_table(title, &FIGURES, used.into_iter().map(figures))
 }
 
 /// The rows under a heading for each column; nothing without rows.
-fn html_table(title: &str, columns: &[&str], rows: &[Row]) -> String {
+fn html_table(title: &str, columns: &[&str], rows: impl IntoIterator<Item = Row>) -> String {
+    let rows: Vec<Row> = rows.into_iter().collect();
     if rows.is_empty() {
         return String::new();
     }
