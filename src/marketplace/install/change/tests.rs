@@ -111,7 +111,6 @@ fn entry(at: &str, text: &str) -> LockEntry {
     let digest = Digest::read(dir.path()).unwrap();
     LockEntry {
         signer: None,
-        evidence: None,
         id: format!("s#{at}"),
         name: name(at),
         source: "s".to_owned(),
