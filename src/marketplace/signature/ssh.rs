@@ -72,11 +72,8 @@ impl KeySet<'_> {
         };
         // `Good "git" signature for signer with ED25519 key SHA256:…`; of a certificate, that of the
         // key in it.
-        let line = printed
-            .lines()
-            .next()
-            .and_then(|line| line.rsplit_once(" key "));
-        let Some((_, fingerprint)) = line else {
+        let good = printed.lines().find(|line| line.starts_with("Good \""));
+        let Some((_, fingerprint)) = good.and_then(|line| line.rsplit_once(" key ")) else {
             return Ok(not_of_it());
         };
         self.trust_ssh(&Signer {
