@@ -34,7 +34,7 @@ impl List {
     /// What is installed.
     pub fn run(&self, call: Call) -> Answer {
         if self.sbom {
-            // Clap overlooks a call.common option that stands before the verb.
+            // Clap overlooks a common option that stands before the verb.
             if call.common.json {
                 let text = "error: `--json` and `--sbom` are two formats: leave one of them out\n";
                 return Err(Failure::Misused(text.to_owned()));
