@@ -11,6 +11,7 @@ use crate::host::tools::path_meaning;
 
 /// The directories that decisions depend on, as given: links are not resolved.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Places {
     /// Where the host's shell starts.
     pub project_root: PathBuf,

@@ -117,9 +117,9 @@ impl Refusal {
     pub fn allowed(mut self, mut names: Vec<String>) -> Self {
         let tool = &self.0.tool;
         names.sort_by_key(|name| {
-            let named = name.split('(').next().unwrap_or_default();
-            let tools = Capability::named(named).map(Capability::tools);
-            named != tool && !tools.unwrap_or_default().contains(&tool.as_str())
+            let entry = name.split('(').next().unwrap_or_default();
+            let tools = Capability::named(entry).map(Capability::tools);
+            entry != tool && !tools.unwrap_or_default().contains(&tool.as_str())
         });
         self.0.allowed = names;
         self

@@ -326,7 +326,8 @@ impl Reach<'_> {
                 .strip_prefix('-')
                 .filter(|_| !one.text.starts_with("--"));
             let value = letters.and_then(|letters| letters.split_once('e'));
-            let takes_next = one.text == "--exclude" || value.is_some_and(|(_, value)| value == "");
+            let takes_next =
+                one.text == "--exclude" || value.is_some_and(|(_, value)| value.is_empty());
             if takes_next && !patterns.contains(&one.at) {
                 patterns.insert(one.at + 1);
             }

@@ -61,7 +61,7 @@ EOF
         "git log --format='%ae' | sort | uniq -c | sort -rn | head",
         None,
     ),
-    (r#"git ls-files | grep -E '\.rs$' | wc -l"#, None),
+    (r"git ls-files | grep -E '\.rs$' | wc -l", None),
     (
         r#"for b in $(git branch --merged | grep -v main); do git branch -d "$b"; done"#,
         None,

@@ -183,7 +183,7 @@ fn a_destination_is_replaced_by_options_in_any_form() {
 }
 
 #[test]
-fn what_a_word_may_be_is_also_a_program_a_subcommand_or_a_directory() {
+fn each_thing_a_word_may_be_is_followed() {
     for command in [
         "for p in rm; do $p -rf .claude; done",
         "{rm,-rf} .claude",
