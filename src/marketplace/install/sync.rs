@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, past};
 use crate::marketplace::fetch::patience;
 use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::sync_list::{Listed, Wanted};
@@ -213,7 +213,7 @@ impl Market<'_> {
                 "was put there by hand"
             };
             let text = format!("`{name}` {what}, and not what the list has");
-            return Err(Error::new(text).hint(format!("move `{}` away", dir.display())));
+            return Err(Error::new(text).hint(past(&dir, "then the skill takes its place")));
         };
         let now = Digest::read(&dir)?;
         let mut one = Synced::new(wanted, Fate::Unchanged);

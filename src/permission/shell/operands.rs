@@ -10,7 +10,7 @@ use super::reading_programs::reading;
 use super::runs::{self, Run};
 use super::word::Word;
 use super::{Fault, find};
-use crate::permission::protected::{Relation, WHY_PROTECTED};
+use crate::permission::protected::{ANY, ONE, Relation, UNKNOWN, WHY_PROTECTED};
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
@@ -254,6 +254,10 @@ impl Reach<'_> {
     fn found(&self, words: &[Word], named: &[Named], depth: usize) -> Checked {
         let mut removes = named.iter().any(|named| named.text == "-delete");
         let mut writes = named.iter().any(|named| named.text.starts_with("-f"));
+        // A file may be called `-delete`.
+        let is_open = named.iter().any(|named| named.text.starts_with([ANY, ONE]));
+        removes |= is_open;
+        writes |= is_open;
         let mut searched = Vec::new();
         // Whether names that no place has choose what is removed.
         let (mut is_chosen, mut is_plain) = (false, true);
@@ -345,6 +349,10 @@ impl Reach<'_> {
                 self.others(named.iter().filter(|one| one.is_option()))?;
                 let paths = plain(behind).filter(|one| !patterns.contains(&one.at));
                 let mut paths = paths.peekable();
+                // Without a path it is all of the directory.
+                let vanishes =
+                    |one: &&Named| one.text.starts_with(UNKNOWN) && !one.word.is_one_word();
+                while paths.next_if(vanishes).is_some() {}
                 if verb == "clean" && paths.peek().is_none() {
                     return self.each_changed(&self.named(&[Word::literal(".")])?);
                 }

@@ -195,9 +195,12 @@ fn each_thing_a_word_may_be_is_followed() {
         "sed -i 's/a/b/;W .claude/skills/a' c",
         "CDPATH=.claude cd skills; touch n",
         "cd .claude/skills && ln -s \"$x/s\" -e",
+        "git clean -fd $x",
+        "o=-fdx; cd .claude && git clean $o $x",
+        "find .claude -maxdepth 0 -exec touch *",
     ] {
         refused(command);
     }
     runs("for p in rm touch; do $p -f build/x; done");
-    runs("git clean -fd $x");
+    runs("git clean -fd \"$x\"");
 }
