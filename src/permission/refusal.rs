@@ -83,7 +83,12 @@ impl Refusal {
     #[must_use]
     pub fn in_agent(mut self, name: &str, allowed: Vec<String>) -> Self {
         if !self.0.allowed.is_empty() {
-            self = self.allowed(allowed);
+            self.0.allowed = allowed;
+            let tool = self.0.tool.as_str();
+            self.0.allowed.sort_by_cached_key(|entry| {
+                let named = Capability::named(entry.split('(').next().unwrap_or_default());
+                !named.is_some_and(|named| named.tools().contains(&tool))
+            });
         }
         name.clone_into(&mut self.0.tool);
         self.0.of_chibi = false;
@@ -115,12 +120,7 @@ impl Refusal {
     /// Names what may be used instead; entries of the refused tool come first.
     #[must_use]
     pub fn allowed(mut self, mut names: Vec<String>) -> Self {
-        let tool = &self.0.tool;
-        names.sort_by_key(|name| {
-            let entry = name.split('(').next().unwrap_or_default();
-            let tools = Capability::named(entry).map(Capability::tools);
-            entry != tool && !tools.unwrap_or_default().contains(&tool.as_str())
-        });
+        names.sort_by_key(|name| name.split('(').next() != Some(&self.0.tool));
         self.0.allowed = names;
         self
     }

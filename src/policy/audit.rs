@@ -52,10 +52,10 @@ impl Audit {
             .ok_or(io::ErrorKind::InvalidInput)?;
         // The user's state directory may not exist yet.
         let dir = Dir::make_anchor(path)?;
-        let mut file = dir.append(&name, 0o600)?;
-        if file.metadata()?.len() + line.len() as u64 > self.max {
+        let (mut file, found) = dir.append(&name, 0o600)?;
+        if found.len() + line.len() as u64 > self.max {
             self.put_aside(&dir, &name);
-            file = dir.append(&name, 0o600)?;
+            (file, _) = dir.append(&name, 0o600)?;
         }
         write_line(&file, line)
     }

@@ -469,9 +469,11 @@ impl Case<'_> {
 
     /// Whether the call names a file of an active skill, for which the host has tools of ours.
     fn names_own_file(&self) -> bool {
-        let arguments = self.request.arguments.to_string();
-        let mut active = self.session.activated.iter();
-        self.host.has_our_tools && active.any(|skill| arguments.contains(&skill.dir))
+        self.host.has_our_tools && {
+            let arguments = self.request.arguments.to_string();
+            let mut active = self.session.activated.iter();
+            active.any(|skill| arguments.contains(&skill.dir))
+        }
     }
 
     fn refused(&self, refusal: Refusal, event: Event) -> Judged {

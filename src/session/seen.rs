@@ -52,7 +52,7 @@ impl Seen {
             let _ = files::remove(&self.path());
         }
         let file = Dir::make_anchor(&self.dir).and_then(|dir| dir.append(&self.file, 0o600));
-        let _ = file.map(|mut file| file.write_all(&new));
+        let _ = file.map(|(mut file, _)| file.write_all(&new));
         false
     }
 }

@@ -45,6 +45,10 @@ pub fn is_invisible(c: char) -> bool {
 pub fn seen(text: &str) -> impl Iterator<Item = (char, bool)> {
     let (mut emoji_ends, mut blanks) = (0, 0);
     text.char_indices().map(move |(at, c)| {
+        // Most characters need no further look.
+        if blanks == 0 && (c == ' ' || c.is_ascii_alphabetic()) {
+            return (c, false);
+        }
         let rest = &text[at + c.len_utf8()..];
         let joins = at < emoji_ends;
         match emoji_tail(c, rest) {

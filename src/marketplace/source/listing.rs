@@ -230,7 +230,7 @@ impl Market<'_> {
     fn touch(&self, source: &Source) {
         // If this fails, the source is only queried once more.
         if let Ok(dir) = cache(self.home, &SOURCES)
-            && let Ok(file) = dir.append(&cache_name(source), 0o644)
+            && let Ok((file, _)) = dir.append(&cache_name(source), 0o644)
         {
             let _ = file.set_modified(SystemTime::now());
         }

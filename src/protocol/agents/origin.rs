@@ -81,7 +81,7 @@ pub fn note_seen(facts: &Facts, agent: Agent) {
     };
     // If this fails, it is only not known.
     let dir = Dir::make_anchor(facts.state()).and_then(|dir| dir.make_dir(&HOSTS));
-    if let Ok(file) = dir.and_then(|dir| dir.append(&name, 0o600)) {
+    if let Ok((file, _)) = dir.and_then(|dir| dir.append(&name, 0o600)) {
         let _ = file.set_modified(std::time::SystemTime::now());
     }
 }

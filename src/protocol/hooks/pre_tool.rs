@@ -6,6 +6,8 @@
 //! tool's final arguments. Another plugin may have rewritten them since `pre_tool`
 //! (docs/spec/hosts.md#hooks).
 
+use std::io::{self, Write};
+
 use serde_json::{Value, json};
 
 use super::always_on;
@@ -148,9 +150,11 @@ fn refuse(facts: &Facts, request: &Request, message: &str) -> Response {
     Response::block(&firmer_if_repeated(facts, request, message.to_owned()))
 }
 
-/// Tells the person, to whom the host shows a refused call as if it ran.
+/// Tells the person, to whom the host shows a refused call as if it ran. The host waits for the answer,
+/// so this asks nothing of the terminal.
 fn tell_refused(why: &str) {
-    warn(format_args!("refused: {}", one_line(why)));
+    let line = format!("agent-skills: refused: {}\n", one_line(why));
+    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 /// Blocks a permitted call that fails, which may be retried.

@@ -115,9 +115,9 @@ impl Dir {
     ///
     /// # Errors
     /// When it cannot be opened. A link is not followed.
-    pub fn append(&self, name: &EntryName, mode: u32) -> io::Result<File> {
+    pub fn append(&self, name: &EntryName, mode: u32) -> io::Result<(File, Metadata)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND;
-        Ok(self.regular(name, flags, mode)?.0)
+        self.regular(name, flags, mode)
     }
 
     /// Creates a symbolic link, which this type never follows.
