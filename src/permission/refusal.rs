@@ -240,6 +240,10 @@ fn list(names: &[String], room: usize) -> String {
 
 /// One line of at most `max` characters that is safe between backticks.
 fn brief(text: &str, max: usize) -> String {
+    let is_plain = |byte: u8| byte != b'`' && (byte == b' ' || byte.is_ascii_graphic());
+    if text.len() <= max && text.bytes().all(is_plain) {
+        return text.trim().to_owned();
+    }
     let plain = |c: char| match c {
         '`' => '\'',
         c if c.is_control() => ' ',

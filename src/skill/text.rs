@@ -31,6 +31,11 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
 /// Collapses whitespace to single spaces and removes characters that hide text from a reader
 /// (docs/spec/references.md#the-scan) or control a terminal.
 pub fn one_line(text: &str) -> String {
+    // Most texts are plain.
+    let is_plain = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+    if text.bytes().all(is_plain) && !text.contains("  ") {
+        return text.trim().to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for (c, hides) in seen(text) {
         if c.is_whitespace() {
