@@ -41,9 +41,15 @@ struct Limits {
 }
 
 impl Listed {
-    /// The first of its principals, as it is shown.
-    pub fn principal(&self) -> &str {
-        self.principals.split(',').next().unwrap_or_default()
+    /// The names among its principals: none that is empty or excludes others.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.principals.split(',');
+        names.filter(|name| !name.is_empty() && !name.starts_with('!'))
+    }
+
+    /// The first of its names, as it is shown; without one its key counts for nobody.
+    pub fn principal(&self) -> Option<&str> {
+        self.names().next()
     }
 
     /// Whether it counts for a purpose at this time.
@@ -226,9 +232,20 @@ fn moment(written: &str) -> Option<Moment> {
 
 /// Whether a text is in a list of patterns with commas between; one that begins with `!` excludes.
 fn is_in(list: &str, text: &str) -> bool {
-    let is_one = |pattern: &str| fast_glob::glob_match(pattern, text);
+    let is_one = |pattern: &str| matches(pattern.as_bytes(), text.as_bytes());
     let (not, these): (Vec<_>, Vec<_>) = list.split(',').partition(|one| one.starts_with('!'));
     these.into_iter().any(is_one) && !not.into_iter().any(|one| is_one(&one[1..]))
+}
+
+/// Whether a text matches a pattern: `*` stands for any characters and `?` for one, as for `ssh-keygen`.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    match (pattern, text) {
+        ([b'*', rest @ ..], _) => (0..=text.len()).any(|at| matches(rest, &text[at..])),
+        ([one, rest @ ..], [first, text @ ..]) => {
+            (*one == b'?' || one == first) && matches(rest, text)
+        }
+        _ => pattern.is_empty() && text.is_empty(),
+    }
 }
 
 /// The parts of a text between separators; quotation marks keep what is in them together.
@@ -272,7 +289,7 @@ mod tests {
         let [alice, bob] = signers.listed.as_slice() else {
             panic!("{signers:?}");
         };
-        assert_eq!(alice.principal(), "alice@x");
+        assert_eq!(alice.principal(), Some("alice@x"));
         assert!(alice.options.contains("valid-before") && alice.line == 2);
         assert!(alice.fingerprint.as_deref().unwrap().starts_with("SHA256:"));
         assert_eq!((bob.kind, bob.line), (KeyKind::Openpgp, 3));
@@ -339,6 +356,24 @@ mod tests {
             assert_eq!(listed.counts(Namespace::Git, now), counts, "{options}");
             assert!(listed.is_of("a") && listed.is_of("c@x") && !listed.is_of("b@x"));
             assert!(!listed.is_authority());
+        }
+        let line = format!("!b@x,,c@x ssh-ed25519 {KEY}\n!b@x, ssh-ed25519 {KEY}");
+        let signers = Signers::parse(&line).unwrap();
+        let names: Vec<_> = signers.listed.iter().map(Listed::principal).collect();
+        assert_eq!(names, [Some("c@x"), None]);
+        for (pattern, is_in) in [
+            ("spiffe://acme/*", true),
+            ("*/prod", true),
+            ("spiffe://acme/n?/prod", true),
+            ("spiffe://acme/n[s]/prod", false),
+            ("*/pro", false),
+            ("spiffe://acme/*,!*prod", false),
+        ] {
+            assert_eq!(
+                super::is_in(pattern, "spiffe://acme/ns/prod"),
+                is_in,
+                "{pattern}"
+            );
         }
         let line = format!("*@x cert-authority ssh-ed25519 {KEY}");
         assert!(Signers::parse(&line).unwrap().listed[0].is_authority());

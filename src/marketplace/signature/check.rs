@@ -11,7 +11,7 @@ use crate::marketplace::signature::key_set::KeySet;
 use crate::marketplace::signature::known::KnownSigners;
 use crate::marketplace::signature::programs::Programs;
 use crate::marketplace::signature::proof::Proof;
-use crate::signing::{Demand, Requirement, Signature, Signers};
+use crate::signing::{Demand, Namespace, Requirement, Signature};
 
 /// What is demanded of a source, given by its canonical address and the one that git really uses;
 /// `None` for a skill of unknown origin.
@@ -139,7 +139,7 @@ impl<'d> Signing<'d> {
             since = since.or(known.map(|known| known.since));
             let names = set
                 .as_ref()
-                .map_or_else(|_| Vec::new(), |keys| names(&keys.signers, &signature));
+                .map_or_else(|_| Vec::new(), |keys| names(keys, &signature));
             unmet = unmet.or_else(|| demand.unmet(&signature, &names, known.is_some()));
             let as_first = known.is_some() || has_none;
             even_if_first = even_if_first.or_else(|| demand.unmet(&signature, &names, as_first));
@@ -194,16 +194,19 @@ impl<'p> KeySets<'p> {
     }
 }
 
-/// Every name of the signer: those beside the one that the signature was checked for.
-fn names<'k>(signers: &'k Signers, signature: &'k Signature) -> Vec<&'k str> {
+/// Every name of the signer: those beside the one that the signature was checked for, in lines that
+/// count as that does.
+fn names<'k>(keys: &'k KeySet, signature: &'k Signature) -> Vec<&'k str> {
     let Some(signer) = signature.signer() else {
         return Vec::new();
     };
     let Some(own) = signer.principal.as_deref() else {
         return Vec::new();
     };
-    let of_key = signers.with_key(&signer.key);
-    let names = of_key.map(|listed| listed.principals.split(',').collect::<Vec<_>>());
+    let purpose = Namespace::of(signer.signed);
+    let of_key = keys.signers.with_key(&signer.key);
+    let of_key = of_key.filter(|line| line.counts(purpose, keys.now) && !line.is_authority());
+    let names = of_key.map(|listed| listed.names().collect::<Vec<_>>());
     let mut names: Vec<&str> = names
         .filter(|names| names.contains(&own))
         .flatten()

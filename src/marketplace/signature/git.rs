@@ -7,8 +7,17 @@ use std::path::Path;
 use crate::error::Result;
 use crate::marketplace::fetch::{GitObject, Ran};
 use crate::marketplace::signature::key_set::KeySet;
-use crate::marketplace::signature::ssh::not_of_it;
+use crate::marketplace::signature::ssh::said;
 use crate::signing::{Covers, Signature};
+use crate::sys::{files, limits};
+
+/// What git takes for the beginning of a signature.
+const MARKERS: [&str; 4] = [
+    "PGP SIGNATURE",
+    "PGP MESSAGE",
+    "SIGNED MESSAGE",
+    "SSH SIGNATURE",
+];
 
 /// A signed commit or tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +59,10 @@ impl GitProof {
     }
 }
 
-/// The signature at the end of a tag.
+/// The signature at the end of a tag: from the last line that begins as one of git's.
 fn of_tag(text: &str) -> Option<String> {
-    let at = text.rfind("\n-----BEGIN ")? + 1;
+    let of = |marker: &&str| text.rfind(&format!("\n-----BEGIN {marker}-----"));
+    let at = MARKERS.iter().filter_map(of).max()? + 1;
     Some(text[at..].to_owned())
 }
 
@@ -103,13 +113,31 @@ impl KeySet<'_> {
         self.check_ssh(armored, covers, |signers| {
             let program = self.programs.find("ssh-keygen")?;
             let ran = self.git(proof, program.as_os_str(), signers)?;
-            Ok(match ran.status.code() {
-                Some(0) => Ok(ran.errors),
-                Some(1) => Err(not_of_it()),
-                // One before 2.34.
-                _ => Err(Signature::unchecked("git could not check it".to_owned())),
+            let said = said("git", ran.status.success(), &ran.errors);
+            Ok(match said {
+                Err(Signature::Unchecked { .. }) if self.git_is_old()? => {
+                    let why = "git 2.34 or later is needed for ssh signatures in repositories";
+                    Err(Signature::unchecked(why.to_owned()))
+                }
+                said => said,
             })
         })
+    }
+
+    /// Whether git knows no ssh signatures: it takes what has one for unsigned, or breaks off.
+    fn git_is_old(&self) -> Result<bool> {
+        let mut command = self.command("git")?;
+        command.arg("version");
+        let bytes = files::read_all_capped(self.programs.run(command, "")?.output, limits::SIGNERS);
+        let bytes = bytes.map_err(|error| self.programs.0.local(&error))?;
+        let told = String::from_utf8_lossy(&bytes);
+        let version = told.trim().strip_prefix("git version ").unwrap_or_default();
+        let mut parts = version
+            .split('.')
+            .map_while(|part| part.parse::<u32>().ok());
+        Ok(
+            matches!((parts.next(), parts.next()), (Some(major), Some(minor)) if (major, minor) < (2, 34)),
+        )
     }
 
     /// Git's answer about a signature, and on standard error that of the `program` that it asks.
@@ -161,6 +189,8 @@ mod tests {
         let begin = "-----BEGIN SSH SIGNATURE-----";
         let tag = format!("object x\n\nquoted\n{begin}\nx\n{begin}\ny\n");
         assert_eq!(of_tag(&tag), Some(format!("{begin}\ny\n")));
-        assert_eq!(of_tag("object x\n\nm\n"), None);
+        for message in ["m", "-----BEGIN CERTIFICATE-----\nx", "-----BEGIN "] {
+            assert_eq!(of_tag(&format!("object x\n\n{message}\n")), None);
+        }
     }
 }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use crate::error::Result;
 use crate::marketplace::fetch::Class;
 use crate::marketplace::signature::key_set::KeySet;
-use crate::signing::{Covers, Key, KeyKind, Signature, Signer};
+use crate::signing::{Covers, Key, KeyKind, Listed, Signature, Signer};
 use crate::sys::{EntryName, files, limits};
 
 /// The beginning of GnuPG's status lines.
@@ -104,9 +104,10 @@ impl KeySet<'_> {
         let mut known = self.keyring.get().into_iter().flatten();
         let line = known.find(|(known, _)| known == primary);
         let listed = line.and_then(|(_, line)| self.signers.at(*line));
-        match (listed, Key::new(KeyKind::Openpgp, primary)) {
-            (Some(listed), Ok(key)) => Signature::Good(Signer {
-                principal: Some(listed.principal().to_owned()),
+        let principal = listed.and_then(Listed::principal);
+        match (principal, Key::new(KeyKind::Openpgp, primary)) {
+            (Some(principal), Ok(key)) => Signature::Good(Signer {
+                principal: Some(principal.to_owned()),
                 key,
                 signed: covers,
                 public: Some(own.to_owned()),

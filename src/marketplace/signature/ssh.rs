@@ -17,9 +17,25 @@ const KEY: EntryName = EntryName::from_static("key.pub");
 /// What that file calls the key.
 const WHO: &str = "signer";
 
-/// What a signature is that the program does not take.
-pub fn not_of_it() -> Signature {
-    Signature::bad("it is not of these files, or not of this key")
+/// What `program` says of a signature: the fingerprint of the key by which it holds, or what it is. It
+/// is wrong only if it was looked at: a program fails in many ways.
+pub fn said(program: &str, accepts: bool, printed: &str) -> std::result::Result<String, Signature> {
+    // `Good "git" signature for signer with ED25519 key SHA256:…`; of a certificate, that of the
+    // key in it. What no listed key has signed is good for nobody.
+    let mut lines = printed.lines().filter(|line| line.starts_with("Good \""));
+    let good = lines.find_map(|line| {
+        let (_, key) = line.split_once(&format!(" signature for {WHO} with "))?;
+        Some(key.rsplit_once(" key ")?.1.trim().to_owned())
+    });
+    match good.filter(|_| accepts) {
+        Some(fingerprint) => Ok(fingerprint),
+        None if printed.contains("Could not verify signature") => Err(Signature::bad(
+            "it is not of these files, or not of this key",
+        )),
+        None => Err(Signature::unchecked(format!(
+            "{program} could not check it"
+        ))),
+    }
 }
 
 impl KeySet<'_> {
@@ -36,17 +52,12 @@ impl KeySet<'_> {
             let ran = self.programs.run(command, signed)?;
             let bytes = files::read_all_capped(ran.output, limits::SIGNERS);
             let bytes = bytes.map_err(|error| self.programs.0.local(&error))?;
-            let printed = String::from_utf8_lossy(&bytes).into_owned();
-            Ok(if ran.status.success() {
-                Ok(printed)
-            } else {
-                Err(not_of_it())
-            })
+            let printed = String::from_utf8_lossy(&bytes);
+            Ok(said("ssh-keygen", ran.status.success(), &printed))
         })
     }
 
-    /// Checks an armored signature. `verify` gets a file that lists its key, and answers what
-    /// `ssh-keygen` prints if it holds, and else what it is.
+    /// Checks an armored signature. `verify` gets a file that lists its key, and answers as [`said`].
     ///
     /// # Errors
     /// Those of `verify`; when `ssh-keygen` does not answer.
@@ -66,19 +77,13 @@ impl KeySet<'_> {
             return Ok(Signature::without("ssh-keygen"));
         }
         let signers = format!("{WHO} {}\n", ssh.key.written());
-        let printed = match verify(&self.write(&SIGNERS, signers.as_bytes())?)? {
-            Ok(printed) => printed,
+        let fingerprint = match verify(&self.write(&SIGNERS, signers.as_bytes())?)? {
+            Ok(fingerprint) => fingerprint,
             Err(other) => return Ok(other),
-        };
-        // `Good "git" signature for signer with ED25519 key SHA256:…`; of a certificate, that of the
-        // key in it.
-        let good = printed.lines().find(|line| line.starts_with("Good \""));
-        let Some((_, fingerprint)) = good.and_then(|line| line.rsplit_once(" key ")) else {
-            return Ok(not_of_it());
         };
         self.trust_ssh(&Signer {
             principal: None,
-            key: Key::new(KeyKind::Ssh, fingerprint.trim())?,
+            key: Key::new(KeyKind::Ssh, &fingerprint)?,
             signed: covers,
             public: Some(ssh.key.written()),
         })
@@ -93,21 +98,29 @@ impl KeySet<'_> {
         let fingerprint = signer.key.fingerprint.to_string();
         let certificate = key.as_ref().and_then(SshKey::certificate);
         let issuer = certificate.as_ref().map(|of| &of.authority);
-        let mut keys = [Some(&fingerprint), issuer].into_iter().flatten();
+        let whole = key.as_ref().map(SshKey::fingerprint);
+        let mut keys = [Some(&fingerprint), issuer, whole.as_ref()]
+            .into_iter()
+            .flatten();
         let is_on_list = match &key {
             Some(key) => self.is_on_list(key)?,
-            None => self.krl.is_some(),
+            None => Some(self.krl.is_some()),
         };
         let revoked = keys.find(|key| self.revokes(key));
-        if let Some(revoked) = revoked.or(is_on_list.then_some(&fingerprint)) {
+        let by_list = is_on_list.unwrap_or_default().then_some(&fingerprint);
+        if let Some(revoked) = revoked.or(by_list) {
             return Ok(Signature::bad(format!("the key {revoked} was revoked")));
         }
-        let mut counting = self.counting(Namespace::of(signer.signed));
+        if is_on_list.is_none() {
+            let why = "ssh-keygen could not read the list of revoked keys";
+            return Ok(Signature::unchecked(why.to_owned()));
+        }
+        let counting = self.counting(Namespace::of(signer.signed));
         let principal = match &certificate {
             None => {
                 let lists = |line: &&Listed| line.fingerprint.as_ref() == Some(&fingerprint);
-                let line = counting.find(|line| lists(line) && !line.is_authority());
-                line.map(Listed::principal)
+                let lines = counting.filter(|line| lists(line) && !line.is_authority());
+                lines.filter_map(Listed::principal).next()
             }
             Some(of) if of.valid.contains(&(self.now.0 / 1000)) => counting
                 .filter(|line| {
@@ -134,15 +147,47 @@ impl KeySet<'_> {
         }))
     }
 
-    /// Whether the binary list of revoked keys has the key, or who issued it.
-    fn is_on_list(&self, key: &SshKey) -> Result<bool> {
+    /// Whether the binary list of revoked keys has the key, or who issued it; `None` if nobody can tell.
+    fn is_on_list(&self, key: &SshKey) -> Result<Option<bool>> {
         let Some(krl) = &self.krl else {
-            return Ok(false);
+            return Ok(Some(false));
         };
         let revoked = self.write(&REVOKED, krl)?;
         let file = self.write(&KEY, format!("{}\n", key.written()).as_bytes())?;
         let mut command = self.command("ssh-keygen")?;
         command.args(["-Q", "-f"]).arg(revoked).arg(file);
-        Ok(!self.programs.run(command, "")?.status.success())
+        Ok(match self.programs.run(command, "")?.status.code() {
+            Some(0) => Some(false),
+            Some(1) => Some(true),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_looked_at_is_wrong() {
+        let good = "Good \"git\" signature for signer with ED25519 key SHA256:abc";
+        assert_eq!(said("git", true, good).unwrap(), "SHA256:abc");
+        let nobody = "Good \"git\" signature with ED25519 key SHA256:abc\nNo principal matched.";
+        for (accepts, printed, is_bad) in [
+            (false, good, false),
+            (true, nobody, false),
+            (false, nobody, false),
+            (true, "", false),
+            (false, "unknown option -- Y\nusage: ssh-keygen [-q]", false),
+            (false, "error: no signature found", false),
+            (
+                false,
+                "Could not verify signature.\nSignature verification failed",
+                true,
+            ),
+        ] {
+            let other = said("git", accepts, printed).unwrap_err();
+            assert_eq!(matches!(other, Signature::Bad { .. }), is_bad, "{printed}");
+        }
     }
 }
