@@ -175,14 +175,23 @@ impl Market<'_> {
         fetcher: &mut Fetcher,
         note: &mut Note,
     ) -> Result<Staged> {
-        // Of a signed tag its commit does not lead to what was signed.
+        let mut reading = entry.pinned()?;
+        let mut opened = None;
+        // Of a signed tag its commit does not lead to what was signed. If the tag has moved or is gone,
+        // the commit may be signed itself.
         let is_tag = |signer: &Signer| signer.signed == Covers::Tag;
-        let reading = if entry.signer.as_ref().is_some_and(is_tag) {
-            entry.reading()?
-        } else {
-            entry.pinned()?
+        if entry.signer.as_ref().is_some_and(is_tag) {
+            let tag = entry.reading()?;
+            let tagged = fetcher.open(&tag, &entry.requested, &[], false).ok();
+            opened = tagged.filter(|opened| opened.origin.commit == entry.commit);
+            if opened.is_some() {
+                reading = tag;
+            }
+        }
+        let opened = match opened {
+            Some(opened) => opened,
+            None => fetcher.open(&reading, &entry.requested, &[], false)?,
         };
-        let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
         let want = opened.want(&reading);
         let found = choose(&opened.snapshot.found, &want, Choosing::default());
         let found = found.map_err(|miss| miss.error)?;

@@ -147,7 +147,9 @@ impl Market<'_> {
             Listed::Lockfile(listed) => {
                 let entries = wanted.iter().filter_map(|name| listed.get(name));
                 let entries: Vec<&LockEntry> = entries.collect();
-                self.restage(listed, &entries, true, staging, note)
+                let staged = self.restage(listed, &entries, true, staging, note)?;
+                self.check_signers(lockfile, &staged)?;
+                Ok(staged)
             }
             Listed::Collection(listed) => self.stage_members(listed, lockfile, wanted, staging),
         }
@@ -182,17 +184,23 @@ impl Market<'_> {
             staged.push(plan::stage(&opened.snapshot, found, &origin, name, place)?);
         }
         self.check_signatures(staging, &mut staged)?;
-        for one in &staged {
+        self.check_signers(lockfile, &staged)?;
+        Ok(staged)
+    }
+
+    /// Checks that signatures hold, and that no installed skill gets another signer from the same source.
+    fn check_signers(&self, lockfile: &Lockfile, staged: &[Staged]) -> Result<()> {
+        for one in staged {
             let (name, signature) = (&one.place.name, one.planned.signature.as_ref());
             permit(name, signature, false)?;
             let before = lockfile.get(name);
-            let before = before.filter(|entry| entry.source == listed.source);
+            let before = before.filter(|entry| entry.source == one.entry.source);
             let change = |entry| signer_change(entry, self.signers_beside(entry), signature);
             if let Some((_, error)) = before.and_then(change) {
                 let hint = "ask its author; `agent-skills update --accept-signer` takes it";
                 return Err(error.hint(hint));
             }
         }
-        Ok(staged)
+        Ok(())
     }
 }
