@@ -116,7 +116,7 @@ pub fn author(dir: &Path, key: &Path, words: &[&str]) -> String {
 pub struct World {
     pub keys: &'static Keys,
     /// Is there as long as the repository is asked.
-    _hub: Hub,
+    hub: Hub,
     pub repo: PathBuf,
     pub host: Host,
 }
@@ -138,7 +138,7 @@ impl World {
         host.succeeds(&["config", "set", "unattended", "true"]);
         let world = Self {
             keys,
-            _hub: hub,
+            hub,
             repo,
             host,
         };

@@ -176,22 +176,17 @@ impl Market<'_> {
         note: &mut Note,
     ) -> Result<Staged> {
         let mut reading = entry.pinned()?;
-        let mut opened = None;
         // Of a signed tag its commit does not lead to what was signed. If the tag has moved or is gone,
         // the commit may be signed itself.
         let is_tag = |signer: &Signer| signer.signed == Covers::Tag;
         if entry.signer.as_ref().is_some_and(is_tag) {
             let tag = entry.reading()?;
-            let tagged = fetcher.open(&tag, &entry.requested, &[], false).ok();
-            opened = tagged.filter(|opened| opened.origin.commit == entry.commit);
-            if opened.is_some() {
+            let tagged = fetcher.open(&tag, &entry.requested, &[], false);
+            if tagged.is_ok_and(|opened| opened.origin.commit == entry.commit) {
                 reading = tag;
             }
         }
-        let opened = match opened {
-            Some(opened) => opened,
-            None => fetcher.open(&reading, &entry.requested, &[], false)?,
-        };
+        let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
         let want = opened.want(&reading);
         let found = choose(&opened.snapshot.found, &want, Choosing::default());
         let found = found.map_err(|miss| miss.error)?;

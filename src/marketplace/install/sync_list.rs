@@ -143,22 +143,21 @@ impl Market<'_> {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        match listed {
+        let staged = match listed {
             Listed::Lockfile(listed) => {
                 let entries = wanted.iter().filter_map(|name| listed.get(name));
                 let entries: Vec<&LockEntry> = entries.collect();
-                let staged = self.restage(listed, &entries, true, staging, note)?;
-                self.check_signers(lockfile, &staged)?;
-                Ok(staged)
+                self.restage(listed, &entries, true, staging, note)
             }
-            Listed::Collection(listed) => self.stage_members(listed, lockfile, wanted, staging),
-        }
+            Listed::Collection(listed) => self.stage_members(listed, wanted, staging),
+        }?;
+        self.check_signers(lockfile, &staged)?;
+        Ok(staged)
     }
 
     fn stage_members(
         &self,
         listed: &Collection,
-        lockfile: &Lockfile,
         wanted: &[InstalledName],
         staging: &Staging,
     ) -> Result<Vec<Staged>> {
@@ -184,7 +183,6 @@ impl Market<'_> {
             staged.push(plan::stage(&opened.snapshot, found, &origin, name, place)?);
         }
         self.check_signatures(staging, &mut staged)?;
-        self.check_signers(lockfile, &staged)?;
         Ok(staged)
     }
 

@@ -11,7 +11,7 @@ use crate::marketplace::signature::key_set::KeySet;
 use crate::marketplace::signature::known::KnownSigners;
 use crate::marketplace::signature::programs::Programs;
 use crate::marketplace::signature::proof::Proof;
-use crate::signing::{Demand, Namespace, Requirement, Signature};
+use crate::signing::{Demand, Listed, Namespace, Requirement, Signature};
 
 /// What is demanded of a source, given by its canonical address and the one that git really uses;
 /// `None` for a skill of unknown origin.
@@ -137,9 +137,8 @@ impl<'d> Signing<'d> {
                 .signer()
                 .and_then(|signer| source.and_then(|source| self.known.get(source, &signer.key)));
             since = since.or(known.map(|known| known.since));
-            let names = set
-                .as_ref()
-                .map_or_else(|_| Vec::new(), |keys| names(keys, &signature));
+            let names = set.as_ref().map(|keys| names(keys, &signature));
+            let names = names.unwrap_or_default();
             unmet = unmet.or_else(|| demand.unmet(&signature, &names, known.is_some()));
             let as_first = known.is_some() || has_none;
             even_if_first = even_if_first.or_else(|| demand.unmet(&signature, &names, as_first));
@@ -204,13 +203,10 @@ fn names<'k>(keys: &'k KeySet, signature: &'k Signature) -> Vec<&'k str> {
         return Vec::new();
     };
     let purpose = Namespace::of(signer.signed);
-    let of_key = keys.signers.with_key(&signer.key);
-    let of_key = of_key.filter(|line| line.counts(purpose, keys.now) && !line.is_authority());
-    let names = of_key.map(|listed| listed.names().collect::<Vec<_>>());
-    let mut names: Vec<&str> = names
-        .filter(|names| names.contains(&own))
-        .flatten()
-        .collect();
+    let counts = |line: &&Listed| line.counts(purpose, keys.now) && !line.is_authority();
+    let lines = keys.signers.with_key(&signer.key).filter(counts);
+    let lines = lines.filter(|line| line.names().any(|name| name == own));
+    let mut names: Vec<&str> = lines.flat_map(Listed::names).collect();
     names.push(own);
     names
 }

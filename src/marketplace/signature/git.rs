@@ -9,7 +9,6 @@ use crate::marketplace::fetch::{GitObject, Ran};
 use crate::marketplace::signature::key_set::KeySet;
 use crate::marketplace::signature::ssh::said;
 use crate::signing::{Covers, Signature};
-use crate::sys::{files, limits};
 
 /// What git takes for the beginning of a signature.
 const MARKERS: [&str; 4] = [
@@ -113,31 +112,14 @@ impl KeySet<'_> {
         self.check_ssh(armored, covers, |signers| {
             let program = self.programs.find("ssh-keygen")?;
             let ran = self.git(proof, program.as_os_str(), signers)?;
-            let said = said("git", ran.status.success(), &ran.errors);
-            Ok(match said {
-                Err(Signature::Unchecked { .. }) if self.git_is_old()? => {
-                    let why = "git 2.34 or later is needed for ssh signatures in repositories";
-                    Err(Signature::unchecked(why.to_owned()))
-                }
-                said => said,
-            })
+            // What one says that knows no such signatures: it finds none, or breaks off.
+            let mut old = ["no signature found", ": bad signature '"].into_iter();
+            if old.any(|text| ran.errors.contains(text)) {
+                let why = "git 2.34 or later is needed for ssh signatures in repositories";
+                return Ok(Err(Signature::unchecked(why.to_owned())));
+            }
+            Ok(said("git", ran.status.success(), &ran.errors))
         })
-    }
-
-    /// Whether git knows no ssh signatures: it takes what has one for unsigned, or breaks off.
-    fn git_is_old(&self) -> Result<bool> {
-        let mut command = self.command("git")?;
-        command.arg("version");
-        let bytes = files::read_all_capped(self.programs.run(command, "")?.output, limits::SIGNERS);
-        let bytes = bytes.map_err(|error| self.programs.0.local(&error))?;
-        let told = String::from_utf8_lossy(&bytes);
-        let version = told.trim().strip_prefix("git version ").unwrap_or_default();
-        let mut parts = version
-            .split('.')
-            .map_while(|part| part.parse::<u32>().ok());
-        Ok(
-            matches!((parts.next(), parts.next()), (Some(major), Some(minor)) if (major, minor) < (2, 34)),
-        )
     }
 
     /// Git's answer about a signature, and on standard error that of the `program` that it asks.

@@ -25,17 +25,16 @@ pub fn said(program: &str, accepts: bool, printed: &str) -> std::result::Result<
     let mut lines = printed.lines().filter(|line| line.starts_with("Good \""));
     let good = lines.find_map(|line| {
         let (_, key) = line.split_once(&format!(" signature for {WHO} with "))?;
-        Some(key.rsplit_once(" key ")?.1.trim().to_owned())
+        let (_, fingerprint) = key.rsplit_once(" key ")?;
+        Some(fingerprint.trim().to_owned())
     });
-    match good.filter(|_| accepts) {
-        Some(fingerprint) => Ok(fingerprint),
-        None if printed.contains("Could not verify signature") => Err(Signature::bad(
-            "it is not of these files, or not of this key",
-        )),
-        None => Err(Signature::unchecked(format!(
-            "{program} could not check it"
-        ))),
-    }
+    good.filter(|_| accepts).ok_or_else(|| {
+        if printed.contains("Could not verify signature") {
+            Signature::bad("it is not of these files, or not of this key")
+        } else {
+            Signature::unchecked(format!("{program} could not check it"))
+        }
+    })
 }
 
 impl KeySet<'_> {
@@ -99,28 +98,25 @@ impl KeySet<'_> {
         let certificate = key.as_ref().and_then(SshKey::certificate);
         let issuer = certificate.as_ref().map(|of| &of.authority);
         let whole = key.as_ref().map(SshKey::fingerprint);
-        let mut keys = [Some(&fingerprint), issuer, whole.as_ref()]
-            .into_iter()
-            .flatten();
+        let keys = [Some(&fingerprint), issuer, whole.as_ref()];
         let is_on_list = match &key {
             Some(key) => self.is_on_list(key)?,
             None => Some(self.krl.is_some()),
         };
-        let revoked = keys.find(|key| self.revokes(key));
-        let by_list = is_on_list.unwrap_or_default().then_some(&fingerprint);
-        if let Some(revoked) = revoked.or(by_list) {
-            return Ok(Signature::bad(format!("the key {revoked} was revoked")));
-        }
-        if is_on_list.is_none() {
+        let Some(is_on_list) = is_on_list else {
             let why = "ssh-keygen could not read the list of revoked keys";
             return Ok(Signature::unchecked(why.to_owned()));
+        };
+        let revoked = keys.into_iter().flatten().find(|key| self.revokes(key));
+        if let Some(revoked) = revoked.or(is_on_list.then_some(&fingerprint)) {
+            return Ok(Signature::bad(format!("the key {revoked} was revoked")));
         }
         let counting = self.counting(Namespace::of(signer.signed));
         let principal = match &certificate {
             None => {
                 let lists = |line: &&Listed| line.fingerprint.as_ref() == Some(&fingerprint);
-                let lines = counting.filter(|line| lists(line) && !line.is_authority());
-                lines.filter_map(Listed::principal).next()
+                let mut lines = counting.filter(|line| lists(line) && !line.is_authority());
+                lines.find_map(Listed::principal)
             }
             Some(of) if of.valid.contains(&(self.now.0 / 1000)) => counting
                 .filter(|line| {

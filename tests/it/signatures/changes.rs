@@ -41,6 +41,24 @@ fn another_signer_or_none_stops_an_update() {
 }
 
 #[test]
+fn a_list_of_another_machine_brings_no_other_signer() {
+    let Some(world) = World::new() else { return };
+    world.host.succeeds(&["install", PDF]);
+    let before = (world.entry(), world.text());
+    world.change("by bob", "bob");
+    let other = world.hub.host();
+    other.succeeds(&["config", "set", "unattended", "true"]);
+    other.succeeds(&["install", PDF]);
+    let list = other.plugin_dir().join("skills.lock.json");
+    let list = list.to_str().unwrap();
+    let told = world
+        .host
+        .fails(&["sync", "--yes", "--layer", "plugin", list]);
+    told.has("was signed by").has("--accept-signer");
+    assert_eq!((world.entry(), world.text()), before);
+}
+
+#[test]
 fn a_rotated_key_passes_if_one_name_lists_both() {
     let Some(world) = World::new() else { return };
     let line = |principal: &str, key: &str| world.keys.line(principal, "", key);

@@ -59,11 +59,16 @@ fn whoever_names_principals_requires_one_of_them() {
     world.lists(&[
         keys.line("carol@x,alice@x", "", "alice"),
         keys.line("bob@x", "", "bob"),
+        keys.line("carol@x,file@x", "namespaces=\"file\"", "alice"),
+        keys.line("carol@x,old@x", "valid-before=\"20200101\"", "alice"),
+        keys.line("carol@x,issuer@x", "cert-authority", "alice"),
     ]);
     let rules =
         |who: &str| format!("[signing.sources.\"github.com/acme/*\"]\nprincipals = [\"{who}\"]");
-    world.requires(&rules("bob@x"));
-    world.refuses(&["install", PDF], &["may not sign for this source"]);
+    for who in ["bob@x", "file@x", "old@x", "issuer@x"] {
+        world.requires(&rules(who));
+        world.refuses(&["install", PDF], &["may not sign for this source"]);
+    }
     for who in ["alice@x", "carol@x", "*@x"] {
         world.requires(&rules(who));
         world.host.succeeds(&["install", PDF]);

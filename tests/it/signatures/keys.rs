@@ -106,6 +106,11 @@ fn nobody_counts_while_a_file_of_keys_cannot_be_read() {
         (format!("{listed}bob"), "", "line 2: it has no key"),
         (listed.clone(), "SHA256:short", "line 1: it is not a key"),
         (listed.clone(), "alice", "line 1: it is not a key"),
+        (
+            listed.clone(),
+            "SSHKRL\n\0x",
+            "could not read the list of revoked keys",
+        ),
     ] {
         world.lists(&[signers]);
         world.revokes(revocations);
@@ -139,7 +144,9 @@ fn a_certificate_counts_by_its_authority() {
     lapses(&world, "by a certificate that nobody listed");
     world.lists(&[world.keys.line("*@x", "cert-authority", "carol")]);
     let list = krl(&world, "carol");
+    let whole = fs::read(at("alice-cert.pub")).unwrap();
     for gone in [
+        &whole,
         world.keys.public("carol").as_bytes(),
         world.keys.public("alice").as_bytes(),
         &list,

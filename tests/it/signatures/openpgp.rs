@@ -42,6 +42,7 @@ pub fn gpg() -> Option<&'static Gpg> {
             let words = ["--quick-gen-key", &user, "ed25519", "sign", expires];
             gpg.run(&[time, &words[..]].concat()).is_some()
         });
+        gpg.ends_agent();
         made.then_some(gpg)
     });
     if made.is_none() {
@@ -58,6 +59,13 @@ impl Gpg {
         command.args(["--pinentry-mode", "loopback"]);
         let ran = command.args(words).output().ok()?;
         ran.status.success().then_some(ran.stdout)
+    }
+
+    /// Ends the agent that gpg starts for a secret key; nothing else would.
+    fn ends_agent(&self) {
+        let mut command = Command::new("gpgconf");
+        command.env("GNUPGHOME", self.0.path());
+        let _ = command.args(["--kill", "gpg-agent"]).output();
     }
 
     pub fn fingerprint(&self, name: &str) -> String {
@@ -86,6 +94,7 @@ impl Gpg {
         command.args(["-c", "gpg.format=openpgp", "-c", &key]);
         super::output(command.args(["commit", "-q", "-a", "-S", "-m", "change"]));
         let _ = fs::remove_file(conf);
+        self.ends_agent();
     }
 }
 

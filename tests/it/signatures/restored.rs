@@ -61,6 +61,29 @@ fn a_signed_tag_is_restored_with_its_signer() {
 }
 
 #[test]
+fn a_moved_tag_leaves_what_it_signed_restorable() {
+    let Some(world) = World::new() else { return };
+    world.git("alice", &["tag", "-s", "-m", "m", "v1"]);
+    world.host.succeeds(&["install", "acme/skills@pdf#v1"]);
+    let good = world.entry();
+    world.change("two", "alice");
+    for words in [
+        &["tag", "-f", "-s", "-m", "m", "v1"][..],
+        &["tag", "-d", "v1"],
+    ] {
+        world.git("alice", words);
+        fs::remove_dir_all(world.host.skills_dir().join("pdf")).unwrap();
+        world.host.succeeds(&["install"]);
+        let restored = world.entry();
+        assert_eq!(world.text().unwrap(), "a\n");
+        for same in ["commit", "ref", "sha256"] {
+            assert_eq!(restored[same], good[same]);
+        }
+        assert_eq!(restored["signer"]["key"], good["signer"]["key"]);
+    }
+}
+
+#[test]
 fn unsigned_commits_with_the_same_files_change_nothing() {
     let Some(world) = World::new() else { return };
     world.host.succeeds(&["install", PDF]);
