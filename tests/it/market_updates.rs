@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::Host;
 use crate::host::{Has, write_at};
 use crate::market_sources::skill;
-use crate::repository::{Hub, commit, git};
+use crate::repository::{Hub, commit, files, git};
 use crate::terminal::converse;
 
 /// A host with `acme/skills@pdf` installed, and the directory of its repository.
@@ -84,6 +84,11 @@ fn local_edits_are_never_lost() {
         mine
     );
     body(&host).has("New body");
+    for _ in 0..2 {
+        host.succeeds(&["rollback", "pdf"]);
+    }
+    body(&host).has("New body");
+    assert!(PathBuf::from(stash).join("SKILL.md").exists());
     fs::write(&file, &mine).unwrap();
     write(
         &dir,
@@ -95,6 +100,27 @@ fn local_edits_are_never_lost() {
     host.succeeds(&["rollback", "pdf"]);
     assert_eq!(body(&host), mine, "forced over, and still not lost");
     host.person(&["verify"]).stdout.has("changed SKILL.md");
+}
+
+#[test]
+fn an_update_that_changes_nothing_leaves_the_way_back() {
+    let hub = Hub::new();
+    let source = hub.skills(&["pdf"]).join("skills/pdf");
+    let host = hub.host();
+    host.succeeds(&["install", &source.display().to_string()]);
+    let mine = skill("pdf").replace("Body", "My body");
+    write_at(host.skills_dir().join("pdf/SKILL.md"), mine.clone());
+    write_at(
+        source.join("SKILL.md"),
+        skill("pdf").replace("Body", "New body"),
+    );
+    host.succeeds(&["update", "--force", "-y"]);
+    let previous = host.skills_dir().with_file_name("previous");
+    let kept = files(&previous);
+    host.succeeds(&["update", "-y"]);
+    assert_eq!(files(&previous), kept);
+    host.succeeds(&["rollback", "pdf"]);
+    assert_eq!(body(&host), mine);
 }
 
 #[test]

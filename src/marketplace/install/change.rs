@@ -166,9 +166,11 @@ impl<'s> Changes<'s> {
             return Err(Error::new(text).hint("the next command completes it"));
         }
         for step in steps {
-            // A home that is gone later was kept.
-            if step.files == Becomes::Gone {
-                home(self.staging, &step.name)?;
+            match step.files {
+                Becomes::New(_) => previous::check_room(&self.dir, &step.name)?,
+                // A home that is gone later was kept.
+                Becomes::Gone => drop(home(self.staging, &step.name)?),
+                Becomes::Same => {}
             }
         }
         let bytes = serde_json::to_vec(steps)
@@ -196,10 +198,9 @@ impl<'s> Changes<'s> {
             return Ok(());
         }
         let home = home(self.staging, name)?;
-        if matches!(files, Becomes::New(_)) {
-            previous::check_ours(&self.dir, name)?;
-        }
-        if skills.has(target) && !home.has(&ENTRY) {
+        // An installation that is undone needs no entry: a full disk may be the reason for it.
+        let is_replaced = home.has(target) || *files == Becomes::Gone;
+        if skills.has(target) && is_replaced && !home.has(&ENTRY) {
             previous::write_entry(&home, self.lockfile.get(name))?;
         }
         let action = match files {
@@ -212,12 +213,12 @@ impl<'s> Changes<'s> {
         })
     }
 
-    /// Writes the lockfile, but nothing of skills that somebody has removed meanwhile.
+    /// Writes the lockfile, but nothing of skills that somebody has removed or put there meanwhile.
     fn record(&mut self, steps: &[&Step]) -> Result<()> {
         let is_meant = |step: &&&Step| match step.files {
             Becomes::Same => self.lockfile.get(&step.name).is_some(),
             Becomes::New(_) => self.has(&step.name),
-            Becomes::Gone => true,
+            Becomes::Gone => !self.has(&step.name),
         };
         let meant = steps.iter().filter(is_meant);
         let entries = meant.map(|step| (&step.name, step.entry.as_ref()));
@@ -227,28 +228,40 @@ impl<'s> Changes<'s> {
 
     /// Keeps what was replaced in place of what was kept until now, unless that was done already.
     fn keep(&self, step: &Step) -> io::Result<()> {
-        let target = step.name.entry();
-        let Some(homes) = self.staging.find_dir(&NEW)? else {
-            return Ok(());
+        let (target, is_gone) = (step.name.entry(), step.files == Becomes::Gone);
+        // Of a skill whose files stay, the home may have a copy that is not needed.
+        let homes = match self.staging.find_dir(&NEW)? {
+            Some(homes) if step.files != Becomes::Same => homes,
+            _ => return Ok(()),
         };
         let Some(home) = homes.find_dir(target)? else {
             return Ok(());
         };
         let replaced = home.has(target);
-        if !replaced && step.files != Becomes::Gone {
+        if !replaced && !is_gone {
             return Ok(());
         }
-        let previous = self.dir.make_dir(&PREVIOUS)?;
-        if previous.find_dir(target)?.is_some_and(|dir| dir.is_ours()) {
-            previous.rename(target, &self.staging.make_dir(&FORMER)?, target)?;
-        }
+        let discarded = self.discard(target);
+        // What comes into the stash must not be lost, whatever is wrong with the other.
         if let Some(place) = step.stash.as_ref().filter(|_| replaced) {
             homes.rename(target, &self.dir.make_dir(&STASH)?, place.entry())?;
-        } else if step.files != Becomes::Gone {
-            homes.rename(target, &previous, target)?;
+        } else if !is_gone {
+            discarded?;
+            homes.rename(target, &self.dir.make_dir(&PREVIOUS)?, target)?;
         }
         // This succeeds only if the directory is empty now.
         let _ = self.dir.remove_empty(&PREVIOUS);
+        Ok(())
+    }
+
+    /// Moves what was kept of a skill until now out of its place.
+    fn discard(&self, target: &EntryName) -> io::Result<()> {
+        let Some(previous) = self.dir.find_dir(&PREVIOUS)? else {
+            return Ok(());
+        };
+        if previous.find_dir(target)?.is_some_and(|dir| dir.is_ours()) {
+            previous.rename(target, &self.staging.make_dir(&FORMER)?, target)?;
+        }
         Ok(())
     }
 
@@ -263,9 +276,7 @@ impl<'s> Changes<'s> {
             .map_err(|error| home.error("restore", target, &error))?;
         Ok(match &step.files {
             Becomes::Same => false,
-            Becomes::New(new) => {
-                Digest::read(&home.path_of(target)).is_ok_and(|found| found.sha256 == *new)
-            }
+            Becomes::New(new) => holds(&home, target, new),
             Becomes::Gone => !home.has(target),
         })
     }
@@ -276,7 +287,7 @@ impl<'s> Changes<'s> {
     /// # Errors
     /// When the stash cannot be made, or what is replaced cannot be read.
     pub fn stash(&self, step: &mut Step) -> Result<String> {
-        let made = self.dir.make_dir(&STASH);
+        let made = self.dir.make_dir(&STASH).and_then(previous::writable);
         let stash = made.map_err(|error| self.dir.error("make directory", &STASH, &error))?;
         let name = &step.name;
         let path = |place: &EntryName| stash.path_of(place).join(&**name);
@@ -345,12 +356,28 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
             changes.exchange(step)?;
         }
     }
-    changes.record(&steps.iter().collect::<Vec<_>>())?;
+    let skills = changes.skills()?;
+    // Another command may have put other files there since.
+    let is_there = |step: &&Step| match &step.files {
+        Becomes::New(new) => holds(&skills, step.name.entry(), new),
+        Becomes::Same | Becomes::Gone => true,
+    };
+    changes.record(&steps.iter().filter(is_there).collect::<Vec<_>>())?;
     for step in &steps {
         let kept = changes.keep(step);
-        kept.map_err(|error| staging.error("keep", &NEW, &error))?;
+        let kept = kept.map_err(|error| staging.error("keep", &NEW, &error));
+        // To lose an earlier state is better than to fail every time, but nothing else has what
+        // belongs into the stash.
+        if step.stash.is_some() {
+            kept?;
+        }
     }
     changes.forget_intended()
+}
+
+/// Whether a skill in this directory has this digest.
+fn holds(dir: &Dir, name: &EntryName, sha256: &str) -> bool {
+    Digest::read(&dir.path_of(name)).is_ok_and(|found| found.sha256 == sha256)
 }
 
 /// Exchanges the entries of this name in two directories, of which either may have none: in one step

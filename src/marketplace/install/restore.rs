@@ -139,9 +139,11 @@ impl Market<'_> {
         };
         let (prepared, copy) = staging.prepare(&name)?;
         copy_tree(&kept.dir, &copy)?;
+        let was_removed = !changes.has(&name);
         changes.make(&[&Step::new(&prepared, kept.entry.as_ref())?])?;
-        if !self.dry_run {
-            kept.clear(self.plugin_dir);
+        // Otherwise the next update would take what was brought back away for good.
+        if was_removed && !self.dry_run {
+            kept.clear(self.plugin_dir, staging.dir());
         }
         Ok((name, kept.entry))
     }

@@ -3,9 +3,11 @@
 //! what no source can bring back. Both are for `rollback`. Each is one directory of ours, the home in
 //! which a change prepared the skill, so it is complete or absent.
 
+use std::io;
+
 use crate::error::{Error, Result};
 use crate::marketplace::lock::{InstalledName, LockEntry};
-use crate::sys::{Base, Dir, Durable, EntryName, limits};
+use crate::sys::{Base, Dir, Durable, EntryName, files, limits};
 
 /// The directory of earlier states.
 pub const PREVIOUS: EntryName = EntryName::from_static("previous");
@@ -75,14 +77,15 @@ impl Previous {
         })
     }
 
-    /// Empties its place in the stash, after it was brought back.
-    pub fn clear(&self, base: &Base) {
+    /// Moves its place in the stash, if it is there, to the staging directory, which is removed as a
+    /// whole.
+    pub fn clear(&self, base: &Base, staging: &Dir) {
         if let Some(place) = &self.place
             && let Ok(Some(dir)) = base.open()
             && let Ok(stash) = dir.open_dir(&STASH)
         {
             // What stays is no harm.
-            let _ = stash.remove_ours(place);
+            let _ = stash.rename(place, staging, place);
             let _ = dir.remove_empty(&STASH);
         }
     }
@@ -117,14 +120,26 @@ pub fn free_place(stash: &Dir, name: &InstalledName) -> Result<InstalledName> {
     }
 }
 
-/// Checks that what is kept of a skill until now may make room.
+/// The directory, if this process may write into it.
 ///
 /// # Errors
-/// When it is not ours.
-pub fn check_ours(dir: &Dir, name: &InstalledName) -> Result<()> {
+/// When it may not.
+pub fn writable(dir: Dir) -> io::Result<Dir> {
+    let dir = Some(dir).filter(|dir| files::is_writable(dir.path()));
+    dir.ok_or_else(|| io::ErrorKind::PermissionDenied.into())
+}
+
+/// Checks that what is replaced of a skill can be kept in place of what is kept until now.
+///
+/// # Errors
+/// When the directory for it cannot be written, or that is not ours.
+pub fn check_room(dir: &Dir, name: &InstalledName) -> Result<()> {
     let home = dir.find_dir(&PREVIOUS).transpose();
-    let home = home.map(|homes| homes?.find_dir(name.entry())).transpose();
-    let home = home.map_err(|error| dir.error("keep", &PREVIOUS, &error))?;
+    let home = home.map(|homes| writable(homes?)?.find_dir(name.entry()));
+    let home = home.transpose().map_err(|error| {
+        let error = dir.error("keep an earlier state in", &PREVIOUS, &error);
+        error.or_hint("look at what it is, then move it away")
+    })?;
     if home.flatten().is_none_or(|home| home.is_ours()) {
         return Ok(());
     }

@@ -301,11 +301,6 @@ fn an_error_at_any_skill_undoes_all_of_them() {
         for at in ["a", "b", "c", "d"] {
             killed.install(at, "old");
         }
-        // What is kept of it is not ours.
-        Killed::put(
-            &killed.plugin.path().join("previous").join(failing),
-            "theirs",
-        );
         let shared = Base::shared(
             killed.plugin.path().join(".."),
             EntryName::parse(killed.plugin.path().file_name().unwrap()).unwrap(),
@@ -317,11 +312,12 @@ fn an_error_at_any_skill_undoes_all_of_them() {
             killed.prepare("d", "new"),
         ];
         let mut changes = Changes::begin(&shared, &killed.staging, Some(Duration::ZERO)).unwrap();
-        let error = changes.make(&refs(&steps)).unwrap_err().to_string();
-        assert!(
-            error.contains("was not put there by agent-skills"),
-            "{error}"
-        );
+        // Its home is one no longer.
+        let home = killed.staging.path_of(&NEW).join(failing);
+        let elsewhere = killed.plugin.path().join("elsewhere");
+        fs::rename(&home, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &home).unwrap();
+        changes.make(&refs(&steps)).unwrap_err();
         drop(changes);
         assert!(!killed.staging.has(&INTENDED));
         for at in ["a", "b", "c", "d"] {
@@ -413,4 +409,83 @@ fn what_is_intended_under_a_hostile_name_moves_nothing() {
         litter::clean(&killed.base, false);
         assert!(killed.staging.path_of(&NEW).join("x/x/SKILL.md").exists());
     }
+}
+
+#[test]
+fn a_change_whose_earlier_state_has_no_room_is_refused() {
+    for (in_the_way, told) in [
+        ("previous/b/x", "was not put there by agent-skills"),
+        ("previous", "keep an earlier state in"),
+    ] {
+        let killed = Killed::new();
+        killed.install("a", "old");
+        let path = killed.plugin.path().join(in_the_way);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "theirs").unwrap();
+        let steps = [killed.prepare("a", "new"), killed.prepare("b", "new")];
+        let error = killed.changes().make(&refs(&steps)).unwrap_err();
+        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.next_step().is_some() && !killed.staging.has(&INTENDED));
+        assert_eq!(killed.state("a"), both("old"));
+    }
+}
+
+#[test]
+fn an_earlier_state_that_cannot_be_kept_is_lost_but_nothing_else() {
+    let killed = Killed::new();
+    for at in ["a", "b", "c"] {
+        killed.install(at, "old");
+    }
+    let mut steps = [
+        killed.prepare("a", "new"),
+        Step::gone(&name("b")),
+        Step::gone(&name("c")),
+    ];
+    steps[1].stash = Some(name("b-1"));
+    killed.changes().intend(&refs(&steps)).unwrap();
+    fs::write(killed.plugin.path().join("previous"), "theirs").unwrap();
+    killed.recover();
+    assert_eq!(killed.state("a"), both("new"));
+    assert_eq!(killed.stashed("b"), Some(both("old")));
+    assert_eq!(killed.state("c"), (None, None));
+}
+
+#[test]
+fn what_another_command_made_after_a_kill_stays_recorded() {
+    let killed = Killed::new();
+    killed.install("b", "old");
+    let steps = [killed.prepare("a", "new"), Step::gone(&name("b"))];
+    killed.changes().intend(&refs(&steps)).unwrap();
+    for step in &steps {
+        killed.changes().exchange(step).unwrap();
+    }
+    killed.install("a", "newer");
+    killed.install("b", "newer");
+    killed.recover();
+    assert_eq!(killed.state("a"), both("newer"));
+    assert_eq!(killed.state("b"), both("newer"));
+}
+
+#[test]
+fn a_note_leaves_what_is_kept() {
+    let killed = Killed::new();
+    killed.install("x", "old");
+    let new = killed.prepare("x", "new");
+    killed.changes().make(&[&new]).unwrap();
+    killed.prepare("x", "new");
+    let noted = entry("x", "noted");
+    killed.changes().make(&[&Step::noted(&noted)]).unwrap();
+    assert_eq!(killed.kept("x"), Some(both("old")));
+}
+
+#[test]
+fn an_undone_installation_writes_no_entry() {
+    let killed = Killed::new();
+    let step = killed.prepare("x", "new");
+    for _ in 0..2 {
+        killed.changes().exchange(&step).unwrap();
+    }
+    let home = home(&killed.staging, &step.name).unwrap();
+    assert!(!home.has(&ENTRY) && home.has(step.name.entry()));
+    assert!(!killed.skill("x").exists());
 }
