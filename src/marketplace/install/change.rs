@@ -234,16 +234,13 @@ impl<'s> Changes<'s> {
             Some(homes) if step.files != Becomes::Same => homes,
             _ => return Ok(()),
         };
-        let Some(home) = homes.find_dir(target)? else {
+        let home = homes.find_dir(target)?;
+        let Some(home) = home.filter(|home| is_gone || home.has(target)) else {
             return Ok(());
         };
-        let replaced = home.has(target);
-        if !replaced && !is_gone {
-            return Ok(());
-        }
         let discarded = self.discard(target);
         // What comes into the stash must not be lost, whatever is wrong with the other.
-        if let Some(place) = step.stash.as_ref().filter(|_| replaced) {
+        if let Some(place) = step.stash.as_ref().filter(|_| home.has(target)) {
             homes.rename(target, &self.dir.make_dir(&STASH)?, place.entry())?;
         } else if !is_gone {
             discarded?;

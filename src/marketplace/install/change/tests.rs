@@ -431,7 +431,7 @@ fn a_change_whose_earlier_state_has_no_room_is_refused() {
 }
 
 #[test]
-fn an_earlier_state_that_cannot_be_kept_is_lost_but_nothing_else() {
+fn an_earlier_state_without_room_is_lost_but_nothing_else() {
     let killed = Killed::new();
     for at in ["a", "b", "c"] {
         killed.install(at, "old");
