@@ -132,6 +132,8 @@ extern "C" fn end_of_call(signal: c_int) {
             leave(prepared.status.into())
         }
         (Err(ANSWERING), _) if REQUESTS.contains(&signal) => {}
-        (turn, _) => leave(i32::from(turn != Err(ANSWERED))),
+        (Err(ANSWERED), _) => leave(0),
+        // What was written may be whole: with another status the host would not look at it.
+        (_, prepared) => leave(prepared.map_or(1, |prepared| prepared.status.into())),
     }
 }

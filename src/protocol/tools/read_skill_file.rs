@@ -136,11 +136,7 @@ fn matching(whole: &str, pattern: &str, call: &ReadSkillFile) -> Result<String> 
 fn text(whole: &str, call: &ReadSkillFile) -> String {
     let total = whole.lines().count();
     let (first, wanted) = range(call);
-    let cap = if call.limit.is_some() {
-        READ_ANSWER
-    } else {
-        UNASKED
-    };
+    let cap = call.limit.map_or(UNASKED, |_| READ_ANSWER);
     let mut shown = String::new();
     let mut lines = 0;
     let mut cut_in_line = false;
