@@ -42,7 +42,8 @@ impl<'l> Landing<'l> {
 }
 
 impl Market<'_> {
-    /// Makes a change as a whole; signers are remembered after it. Returns where in the stash each is that was moved there.
+    /// Makes a change as a whole; signers are remembered after it. Returns where in the stash each is
+    /// that was moved there.
     ///
     /// # Errors
     /// When somebody has changed a skill meanwhile, or anything cannot be written. Each skill is then

@@ -7,7 +7,7 @@ use super::wrappers::make_unknown;
 use crate::sys::name_list::Names;
 
 /// Primaries that write; a rule must spell them out.
-const WRITES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
+pub const WRITES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 /// Primaries that run the words after them.
 pub const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// Primaries whose next word is a value in some `find`, except those in `WRITES`.

@@ -10,7 +10,7 @@ use super::reading_programs::reading;
 use super::runs::{self, Run};
 use super::word::Word;
 use super::{Fault, find};
-use crate::permission::protected::{ANY, ONE, Relation, UNKNOWN, WHY_PROTECTED};
+use crate::permission::protected::{ANY, ONE, Relation, UNKNOWN, WHY_PROTECTED, may_be};
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
@@ -149,10 +149,8 @@ impl Reach<'_> {
     /// The files that a program for `sed` writes by `w`.
     fn sed_writes(&self, named: &Named) -> Checked {
         let text = named.text.as_str();
-        let behind = text
-            .match_indices(['w', 'W'])
-            .map(|(at, _)| &text[at + 1..]);
-        let mut files = behind.filter_map(|rest| rest.lines().next());
+        let writes = text.match_indices(['w', 'W']);
+        let mut files = writes.filter_map(|(at, _)| text[at + 1..].lines().next());
         refuse_if(named, files.any(|file| self.names_place(file.trim_start())))
     }
 
@@ -254,8 +252,9 @@ impl Reach<'_> {
     fn found(&self, words: &[Word], named: &[Named], depth: usize) -> Checked {
         let mut removes = named.iter().any(|named| named.text == "-delete");
         let mut writes = named.iter().any(|named| named.text.starts_with("-f"));
-        // A file may be called `-delete`.
-        let is_open = named.iter().any(|named| named.text.starts_with([ANY, ONE]));
+        // A file may be called `-delete`, of which a glob then makes an action.
+        let mut actions = find::WRITES.iter().chain(&find::RUNS);
+        let is_open = actions.any(|action| named.iter().any(|one| may_become(one, action)));
         removes |= is_open;
         writes |= is_open;
         let mut searched = Vec::new();
@@ -325,11 +324,10 @@ impl Reach<'_> {
         // The words behind `-e` and `--exclude` of `git clean`, which may look like options.
         let mut patterns = BTreeSet::new();
         for one in behind.iter().filter(|_| verb == "clean") {
-            let letters = one
-                .text
-                .strip_prefix('-')
-                .filter(|_| !one.text.starts_with("--"));
-            let value = letters.and_then(|letters| letters.split_once('e'));
+            let letters = one.text.strip_prefix('-').unwrap_or_default();
+            let value = letters
+                .split_once('e')
+                .filter(|_| !letters.starts_with('-'));
             let takes_next =
                 one.text == "--exclude" || value.is_some_and(|(_, value)| value.is_empty());
             if takes_next && !patterns.contains(&one.at) {
@@ -380,6 +378,11 @@ impl Reach<'_> {
             None => text,
         }
     }
+}
+
+/// Whether a glob may become this word, if a file has such a name.
+fn may_become(one: &Named, word: &str) -> bool {
+    one.text.starts_with([ANY, ONE]) && may_be(&one.text, word)
 }
 
 /// The value of an option that names the directory to run in; an empty one is the next word.

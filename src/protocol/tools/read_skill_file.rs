@@ -65,10 +65,8 @@ pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
         None => text(&whole, call),
     };
     if let Some(encoding) = encoding {
-        text = with_notices(
-            text,
-            &[format!("the file is in {encoding}, shown as UTF-8")],
-        );
+        let notice = format!("the file is in {encoding}, shown as UTF-8");
+        text = with_notices(text, &[notice]);
     }
     let is_script = Runner::is_meant(&file, has_bit(metadata.permissions().mode()), &bytes);
     let event = event.with("script_read", is_script.then_some(true));

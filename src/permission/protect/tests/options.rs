@@ -203,4 +203,6 @@ fn each_thing_a_word_may_be_is_followed() {
     }
     runs("for p in rm touch; do $p -f build/x; done");
     runs("git clean -fd \"$x\"");
+    runs("find . -maxdepth 1 -name *.log");
+    runs("find . -path ./node_modules -prune -o -name *.ts -print");
 }
