@@ -246,7 +246,12 @@ impl Words {
                 (None, '~') if begins_word && chars.as_str().starts_with('/') => {
                     Some(Atom::Is(HOME))
                 }
+                (None | Some('"'), '$') if begins_word && below_home(chars.as_str()).is_some() => {
+                    chars = below_home(chars.as_str()).unwrap_or_default().chars();
+                    Some(Atom::Is(HOME))
+                }
                 (None, '*') => Some(Atom::Any),
+                (Some('"'), '*') => Some(Atom::Within),
                 (None, '\\') => chars.next().map(Atom::Is),
                 _ => Some(Atom::Is(c)),
             };
@@ -261,6 +266,13 @@ impl Words {
         }
         self.atoms.extend(atoms);
     }
+}
+
+/// What stands behind `HOME` or `{HOME}`, if that is a path.
+fn below_home(text: &str) -> Option<&str> {
+    let mut names = ["HOME", "{HOME}"].iter();
+    let rest = names.find_map(|name| text.strip_prefix(name));
+    rest.filter(|rest| rest.starts_with('/'))
 }
 
 #[cfg(test)]

@@ -35,13 +35,25 @@ impl<'a> CommandLine<'a> {
         tool: Tool<'a>,
         own: Vec<&'a Path>,
         context: PathContext<'a>,
+        limits: &[Limit],
     ) -> Self {
+        let names = text
+            .split("${")
+            .skip(1)
+            .filter_map(|rest| rest.split_once('}'));
+        let rules = || limits.iter().flat_map(|limit| limit.rules);
+        let mut names = names.map(|(name, _)| (name, format!("${{{name}}}/")));
+        let host = names.find(|(_, form)| rules().any(|rule| rule.cited.rule.contains(form)));
+        let variables = Variables {
+            host: host.map(|(name, _)| name),
+            ..variables(context.places)
+        };
         Self {
             text,
             tool,
             own,
             context,
-            readings: Readings::new(context.steps, context.places, variables(context.places)),
+            readings: Readings::new(context.steps, context.places, variables),
             touched: OnceCell::new(),
         }
     }
@@ -166,6 +178,7 @@ fn variables(places: &Places) -> Variables<'_> {
     Variables {
         inherited: environment,
         has_startup_files: places.has_startup_files,
+        host: None,
         home: home.filter(|home| is_set && home.starts_with('/') && !home.ends_with('/')),
         zsh: places.shell.language == Language::BashOrZsh,
     }

@@ -151,7 +151,8 @@ impl<'a> Case<'a> {
             .and_then(|tool| tool.keys(&[Argument::Command]).next());
         let text = command_key.and_then(|key| call.text(key));
         let own = &in_force.own;
-        let command = text.map(|text| CommandLine::new(text, tool, own.clone(), context));
+        let command =
+            text.map(|text| CommandLine::new(text, tool, own.clone(), context, &in_force.limits));
         Self {
             call,
             tool,

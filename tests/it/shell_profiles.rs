@@ -46,13 +46,10 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         allowed: "Bash(./scripts/*) Bash(python3 scripts/x.py:*) Bash(git * --dry-run) Bash(FOO=1 make:*) Bash(ls:*) \
-                  Bash(npm run test) Read(in/**) Write(out/**)",
+                  Bash(npm run test) Bash(git status:*) Read(in/**) Write(out/**)",
         grants: |call, project| match call.program.as_str() {
             "[[" | "ls" | "scripts/run.sh" | "scripts/x.py" => true,
-            "git" => call
-                .arguments
-                .last()
-                .is_some_and(|word| word.ends_with("--dry-run")),
+            "git" => is_dry_or_status(call, project),
             "npm" => call.arguments == ["run", "test"],
             "python3" => {
                 call.directory == project
@@ -124,6 +121,9 @@ const HARMLESS: &[&str] = &[
     "NODE_ENV",
     "PYTHONUNBUFFERED",
     "PYTHONDONTWRITEBYTECODE",
+    "API_URL",
+    "DB_PORT",
+    "A_ENV",
 ];
 
 impl Profile {
@@ -230,6 +230,24 @@ impl Profile {
     }
 }
 
+/// Whether `git` reports the state of a directory of the project, or changes nothing.
+fn is_dry_or_status(call: &Logged, project: &Path) -> bool {
+    let mut rest = call.arguments.as_slice();
+    let mut directory = call.directory.clone();
+    while let [option, to, others @ ..] = rest
+        && option == "-C"
+    {
+        directory.push(to);
+        rest = others;
+    }
+    let is_inside = directory
+        .canonicalize()
+        .is_ok_and(|path| path.starts_with(project));
+    let last = call.arguments.last();
+    last.is_some_and(|word| word.ends_with("--dry-run"))
+        || rest.first().is_some_and(|word| word == "status") && (is_inside || !directory.exists())
+}
+
 fn runs_tests(call: &Logged) -> bool {
     let is_test = |word: &String| word == "test" || word.starts_with("test:");
     call.arguments.first().is_some_and(|word| word == "run")
@@ -242,13 +260,16 @@ fn needs_no_grant(call: &Logged) -> bool {
     match call.program.as_str() {
         "basename" | "dirname" | "seq" | "uname" | "whoami" | "id" | "nproc" | "which" => true,
         "hostname" => call.arguments.is_empty(),
+        "mktemp" => call.arguments == ["-d"],
         "sleep" => words.all(|word| !word.starts_with('-')),
         "date" => {
             while let Some(word) = words.next() {
                 match word.as_str() {
                     "-u" | "-R" => {}
                     "-d" => drop(words.next()),
+                    "-v" => drop(words.next()),
                     _ if word.starts_with('+') || word.starts_with("-I") => {}
+                    _ if word.starts_with("-v") => {}
                     _ => return false,
                 }
             }

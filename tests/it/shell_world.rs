@@ -27,13 +27,13 @@ const STUBS: &[&str] = &[
     "tee", "touch", "mv", "cp", "chmod", "less", "gitk", "builtin", "coproc", "[[", "select",
     "function", "declare", "typeset", "let", "x", "a", "date", "basename", "dirname", "seq",
     "uname", "whoami", "id", "nproc", "which", "hostname", "sleep", "doas", "noglob", "repeat",
-    "integer", "local", "ln", "mkdir", "rmdir", "tar", "direnv", "choom",
+    "integer", "local", "ln", "mkdir", "rmdir", "tar", "direnv", "choom", "mktemp",
 ];
 /// Programs that are what they are: filters, and wrappers that run what PATH has.
 const REAL: &[&str] = &[
     "head", "tail", "wc", "sort", "uniq", "cut", "tr", "grep", "nl", "column", "cat", "rev", "tac",
     "timeout", "nice", "nohup", "stdbuf", "env", "xargs", "bash", "dash", "sh", "zsh", "egrep",
-    "setsid", "ionice", "flock",
+    "setsid", "ionice", "flock", "base64",
 ];
 /// Filters that can run programs of their own: what a list grants of them must not.
 const TOOLS: &[&str] = &["sed", "awk", "jq"];

@@ -21,6 +21,8 @@ pub enum Atom {
     /// `*` after a `/`, or in an assignment or option with something after it: as [`Atom::Any`],
     /// but the rest of that word must not lead upwards.
     Below,
+    /// `*` in double quotes: as [`Atom::Below`], and no further than its word.
+    Within,
 }
 
 /// Turns each `*` after a `/` in its word into [`Atom::Below`], and each in an assignment or option
@@ -54,7 +56,7 @@ pub fn is_relative_path(word: &[Atom]) -> bool {
     ];
     let char_of = |atom: &Atom| match atom {
         Atom::Is(c) => *c,
-        Atom::Any | Atom::Below => '*',
+        Atom::Any | Atom::Below | Atom::Within => '*',
     };
     let text: String = word.iter().map(char_of).collect();
     let text = text.rsplit('=').next().unwrap_or_default();
@@ -99,8 +101,8 @@ pub fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
     loop {
         match (atom(at), text[here..].chars().next()) {
             (None, None) => return true,
-            (Some(star @ (Atom::Any | Atom::Below)), _) => {
-                let held = star == Atom::Below;
+            (Some(star @ (Atom::Any | Atom::Below | Atom::Within)), _) => {
+                let held = star != Atom::Any;
                 if held && is_upwards_at(text, here) {
                     return false;
                 }
@@ -109,6 +111,11 @@ pub fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
                     after: at,
                     reaches: here,
                     held,
+                    ends: if star == Atom::Within {
+                        BREAK
+                    } else {
+                        ASSIGNMENT
+                    },
                 });
             }
             (Some(Atom::Is(wanted)), Some(c)) if wanted == c && is_known(c) => {
@@ -130,13 +137,17 @@ struct Star {
     reaches: usize,
     /// Whether that is still inside the word in which it must not lead upwards.
     held: bool,
+    /// What it never reaches beyond an assignment.
+    ends: char,
 }
 
 impl Star {
     /// Extends the match by one character, if allowed: the atom and the byte that come next.
     fn reach_on(&mut self, text: &str) -> Option<(usize, usize)> {
         let mut rest = text[self.reaches..].chars();
-        let c = rest.next().filter(|c| *c != ASSIGNMENT)?;
+        let c = rest
+            .next()
+            .filter(|c| *c != ASSIGNMENT && *c != self.ends)?;
         self.reaches += c.len_utf8();
         self.held &= c != BREAK;
         let climbs = self.held && c == '/' && is_upwards_at(text, self.reaches);
@@ -155,7 +166,7 @@ pub fn may_reach_the_end(atoms: &[Atom], text: impl Iterator<Item = char>) -> bo
             let skipped = unknown(c) && at > 0 && next[at - 1];
             match atoms.get(at) {
                 _ if unknown(c) => next[at] = reached[at] || skipped,
-                Some(Atom::Any | Atom::Below) if reached[at] => {
+                Some(Atom::Any | Atom::Below | Atom::Within) if reached[at] => {
                     next[at] = true;
                     reached[at + 1] = true;
                 }

@@ -81,7 +81,7 @@ pub fn classify(
             let names = after_options(arguments, "-r");
             only_if(!names.is_empty() && all(names, |name| variables.may_hold_anything(name)))?
         }
-        Free::Unsets => !only_if(all(arguments, |name| variables.may_be_set(name)))?,
+        Free::Unsets => only_if(all(arguments, |name| variables.may_be_set(name)))?,
         Free::Sleeps => !arguments.is_empty() && all(arguments, is_duration),
         Free::Date => date(arguments),
         Free::Counts => seq(arguments),
@@ -223,7 +223,7 @@ fn is_duration(text: &str) -> bool {
     is_number(text.strip_suffix(['s', 'm', 'h', 'd']).unwrap_or(text))
 }
 
-/// `+FORMAT`, `-d TEXT`, and output format options.
+/// `+FORMAT`, `-d TEXT`, BSD's `-v`, and output format options.
 fn date(arguments: &[Word]) -> bool {
     let mut words = arguments.iter();
     let mut formats = 0;
@@ -233,7 +233,8 @@ fn date(arguments: &[Word]) -> bool {
             continue;
         }
         match word.text() {
-            Some("-d") if words.next().is_some_and(Word::is_one_word) => {}
+            Some("-d" | "-v") if words.next().is_some_and(Word::is_one_word) => {}
+            Some(text) if text.len() > 2 && text.starts_with("-v") => {}
             Some(
                 "-u" | "-R" | "-I" | "-Idate" | "-Ihours" | "-Iminutes" | "-Iseconds" | "-Ins",
             ) => {}

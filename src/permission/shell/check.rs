@@ -323,6 +323,13 @@ impl Checker<'_> {
         if let Some(read) = self.reading(view) {
             return read;
         }
+        if let Some((directory, words)) = runs::git_elsewhere(view.words) {
+            let here = self.directories.clone();
+            let stays = self.enter(directory, view.simple);
+            let outcome = stays.then(|| self.inner(&words, view, view.programs_only));
+            self.directories = here;
+            return outcome.unwrap_or_else(|| Fault::refuse("", "it leaves the project"));
+        }
         let is_builtin = view.programs_only && program.has(SHELL);
         match wrappers::unwrap(view.words).filter(|_| !is_builtin) {
             Some(Inner::Command(words)) => {

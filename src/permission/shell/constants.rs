@@ -45,7 +45,8 @@ fn assigned_in(
     }
     let written = literal(assignment, known)?;
     let (name, value) = names::assignment(&written)?;
-    let may_be = variables.may_hold_anything(name) && !is_special(name);
+    let may_be =
+        (variables.may_hold_anything(name) || names::is_setting(name)) && !is_special(name);
     let value = plain(value).filter(|_| may_be && text.only_uses(name, 1))?;
     Some((name.to_owned(), value))
 }
@@ -120,6 +121,19 @@ pub fn loops_over_names(
         any(node, &mut look);
     }
     found
+}
+
+/// The variable of the host that an entry names, if nothing in the text could set it.
+pub fn of_the_host(nodes: &mut [Node], text: &str, variables: Variables) -> Option<String> {
+    let is_untouched = |name: &&str| {
+        let written = Text::new(text);
+        variables.inherited.is_some() && names::is_name(name) && written.only_uses(name, 0)
+    };
+    let name = variables.host.filter(is_untouched)?.to_owned();
+    // The program that it leads to sets nothing here.
+    let known = Constants::from([(name.clone(), "/".to_owned())]);
+    let mut look = |node: &mut Node| is_opaque(node, &known);
+    (!nodes.iter_mut().any(|node| any(node, &mut look))).then_some(name)
 }
 
 /// Whether a command line may bind variables invisibly.

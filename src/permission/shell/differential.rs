@@ -223,6 +223,10 @@ fn two_parsers_see_the_same_commands() {
     for _ in 0..3000 {
         // `&>` is read in two ways, of which the other parser knows one.
         let command = grammar.command().replace("&>", " >");
+        // Nor does it know that a shell runs its input.
+        if command.contains("sh <<") {
+            continue;
+        }
         let Some(ours) = ours(&command) else { continue };
         match Theirs::of(&command) {
             Some(theirs) => {

@@ -50,7 +50,7 @@ fn sum_of_names(inside: &str) -> Option<usize> {
 pub const LONGEST_SUM: usize = 200;
 
 /// The width of `${…}` at the start of `text`, if it has a plain form: `${x}`, `${#x}`, `${x:0:7}`,
-/// or an operator with literal text after the name.
+/// or an operator with literal text after the name, or of variables too in place of a value.
 ///
 /// # Errors
 /// For every other form.
@@ -68,13 +68,22 @@ pub fn parameter(text: &str) -> Result<usize, Fault> {
     let name = named.len() - named.trim_start_matches(is_name_char).len();
     let (name, after) = named.split_at(name);
     let pattern = |c: char| c.is_alphanumeric() || " _./:@%+,=*?^~-#[]!".contains(c);
-    let default = |c: char| c.is_ascii_alphanumeric() || "_./:@%+, -".contains(c);
+    let is_default = |text: &str| {
+        let literal = |c: char| c.is_ascii_alphanumeric() || "_./:@%+, -".contains(c);
+        let begins_name =
+            |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let (before, variables) = text.split_once('$').unwrap_or((text, "_"));
+        before.chars().all(literal)
+            && variables
+                .split('$')
+                .all(|text| begins_name(text) && text.chars().all(literal))
+    };
     let after_one_of =
         |operators: &[&str]| operators.iter().find_map(|one| after.strip_prefix(*one));
     let plain = after.is_empty()
         || !length_of
             && (after_one_of(&PATTERNS).is_some_and(|text| text.chars().all(pattern))
-                || after_one_of(&DEFAULTS).is_some_and(|text| text.chars().all(default))
+                || after_one_of(&DEFAULTS).is_some_and(is_default)
                 || is_slice(after));
     if is_parameter(name) && plain {
         return Ok(2 + end + 1);

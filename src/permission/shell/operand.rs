@@ -160,7 +160,22 @@ impl Reader<'_> {
             self.rest = rest;
             (name, "")
         };
-        let mut values = expanded(self.values(name), operator);
+        let instead = [":-", ":=", ":+", "-", "=", "+"];
+        let mut values = self.values(name);
+        match instead.iter().find_map(|sign| operator.strip_prefix(sign)) {
+            Some(text) => {
+                let mut reader = Reader {
+                    rest: text,
+                    texts: vec![String::new()],
+                    ..*self
+                };
+                if reader.read().is_none() {
+                    self.work = MAX_WORK + 1;
+                }
+                values.extend(reader.texts);
+            }
+            None => values = expanded(&values, operator),
+        }
         if !self.quoted {
             // Each of several words counts, with what stands beside it.
             let words = values
@@ -237,15 +252,9 @@ fn behind(text: &str, opens: Option<char>, closes: char) -> Option<&str> {
     None
 }
 
-/// What `${x…}` makes of a variable's values, and the text that it may have instead. A pattern that
-/// is cut off is literal, or `*` beside a sign.
-fn expanded(values: Vec<String>, operator: &str) -> Vec<String> {
-    let default = [":-", ":=", ":+", "-", "=", "+"];
-    if let Some(text) = default.iter().find_map(|sign| operator.strip_prefix(sign)) {
-        let is_plain = !text.contains(['$', '`', '\\']);
-        let text = is_plain.then(|| text.replace(['"', '\''], ""));
-        return values.into_iter().chain(text).collect();
-    }
+/// What `${x…}` makes of a variable's values. A pattern that is cut off is literal, or `*` beside a
+/// sign.
+fn expanded(values: &[String], operator: &str) -> Vec<String> {
     let stripped = |value: &String| {
         let pattern = operator.trim_start_matches(['#', '%']);
         let rest = match operator {

@@ -271,6 +271,13 @@ pub static COLUMN: Options = Options {
     ..options(None, Takes::Files)
 };
 
+/// Not BSD's `-o`, which writes a file.
+pub static BASE64: Options = Options {
+    flags: "dD",
+    long: "--decode",
+    ..options(None, Takes::Files)
+};
+
 /// Those of `awk`.
 pub static AWK: Options = Options {
     valued: "F",

@@ -230,12 +230,14 @@ static TABLE: &[Program] = &[
     row("tr").is(FILTER).with(&options::TR),
     row("column").is(FILTER).with(&options::COLUMN),
     row("rev").is(FILTER).with(&options::PLAIN),
+    row("base64").is(FILTER).with(&options::BASE64),
     usual("awk").is(FILTER).with(&options::AWK),
     // What reports or waits.
     row("true false").free(Free::Words),
     row("pwd").free(Free::Only("-P -L")),
     row("nproc").free(Free::Only("--all")),
     row("whoami hostname").free(Free::Only("")),
+    row("mktemp").free(Free::Only("-d")),
     row("which").free(Free::Named("-a")),
     row("uname").free(Free::Letters("asnrvmpio")),
     row("sleep").free(Free::Sleeps),
@@ -507,6 +509,14 @@ impl Program {
 /// Whether a name is in a list, which is separated by blanks.
 pub fn lists(list: &str, name: &str) -> bool {
     list.split(' ').any(|one| one == name)
+}
+
+/// The name of a program that is called by its path on every system.
+pub fn without_system_path(program: &str) -> &str {
+    let name = ["/bin/", "/usr/bin/"]
+        .iter()
+        .find_map(|dir| program.strip_prefix(dir));
+    name.unwrap_or(program)
 }
 
 /// The last component of a program's path.

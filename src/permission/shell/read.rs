@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use rable::{ListOperator, Node, NodeKind};
 
 use super::names::{self, Variables};
+use super::programs::{PARSED, exactly};
 use super::scan::{Scan, scan};
 use super::step::{Assignment, Input, Scope, ScopeKind, Simple, Step, moves};
-use super::word::Word;
+use super::word::{Piece, Word};
 use super::{Fault, conditional, constants, expansion, tree};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
@@ -98,6 +99,7 @@ fn parse(
         constants::loops_over_names(&mut nodes, &scanned.text, variables, steps)
     };
     let mut reader = Reader {
+        host_variable: constants::of_the_host(&mut nodes, &scanned.text, variables),
         plain_loops,
         zsh: shell.language == Language::BashOrZsh,
         ..Reader::default()
@@ -124,6 +126,8 @@ struct Reader {
     steps: Vec<Step>,
     loops: usize,
     for_loops: Vec<(String, Vec<Word>)>,
+    /// The variable of the host with which a program's path may begin.
+    host_variable: Option<String>,
     /// The variables of loops over plain names.
     plain_loops: Vec<String>,
     /// Those of them whose loops enclose the current position.
@@ -288,7 +292,10 @@ impl Reader {
         let read = |node| self.assignment(node);
         let assignments: Vec<_> = assignments.iter().map(read).collect::<Result<_, _>>()?;
         let read = |node| self.word(node);
-        let words: Vec<_> = words.iter().map(read).collect::<Result<_, _>>()?;
+        let mut words: Vec<_> = words.iter().map(read).collect::<Result<_, _>>()?;
+        if let (Some(name), Some(first)) = (&self.host_variable, words.first_mut()) {
+            spell(name, first);
+        }
         if let Some(first) = words.first().filter(|word| RESERVED.has(&word.raw)) {
             return Err(Fault::unread(&first.raw));
         }
@@ -301,6 +308,12 @@ impl Reader {
             _ => Input::Outer,
         };
         self.redirects(redirects)?;
+        if let ([shell], [redirect]) = (words.as_slice(), redirects.as_slice())
+            && shell.fits(|name| exactly(name).has(PARSED))
+            && let Some(line) = only_line(redirect)
+        {
+            words.extend(["-c", line].map(Word::literal));
+        }
         if !words.is_empty() || !assignments.is_empty() {
             self.steps.push(Step::Command(Simple {
                 assignments,
@@ -350,6 +363,38 @@ impl Reader {
             }
         }
         Ok(word)
+    }
+}
+
+/// Makes a program's path that begins with a variable plain text, as an entry has it.
+fn spell(name: &str, program: &mut Word) {
+    let is_empty = |piece: &Piece| matches!(piece, Piece::Text(text) if text.is_empty());
+    let begin = program
+        .pieces
+        .iter()
+        .take_while(|piece| is_empty(piece))
+        .count();
+    if let [Piece::Value(_), Piece::Text(rest)] = &program.pieces[begin..] {
+        let text = format!("${{{name}}}{rest}");
+        if program.raw.replace('"', "") == text {
+            program.pieces = vec![Piece::Text(text)];
+        }
+    }
+}
+
+/// The text of one line that a here-document gives a shell as its input. Of several, a command could
+/// read a part, and the shell go on in the middle of a word.
+fn only_line(redirect: &Node) -> Option<&str> {
+    match &redirect.kind {
+        NodeKind::HereDoc {
+            content,
+            quoted: true,
+            fd: ..=0,
+            ..
+        } => content
+            .strip_suffix('\n')
+            .filter(|line| !line.contains('\n') && !line.ends_with('\\')),
+        _ => None,
     }
 }
 

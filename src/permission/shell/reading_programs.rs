@@ -2,7 +2,7 @@
 //! (docs/spec/restriction.md#pipe-filters). Does not know who may read what.
 
 use super::options::{Options, Shows, Takes};
-use super::programs::{Does, FILTER, exactly, lists};
+use super::programs::{Does, FILTER, exactly, lists, without_system_path};
 use super::word::{Piece, Word};
 use crate::permission::protected::ANY;
 
@@ -47,9 +47,6 @@ const FIND_VALUED: &str = "-amin -atime -cmin -ctime -gid -group -ilname -iname 
      -lname -maxdepth -mindepth -mmin -mtime -name -newerat -newerct -newermt -path -perm -printf \
      -regex -regextype -size -type -uid -user -wholename";
 
-/// Where these programs are on every system.
-const DIRECTORIES: [&str; 2] = ["/bin/", "/usr/bin/"];
-
 /// What a command shows, if it is one of these programs; `has_input` says that it reads a pipe or a
 /// text where it is given no file.
 ///
@@ -57,11 +54,7 @@ const DIRECTORIES: [&str; 2] = ["/bin/", "/usr/bin/"];
 /// Why it is an ordinary command.
 pub fn reading(words: &[Word], has_input: bool) -> Option<Result<Reading<'_>, String>> {
     let (program, arguments) = words.split_first()?;
-    let name = program.text()?;
-    let name = DIRECTORIES
-        .iter()
-        .find_map(|dir| name.strip_prefix(dir))
-        .unwrap_or(name);
+    let name = without_system_path(program.text()?);
     let program = exactly(name);
     let (shows, operands) = match program.options {
         _ if program.does == Does::Find => (Shows::Names, find(arguments)),

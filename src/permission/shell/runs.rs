@@ -110,6 +110,18 @@ pub fn run_by<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Run<'w>> {
 const VALUED: &str =
     "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source";
 
+/// The directory and the command of `git -C DIRECTORY …`, which runs as behind `cd DIRECTORY`.
+pub fn git_elsewhere(words: &[Word]) -> Option<(&str, Vec<Word>)> {
+    let [git, option, directory, rest @ ..] = words else {
+        return None;
+    };
+    let directory = directory
+        .text()
+        .filter(|to| !to.is_empty() && !to.starts_with('~'))?;
+    let is_git = git.text() == Some("git") && option.text() == Some("-C");
+    is_git.then(|| (directory, [std::slice::from_ref(git), rest].concat()))
+}
+
 /// The place of the subcommand of `git` among its arguments.
 pub fn git_verb(arguments: &[Word]) -> usize {
     let mut at = 0;

@@ -167,7 +167,8 @@ impl<'a> Lexer<'a> {
                 let begins = self.source[..self.at].ends_with([' ', '\t', '\n', ';', '&', '|']);
                 let is_pattern = begins && self.levels.last() == Some(&Level::Case);
                 if !is_pattern && !self.position.is_command_begin() {
-                    return Fault::refuse("(", "functions and arrays are not read");
+                    let why = "functions and arrays are not read; write the words or commands in their place";
+                    return Fault::refuse("(", why);
                 }
                 if self.rest().starts_with("((") {
                     return Fault::refuse("((", "shells disagree about `((`");
@@ -272,15 +273,19 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Removes a line continuation, if it does not join two tokens.
+    /// Removes a line continuation, if it does not join two tokens or parts of an expansion.
     fn continuation(&mut self) -> Result<(), Fault> {
         let blank = |c: Option<char>| c.is_none_or(|c| c == ' ' || c == '\t' || c == '\n');
-        let before = self.source[..self.at].chars().next_back();
+        let before = &self.source[..self.at];
         let after = self.rest()[2..].chars().next();
-        if !blank(before) && !blank(after) {
+        let is_quoted = self.levels.last() == Some(&Level::DoubleQuote);
+        // `$x` may go on too, with a subscript or a modifier of zsh.
+        let of_expansion = |c: char| c.is_ascii_alphanumeric() || "_@*#?!-:[]".contains(c);
+        let goes_on = before.trim_end_matches(of_expansion).ends_with(['$', '`']);
+        if !blank(before.chars().next_back()) && !blank(after) && (!is_quoted || goes_on) {
             return Fault::refuse("\\", "a word goes on after a backslash and a line break");
         }
-        if self.levels.last() != Some(&Level::DoubleQuote) {
+        if !is_quoted {
             self.end_word(0)?;
         }
         self.seen.text.push_str(&self.source[self.copied..self.at]);
@@ -332,7 +337,11 @@ impl<'a> Lexer<'a> {
             self.at += 1;
             self.open(Level::Substitution)?;
         } else if rest.starts_with("${") {
-            self.at += expansion::parameter(rest)?;
+            let width = expansion::parameter(rest)?;
+            if self.zsh() {
+                zsh::expansions(&rest[..width])?;
+            }
+            self.at += width;
         } else if rest.starts_with("$[") {
             return Fault::refuse("$[", "arithmetic of this form is not read");
         } else if !quoted && (rest.starts_with("$'") || rest.starts_with("$\"")) {

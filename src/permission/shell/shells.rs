@@ -4,11 +4,11 @@
 
 use super::word::Word;
 
-/// The text in `[-e] [-u] [-o pipefail] -c TEXT`; further words are its parameters. Options must be in
-/// this order, separate or clustered.
+/// The text in `[-l] [-e] [-u] [-o pipefail] -c TEXT`; further words are its parameters. Options must
+/// be in this order, separate or clustered.
 pub fn text(arguments: &[Word]) -> Option<&str> {
     let mut words = arguments.iter().map(Word::text);
-    let mut order = "euoc".chars();
+    let mut order = "leuoc".chars();
     loop {
         let letters = words.next()??.strip_prefix('-')?;
         let mut each = letters.chars();
@@ -23,6 +23,11 @@ pub fn text(arguments: &[Word]) -> Option<&str> {
             return words.next()?.filter(|text| !text.starts_with(['-', '+']));
         }
     }
+}
+
+/// Whether a shell runs the file of this name: without a slash, it may look for one elsewhere.
+pub fn is_script(word: &str) -> bool {
+    word.contains('/') && !word.starts_with(['-', '+'])
 }
 
 /// The text that bash would run, behind whatever options.
@@ -94,6 +99,8 @@ mod tests {
             "-euo pipefail -c",
             "-eo pipefail -c",
             "-o pipefail -c",
+            "-l -c",
+            "-lec",
         ] {
             for rest in ["x", "x -c y"] {
                 let text = told(&format!("{options} {rest}"));
@@ -117,8 +124,6 @@ mod tests {
             "-ue x",
             "-e -e x",
             "-x -c x",
-            "-l -c x",
-            "-lc x",
             "-i -c x",
             "-s -c x",
             "-c",

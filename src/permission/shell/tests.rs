@@ -152,7 +152,7 @@ fn what_shells_read_differently_is_refused() {
         &[
             "", " ", "# x", "\n", "git a\r", "git \u{0}a", "git \u{7}", "git 'a", "git a &&",
             "git $'a'", "git $\"a\"", "git $((x))", "git $((x+1))", "git \u{a0}a", "git a\u{85}b", "git \u{e0}", "git $[1]", "git ${!x}",
-            "git ${x@P}", "git ${x[0]}", "git ${x:1}", "git ${x:=y}", "git ${x:-$y}", "git ${x:?$y}", "git ${x:?`y`}", "git ${x:?~}", "git ${x:+~/y}", "git \"${x:-'a'}\"", "git \"${x:?'$(y)'}\"", "git ${x:a:1}", "git ${x:1:y}", "git ${x:1:2:3}", "git ${x: 1:2}", "git ${@:1:2}", "git ${*:1:2}", "git ${x[0]:1:2}", "git ${#x:1:2}",
+            "git ${x@P}", "git ${x[0]}", "git ${x:1}", "git ${x:=y}", "git ${x:-$(y)}", "git ${x:-${y}}", "git ${x:-$1}", "git ${x:-$y[1]}", "git ${x:-a$}", "git ${x:?`y`}", "git ${x:?~}", "git ${x:+~/y}", "git \"${x:-'a'}\"", "git \"${x:?'$(y)'}\"", "git ${x:a:1}", "git ${x:1:y}", "git ${x:1:2:3}", "git ${x: 1:2}", "git ${@:1:2}", "git ${*:1:2}", "git ${x[0]:1:2}", "git ${#x:1:2}",
             "git ${x:-`y`}", "git ${x^^}", "git ${ git x; }", "${x} a", "~/git a",
             "g* a", "g?t a", "[g]it a", "\"$x\" a", "$(git) a", "{git,a}", "coproc git a",
             "select x in a; do git a; done", "for ((i=0;i<1;i++)); do git a; done",
@@ -166,7 +166,7 @@ fn what_shells_read_differently_is_refused() {
     all_run(
         &git(),
         &[
-            "git $((1+2))", "git ${x:0:7} ${x:?no x} ${x:+--x} ${1:0:3}", "git ${x} ${#x} ${x:-a} ${x%.md} ${x##*/} ${x//a/b} $1 $@ \"$@\" $?",
+            "git $((1+2))", "git ${x:0:7} ${x:?no x} ${x:+--x} ${1:0:3}", "git ${x} ${#x} ${x:-a} ${x:-$y} \"${x:-$PWD/a}\" ${x:+$y..} ${x%.md} ${x##*/} ${x//a/b} $1 $@ \"$@\" $?",
             "git '$(id)' \"\\$(id)\" \\`id\\` 'a`b'", "git stash@{0} HEAD^ HEAD~1 a{b}c",
             "git {a,b} {1..3}", "git \"a\nb\"", "git a;", "git \"cost $ 5\" \"s/x$/y/\"",
             "git a\n\n\ngit b\n", "git é", "git -c 'x=(y)' [a] a[b]",

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::PLACEHOLDER;
 use super::names;
-use super::programs::{APPENDS, PARSED, Program, Runs, exactly, lists};
+use super::programs::{APPENDS, PARSED, Program, Runs, exactly, lists, without_system_path};
 use super::shells;
 use super::word::{self, Arity, Piece, Word, is_digits};
 
@@ -21,7 +21,7 @@ pub enum Inner<'a> {
 /// The command inside a wrapper; `None` if this is not certainly one.
 pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
     let (program, arguments) = words.split_first()?;
-    let program = exactly(program.text()?);
+    let program = exactly(without_system_path(program.text()?));
     match program.runs {
         Runs::Command { .. } => behind_options(program, arguments).map(Inner::Command),
         Runs::Words => {
@@ -29,7 +29,13 @@ pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
             Some(Inner::Text(texts.join(" ")))
         }
         Runs::Text if program.has(PARSED) => {
-            shells::text(arguments).map(|text| Inner::Text(text.to_owned()))
+            let text = shells::text(arguments).map(|text| Inner::Text(text.to_owned()));
+            let script = || {
+                arguments
+                    .first()
+                    .filter(|word| word.fits(shells::is_script))
+            };
+            text.or_else(|| script().map(|_| Inner::Command(arguments.into())))
         }
         Runs::Text | Runs::Later | Runs::Nothing => None,
     }

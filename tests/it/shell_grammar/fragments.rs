@@ -6,7 +6,7 @@
 /// All classes, each as likely as another.
 pub const CLASSES: &[&[&str]] = &[
     POSITIONAL, HEREDOCS, PARENTS, DIRECTORIES, EVALUATED, VALUES_THAT_RUN, NESTED, OPTIONS,
-    CONSTANTS, FILTERS, NEUTRAL, OTHER_SHELLS, DENIED, READERS, READERS,
+    CONSTANTS, FILTERS, NEUTRAL, OTHER_SHELLS, DENIED, READERS, READERS, INDIRECT,
 ];
 
 /// Programs that the lists grant in some form, with operands that matter.
@@ -248,6 +248,19 @@ const DENIED: &[&str] = &[
     "hash -p sub/rm git; git a", "enable -n rm; rm a", "PATH=sub rm a", "PATH=sub:$PATH; rm a", "ln -s rm x; ./x", "cp rm out/x; out/x", "setsid rm a", "nohup rm a", "stdbuf -oL rm a", "ionice rm a", "flock x rm a", "watch rm a", "strace rm a", "script -c 'rm a'", "unshare rm a", "chroot . rm a", "ld.so rm a",
     "/lib64/ld-linux-x86-64.so.2 ./evil", "exec -a x rm a", "exec -- rm a", "builtin command rm a", "command -p rm a", "command command rm a", "\\rm a", "'rm' a", "sub/rm a", "./rm a", "/bin/../bin/curl a", "sub/../sub/rm a", "x=m; r$x a", "r$(echo m) a", "r* a", "[r]m a", "?m a", "rm\\\n a", "RM=rm; $RM a", "parallel rm",
     "select x in a; do rm a; break; done", "python3 -c 'rm'", "[[ -v x[$(rm\\ a)] ]]", "[[ 'x[$(rm a)]' -eq 1 ]]", "let 'x[$(rm a)]'", "((x[$(rm a)]))", "for ((x[$(rm a)];0;)); do :; done", "${x[$(rm a)]}", "echo ${x@P}", "x='$(rm a)'; echo ${x@P}", "shopt -s expand_aliases; alias git=rm\ngit a", "unset -f x; rm a", "ulimit -c 0; rm a",
+];
+
+/// What runs a granted command in another form: elsewhere, by a path, from a text, with a setting.
+const INDIRECT: &[&str] = &[
+    "git -C sub status", "git -C sub status \u{1}w", "git -C \u{1}w status", "git -C sub/.. status --dry-run", "git -C .. status", "git -C sub -C .. \u{1}w", "git -C sub -C ../.. status", "git -C $x status", "for i in sub ..; do git -C $i status; done",
+    "cd sub && git -C .. status", "cd sub && git -C scripts status", "git -C sub -c x=y status", "git -C . -x status; \u{1}u", "(git -C sub status); \u{1}u", "git -C sub status && \u{1}u", "git -C sub push", "git -C status",
+    "bash <<'E'\n\u{1}s\nE\n", "sh <<'E'\n\u{1}s; \u{1}s\nE\n", "git a | bash <<'E'\n\u{1}q\nE\n", "dash <<\\E\n\u{1}u\nE\n", "bash <<'E'\nhead -c 9\ngit ' ; rm x # '\nE\n", "bash <<'E' <in/data\ngit a\nE\n", "bash -s <<'E'\n\u{1}s\nE\n", "bash <<'E'\ngit a \\\nE\n", "cd sub && sh <<'E'\n\u{1}u\nE\n", "bash <<-'E'\n\t\u{1}s\n\tE\n",
+    "bash ./scripts/run.sh", "bash ./scripts/run.sh \u{1}w", "sh scripts/run.sh", "bash ./scripts/\u{1}w", "bash \u{1}w", "dash ./scripts/../evil", "bash -e ./scripts/run.sh", "cd sub && bash ./scripts/run.sh", "cd scripts && bash ./run.sh", "bash ./evil", "bash run.sh", "xargs bash ./scripts/run.sh", "find . -exec bash ./scripts/run.sh {} +",
+    "/bin/bash -c '\u{1}q'", "/usr/bin/env \u{1}s", "/usr/bin/env bash -c '\u{1}q'", "/usr/bin/timeout 5 \u{1}s", "/usr/bin/nice \u{1}s", "/bin/sh ./scripts/run.sh", "/bin/../bin/bash -c 'git a'", "./bash -c 'git a'", "/usr/bin/env CI=\u{1}v git a", "/usr/bin/xargs git", "/usr/bin/env -i git a",
+    "API_URL=\u{1}v git a", "API_URL=http://h:1 git a", "export DB_PORT=\u{1}v; git a", "A_ENV=\u{1}w; git \"$A_ENV\"", "A_ENV=rm; $A_ENV a", "A_ENV=sub; git -C \"$A_ENV\" status", "env API_URL=\u{1}v git a", "readonly DB_PORT=5; git $DB_PORT", "for A_ENV in \u{1}v; do git a; done", "read A_ENV < in/data; git a", "A_ENV=in/data; git < $A_ENV",
+    "git \"${x:-$y}\"", "git ${x:-$\u{1}n}", "git \"${x:+$1}\"", "git \"${x:-$y.$i}\"", "find . -name \"${x:-$y}\"", "y='-delete'; find . ${x:-$y}", "y=rm; ${x:-$y} a", "git < \"${x:-$y}\"", "y='a[$(evil)]'; echo \"${x:-$y}\"", "y='a[$(evil)]'; test \"${x:-$y}\" -eq 0", "cd \"${x:-$y}\"; \u{1}u", "git \"${x:-$y[$(evil)]}\"", "git \"${x:?$y}\"",
+    "git \"a\\\nb\"", "git \"$x\\\n[$(evil)]\"", "git \"$\\\n(rm x)\"", "git \"${x}\\\n\u{1}v\"", "git \"`\\\nrm x`\"", "git \"a\\\n\" rm", "git \"$1\\\n2\"", "git \"\\\\\n$(git a)\"", "git \"a\\\n\\\nb\"", "\"g\\\nit\" a", "\"r\\\nm\" a",
+    "git a | base64 -d", "git a | base64 \u{1}w", "base64 -d canary", "mktemp -d", "mktemp canary", "mktemp -d -p \u{1}w", "date -v-1d", "date -v \u{1}w +%F", "date -vx \u{1}w", "unset x", "unset \u{1}n; git a", "x=a; unset x; git $x", "x=rm; unset x; $x a", "unset -f git; git a",
 ];
 
 /// Programs that show files, and what else they can do.

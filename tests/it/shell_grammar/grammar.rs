@@ -271,7 +271,7 @@ impl Grammar {
                 return format!(
                     "bash {} {quoted}",
                     self.pick(&[
-                        "-xc", "-lc", "-ic", "--rcfile canary -ic", "-O extglob -c", "-c --",
+                        "-xc", "-ic", "--rcfile canary -ic", "-O extglob -c", "-c --",
                         "-oc"
                     ])
                 );

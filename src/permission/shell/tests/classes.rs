@@ -76,7 +76,7 @@ fn a_here_document_in_parentheses_has_no_line_like_its_end() {
 fn a_shell_is_told_its_text_in_one_form() {
     let git = git();
     let options = [
-        "-", "--", "- -c", "-- -c", "-c --", "-c -", "-c -e", "-c +e", "+e -c", "-x -c", "-xc", "-lc", "-l -c", "-ic", "-i -c", "-s -c", "-sc", "-n -c", "-p -c", "-cx", "-ce",
+        "-", "--", "- -c", "-- -c", "-c --", "-c -", "-c -e", "-c +e", "+e -c", "-x -c", "-xc", "-ic", "-i -c", "-s -c", "-sc", "-n -c", "-p -c", "-cx", "-ce",
         "-O extglob -c", "+O extglob -c", "-o posix -c", "-o xtrace -c", "-oc pipefail", "-euxo pipefail -c", "--posix -c", "--norc -c", "--rcfile x -c", "--init-file x -c",
         "--login -c", "--verbose -c", "--debugger -c", "-D -c", "-a -c", "-v -c", "-r -c", "-m -c", "-b -c", "-h -c", "-k -c", "-C -c", "-f -c", "-B -c", "-H -c", "-P -c", "-T -c", "-E -c",
         "-o -c", "-e x -c", "\"$x\" -c", "$x -c", "-c \"$x\"", "-c $x", "-$x", "'' -c", "-o pipefail -e -c",
@@ -85,10 +85,10 @@ fn a_shell_is_told_its_text_in_one_form() {
         for option in options {
             none_runs(&git, &[&format!("{shell} {option} 'git a'"), &format!("timeout 5 {shell} {option} 'git a'")]);
         }
-        for fine in ["-c", "-e -c", "-ec", "-u -c", "-eu -c", "-euc", "-euo pipefail -c", "-e -u -o pipefail -c", "-o pipefail -c"] {
+        for fine in ["-c", "-lc", "-l -c", "-leu -c", "-e -c", "-ec", "-u -c", "-eu -c", "-euc", "-euo pipefail -c", "-e -u -o pipefail -c", "-o pipefail -c"] {
             all_run(&git, &[&format!("{shell} {fine} 'git a'"), &format!("{shell} {fine} 'git show \"$1\"' x y")]);
         }
-        none_runs(&git, &[&format!("{shell} x.sh"), &format!("{shell} -e x.sh"), &format!("{shell} -s a"), &format!("/bin/{shell} -c 'git a'"), &format!("{shell} -c"), &format!("{shell} -c ''")]);
+        none_runs(&git, &[&format!("{shell} x.sh"), &format!("{shell} -e x.sh"), &format!("{shell} -s a"), &format!("./{shell} -c 'git a'"), &format!("/opt/bin/{shell} -c 'git a'"), &format!("{shell} -c"), &format!("{shell} -c ''")]);
     }
     none_runs(&git, &["zsh -c 'git a'", "ksh -c 'git a'", "ash -c 'git a'", "busybox sh -c 'git a'", "rbash -c 'git a'", "bash5 -c 'git a'", "sh -c 'sh - -c x'", "sh -c 'git a' | sh -s"]);
 }
@@ -163,6 +163,111 @@ fn a_here_document_ends_its_substitution() {
         &git(),
         &[
             "git $(git b; git a <<E\nx\nE\n)", "git \"$(git a <<E | git b\nx\nE\n)\"; git c; git d", "git $(git a <<A <<B\nx\nA\ny\nB\n\n )", "git a <<E; git b; git c\nx\nE\ngit d; git e", "git $(git $(git a <<E\nE\n); git b; git c)",
+        ],
+    );
+}
+
+#[test]
+fn a_shell_runs_the_one_line_that_it_is_given_as_input() {
+    let scene = scene().active("Bash(git:*) Bash(head:*) Bash(cat:*)");
+    all_run(&scene, &["bash <<'EOF'\ngit a && git b\nEOF", "sh <<\"E\"\ngit a\nE", "git a | bash <<'E'\ngit b\nE", "bash <<'E'; git b\ngit a\nE"]);
+    none_runs(
+        &scene,
+        &[
+            // The first command may read a part of the second, of which the shell then reads the rest.
+            "bash <<'E'\nhead -c 9\ngit ' ; rm x # '\nE", "bash <<'E'\ngit a\ngit b\nE", "bash <<'E'\nrm x\nE", "bash <<'E'\ngit a \\\nE", "bash <<'E'\n\ngit a\nE",
+            "bash <<E\n$x\nE", "bash <<E\ngit a\nE", "bash <<'E' <x\ngit a\nE", "bash <<'E' 2>x\ngit a\nE", "bash x <<'E'\ngit a\nE", "bash -s <<'E'\ngit a\nE", "zsh <<'E'\ngit a\nE",
+            "bash 3<<'E'\ngit a\nE", "bash <<'E'\nbash <<F\nE", "x=bash; $x <<'E'\nrm x\nE", "bash <<'E'\ncat x | bash\nE", "PATH=x bash <<'E'\ngit a\nE", "bash <<<'git a'",
+        ],
+    );
+}
+
+#[test]
+fn a_script_is_granted_with_the_shell_that_runs_it() {
+    let scripts = scene().active("Bash(scripts/a.sh:*) Bash(./b.sh x)");
+    all_run(&scripts, &["bash scripts/a.sh", "sh scripts/a.sh x y", "/bin/bash scripts/a.sh", "timeout 5 bash scripts/a.sh", "bash ./b.sh x"]);
+    none_runs(
+        &scripts,
+        &[
+            "bash ./b.sh", "bash a.sh", "bash -x scripts/a.sh", "bash - scripts/a.sh", "bash -c scripts/b.sh", "zsh scripts/a.sh", "bash scripts/../x.sh", "cd sub && bash scripts/a.sh",
+            "bash $x/scripts/a.sh", "bash scripts/$x", "./bash scripts/a.sh", "python3 scripts/a.sh", "BASH_ENV=x bash scripts/a.sh", "bash ~/scripts/a.sh", "bash scripts/a.sh > x",
+        ],
+    );
+}
+
+#[test]
+fn git_in_a_directory_of_the_project_is_git_there() {
+    let git = scene().active("Bash(git status:*) Bash(git add src/x)");
+    all_run(&git, &["git -C sub status", "git -C ./a/b status -s", "git -C /p/sub status", "git -C a -C b status", "for d in a b; do git -C sub status; done", "git -C sub status && git status"]);
+    none_runs(
+        &git,
+        &[
+            "git -C .. status", "git -C / status", "git -C sub -C ../.. status", "git -C $x status", "git -C \"$x\" status", "git -C ~ status", "git -C '~' status", "git -C '' status", "git -C status",
+            "git -C sub push", "git -C sub -c core.pager=x status", "git -C sub --git-dir=x status", "git -C sub add src/x", "git -c core.pager=x -C sub status", "cd sub && git -C ../.. status",
+            "./git -C sub status", "GIT_DIR=x git -C sub status", "git -Csub status",
+        ],
+    );
+}
+
+#[test]
+fn a_variable_that_says_how_a_program_runs_may_be_set() {
+    let serve = scene().active("Bash(serve:*)");
+    all_run(
+        &serve,
+        &["API_URL=http://localhost:1 serve", "APP_ENV=test LOG_LEVEL=debug serve x", "export REDIS_HOST=h; serve", "REQUEST_TIMEOUT=30 DB_PORT=5432 serve", "BASE_URL=http://h; serve \"$BASE_URL/x\""],
+    );
+    none_runs(
+        &serve,
+        &[
+            "GIT_URL=x serve", "PIP_INDEX_URL=x serve", "UV_INDEX_URL=x serve", "DOCKER_HOST=x serve", "NPM_CONFIG_URL=x serve", "BASH_ENV=x serve", "SSH_HOST=x serve", "OPENAI_BASE_URL=x serve",
+            "AWS_ENDPOINT_URL=x serve", "api_url=x serve", "API_URL='a b' serve", "API_URL=$(id) serve", "API_URL=\"$x\" serve", "API_URL='`id`' serve", "API_FILE=x serve", "X_URLS=x serve",
+        ],
+    );
+    let fetch = scene().active("Bash(curl https://h/*)");
+    all_run(&fetch, &["BASE_URL=https://h; curl \"$BASE_URL/x\""]);
+    none_runs(&fetch, &["BASE_URL=https://i; curl \"$BASE_URL/x\"", "BASE_URL=https://h; BASE_URL=https://i; curl \"$BASE_URL/x\""]);
+}
+
+#[test]
+fn a_backslash_ends_a_line_within_double_quotes() {
+    let git = git();
+    all_run(&git, &["git -d \"a=1&\\\nb=2\"", "git \"{\\\n}\"", "git \"${x}\\\ny\"", "git \"a\\\n$x\""]);
+    none_runs(
+        &git,
+        &[
+            "git \"$\\\n(rm x)\"", "git \"$x\\\n[y]\"", "git \"$@\\\n[y]\"", "git \"$x:\\\nh\"", "git \"$x\\\ny\"", "git \"$\\\n\\\n(rm x)\"", "git \"`\\\nrm x`\"", "git \"$$\\\n(rm x)\"",
+            "git a\\\nb", "git \"a\"\\\n\"b\"",
+        ],
+    );
+}
+
+#[test]
+fn an_entry_spells_a_variable_of_the_host() {
+    let host = scene().active("Bash(${PLUGIN_ROOT}/scripts/*.sh:*) Bash(git:*) Write");
+    all_run(
+        &host,
+        &["${PLUGIN_ROOT}/scripts/a.sh x", "\"${PLUGIN_ROOT}/scripts/a.sh\"", "\"${PLUGIN_ROOT}\"/scripts/a.sh y && git a", "git a | ${PLUGIN_ROOT}/scripts/a.sh", "for x in a; do ${PLUGIN_ROOT}/scripts/a.sh; done"],
+    );
+    none_runs(
+        &host,
+        &[
+            "${PLUGIN_ROOT}/scripts/../a.sh", "${PLUGIN_ROOT}/scripts/$x.sh", "${PLUGIN_ROOT}/a.sh", "${OTHER_ROOT}/scripts/a.sh", "$PLUGIN_ROOT/scripts/a.sh", "${PLUGIN_ROOT:-x}/scripts/a.sh",
+            "PLUGIN_ROOT=x; ${PLUGIN_ROOT}/scripts/a.sh", "PLUGIN_ROOT=x ${PLUGIN_ROOT}/scripts/a.sh", "export PLUGIN_ROOT=x; ${PLUGIN_ROOT}/scripts/a.sh", "read PLUGIN_ROOT; ${PLUGIN_ROOT}/scripts/a.sh",
+            "for PLUGIN_ROOT in x; do ${PLUGIN_ROOT}/scripts/a.sh; done", "eval \"$x\"; ${PLUGIN_ROOT}/scripts/a.sh", "git a > ${PLUGIN_ROOT}/scripts/a.sh", "cd ${PLUGIN_ROOT}/scripts && git a",
+            "cd sub && ${PLUGIN_ROOT}/scripts/a.sh", "${x:=y}; ${PLUGIN_ROOT}/scripts/a.sh", "bash -c '${PLUGIN_ROOT}/scripts/a.sh'", "'${PLUGIN_ROOT}/scripts/a.sh'\"$x\"", "env PLUGIN_ROOT=x bash -c '${PLUGIN_ROOT}/scripts/a.sh'",
+        ],
+    );
+}
+
+#[test]
+fn a_star_in_double_quotes_of_an_entry_is_part_of_a_word() {
+    let quoted = scene().active("Bash(bash \"*/scripts/*\") Bash(find . -name '*.py') Bash(\"$HOME/bin/x\":*)");
+    all_run(&quoted, &["bash /skills/s/scripts/a.sh", "bash './a b/scripts/c.sh'", "find . -name '*.py'", "~/bin/x y"]);
+    none_runs(
+        &quoted,
+        &[
+            "bash x y/scripts/z", "bash -c 'rm x' /scripts/a", "bash a/scripts/b c", "bash a/scripts/../b", "bash ../a/scripts/b", "bash $x/scripts/a", "bash a/scripts/$x", "find . -name 'x.py'",
+            "find . -name x -delete -o -name y.py", "/bin/x",
         ],
     );
 }
