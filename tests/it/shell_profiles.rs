@@ -266,8 +266,7 @@ fn needs_no_grant(call: &Logged) -> bool {
             while let Some(word) = words.next() {
                 match word.as_str() {
                     "-u" | "-R" => {}
-                    "-d" => drop(words.next()),
-                    "-v" => drop(words.next()),
+                    "-d" | "-v" => drop(words.next()),
                     _ if word.starts_with('+') || word.starts_with("-I") => {}
                     _ if word.starts_with("-v") => {}
                     _ => return false,
