@@ -223,8 +223,8 @@ fn two_parsers_see_the_same_commands() {
     for _ in 0..3000 {
         // `&>` is read in two ways, of which the other parser knows one.
         let command = grammar.command().replace("&>", " >");
-        // Nor does it know that a shell runs its input.
-        if command.contains("sh <<") {
+        // Nor does it know that a shell runs its input, or read a blank in `${…}` behind a `<<`.
+        if command.contains("sh <<") || command.contains("<<") && command.contains(":+a b") {
             continue;
         }
         let Some(ours) = ours(&command) else { continue };

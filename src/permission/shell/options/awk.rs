@@ -1,5 +1,5 @@
 //! `awk` as a filter (docs/spec/restriction.md#program-filters): programs of a few tokens that
-//! compare and print fields. The rest of the language reads and writes files and runs programs.
+//! compare, count and print fields. The rest of the language reads and writes files and runs programs.
 
 use std::sync::LazyLock;
 
@@ -15,8 +15,10 @@ pub fn is_separator(text: &str) -> bool {
 /// A token at the beginning of a text. In a string, only a tab and a line break may be escaped.
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     let tokens = [
-        r#"[ \t{},]|"(?:[^"\\\n]|\\[tn])*""#,
-        r"\$(?:N[FR]\b|[0-9]+)|[0-9][0-9.]*|(?:N[FR]|print)\b",
+        r#"[ \t{},;]|"(?:[^"\\\n]|\\[tn])*""#,
+        r"\$(?:N[FR]\b|[0-9]+)|[0-9][0-9.]*|(?:N[FR]|print|BEGIN|END)\b",
+        // No function of any version is called so.
+        r"(?:sum|total|count|[a-z])\b|\+[=+]?",
         "[=!<>]=|&&|[|][|]|[<>]",
     ];
     Regex::new(&format!("^(?:{})", tokens.join("|"))).expect("a test compiles it")
@@ -39,6 +41,7 @@ pub fn is_harmless(program: &str) -> bool {
             "{" => !std::mem::replace(&mut in_braces, true),
             "}" => std::mem::replace(&mut in_braces, false),
             "print" => in_braces,
+            "BEGIN" | "END" => !in_braces,
             ">" | ">=" => !in_braces && !rest.starts_with(">>"),
             _ => true,
         };
@@ -73,7 +76,8 @@ mod tests {
             &["{print $1 \"\\t\" $2}"], &["-F,", "{print $2}"], &["-F", ",", "{print $2}"], &["-F:", "$3 >= 1000 {print $1}"],
             &["-F\\t", "{print $2}"], &["-F", "|", "{print NR \": \" $0}"],
             &["$1 == 2.5 || $2 < 3 {print $0} NR == 7 {print $1}"], &["/x/"], &["/time:/ {print $0}"], &[" /^a.*b$/{print $1}"],
-            &["/x/ && NR > 2"],
+            &["/x/ && NR > 2"], &["{s += $1} END {print s}"], &["{sum+=$2; n++} END {print sum, n}"], &["/x/ {count++} END{print count}"],
+            &["END{print NR}"], &["{print $1+$2;}"], &["{ print $1 ; }"], &["BEGIN {print 1}"],
         ] {
             assert!(filters(arguments), "{arguments:?}");
         }
@@ -86,12 +90,12 @@ mod tests {
             "{print >> \"x\"}", "{print $1 > $2}", "{print $1>2}", "{print $1 >= $2}", "{\"id\" | getline}", "{getline < \"x\"}",
             "{getline}", "@include \"x\"", "@load \"filefuncs\"", "{print ENVIRON[\"HOME\"]}", "{print | & \"x\"}",
             "{print |& \"sh\"}", "function f(){system(1)}", "{close(\"x\")}", "{printf \"%s\", $1}", "{print $(1)}", "{print -1}",
-            "{x=1}", "{NR=1}", "NR=1", "{print $NR++}", "{print;system(\"id\")}", "{print}\n{system(\"id\")}",
+            "{x=1}", "{NR=1}", "NR=1", "{print;system(\"id\")}", "{print}\n{system(\"id\")}",
             "{print \"a\\\"\" | \"id\"}", "{print \"a\\", "{print \"a", "{print \"a\\\\\" | \"sh\"}", "print > \"x\"", "print",
             "{print $1", "print $1}", "{{print}}", "}{print}", "/x/ {system(1)}", "//", "/=x/", "/x/y/", "/x", "$1 /x/", "/a\\/b/", "/[/]x/", "/x/ {print > \"f\"}", "/\"/", "NR==1 /x/", "$1 ~ /x/", "$1 ~ \"x\"", "!x", "#x",
             "{print FILENAME}", "ARGV", "{fflush()}", "$1 | 2", "$1 & 2", "1 >> 2", "NR >>\"x\"", "{print}>\"x\"{print >\"x\"}",
-            "BEGIN", "END{print NR}", "{print\\\n}", "{print `id`}", "{print 'x'}", "NRx", "$NFx", "$", "$x", "-f", "-v",
-            "--version", "{print length}", "{ print $1 ; }", "{print\t\u{a0}1}", "{nextfile}", "{exit}",
+            "{END}", "END{system(1)}", "{s+=system(1)}", "{print s | \"sh\"}", "{getline s}", "{print > s}", "{s=1}", "{a[1]++}", "{total(1)}", "{x+=/y/}", "{print\\\n}", "{print `id`}", "{print 'x'}", "NRx", "$NFx", "$", "$x", "-f", "-v",
+            "--version", "{print length}", "{sqrt(s)}", "{split}", "{print\t\u{a0}1}", "{nextfile}", "{exit}",
         ] {
             assert!(!filters(&[program]), "{program}");
         }
