@@ -244,6 +244,7 @@ fn of_verb(verb: &Verb) -> Decision {
             skill: _,
             tool: _,
             arguments: _,
+            agent: _,
         })
         | Verb::Suggest(Suggest {
             skill: _,

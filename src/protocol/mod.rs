@@ -15,7 +15,7 @@ pub mod tools;
 pub use answer::{Response, install_panic_hook, live};
 pub use called::{Called, activation, advice, resolve};
 pub use hooks::ModelInstall;
-pub use judge::{BY_TYPING, Request, with_call};
+pub use judge::{BY_TYPING, Request, Verdict, with_call};
 pub use request::{
     Activate, CreateSkill, Format, HookData, Input, ListedTool, Payload, Prompt,
     ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession, StartScript, ToolCall,

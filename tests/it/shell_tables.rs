@@ -89,7 +89,7 @@ pub const HOSTILE: &[&str] = &[
     "PS4='$(rm x)'; set -x; true", "x=-v; test \"$x\" 'a[$(rm x)]'", "read 'a[$(rm x)]'", "unset 'a[$(rm x)]'", "wait -p 'a[$(rm x)]'",
     "x=abc; echo ${x:a[$(rm x)]}", "eval \"$x\"", "eval rm x", "eval 'git log; rm x'", "eval $(git log)", "source ./x", ". ./x",
     "trap 'rm x' EXIT; git log", "trap 'rm x' DEBUG; git log", "bash -c 'rm x'", "bash -c \"$x\"", "sh -c rm", "bash -c 'git log; rm x'",
-    "bash x.sh", "bash <<< 'rm x'", "bash <<'E'\nrm x\nE", "git log | bash -s", "bash -lc 'git log'", "bash -xc 'git log'", "bash --rcfile x -ic 'git log'",
+    "bash x.sh", "bash <<< 'rm x'", "bash <<'E'\nrm x\nE", "git log | bash -s", "bash -xc 'git log'", "bash --rcfile x -ic 'git log'",
     "bash -c 'bash -c \"rm x\"'", "sh -c 'eval \"rm x\"'", "zsh -c 'git log'", "ksh -c 'git log'",
     // The program is another one.
     "PATH=/tmp:$PATH; git log", "PATH=/tmp git log", "export PATH=/tmp; git log", "readonly PATH=/tmp", "for PATH in /tmp; do git log; done",

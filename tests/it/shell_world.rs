@@ -136,7 +136,7 @@ impl World {
         let stub = |name: &str, print: &str| {
             let log = format!("${{STUB_LOG:-{}}}/$$", stray.display());
             format!(
-                "#!/bin/dash\nread -r i\n{{ printf 'P%s' \"{name}\"; for a; do printf '\\037%s' \"$a\"; done; printf '\\036%s\\036%s\\036' \"$(pwd -P)\" \"$i\"; export -p; }} > \"{log}\"\n{print}"
+                "#!/bin/dash\n[ \"${{BASH_VERSION-}}\" ] && exec /bin/dash \"$0\" \"$@\"\nread -r i\n{{ printf 'P%s' \"{name}\"; for a; do printf '\\037%s' \"$a\"; done; printf '\\036%s\\036%s\\036' \"$(pwd -P)\" \"$i\"; export -p; }} > \"{log}\"\n{print}"
             )
         };
         for name in STUBS {

@@ -10,12 +10,16 @@ use crate::cli::named::installed;
 use crate::cli::report::session_with;
 use crate::cli::{Answer, Call, Failure, note};
 use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::host::Agent;
 use crate::host::alias::{self, Capability};
 use crate::host::ours;
 use crate::host::tools::{self, HostTool};
 use crate::permission::{CALL, Decision, Grant, Outcome, Part, decide};
 use crate::policy::{CONFIGURATION, OnDisk};
-use crate::protocol::{Request, ToolUse, with_call};
+use crate::protocol::agents::Asked;
+use crate::protocol::{Request, ToolUse, Verdict, with_call};
+use crate::session::Session;
 use crate::skill::one_line;
 use crate::sys::{tell, text::quoted};
 
@@ -30,40 +34,120 @@ pub struct Check {
     /// One of its arguments; repeatable
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<String>,
+    /// The agent whose hook would be asked, with its own names for tools, such as claude-code
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<Agent>,
 }
 
 impl Check {
     /// Explains what would happen to the call; a failure if it would be blocked.
     pub fn run(&self, call: Call) -> Answer {
-        let catalog = Catalog::naming(call.facts, &self.skill);
-        // For an unknown name, this error is worded for a person.
-        installed(call.facts, &catalog, &self.skill)?;
-        let skill = usable(&catalog, &self.skill)?;
         let arguments = arguments(&self.arguments)?;
-        let used = ToolUse {
-            tool: host_tool(&self.tool, &arguments),
-            arguments: Value::Object(arguments),
+        let explained = match self.agent {
+            Some(agent) => self.in_agent(call, agent, arguments)?,
+            None => self.in_chibi(call, arguments)?,
         };
-        let session = session_with(skill);
-        let (config, policies) = (call.facts.config()?, call.facts.policies()?);
-        let enforcement = Enforcement::for_session(call.facts, &config, &policies, &session);
-        let request = Request::of_chibi(call.facts, used).usable()?;
-        let scope = enforcement.scope();
-        let (tool, decision) = with_call(call.facts, &session, &scope, &request, |call| {
-            (call.tool.to_owned(), decide(&scope, call, &OnDisk))
-        });
-        let parts = decision.parts.iter().filter(|part| part.kind != CALL);
-        let (parts, message) = (parts.collect::<Vec<_>>(), message(&decision));
+        let Explained {
+            tool,
+            is_allowed,
+            message,
+            parts,
+        } = explained;
+        let parts: Vec<&Part> = parts.iter().filter(|part| part.kind != CALL).collect();
         let explained = json!({
             "tool": tool,
-            "allowed": decision.allows(),
+            "allowed": is_allowed,
             // Why the call is allowed or not, for a person.
             "message": message,
             // The parts of a shell command; empty if there is nothing to split.
             "parts": parts.iter().map(|part| value(part)).collect::<Vec<_>>(),
         });
-        let text = call.answer(&explained, || render(decision.allows(), &message, &parts))?;
-        Failure::unless(decision.allows(), text)
+        let text = call.answer(&explained, || render(is_allowed, &message, &parts))?;
+        Failure::unless(is_allowed, text)
+    }
+
+    fn in_chibi(&self, call: Call, arguments: Map<String, Value>) -> Result<Explained> {
+        let catalog = Catalog::naming(call.facts, &self.skill);
+        // For an unknown name, this error is worded for a person.
+        installed(call.facts, &catalog, &self.skill)?;
+        let session = session_with(usable(&catalog, &self.skill)?);
+        let used = ToolUse {
+            tool: host_tool(&self.tool, &arguments),
+            arguments: Value::Object(arguments),
+        };
+        let request = Request::of_chibi(call.facts, used).usable()?;
+        Explained::by_rules(call.facts, &session, &request)
+    }
+
+    /// As its hook answers, in its words: the first call that does not go on by itself counts.
+    fn in_agent(
+        &self,
+        call: Call,
+        agent: Agent,
+        arguments: Map<String, Value>,
+    ) -> Result<Explained> {
+        let used = ToolUse {
+            tool: self.tool.clone(),
+            arguments: Value::Object(arguments),
+        };
+        let asked = Asked::of(&call.facts.run, agent, &self.skill, &used)?;
+        let mut whole: Option<Explained> = None;
+        for (request, verdict) in asked.judged {
+            let by_rules = Explained::by_rules(asked.facts, &asked.session, &request)?;
+            let (is_allowed, message) = match verdict {
+                Verdict::Refuse(why) => (false, why.person),
+                Verdict::Ask(reason) => (false, format!("the agent asks you: {reason}")),
+                Verdict::Note(text) => (true, text),
+                Verdict::Allow | Verdict::Grant(_) if by_rules.is_allowed => {
+                    (true, by_rules.message)
+                }
+                Verdict::Allow | Verdict::Grant(_) => {
+                    (true, "the files are the skill's own".to_owned())
+                }
+            };
+            let mut parts = whole.map_or_else(Vec::new, |before| before.parts);
+            parts.extend(by_rules.parts);
+            whole = Some(Explained {
+                tool: self.tool.clone(),
+                is_allowed,
+                message,
+                parts,
+            });
+            if !is_allowed {
+                break;
+            }
+        }
+        whole.ok_or_else(|| {
+            Error::new(format!(
+                "`{}` is judged by the skill that it loads",
+                quoted(&self.tool)
+            ))
+        })
+    }
+}
+
+/// What is decided on a call, and why.
+struct Explained {
+    tool: String,
+    is_allowed: bool,
+    message: String,
+    parts: Vec<Part>,
+}
+
+impl Explained {
+    fn by_rules(facts: &Facts, session: &Session, request: &Request) -> Result<Self> {
+        let (config, policies) = (facts.config()?, facts.policies()?);
+        let enforcement = Enforcement::for_session(facts, &config, &policies, session);
+        let scope = enforcement.scope();
+        let (tool, decision) = with_call(facts, session, &scope, request, |call| {
+            (call.tool.to_owned(), decide(&scope, call, &OnDisk))
+        });
+        Ok(Self {
+            tool,
+            is_allowed: decision.allows(),
+            message: message(&decision),
+            parts: decision.parts,
+        })
     }
 }
 

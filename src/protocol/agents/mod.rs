@@ -5,6 +5,7 @@
 
 mod activation;
 mod answers;
+mod asked;
 mod commands;
 mod confine;
 mod event;
@@ -17,4 +18,5 @@ mod run;
 mod search;
 mod translate;
 
+pub use asked::Asked;
 pub use run::run;

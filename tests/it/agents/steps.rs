@@ -1,6 +1,7 @@
 //! Steps as Claude Code takes them in real work, under the lists that skills have for such work.
 
 use super::{World, claude_code};
+use crate::host::finish;
 
 /// Each step passes (`+`) or is refused (`-`, with the reason above it), in a repository; `⏎` is a line end.
 fn go_as_they_say(list: &str, steps: &str, at_least: usize) {
@@ -22,8 +23,14 @@ fn go_as_they_say(list: &str, steps: &str, at_least: usize) {
     let mut passed = 0;
     for line in steps.lines().filter(|line| !line.starts_with('#')) {
         let (sign, command) = line.split_at(2);
-        let answer = world.run(&command.replace('⏎', "\n"));
+        let text = command.replace('⏎', "\n");
+        let answer = world.run(&text);
         assert_eq!(answer.is_denied(), sign == "- ", "{command}: {answer:?}");
+        // A person who asks beforehand is told the same.
+        let mut check = world.command();
+        check.args("check work --agent claude-code --tool Bash --arg".split(' '));
+        let checked = finish(check.arg(format!("command={text}")), b"");
+        assert_eq!(checked.status == 1, sign == "- ", "{command}: {checked:?}");
         passed += usize::from(sign == "+ ");
     }
     assert!(passed >= at_least, "{passed}");
