@@ -14,7 +14,7 @@ use super::layer::Layer;
 use super::signatures::Signatures;
 use super::signing::signing_in_force;
 use crate::facts::Facts;
-use crate::marketplace::{LockEntry, installed_digest};
+use crate::marketplace::{Digest, LockEntry};
 use crate::policy::{
     Approvals, Asks, Config, DigestCache, Finding, Ledger, Policies, Subject, Trust, Trusts,
     Visibility, any_matches, approval_current, approval_needed, refusal,
@@ -140,9 +140,9 @@ impl<'a> Rules<'a> {
     fn is_intact(&self, skill: &Skill, installed: &LockEntry) -> bool {
         let now = self.digests.digested("lock", &skill.dir, || {
             let (_, stamps) = tree::digest_seen([&skill.dir])?;
-            let digest = installed_digest(&skill.dir)
-                .map_err(|error| io::Error::other(error.to_string()))?;
-            Ok((digest, stamps))
+            let digest =
+                Digest::read(&skill.dir).map_err(|error| io::Error::other(error.to_string()))?;
+            Ok((digest.sha256, stamps))
         });
         now.is_ok_and(|now| now == installed.sha256)
     }

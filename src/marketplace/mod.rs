@@ -20,15 +20,15 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use bill::{Bill, Content, Item};
+pub use bill::{Item, cyclonedx};
 pub use fetch::{Class, Commit, Failure, Permit, Tool};
 pub use install::{AgreeToAll, Fate, SyncList, SyncPlan, Synced};
 pub use install::{
     Change, Difference, Edited, Installed, Plan, Planned, Powers, Present, SKILLS, Status, ToolKey,
 };
 pub use install::{Removed, Switch, UpdateOptions, Updated, check_same_skill};
-pub use lock::{Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
-pub use lock::{installed_digest, is_foreign, listed_name, named_by_directory, offered_name};
+pub use lock::{Digest, Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
+pub use lock::{is_foreign, listed_name, named_by_directory, offered_name};
 pub use market::Market;
 pub use options::{Candidate, Confirm, InstallOptions, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};

@@ -7,7 +7,7 @@ use crate::cli::report::is_told;
 use crate::cli::{json, watched};
 use crate::error::Result;
 use crate::facts::Facts;
-use crate::marketplace::{Bill, Content, Item, LockEntry};
+use crate::marketplace::{Digest, Item, LockEntry, cyclonedx};
 use crate::sys::Progress;
 
 /// The bill of every skill directory that the caller may know of, also of those that are not offered.
@@ -24,7 +24,7 @@ pub fn bill(facts: &Facts) -> Result<String> {
     });
     let mut skills: Vec<Item> = skills.collect();
     skills.sort_by(|a, b| a.directory.cmp(&b.directory));
-    json::bare(&Bill { skills }.cyclonedx())
+    json::bare(&cyclonedx(&skills))
 }
 
 fn item(facts: &Facts, entry: &Entry, origins: &mut Installed) -> Item {
@@ -33,9 +33,9 @@ fn item(facts: &Facts, entry: &Entry, origins: &mut Installed) -> Item {
     let skill = entry.disclosed();
     // Of the files of an untrusted project not even the names are shown.
     let content = if entry.is_concealed() {
-        Content::Unread("it is a project's that is not trusted".to_owned())
+        Err("it is a project's that is not trusted".to_owned())
     } else {
-        Content::read(&entry.dir)
+        Digest::read(&entry.dir).map_err(|error| error.to_string())
     };
     let origin = origins.said(facts, entry).cloned();
     let origin = origin.filter(|_| !entry.is_concealed());

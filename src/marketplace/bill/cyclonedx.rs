@@ -1,12 +1,12 @@
 //! A bill as `CycloneDX` 1.6 (ECMA-424) in JSON. It has no time: the format requires none.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::marketplace::bill::purl::{archive_digest, purl, repository, web_address};
-use crate::marketplace::bill::{Bill, File, Item};
-use crate::marketplace::lock::LockEntry;
+use crate::marketplace::lock::{Digest, LockEntry};
 use crate::marketplace::reference::Kind;
+use crate::skill::one_line;
 
 /// What made a bill.
 const PROGRAM: &str = "agent-skills";
@@ -15,55 +15,77 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The reference of what the bill is about.
 const WHOLE: &str = "installation";
 
-impl Bill {
-    /// The bill in this format.
-    pub fn cyclonedx(&self) -> Value {
-        let skills = self.skills.iter();
-        let refs: Vec<&str> = skills.clone().map(|skill| &*skill.directory).collect();
-        let mut document = json!({
-            "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
-            "bomFormat": "CycloneDX",
-            "specVersion": "1.6",
-            "serialNumber": null,
-            "version": 1,
-            "metadata": {
-                "lifecycles": [{"phase": "operations"}],
-                "tools": {
-                    "components": [{"type": "application", "name": PROGRAM, "version": VERSION}],
-                },
-                "component": {
-                    "type": "application",
-                    "bom-ref": WHOLE,
-                    "name": "installed agent skills",
-                },
+/// One installed skill.
+#[derive(Debug)]
+pub struct Item {
+    /// Its name, or its directory's if it could not be loaded.
+    pub name: String,
+    /// Its layer.
+    pub layer: &'static str,
+    /// Its directory; no other skill of the bill has it.
+    pub directory: String,
+    /// As its author wrote it.
+    pub version: Option<String>,
+    /// As its author wrote it.
+    pub license: Option<String>,
+    /// What the lockfile says; `None` for a skill that was put there by hand.
+    pub entry: Option<LockEntry>,
+    /// Whether a project says that of itself.
+    pub claimed: bool,
+    /// What its directory is a link to.
+    pub linked_to: Option<String>,
+    /// Its files, or why they were not read.
+    pub content: Result<Digest, String>,
+}
+
+/// The software bill of these skills. The same installation has the same bill.
+pub fn cyclonedx(skills: &[Item]) -> Value {
+    let refs: Vec<&str> = skills.iter().map(|skill| &*skill.directory).collect();
+    let mut document = json!({
+        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "serialNumber": null,
+        "version": 1,
+        "metadata": {
+            "lifecycles": [{"phase": "operations"}],
+            "tools": {
+                "components": [{"type": "application", "name": PROGRAM, "version": VERSION}],
             },
-            "components": skills.map(component).collect::<Vec<_>>(),
-            "dependencies": [{"ref": WHOLE, "dependsOn": refs}],
-        });
-        document["serialNumber"] = format!("urn:uuid:{}", uuid(&document)).into();
-        document
-    }
+            "component": {
+                "type": "application",
+                "bom-ref": WHOLE,
+                "name": "installed agent skills",
+            },
+        },
+        "components": skills.iter().map(component).collect::<Vec<_>>(),
+        "dependencies": [{"ref": WHOLE, "dependsOn": refs}],
+    });
+    document["serialNumber"] = format!("urn:uuid:{}", uuid(&document)).into();
+    document
 }
 
 fn component(skill: &Item) -> Value {
-    let mut component = Map::new();
-    // A reusable part that is neither an application nor a framework counts as a library.
-    component.insert("type".to_owned(), "library".into());
-    component.insert("bom-ref".to_owned(), (&*skill.directory).into());
-    component.insert("name".to_owned(), (&*skill.name).into());
     let entry = skill.entry.as_ref();
-    let files: Vec<Value> = skill.files().iter().map(file).collect();
-    let properties = skill.properties().into_iter();
+    // A reusable part that is neither an application nor a framework counts as a library.
+    let mut component = json!({
+        "type": "library", "bom-ref": skill.directory, "name": skill.name,
+    });
+    let commit = || entry?.commit.as_deref();
+    let license = skill.license.as_deref().map(one_line).unwrap_or_default();
+    // It is what the author says, not what somebody found out.
+    let license = Some(license.trim()).filter(|name| !name.is_empty());
+    let license =
+        license.map(|name| json!([{"license": {"name": name, "acknowledgement": "declared"}}]));
+    let files: Vec<Value> = skill.content.iter().flat_map(files).collect();
+    let properties = properties(skill).into_iter();
     let properties = properties.map(|(name, value)| property(name, &value));
     for (key, value) in [
-        ("version", skill.release().map(Value::from)),
         (
-            "licenses",
-            skill.license().map(|name| {
-                // It is what the author says, not what somebody found out.
-                json!([{"license": {"name": name, "acknowledgement": "declared"}}])
-            }),
+            "version",
+            skill.version.as_deref().or_else(commit).map(Value::from),
         ),
+        ("licenses", license),
         (
             "purl",
             entry.and_then(|entry| purl(&skill.name, entry).map(Value::from)),
@@ -72,9 +94,89 @@ fn component(skill: &Item) -> Value {
         ("properties", Some(properties.collect())),
         ("components", (!files.is_empty()).then_some(files.into())),
     ] {
-        component.extend(value.map(|value| (key.to_owned(), value)));
+        if let Some(value) = value {
+            component[key] = value;
+        }
     }
-    component.into()
+    component
+}
+
+/// The files of a skill. Links have no content of their own.
+fn files(digest: &Digest) -> impl Iterator<Item = Value> + '_ {
+    let files = digest.files.paths();
+    let files = files.filter(|path| !digest.links.contains(*path));
+    files.map(|path| {
+        let marked = digest.files.get(path).unwrap_or_default();
+        let sha256 = marked.strip_suffix("+x").unwrap_or(marked);
+        let mut component = json!({
+            "type": "file",
+            "name": path,
+            "hashes": [{"alg": "SHA-256", "content": sha256}],
+        });
+        if marked != sha256 {
+            component["properties"] = json!([property("executable", "true")]);
+        }
+        component
+    })
+}
+
+/// What has no place of its own in the format, by name (docs/marketplace.md).
+fn properties(skill: &Item) -> Vec<(&'static str, String)> {
+    let Item {
+        entry,
+        linked_to,
+        content,
+        ..
+    } = skill;
+    let mut said = vec![
+        ("layer", skill.layer.to_owned()),
+        ("directory", skill.directory.clone()),
+    ];
+    let origin = match (entry, linked_to) {
+        // As the lockfile writes it.
+        (Some(entry), _) => json!(entry.kind).as_str().unwrap_or_default().to_owned(),
+        (None, Some(_)) => "link".to_owned(),
+        (None, None) => "none".to_owned(),
+    };
+    said.push(("origin", origin));
+    if let Some(entry) = entry {
+        let address = |text: &str| web_address(text).unwrap_or(text).to_owned();
+        said.push(("source", address(&entry.source)));
+        let of_entry = [
+            ("address", entry.address.as_deref().map(address)),
+            ("ref", entry.rev.as_ref().map(ToString::to_string)),
+            ("commit", entry.commit.clone()),
+            ("path", Some(entry.path.to_string())),
+            ("tree", entry.tree.clone()),
+        ];
+        let of_entry = of_entry.into_iter();
+        said.extend(of_entry.filter_map(|(name, value)| Some((name, value?))));
+        // What came with a project is its claim, and of changed files nobody signed.
+        let is_as_signed = content.as_ref().is_ok_and(|now| now.sha256 == entry.sha256);
+        if let Some(signer) = entry
+            .signer
+            .as_ref()
+            .filter(|_| is_as_signed && !skill.claimed)
+        {
+            let principal = signer.principal.clone();
+            said.extend(principal.map(|principal| ("signer:principal", principal)));
+            said.push(("signer:key", String::from(signer.key.fingerprint.clone())));
+        }
+    }
+    said.extend(skill.claimed.then(|| ("claimed", "true".to_owned())));
+    said.extend(linked_to.clone().map(|to| ("linked-to", to)));
+    match content {
+        Ok(Digest { sha256, links, .. }) => {
+            said.push(("digest", sha256.clone()));
+            let installed = entry.iter().map(|entry| &entry.sha256);
+            let changed = installed.filter(|was| *was != sha256 && !was.is_empty());
+            said.extend(changed.map(|was| ("installed-digest", was.clone())));
+            said.extend(links.iter().map(|path| ("link", path.clone())));
+        }
+        Err(why) => said.push(("unread", why.clone())),
+    }
+    said.retain(|(_, value)| !value.is_empty());
+    said
 }
 
 /// The place on the web, if there is one.
@@ -87,18 +189,6 @@ fn reference(entry: &LockEntry) -> Option<Value> {
         reference["hashes"] = json!([{"alg": "SHA-256", "content": digest}]);
     }
     Some(json!([reference]))
-}
-
-fn file(file: &File) -> Value {
-    let mut component = json!({
-        "type": "file",
-        "name": file.path,
-        "hashes": [{"alg": "SHA-256", "content": file.sha256}],
-    });
-    if file.is_executable {
-        component["properties"] = json!([property("executable", "true")]);
-    }
-    component
 }
 
 fn property(name: &str, value: &str) -> Value {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::marketplace::Market;
-use crate::marketplace::lock::{Digest, Files, LockEntry};
+use crate::marketplace::lock::{Digest, LockEntry};
 use crate::marketplace::signature::{Checked, KeySets, ManifestProof, Proof, Subject};
 use crate::signing::Signer;
 use crate::skill::Skill;
@@ -55,10 +55,9 @@ impl Market<'_> {
     /// # Errors
     /// When a program that checks does not answer, or a manifest cannot be read.
     pub fn check_present(&self, skill: &Present) -> Result<Checked> {
-        let mut plain = 0;
-        let digest = Digest::read_each(&skill.dir, |_, _| plain += 1);
+        let digest = Digest::read(&skill.dir);
         let unfit = match &digest {
-            Ok(digest) => uncovered(&digest.files, plain),
+            Ok(digest) => uncovered(digest),
             Err(error) => Some(error.to_string()),
         };
         let digest = digest.unwrap_or_default();
@@ -119,15 +118,13 @@ impl Market<'_> {
     }
 }
 
-/// Why no signature covers these files, of which `plain` are no links; `None` if one may. What a link
-/// leads to is not signed, and of two names that are shown alike only one is.
-fn uncovered(files: &Files, plain: usize) -> Option<String> {
-    let odd = files
-        .paths()
-        .find(|path| path.contains(char::REPLACEMENT_CHARACTER));
-    match odd {
+/// Why no signature covers these files; `None` if one may. What a link leads to is not signed, and of
+/// two names that are shown alike only one is.
+fn uncovered(digest: &Digest) -> Option<String> {
+    let is_odd = |path: &&str| path.contains(char::REPLACEMENT_CHARACTER);
+    match digest.files.paths().find(is_odd) {
         Some(path) => Some(format!("the name `{}` is not UTF-8", path.escape_debug())),
-        None if files.paths().len() != plain => {
+        None if !digest.links.is_empty() => {
             Some("it has a link, and what that leads to is not signed".to_owned())
         }
         None => None,

@@ -29,6 +29,8 @@ pub struct Digest {
     pub files: Files,
     /// The paths of what can be run.
     pub scripts: BTreeSet<String>,
+    /// The paths of links.
+    pub links: BTreeSet<String>,
     /// The total size of all files.
     pub bytes: u64,
 }
@@ -40,14 +42,6 @@ impl Digest {
     /// # Errors
     /// When a file cannot be read, or there are more files than an install may have.
     pub fn read(dir: &Path) -> Result<Self> {
-        Self::read_each(dir, |_, _| {})
-    }
-
-    /// The same; `each` gets the path and the bytes of every file that is no link.
-    ///
-    /// # Errors
-    /// As [`Digest::read`].
-    pub fn read_each(dir: &Path, mut each: impl FnMut(&str, &[u8])) -> Result<Self> {
         let root = Dir::anchor(dir).map_err(|error| Error::io("read directory", dir, &error))?;
         let mut paths = Vec::new();
         collect(&root, Path::new(""), &mut paths)?;
@@ -68,9 +62,7 @@ impl Digest {
             let can_run = Runner::of(&path, has_bit(mode), &content).is_some();
             let value = signing::digest(&content, executable);
             let path = path.to_string_lossy().into_owned();
-            if mode != LINK {
-                each(&path, &content);
-            }
+            digest.links.extend((mode == LINK).then(|| path.clone()));
             digest.scripts.extend(can_run.then(|| path.clone()));
             files.push((path, value));
         }
@@ -78,14 +70,6 @@ impl Digest {
         digest.sha256 = format!("{:x}", whole.finalize());
         Ok(digest)
     }
-}
-
-/// [`Digest::sha256`] of the skill in `dir`, as a lockfile has it.
-///
-/// # Errors
-/// As [`Digest::read`].
-pub fn installed_digest(dir: &Path) -> Result<String> {
-    Digest::read(dir).map(|digest| digest.sha256)
 }
 
 fn collect(root: &Dir, below: &Path, found: &mut Vec<PathBuf>) -> Result<()> {

@@ -11,7 +11,7 @@ mod offered_name;
 pub mod previous;
 mod verify;
 
-pub use digest::{Digest, Files, installed_digest};
+pub use digest::{Digest, Files};
 pub use history::{Earlier, History, Tag};
 pub use import::is_foreign;
 pub use installed_name::InstalledName;
