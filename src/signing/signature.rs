@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::skill::visible;
+use crate::sys::checked_text;
 
 /// The result of checking a skill's signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -119,7 +120,7 @@ impl Key {
     /// # Errors
     /// When a key of this kind has no such fingerprint.
     pub fn new(kind: KeyKind, fingerprint: &str) -> Result<Self> {
-        let fingerprint = Fingerprint::try_from(fingerprint.to_owned())?;
+        let fingerprint = Fingerprint::parse(fingerprint)?;
         Ok(Self { kind, fingerprint })
     }
 }
@@ -136,33 +137,19 @@ impl fmt::Display for Key {
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(String);
 
-impl TryFrom<String> for Fingerprint {
-    type Error = Error;
-
-    fn try_from(written: String) -> Result<Self> {
-        let text = written.strip_prefix("SHA256:").unwrap_or(&written);
+impl Fingerprint {
+    fn parse(written: &str) -> Result<Self> {
+        let text = written.strip_prefix("SHA256:").unwrap_or(written);
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
         if text.is_empty() || !text.bytes().all(is_plain) || text.len() > 128 {
-            let text = format!("`{}` is not the fingerprint of a key", visible(&written));
+            let text = format!("`{}` is not the fingerprint of a key", visible(written));
             return Err(Error::new(text).hint("it is `SHA256:…`, or hexadecimal digits"));
         }
-        Ok(Self(written))
+        Ok(Self(written.to_owned()))
     }
 }
 
-impl From<Fingerprint> for String {
-    fn from(fingerprint: Fingerprint) -> Self {
-        fingerprint.0
-    }
-}
-
-impl std::ops::Deref for Fingerprint {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
+checked_text!(Fingerprint);
 
 /// The forms of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 mod base;
 pub mod cache_file;
 mod capped;
+mod checked_text;
 pub mod dir;
 pub mod directories;
 pub mod env;
@@ -29,6 +30,7 @@ pub mod variables;
 pub mod wrap;
 
 pub use base::{Base, HomeFile};
+pub(crate) use checked_text::checked_text;
 pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};
 pub use directories::Directories;
 pub use env::Env;

@@ -4,9 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::lock::lock_fields::text;
 use crate::skill::{SkillName, one_line};
-use crate::sys::EntryName;
+use crate::sys::{EntryName, checked_text};
 
 /// One path component. It starts neither with a dot nor like an option, and contains no character
 /// that is invisible, controls a terminal or reorders text.
@@ -36,7 +35,7 @@ impl InstalledName {
     }
 }
 
-text!(InstalledName);
+checked_text!(InstalledName);
 
 impl TryFrom<&SkillName> for InstalledName {
     type Error = Error;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::marketplace::reference::{OciAt, Pin, SubPath};
 use crate::skill::visible;
+use crate::sys::checked_text;
 
 /// What an install is pinned to: the full name of a branch or tag, a commit id, the digest of an
 /// archive, or a registry's tag or digest.
@@ -52,41 +53,7 @@ fn no(written: &str, what: &str) -> Error {
     Error::new(format!("`{}` cannot be {what}", visible(&written)))
 }
 
-/// Makes validated texts, tuples that begin with their text, usable as `str` and by serde.
-macro_rules! text {
-    ($($field:ident)*) => {$(
-        impl std::ops::Deref for $field {
-            type Target = str;
-
-            fn deref(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl std::fmt::Display for $field {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl TryFrom<String> for $field {
-            type Error = Error;
-
-            fn try_from(written: String) -> Result<Self> {
-                Self::parse(&written)
-            }
-        }
-
-        impl From<$field> for String {
-            fn from(field: $field) -> Self {
-                field.0
-            }
-        }
-    )*};
-}
-
-text!(LockRef LockPath);
-pub(in crate::marketplace) use text;
+checked_text!(LockRef LockPath);
 
 #[cfg(test)]
 mod tests {

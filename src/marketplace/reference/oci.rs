@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::{WebUrl, address, address::Address};
+use crate::sys::checked_text;
 
 const SCHEME: &str = "oci://";
 const SHA256: &str = "sha256:";
@@ -137,25 +138,7 @@ impl OciDigest {
     }
 }
 
-impl fmt::Display for OciDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl TryFrom<String> for OciDigest {
-    type Error = Error;
-
-    fn try_from(written: String) -> Result<Self> {
-        Self::parse(&written)
-    }
-}
-
-impl From<OciDigest> for String {
-    fn from(digest: OciDigest) -> Self {
-        digest.0
-    }
-}
+checked_text!(OciDigest);
 
 impl OciAt {
     /// Parses a tag or a digest.
