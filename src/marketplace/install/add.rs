@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::install::change;
-use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::signed::permit;
@@ -198,8 +197,8 @@ impl Market<'_> {
         // Another process may just have installed one.
         let is_new = |one: &Staged| !changes.has(&one.place.name);
         let (new, there): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_new);
-        let landings = new.iter().map(Landing::of).collect::<Result<Vec<_>>>()?;
-        self.land(&mut changes, landings)?;
+        let steps = new.iter().map(Staged::step).collect::<Result<Vec<_>>>()?;
+        self.land(&mut changes, steps)?;
         let there = there.iter();
         let there = there.map(|one| self.already(&one.place.name, changes.lockfile()));
         let new = new.into_iter().map(|one| self.result(one, Status::New));

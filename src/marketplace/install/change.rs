@@ -38,6 +38,12 @@ pub struct Step {
     files: Becomes,
     /// The place in the stash for what is replaced; `None` if a source can bring it back.
     stash: Option<InstalledName>,
+    /// The digest and the entry of what was in its place, if it has to be that still.
+    #[serde(skip)]
+    pub seen: Option<(String, Option<LockEntry>)>,
+    /// Whether that is moved to the stash, as no source can bring it back.
+    #[serde(skip)]
+    pub stashes: bool,
 }
 
 /// What becomes of a skill's files.
@@ -57,32 +63,38 @@ impl Step {
     /// # Errors
     /// When its files cannot be read.
     pub fn new(prepared: &Prepared, entry: Option<&LockEntry>) -> Result<Self> {
-        Ok(Self {
-            name: prepared.name.clone(),
-            entry: entry.cloned(),
-            files: Becomes::New(Digest::read(&prepared.path())?.sha256),
-            stash: None,
-        })
+        let digest = Digest::read(&prepared.path())?.sha256;
+        Ok(Self::to(&prepared.name, entry, Becomes::New(digest)))
     }
 
     /// Only the entry changes, unless the skill was removed meanwhile.
     pub fn noted(entry: &LockEntry) -> Self {
-        Self {
-            name: entry.name.clone(),
-            entry: Some(entry.clone()),
-            files: Becomes::Same,
-            stash: None,
-        }
+        Self::to(&entry.name, Some(entry), Becomes::Same)
     }
 
     /// The skill is removed.
     pub fn gone(name: &InstalledName) -> Self {
+        Self::to(name, None, Becomes::Gone)
+    }
+
+    fn to(name: &InstalledName, entry: Option<&LockEntry>, files: Becomes) -> Self {
         Self {
             name: name.clone(),
-            entry: None,
-            files: Becomes::Gone,
+            entry: entry.cloned(),
+            files,
             stash: None,
+            seen: None,
+            stashes: false,
         }
+    }
+
+    /// Its entry, if that says what its files are then.
+    pub fn recorded(&self) -> Option<&LockEntry> {
+        let is_its = |entry: &&LockEntry| match &self.files {
+            Becomes::New(sha256) => *sha256 == entry.sha256,
+            Becomes::Same | Becomes::Gone => true,
+        };
+        self.entry.as_ref().filter(is_its)
     }
 }
 

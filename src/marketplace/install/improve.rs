@@ -8,7 +8,6 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::install::change;
-use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::plan::{self, Plan};
 use crate::marketplace::install::{Agree, Difference, Step, check_same_skill, copy_tree};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
@@ -78,11 +77,9 @@ impl Market<'_> {
         if !agree(&difference)? {
             return Err(Error::new("nothing was changed: you said no"));
         }
-        let landing = Landing {
-            seen: Some((&now, entry)),
-            ..Step::new(&staged, entry)?.into()
-        };
-        self.land(&mut self.changes(&staging)?, vec![landing])?;
+        let mut step = Step::new(&staged, entry)?;
+        step.seen = Some((now.sha256, entry.cloned()));
+        self.land(&mut self.changes(&staging)?, vec![step])?;
         Ok(())
     }
 

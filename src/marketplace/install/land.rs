@@ -2,44 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::install::{Changes, Staged, Step};
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
-
-/// One skill of a change.
-pub struct Landing<'l> {
-    /// What is intended.
-    pub step: Step,
-    /// What was staged for it.
-    pub staged: Option<&'l Staged>,
-    /// What was in its place, and its entry, if it has to be that still.
-    pub seen: Option<(&'l Digest, Option<&'l LockEntry>)>,
-    /// Whether that is moved to the stash, as no source can bring it back.
-    pub stashes: bool,
-}
-
-impl From<Step> for Landing<'_> {
-    fn from(step: Step) -> Self {
-        Self {
-            step,
-            staged: None,
-            seen: None,
-            stashes: false,
-        }
-    }
-}
-
-impl<'l> Landing<'l> {
-    /// A staged skill takes its place.
-    ///
-    /// # Errors
-    /// When its files cannot be read.
-    pub fn of(staged: &'l Staged) -> Result<Self> {
-        Ok(Self {
-            staged: Some(staged),
-            ..Step::new(&staged.place, Some(&staged.entry))?.into()
-        })
-    }
-}
+use crate::marketplace::install::{Changes, Step};
+use crate::marketplace::lock::Digest;
 
 impl Market<'_> {
     /// Makes a change as a whole; signers are remembered after it. Returns where in the stash each is
@@ -51,40 +15,26 @@ impl Market<'_> {
     pub(super) fn land(
         &self,
         changes: &mut Changes,
-        mut all: Vec<Landing>,
+        mut steps: Vec<Step>,
     ) -> Result<Vec<Option<String>>> {
-        for one in &all {
-            if let Some((looked_at, entry)) = one.seen {
-                self.check_same(changes, &one.step.name, looked_at, entry)?;
+        for Step { name, seen, .. } in &steps {
+            if let Some((sha256, entry)) = seen {
+                let is_same = Digest::read(&self.dir(name))?.sha256 == *sha256;
+                if !is_same || changes.lockfile().get(name) != entry.as_ref() {
+                    let text = format!("another command has changed `{name}`");
+                    return Err(Error::new(text).hint("try again"));
+                }
             }
         }
-        let stashed = all.iter_mut().map(|one| {
-            let is_moved = one.stashes && !self.dry_run;
-            is_moved.then(|| changes.stash(&mut one.step)).transpose()
+        let stashed = steps.iter_mut().map(|step| {
+            let is_moved = step.stashes && !self.dry_run;
+            is_moved.then(|| changes.stash(step)).transpose()
         });
         let stashed = stashed.collect::<Result<_>>()?;
-        let steps: Vec<&Step> = all.iter().map(|one| &one.step).collect();
-        let staged = || all.iter().filter_map(|one| one.staged);
-        changes.make(&steps)?;
+        changes.make(&steps.iter().collect::<Vec<_>>())?;
         if !self.dry_run {
-            self.remember_signers(staged().map(|one| &one.entry))?;
+            self.remember_signers(steps.iter().filter_map(Step::recorded))?;
         }
         Ok(stashed)
-    }
-
-    /// Checks that a skill is still the one that was compared.
-    fn check_same(
-        &self,
-        changes: &Changes,
-        name: &InstalledName,
-        looked_at: &Digest,
-        entry: Option<&LockEntry>,
-    ) -> Result<()> {
-        let same = Digest::read(&self.dir(name))?.sha256 == looked_at.sha256;
-        if changes.lockfile().get(name) == entry && same {
-            return Ok(());
-        }
-        let text = format!("another command has changed `{name}`");
-        Err(Error::new(text).hint("try again"))
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::copy::CopyPlan;
-use crate::marketplace::install::{Powers, Prepared};
+use crate::marketplace::install::{Powers, Prepared, Step};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::signature::{Checked, Proof, proofs};
@@ -91,6 +91,16 @@ pub struct Staged {
     pub planned: Rc<Planned>,
     /// What may prove its signature.
     pub proofs: Vec<Proof>,
+}
+
+impl Staged {
+    /// It takes its place.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub fn step(&self) -> Result<Step> {
+        Step::new(&self.place, Some(&self.entry))
+    }
 }
 
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::{Step, change, names};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Kind;
@@ -55,11 +54,9 @@ impl Market<'_> {
             let text = format!("`{name}` has just been changed, so it was not removed");
             return Err(Error::new(text).hint("the same command asks whether to remove it"));
         }
-        let landing = Landing {
-            stashes: is_stashed,
-            ..Step::gone(&name).into()
-        };
-        self.land(&mut changes, vec![landing])?;
+        let mut step = Step::gone(&name);
+        step.stashes = is_stashed;
+        self.land(&mut changes, vec![step])?;
         Ok(Removed {
             name,
             entry,

@@ -14,6 +14,10 @@ use crate::marketplace::source::{Choosing, choose};
 use crate::marketplace::{Confirm, Market, Note};
 use crate::signing::{Covers, Signer};
 
+/// The next step where a skill is not what the lockfile says.
+const CHANGED: &str = "somebody has changed the lockfile or the source: look at it, then remove the \
+                       skill and install it again";
+
 impl Market<'_> {
     /// Whether there is a lockfile to restore from.
     pub fn has_lockfile(&self) -> bool {
@@ -165,7 +169,8 @@ impl Market<'_> {
             let one = self.stage_again(entry, exact, staging, &mut fetcher, note);
             staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
         }
-        self.check_again(staging, lockfile, &mut staged)?;
+        self.check_signatures(staging, &mut staged)?;
+        self.check_signers(&staged, |one| lockfile.get(&one.place.name), CHANGED)?;
         Ok(staged)
     }
 
@@ -208,10 +213,7 @@ impl Market<'_> {
         if staged.entry.sha256 != entry.sha256 {
             let text = format!("{} no longer has what the lockfile says", entry.source);
             if exact || matches!(entry.kind, Kind::Git | Kind::Oci) {
-                return Err(Error::new(text).hint(
-                "somebody has changed the lockfile or the source: look at it, then remove the skill \
-                 and install it again",
-            ));
+                return Err(Error::new(text).hint(CHANGED));
             }
             note(&format!("{text}; what it has now is installed instead"));
             check_same_name(&entry.name, &self.dir(&entry.name), &staged.place.path())?;

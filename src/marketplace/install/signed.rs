@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::install::{Staged, Staging};
-use crate::marketplace::lock::{LockEntry, Lockfile};
+use crate::marketplace::lock::LockEntry;
 use crate::marketplace::signature::{Checked, KeySets, KnownSigner, KnownSigners, Subject};
 use crate::signing::{Signature, Signer};
 use crate::sys::{Base, Moment};
@@ -33,28 +33,23 @@ impl Market<'_> {
         Ok(())
     }
 
-    /// Checks the signatures of skills that are staged again as the lockfile has them, and that they
-    /// are those of the signers that it names.
+    /// Refuses staged skills of which the signature does not hold or is not allowed, or is another's
+    /// than that of the entry `before`; `hint` is the next step then.
     ///
     /// # Errors
-    /// When one does not hold, is not allowed, or is another's.
-    pub(super) fn check_again(
+    /// What is wrong with the first such skill.
+    pub(super) fn check_signers<'l>(
         &self,
-        staging: &Staging,
-        lockfile: &Lockfile,
-        staged: &mut [Staged],
+        staged: &[Staged],
+        before: impl Fn(&Staged) -> Option<&'l LockEntry>,
+        hint: &str,
     ) -> Result<()> {
-        self.check_signatures(staging, staged)?;
         for one in staged {
             let signature = one.planned.signature.as_ref();
             permit(&one.planned.name, signature, false)?;
-            let entry = lockfile.get(&one.place.name);
             let change = |entry| signer_change(entry, self.signers_beside(entry), signature);
-            if let Some((_, error)) = entry.and_then(change) {
-                return Err(error.hint(
-                    "somebody has changed the lockfile or the source: look at it, then remove the \
-                     skill and install it again",
-                ));
+            if let Some((_, error)) = before(one).and_then(change) {
+                return Err(error.hint(hint));
             }
         }
         Ok(())

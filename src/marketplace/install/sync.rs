@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::error::{Error, Result, past};
 use crate::marketplace::fetch::patience;
-use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::sync_list::{Listed, Wanted};
 use crate::marketplace::install::{Plan, Staged, Staging, Step, SyncList};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
@@ -264,25 +263,21 @@ impl Market<'_> {
             }
             return Err(Error::new("nothing was changed: you said no"));
         }
-        let mut landings = Vec::new();
+        let mut steps = Vec::new();
         for one in &plan.skills {
             let new = staged.iter().find(|new| new.place.name == one.name);
-            let landing: Option<Landing> = match (one.change, new) {
-                (Fate::Removed, _) => Some(Step::gone(&one.name).into()),
-                (Fate::Recorded, Some(new)) => Some(Landing {
-                    staged: Some(new),
-                    ..Step::noted(&new.entry).into()
-                }),
-                (_, new) => new.map(Landing::of).transpose()?,
+            let mut step = match (one.change, new) {
+                (Fate::Removed, _) => Step::gone(&one.name),
+                (Fate::Recorded, Some(new)) => Step::noted(&new.entry),
+                (_, Some(new)) => new.step()?,
+                (_, None) => continue,
             };
-            let seen = one.seen.as_ref();
-            landings.extend(landing.map(|landing| Landing {
-                seen: seen.map(|seen| (seen, lockfile.get(&one.name))),
-                stashes: one.edited,
-                ..landing
-            }));
+            let entry = lockfile.get(&one.name).cloned();
+            step.seen = one.seen.as_ref().map(|now| (now.sha256.clone(), entry));
+            step.stashes = one.edited;
+            steps.push(step);
         }
-        let stashed = self.land(&mut self.changes(staging)?, landings)?;
+        let stashed = self.land(&mut self.changes(staging)?, steps)?;
         let changed = plan.skills.iter_mut().filter(|one| one.is_change());
         for (one, stashed) in changed.zip(stashed) {
             one.stashed = stashed;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::install::signed::{permit, signer_change};
 use crate::marketplace::install::{Staged, Staging, plan};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::{Place, Reading, Reference};
@@ -151,7 +150,13 @@ impl Market<'_> {
             }
             Listed::Collection(listed) => self.stage_members(listed, wanted, staging),
         }?;
-        self.check_signers(lockfile, &staged)?;
+        // From another source, another signer is expected.
+        let before = |one: &Staged| {
+            let before = lockfile.get(&one.place.name);
+            before.filter(|entry| entry.source == one.entry.source)
+        };
+        let hint = "ask its author; `agent-skills update --accept-signer` takes it";
+        self.check_signers(&staged, before, hint)?;
         Ok(staged)
     }
 
@@ -184,21 +189,5 @@ impl Market<'_> {
         }
         self.check_signatures(staging, &mut staged)?;
         Ok(staged)
-    }
-
-    /// Checks that signatures hold, and that no installed skill gets another signer from the same source.
-    fn check_signers(&self, lockfile: &Lockfile, staged: &[Staged]) -> Result<()> {
-        for one in staged {
-            let (name, signature) = (&one.place.name, one.planned.signature.as_ref());
-            permit(name, signature, false)?;
-            let before = lockfile.get(name);
-            let before = before.filter(|entry| entry.source == one.entry.source);
-            let change = |entry| signer_change(entry, self.signers_beside(entry), signature);
-            if let Some((_, error)) = before.and_then(change) {
-                let hint = "ask its author; `agent-skills update --accept-signer` takes it";
-                return Err(error.hint(hint));
-            }
-        }
-        Ok(())
     }
 }

@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Fetcher, Opened, Snapshot};
 use crate::marketplace::install::difference::line_by_line;
-use crate::marketplace::install::land::Landing;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::signed::{permit, signer_change};
 use crate::marketplace::install::updated::{Agree, Change, Edited, UpdateOptions, Updated};
@@ -112,7 +111,7 @@ enum State<'e, 's> {
     /// Its source has something else.
     Behind(Box<Behind<'e, 's>>),
     /// It is replaced with the staged version, if it is still the one with this digest.
-    Staged(&'e LockEntry, Box<Staged>, Digest),
+    Staged(&'e LockEntry, Box<Staged>, String),
 }
 
 /// A skill that differs from its source.
@@ -140,14 +139,14 @@ impl State<'_, '_> {
     }
 
     /// What is to be done about it, if anything.
-    fn landing(&self, edited: Edited) -> Option<Result<Landing<'_>>> {
+    fn step(&self, edited: Edited) -> Option<Result<Step>> {
         match self {
             Self::Settled(_) | Self::Behind(_) => None,
-            Self::Noted(entry) => Some(Ok(Step::noted(entry).into())),
-            Self::Staged(entry, staged, now) => Some(Landing::of(staged).map(|landing| Landing {
-                seen: Some((now, Some(entry))),
-                stashes: edited == Edited::Stash && now.sha256 != entry.sha256,
-                ..landing
+            Self::Noted(entry) => Some(Ok(Step::noted(entry))),
+            Self::Staged(entry, staged, now) => Some(staged.step().map(|mut step| {
+                step.seen = Some((now.clone(), Some((*entry).clone())));
+                step.stashes = edited == Edited::Stash && *now != entry.sha256;
+                step
             })),
         }
     }
@@ -270,10 +269,6 @@ impl Update<'_> {
             let is_theirs = signer_change(entry, beside, signature).is_none();
             let stays =
                 behind.stays || !is_theirs || permit(&entry.name, signature, false).is_err();
-            if !stays {
-                let signer = std::iter::once(&staged.entry);
-                self.market.remember_signers(signer)?;
-            }
             return Ok(State::equal(stays, staged.entry));
         }
         let installed = self.market.dir(&entry.name);
@@ -311,25 +306,25 @@ impl Update<'_> {
             let declined = Error::new("you said no").hint("the same command asks again");
             return settled(Change::kept(None, &declined));
         }
-        Ok(State::Staged(entry, Box::new(staged), now))
+        Ok(State::Staged(entry, Box::new(staged), now.sha256))
     }
 
     /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
     fn land(&self, states: &[State]) -> Vec<Change> {
         let edited = self.options.edited;
-        let landings = || states.iter().filter_map(|state| state.landing(edited));
-        let land = |some: Vec<Landing>| {
+        let steps = || states.iter().filter_map(|state| state.step(edited));
+        let land = |some: Vec<Step>| {
             if some.is_empty() {
                 return Ok(Vec::new());
             }
             let mut changes = self.market.changes(self.staging)?;
             self.market.land(&mut changes, some)
         };
-        let whole = landings().collect::<Result<Vec<_>>>();
+        let whole = steps().collect::<Result<Vec<_>>>();
         let landed: Vec<Result<Option<String>>> = match whole.and_then(land) {
             Ok(stashed) => stashed.into_iter().map(Ok).collect(),
             // What keeps one from being replaced keeps no other from it.
-            Err(_) => landings()
+            Err(_) => steps()
                 .map(|one| Ok(land(vec![one?])?.pop().flatten()))
                 .collect(),
         };

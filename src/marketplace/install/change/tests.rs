@@ -57,12 +57,8 @@ impl Killed {
         let dir = home(&self.staging, &name).unwrap();
         Self::put(&dir.path_of(name.entry()), text);
         let entry = entry(at, text);
-        Step {
-            files: Becomes::New(entry.sha256.clone()),
-            entry: Some(entry),
-            name,
-            stash: None,
-        }
+        let files = Becomes::New(entry.sha256.clone());
+        Step::to(&name, Some(&entry), files)
     }
 
     fn changes(&self) -> Changes<'_> {
