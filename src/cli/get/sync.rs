@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::json;
 
 use super::install;
 use super::next::what_next;
@@ -49,32 +49,6 @@ pub struct Sync {
     pub scope: Scope,
 }
 
-/// What came of it, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Report<'r> {
-    result: &'static str,
-    dry_run: bool,
-    layer: &'static str,
-    skills: &'r [Synced],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'r str>,
-}
-
-impl Report<'_> {
-    fn new(result: &'static str, layer: Layer, common: Common) -> Self {
-        Self {
-            result,
-            dry_run: common.dry_run,
-            layer: layer.as_str(),
-            skills: &[],
-            error: None,
-            hint: None,
-        }
-    }
-}
-
 impl Sync {
     /// Makes the layer equal, and says what has changed.
     pub fn run(&self, call: Call) -> Answer {
@@ -95,11 +69,12 @@ impl Sync {
         }
         if call.common.json {
             let result = if is_changed { "changed" } else { "unchanged" };
-            let report = Report::new(result, layer, call.common);
-            text = json::one(&Report {
-                skills: &skills,
-                ..report
-            })?;
+            text = json::one(&json!({
+                "result": result,
+                "dry_run": call.common.dry_run,
+                "layer": layer.as_str(),
+                "skills": skills,
+            }))?;
         } else if call.common.quiet && !call.common.dry_run {
             text.clear();
         }
@@ -153,11 +128,16 @@ impl Sync {
 
     /// The answer to a program when nothing was done.
     pub fn refused(error: &Error, layer: Layer, common: Common) -> Failure {
-        let refused = Report {
-            error: Some(error.to_string()),
-            hint: error.next_step(),
-            ..Report::new("refused", layer, common)
-        };
+        let mut refused = json!({
+            "result": "refused",
+            "dry_run": common.dry_run,
+            "layer": layer.as_str(),
+            "skills": [],
+            "error": error.to_string(),
+        });
+        if let Some(hint) = error.next_step() {
+            refused["hint"] = hint.into();
+        }
         match json::one(&refused) {
             Ok(text) => Failure::Answered(text),
             Err(error) => Failure::Failed(error),
