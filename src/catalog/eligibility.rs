@@ -193,7 +193,11 @@ impl<'a> Rules<'a> {
         let is_asked = |entry: &&Entry| {
             self.distrusts(entry.layer, &entry.dir).is_none() && !self.is_roots(entry)
         };
-        signatures.check(entries.iter().filter(is_asked));
+        for entry in entries.iter().filter(is_asked) {
+            if let Ok(skill) = &entry.skill {
+                signatures.unmet(entry, skill);
+            }
+        }
     }
 
     pub(super) fn unsigned(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {

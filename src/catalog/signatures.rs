@@ -60,26 +60,6 @@ impl<'a> Signatures<'a> {
 
     /// Why a skill may not be used; `None` if it is signed as is required.
     pub fn unmet(&self, entry: &Entry, skill: &Skill) -> Option<String> {
-        let answer = self.answer(entry, skill);
-        if let Some(verdicts) = self.verdicts.get() {
-            verdicts.keep();
-        }
-        answer
-    }
-
-    /// Answers what will be asked about these skills, and keeps the answers.
-    pub fn check<'e>(&self, entries: impl Iterator<Item = &'e Entry>) {
-        for entry in entries {
-            if let Ok(skill) = &entry.skill {
-                self.answer(entry, skill);
-            }
-        }
-        if let Some(verdicts) = self.verdicts.get() {
-            verdicts.keep();
-        }
-    }
-
-    fn answer(&self, entry: &Entry, skill: &Skill) -> Option<String> {
         let known = self.answers.borrow().get(&entry.dir).cloned();
         known.unwrap_or_else(|| {
             let answer = self.ask(entry, skill).unwrap_or_else(Some);
@@ -113,15 +93,10 @@ impl<'a> Signatures<'a> {
         if let Some(unmet) = self.verdicts().get(&key) {
             return Ok(unmet);
         }
-        let base = entry.dir.parent().and_then(Path::parent);
-        let base = base_at(self.facts, base.unwrap_or(&entry.dir));
         let is_call = self.facts.run.protocol.is_some() || self.digests.asks() == Asks::ToDisclose;
         let deadline = is_call.then(deadline);
-        let market = Market {
-            deadline,
-            signing: Rc::new(signing(self.facts, claimed)),
-            ..market_at(self.facts, &base)
-        };
+        let base = base_of(self.facts, entry);
+        let market = checking(self.facts, &base, claimed, deadline);
         if !market
             .may_be_signed(&present)
             .map_err(|error| error.to_string())?
@@ -193,12 +168,26 @@ fn deadline() -> Instant {
 pub fn signature(facts: &Facts, entry: &Entry, installed: &mut Installed) -> Result<Checked> {
     let claimed = installed.is_claimed(facts, entry);
     let present = Present::new(&entry.dir, installed.said(facts, entry), claimed);
+    let deadline = facts.run.protocol.map(|_| deadline());
+    checking(facts, &base_of(facts, entry), claimed, deadline).check_present(&present)
+}
+
+/// The directory into which a skill is installed.
+fn base_of(facts: &Facts, entry: &Entry) -> Base {
     let base = entry.dir.parent().and_then(Path::parent);
-    let base = base_at(facts, base.unwrap_or(&entry.dir));
-    let market = Market {
-        deadline: facts.run.protocol.map(|_| deadline()),
+    base_at(facts, base.unwrap_or(&entry.dir))
+}
+
+/// The marketplace that checks what is there.
+fn checking<'a>(
+    facts: &'a Facts,
+    base: &'a Base,
+    claimed: bool,
+    deadline: Option<Instant>,
+) -> Market<'a> {
+    Market {
+        deadline,
         signing: Rc::new(signing(facts, claimed)),
-        ..market_at(facts, &base)
-    };
-    market.check_present(&present)
+        ..market_at(facts, base)
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ pub struct Verdicts {
     has_learned: Cell<bool>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Kept {
     /// Days since 1970, in UTC.
     day: u64,
@@ -61,13 +62,20 @@ impl Verdicts {
         self.has_learned.set(true);
     }
 
-    /// Keeps what was learned, besides what other calls kept meanwhile. Best effort: it can be
-    /// checked again.
-    pub fn keep(&self) {
-        if !self.has_learned.take() {
+    /// Removes all that is kept.
+    pub fn forget(state: &Path) {
+        let _ = fs::remove_file(file(state));
+    }
+}
+
+/// Keeps what was learned, besides what other calls kept meanwhile. Best effort: it can be checked
+/// again.
+impl Drop for Verdicts {
+    fn drop(&mut self) {
+        if !self.has_learned.get() {
             return;
         }
-        let mut verdicts = self.known.borrow().clone();
+        let mut verdicts = self.known.take();
         let others = read(&self.file, self.today);
         if verdicts.len() + others.len() <= 2 * MOST {
             verdicts.extend(others);
@@ -75,15 +83,6 @@ impl Verdicts {
         let day = self.today;
         if let Ok(bytes) = postcard::to_allocvec(&Kept { day, verdicts }) {
             cache_file::replace(&self.file, MAGIC, &bytes, &[], 1);
-        }
-    }
-
-    /// Removes all that is kept.
-    pub fn forget(state: &Path) {
-        let none = postcard::to_allocvec(&Kept::default()).unwrap_or_default();
-        let file = file(state);
-        if file.exists() {
-            cache_file::replace(&file, MAGIC, &none, &[], 1);
         }
     }
 }
@@ -113,8 +112,8 @@ mod tests {
         let wrong = Some("unsigned".to_owned());
         one.learn("a", None);
         other.learn("b", wrong.clone());
-        one.keep();
-        other.keep();
+        drop(one);
+        drop(other);
         let both = Verdicts::of_today(state.path());
         assert_eq!(both.get("a"), Some(None));
         assert_eq!(both.get("b"), Some(wrong));
@@ -129,7 +128,7 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let one = Verdicts::of_today(state.path());
         one.learn("a", None);
-        one.keep();
+        drop(one);
         let path = file(state.path());
         let whole = std::fs::read(&path).unwrap();
         for at in 0..whole.len() {

@@ -82,11 +82,11 @@ enum Test {
 
 impl Rule {
     /// A rule of this severity, in texts and in scripts.
-    pub fn new(code: &'static str, severity: Severity) -> Self {
+    pub fn new(code: &'static str, severity: Severity, message: &'static str) -> Self {
         Self {
             code,
             severities: [severity; 2],
-            message: "",
+            message,
             example: "",
             counter_example: "",
             source: "",
@@ -126,12 +126,6 @@ impl Rule {
             reaches: true,
             ..self
         }
-    }
-
-    /// What it says about a skill.
-    #[must_use]
-    pub fn means(self, message: &'static str) -> Self {
-        Self { message, ..self }
     }
 
     /// Needs one of these words on the line. By those that are named first, lines are found.
