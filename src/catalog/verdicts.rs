@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::sys::{Moment, cache_file, limits};
 
 /// Changes with the format, and with what a verdict means.
-const MAGIC: &[u8; 16] = b"agent-skills sg2";
+const MAGIC: &[u8; 16] = b"agent-skills sg3";
 /// More verdicts than a machine has skills; when there are more, the newest stay.
 const MOST: usize = 8192;
 const DAY: u64 = 24 * 60 * 60 * 1000;

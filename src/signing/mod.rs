@@ -12,7 +12,7 @@ mod ssh;
 
 pub use edit::{with_line, without};
 pub use manifest::{MANIFEST, Manifest, SSH_SIGNATURE, digest, is_signature_file};
-pub use public_key::{KRL, exported, revocations};
+pub use public_key::{exported, revocations};
 pub use requirement::{Demand, Requirement};
 pub use signature::{Covers, Key, KeyKind, Signature, Signer};
 pub use signers::{Listed, Signers};

@@ -9,9 +9,6 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use super::ssh_fingerprint;
 use crate::error::{Error, Result};
 
-/// The start of a key revocation list of `ssh-keygen -k`.
-pub const KRL: &[u8] = b"SSHKRL\n\0";
-
 const PGP: (&str, &str) = (
     "-----BEGIN PGP PUBLIC KEY BLOCK-----",
     "-----END PGP PUBLIC KEY BLOCK-----",

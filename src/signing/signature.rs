@@ -82,7 +82,7 @@ pub struct Signer {
     pub key: Key,
     /// What was signed.
     pub signed: Covers,
-    /// What signed, completely: of ssh the public key or certificate, of OpenPGP the fingerprint of the
+    /// What signed, completely: of ssh the public key, of OpenPGP the fingerprint of the
     /// part of the key. `None` in a lockfile of an earlier release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<String>,

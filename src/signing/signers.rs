@@ -30,14 +30,12 @@ pub struct Listed {
     pub line: usize,
 }
 
-/// What the options of a line say: for which purposes and how long its key counts, and whether for
-/// what it signs itself or for the certificates that it issued.
+/// What the options of a line say: for which purposes and how long its key counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Limits {
     namespaces: Option<String>,
     after: Option<Moment>,
     before: Option<Moment>,
-    is_authority: bool,
 }
 
 impl Listed {
@@ -59,16 +57,6 @@ impl Listed {
         namespaces.is_none_or(|names| is_in(names, purpose.as_str()))
             && limits.after.is_none_or(|after| after <= now)
             && limits.before.is_none_or(|before| now < before)
-    }
-
-    /// Whether its key issues certificates, and signs nothing itself.
-    pub fn is_authority(&self) -> bool {
-        self.limits.is_authority
-    }
-
-    /// Whether `name` is one of its principals, or matches their patterns.
-    pub fn is_of(&self, name: &str) -> bool {
-        is_in(&self.principals, name)
     }
 
     /// The key; `None` for OpenPGP.
@@ -206,7 +194,9 @@ fn limits(options: &str) -> std::result::Result<Limits, String> {
             .and_then(|value| value.strip_suffix('"'));
         let wrong = || format!("`{}` is not an option of a signer", visible(option));
         match (name.to_ascii_lowercase().as_str(), value) {
-            ("cert-authority", None) => limits.is_authority = true,
+            ("cert-authority", None) => {
+                return Err("certificates do not count here: list the keys themselves".to_owned());
+            }
             ("namespaces", Some(names)) => limits.namespaces = Some(names.to_owned()),
             ("valid-after", Some(time)) => limits.after = Some(moment(time).ok_or_else(wrong)?),
             ("valid-before", Some(time)) => limits.before = Some(moment(time).ok_or_else(wrong)?),
@@ -293,7 +283,6 @@ mod tests {
         assert!(alice.options.contains("valid-before") && alice.line == 2);
         assert!(alice.fingerprint.as_deref().unwrap().starts_with("SHA256:"));
         assert_eq!((bob.kind, bob.line), (KeyKind::Openpgp, 3));
-        assert!(alice.is_of("al@y") && !alice.is_of("al@x"));
         assert!(signers.with_key(&alice.key().unwrap()).eq([alice]));
     }
 
@@ -354,8 +343,6 @@ mod tests {
             let signers = Signers::parse(&line).unwrap();
             let listed = &signers.listed[0];
             assert_eq!(listed.counts(Namespace::Git, now), counts, "{options}");
-            assert!(listed.is_of("a") && listed.is_of("c@x") && !listed.is_of("b@x"));
-            assert!(!listed.is_authority());
         }
         let line = format!("!b@x,,c@x ssh-ed25519 {KEY}\n!b@x, ssh-ed25519 {KEY}");
         let signers = Signers::parse(&line).unwrap();
@@ -376,6 +363,7 @@ mod tests {
             );
         }
         let line = format!("*@x cert-authority ssh-ed25519 {KEY}");
-        assert!(Signers::parse(&line).unwrap().listed[0].is_authority());
+        let error = Signers::parse(&line).unwrap_err().to_string();
+        assert!(error.contains("certificates do not count"), "{error}");
     }
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::Event;
 use crate::run_context::RunContext;
-use crate::signing::{self, KRL, Listed, Signers, exported, revocations};
+use crate::signing::{self, Listed, Signers, exported, revocations};
 use crate::skill::{one_line, visible};
 use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
 
@@ -170,10 +170,6 @@ pub fn revoke(call: Call, key: &Revoked) -> Result<String> {
     };
     let (file, shown) = place(&call.facts.run, key.file.as_deref(), true);
     let bytes = read(&file)?;
-    if bytes.starts_with(KRL) {
-        let text = format!("`{shown}` is a list of ssh-keygen's");
-        return Err(Error::new(text).hint("`ssh-keygen -k -u -f FILE KEY.pub` adds a key to it"));
-    }
     let there = revocations(&String::from_utf8_lossy(&bytes))
         .map_err(|error| error.context(format!("`{shown}`")))?;
     if there.contains(&fingerprint) {

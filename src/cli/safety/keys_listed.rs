@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{KnownSigner, KnownSigners};
 use crate::policy::SigningFile;
-use crate::signing::{KRL, Signers, revocations};
+use crate::signing::{Signers, revocations};
 use crate::skill::one_line;
 use crate::sys::{Base, Moment, files, limits};
 
@@ -144,23 +144,20 @@ fn known_row((source, signer): (&str, &KnownSigner)) -> Row {
 fn revoked_in(file: &SigningFile) -> Result<Vec<Row>> {
     exists(file)?;
     let bytes = read(&file.path)?;
-    let row = |key: Option<String>| Row {
+    let row = |key: String| Row {
         json: json!({
             "key": key, "file": file.path.display().to_string(), "policy": file.is_policy,
         }),
         cells: [
             String::new(),
-            key.unwrap_or_else(|| "(a list of ssh-keygen's)".to_owned()),
+            key,
             by(file),
             file.path.display().to_string(),
         ],
     };
-    if bytes.starts_with(KRL) {
-        return Ok(vec![row(None)]);
-    }
     let found = revocations(&String::from_utf8_lossy(&bytes))
         .map_err(|error| error.context(format!("`{}`", file.path.display())))?;
-    Ok(found.into_iter().map(|key| row(Some(key))).collect())
+    Ok(found.into_iter().map(row).collect())
 }
 
 fn text(sections: &[&[Row]; 3], errors: &[String], screen: Screen) -> String {

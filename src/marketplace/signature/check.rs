@@ -203,7 +203,7 @@ fn names<'k>(keys: &'k KeySet, signature: &'k Signature) -> Vec<&'k str> {
         return Vec::new();
     };
     let purpose = Namespace::of(signer.signed);
-    let counts = |line: &&Listed| line.counts(purpose, keys.now) && !line.is_authority();
+    let counts = |line: &&Listed| line.counts(purpose, keys.now);
     let lines = keys.signers.with_key(&signer.key).filter(counts);
     let lines = lines.filter(|line| line.names().any(|name| name == own));
     let mut names: Vec<&str> = lines.flat_map(Listed::names).collect();

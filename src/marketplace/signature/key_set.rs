@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::error::{Error, Result};
 use crate::marketplace::signature::programs::Programs;
-use crate::signing::{KRL, KeyKind, Listed, Namespace, Signature, Signers, revocations};
+use crate::signing::{KeyKind, Listed, Namespace, Signature, Signers, revocations};
 use crate::sys::{Dir, Durable, EntryName, Moment, files, limits};
 
 const GPG: EntryName = EntryName::from_static("gpg.conf");
@@ -24,8 +24,6 @@ pub struct KeySet<'p> {
     pub signers: Signers,
     /// The fingerprints of revoked keys.
     revoked: BTreeSet<String>,
-    /// A binary list of revoked ssh keys, for `ssh-keygen`.
-    pub krl: Option<Vec<u8>>,
     name: EntryName,
     dir: OnceCell<Dir>,
     /// The full fingerprints of the OpenPGP keys, each with the number of its line, once they are
@@ -43,7 +41,6 @@ impl<'p> KeySet<'p> {
             now: Moment::now(),
             signers,
             revoked: BTreeSet::new(),
-            krl: None,
             name: EntryName::from_static("keys"),
             dir: OnceCell::new(),
             keyring: OnceCell::new(),
@@ -65,17 +62,10 @@ impl<'p> KeySet<'p> {
         let end = EntryName::parse(format!("-{number}"));
         set.name = end.map_or(set.name.clone(), |end| set.name.with_end(&end));
         if let Some(path) = signers {
-            let text = String::from_utf8_lossy(&bytes(path)?).into_owned();
-            set.signers = Signers::parse(&text).map_err(|error| of_file(path, error))?;
+            set.signers = Signers::parse(&text(path)?).map_err(|error| of_file(path, error))?;
         }
         if let Some(path) = revoked {
-            let bytes = bytes(path)?;
-            if bytes.starts_with(KRL) {
-                set.krl = Some(bytes);
-            } else {
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                set.revoked = revocations(&text).map_err(|error| of_file(path, error))?;
-            }
+            set.revoked = revocations(&text(path)?).map_err(|error| of_file(path, error))?;
         }
         Ok(set)
     }
@@ -133,8 +123,9 @@ fn of_file(path: &Path, error: Error) -> Error {
     error.context(format!("`{}`", path.display()))
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>> {
-    files::read_capped(path, limits::SIGNERS).map_err(|error| {
+fn text(path: &Path) -> Result<String> {
+    let bytes = files::read_capped(path, limits::SIGNERS).map_err(|error| {
         Error::io("read", path, &error).hint("correct its path, or put the file there")
-    })
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -57,7 +57,7 @@ impl Proof {
             Self::Wrong(why) => Ok(Signature::bad(why)),
             Self::Pinned(signer) => match signer.key.kind {
                 KeyKind::Openpgp => keys.trust_openpgp(signer),
-                KeyKind::Ssh => keys.trust_ssh(signer),
+                KeyKind::Ssh => Ok(keys.trust_ssh(signer)),
             },
         }
     }

@@ -35,9 +35,7 @@ impl Market<'_> {
             let text = format!("`{}` has no signer: it is {signature}", entry.name);
             return Err(Error::new(text).hint("`agent-skills info` says who signed what"));
         };
-        let public = signer.public.as_deref().and_then(SshKey::parse);
-        // A certificate is of another key, which signs nothing itself.
-        let key = public.filter(|key| *key.fingerprint() == *signer.key.fingerprint);
+        let key = signer.public.as_deref().and_then(SshKey::parse);
         let key = key.ok_or_else(|| {
             let text = format!("the signature of `{}` does not contain its key", entry.name);
             Error::new(text).hint("get the public key from its author, and give its file")

@@ -12,8 +12,6 @@ use crate::sys::{EntryName, files, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("signature");
 const SIGNERS: EntryName = EntryName::from_static("signers");
-const REVOKED: EntryName = EntryName::from_static("revoked");
-const KEY: EntryName = EntryName::from_static("key.pub");
 /// What that file calls the key.
 const WHO: &str = "signer";
 
@@ -80,82 +78,35 @@ impl KeySet<'_> {
             Ok(fingerprint) => fingerprint,
             Err(other) => return Ok(other),
         };
-        self.trust_ssh(&Signer {
+        Ok(self.trust_ssh(&Signer {
             principal: None,
             key: Key::new(KeyKind::Ssh, &fingerprint)?,
             signed: covers,
             public: Some(ssh.key.written()),
-        })
-    }
-
-    /// The signature by a key, in the light of who is listed and revoked now.
-    ///
-    /// # Errors
-    /// When `ssh-keygen` does not answer.
-    pub fn trust_ssh(&self, signer: &Signer) -> Result<Signature> {
-        let key = signer.public.as_deref().and_then(SshKey::parse);
-        let fingerprint = signer.key.fingerprint.to_string();
-        let certificate = key.as_ref().and_then(SshKey::certificate);
-        let issuer = certificate.as_ref().map(|of| &of.authority);
-        let whole = key.as_ref().map(SshKey::fingerprint);
-        let keys = [Some(&fingerprint), issuer, whole.as_ref()];
-        let is_on_list = match &key {
-            Some(key) => self.is_on_list(key)?,
-            None => Some(self.krl.is_some()),
-        };
-        let Some(is_on_list) = is_on_list else {
-            let why = "ssh-keygen could not read the list of revoked keys";
-            return Ok(Signature::unchecked(why.to_owned()));
-        };
-        let revoked = keys.into_iter().flatten().find(|key| self.revokes(key));
-        if let Some(revoked) = revoked.or(is_on_list.then_some(&fingerprint)) {
-            return Ok(Signature::bad(format!("the key {revoked} was revoked")));
-        }
-        let counting = self.counting(Namespace::of(signer.signed));
-        let principal = match &certificate {
-            None => {
-                let lists = |line: &&Listed| line.fingerprint.as_ref() == Some(&fingerprint);
-                let mut lines = counting.filter(|line| lists(line) && !line.is_authority());
-                lines.find_map(Listed::principal)
-            }
-            Some(of) if of.valid.contains(&(self.now.0 / 1000)) => counting
-                .filter(|line| {
-                    line.is_authority() && line.fingerprint.as_ref() == Some(&of.authority)
-                })
-                .find_map(|line| of.principals.iter().find(|name| line.is_of(name)))
-                .map(String::as_str),
-            Some(_) => None,
-        };
-        if principal.is_none() && key.is_some_and(|key| key.is_certificate()) {
-            // Its own key says nothing without who issued it, and for how long.
-            let why =
-                "by a certificate that nobody listed here has issued for this purpose and time";
-            return Ok(Signature::unchecked(why.to_owned()));
-        }
-        let mut listed = self.signers.of_kind(KeyKind::Ssh);
-        if principal.is_none() && listed.any(|one| one.fingerprint.as_ref() == Some(&fingerprint)) {
-            let text = format!("the key {fingerprint} is listed, but not for");
-            return Ok(Signature::bad(format!("{text} this purpose and time")));
-        }
-        Ok(Signature::Good(Signer {
-            principal: principal.map(str::to_owned),
-            ..signer.clone()
         }))
     }
 
-    /// Whether the binary list of revoked keys has the key, or who issued it; `None` if nobody can tell.
-    fn is_on_list(&self, key: &SshKey) -> Result<Option<bool>> {
-        let Some(krl) = &self.krl else {
-            return Ok(Some(false));
-        };
-        let revoked = self.write(&REVOKED, krl)?;
-        let file = self.write(&KEY, format!("{}\n", key.written()).as_bytes())?;
-        let mut command = self.command("ssh-keygen")?;
-        command.args(["-Q", "-f"]).arg(revoked).arg(file);
-        Ok(match self.programs.run(command, "")?.status.code() {
-            Some(0) => Some(false),
-            Some(1) => Some(true),
-            _ => None,
+    /// The signature by a key, in the light of who is listed and revoked now.
+    pub fn trust_ssh(&self, signer: &Signer) -> Signature {
+        let fingerprint = &*signer.key.fingerprint;
+        if self.revokes(fingerprint) {
+            return Signature::bad(format!("the key {fingerprint} was revoked"));
+        }
+        let key = signer.public.as_deref().and_then(SshKey::parse);
+        if key.is_some_and(|key| key.is_certificate()) {
+            // Its own key says nothing without who issued it, and for how long.
+            return Signature::unchecked("by a certificate, of which none counts".to_owned());
+        }
+        let lists = |line: &&Listed| line.fingerprint.as_deref() == Some(fingerprint);
+        let mut counting = self.counting(Namespace::of(signer.signed)).filter(lists);
+        let principal = counting.find_map(Listed::principal);
+        if principal.is_none() && self.signers.of_kind(KeyKind::Ssh).any(|one| lists(&one)) {
+            let text = format!("the key {fingerprint} is listed, but not for");
+            return Signature::bad(format!("{text} this purpose and time"));
+        }
+        Signature::Good(Signer {
+            principal: principal.map(str::to_owned),
+            ..signer.clone()
         })
     }
 }

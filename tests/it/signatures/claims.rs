@@ -61,11 +61,10 @@ fn whoever_names_principals_requires_one_of_them() {
         keys.line("bob@x", "", "bob"),
         keys.line("carol@x,file@x", "namespaces=\"file\"", "alice"),
         keys.line("carol@x,old@x", "valid-before=\"20200101\"", "alice"),
-        keys.line("carol@x,issuer@x", "cert-authority", "alice"),
     ]);
     let rules =
         |who: &str| format!("[signing.sources.\"github.com/acme/*\"]\nprincipals = [\"{who}\"]");
-    for who in ["bob@x", "file@x", "old@x", "issuer@x"] {
+    for who in ["bob@x", "file@x", "old@x"] {
         world.requires(&rules(who));
         world.refuses(&["install", PDF], &["may not sign for this source"]);
     }
