@@ -31,13 +31,14 @@ pub struct Repository<'a> {
     offline: bool,
     /// The sizes of objects known to be present.
     known: RefCell<HashMap<String, u64>>,
-    brought: RefCell<Option<Brought>>,
+    /// The files of many skills, of which each reads its own.
+    brought: RefCell<Option<Batch>>,
     /// The texts of commits and tags, by their ids.
     texts: RefCell<HashMap<String, Rc<str>>>,
 }
 
-/// Git's answer with many objects, of which each skill reads its own.
-struct Brought {
+/// Git's answer with many objects.
+struct Batch {
     answer: File,
     /// Where each object begins in it, by its id.
     at: HashMap<String, u64>,
@@ -208,22 +209,24 @@ impl<'a> Repository<'a> {
         self.known.borrow_mut().extend(known);
         Ok(whole)
     }
+
+    /// Git's answer with files of these sizes.
+    fn batch(&self, files: &[Wanted], sizes: &[u64]) -> Result<Batch, Failure> {
+        let (mut at, mut next) = (HashMap::new(), 0);
+        for (file, size) in files.iter().zip(sizes) {
+            at.insert(file.id.clone(), next);
+            next += header(&file.id, *size).len() as u64 + size + 1;
+        }
+        let answer = self.run(&["cat-file", "--batch"], &lines(files), next)?;
+        Ok(Batch { answer, at })
+    }
 }
 
 impl Content for Repository<'_> {
     fn bring(&self, files: &[Wanted]) -> Result<()> {
         let sizes = self.fetch_missing(files)?;
-        let total = sizes.iter().sum::<u64>() + headers(files);
-        // What is larger together is read skill by skill.
-        if total <= limits::BROUGHT {
-            let answer = self.run(&["cat-file", "--batch"], &lines(files), total)?;
-            let mut at = HashMap::new();
-            let mut next = 0;
-            for (file, size) in files.iter().zip(sizes) {
-                at.insert(file.id.clone(), next);
-                next += header(&file.id, size).len() as u64 + size + 1;
-            }
-            *self.brought.borrow_mut() = Some(Brought { answer, at });
+        if sizes.iter().sum::<u64>() <= limits::BROUGHT {
+            *self.brought.borrow_mut() = Some(self.batch(files, &sizes)?);
         }
         Ok(())
     }
@@ -259,59 +262,28 @@ impl Content for Repository<'_> {
         let sizes = self.fetch_missing(files)?;
         check_total(sizes.iter().sum(), max)?;
         let brought = self.brought.borrow();
-        if let Some(brought) = &*brought
-            && let Some(places) = brought.places(files)
-        {
-            let mut answer = BufReader::new(&brought.answer);
-            for (index, (place, size)) in places.into_iter().zip(sizes).enumerate() {
-                let moved = answer.seek(SeekFrom::Start(place));
-                moved.map_err(|_| unexpected("git's answer broke off"))?;
-                read_object(&mut answer, (&files[index], size), |bytes| {
-                    visit(index, size, bytes)
-                })?;
+        let has_all = |batch: &&Batch| files.iter().all(|file| batch.at.contains_key(&file.id));
+        let own;
+        let batch = match brought.as_ref().filter(has_all) {
+            Some(brought) => brought,
+            None => {
+                own = self.batch(files, &sizes)?;
+                &own
             }
-            return Ok(());
-        }
-        let answer = self.run(
-            &["cat-file", "--batch"],
-            &lines(files),
-            max + headers(files),
-        )?;
-        let mut answer = BufReader::new(answer);
-        for (index, size) in sizes.into_iter().enumerate() {
-            read_object(&mut answer, (&files[index], size), |bytes| {
-                visit(index, size, bytes)
-            })?;
+        };
+        let mut answer = BufReader::new(&batch.answer);
+        for (index, (file, size)) in files.iter().zip(sizes).enumerate() {
+            let mut line = String::new();
+            let moved = answer.seek(SeekFrom::Start(batch.at[&file.id]));
+            let read = moved.and_then(|_| answer.read_line(&mut line));
+            read.map_err(|_| unexpected("git's answer broke off"))?;
+            if line != header(&file.id, size) {
+                return Err(unexpected("git answered something that is not the file"));
+            }
+            visit(index, size, &mut answer.by_ref().take(size))?;
         }
         Ok(())
     }
-}
-
-impl Brought {
-    /// Where the files begin; `None` unless all are there.
-    fn places(&self, files: &[Wanted]) -> Option<Vec<u64>> {
-        let places = files.iter().map(|file| self.at.get(&file.id).copied());
-        places.collect()
-    }
-}
-
-/// Reads one object of git's answer, with what follows it.
-fn read_object(
-    answer: &mut impl BufRead,
-    (file, size): (&Wanted, u64),
-    visit: impl FnOnce(&mut dyn Read) -> Result<()>,
-) -> Result<()> {
-    let broken = |_| unexpected("git's answer broke off");
-    let mut line = String::new();
-    answer.read_line(&mut line).map_err(broken)?;
-    if line != header(&file.id, size) {
-        return Err(unexpected("git answered something that is not the file"));
-    }
-    let mut bytes = answer.by_ref().take(size);
-    visit(&mut bytes)?;
-    std::io::copy(&mut bytes, &mut std::io::sink()).map_err(broken)?;
-    answer.read_line(&mut String::new()).map_err(broken)?;
-    Ok(())
 }
 
 fn unexpected(text: &str) -> Error {
@@ -321,11 +293,6 @@ fn unexpected(text: &str) -> Error {
 /// The line that precedes an object.
 fn header(id: &str, size: u64) -> String {
     format!("{id} blob {size}\n")
-}
-
-/// The maximum size of what git writes beside the files.
-fn headers(files: &[Wanted]) -> u64 {
-    128 * files.len() as u64
 }
 
 /// The ids, one per line, as git expects them.
