@@ -113,13 +113,10 @@ impl Install {
     /// Lists what each reference means, or installs it, after showing it to anyone who can be asked.
     /// Without a reference, installs from the lockfile: the project's, otherwise the user's.
     pub fn run(&self, call: Call) -> Answer {
-        let mut layer = self.scope.layer();
-        if self.references.is_empty() && self.scope.is_default() {
-            let project = Layer::Project.base(call.facts);
-            if market_at(call.facts, &project).has_lockfile() {
-                layer = Layer::Project;
-            }
-        }
+        let layer = match self.references[..] {
+            [] => restoring(call.facts, self.scope),
+            _ => self.scope.layer(),
+        };
         let base = layer.base(call.facts);
         let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
         if self.list {
@@ -289,6 +286,15 @@ impl Install {
 
 /// What is said of several skills that are there.
 const ALREADY: &str = "skills are already installed; `agent-skills update` updates them";
+
+/// Where what a lockfile has is restored: in the project, if it has one and nothing else is said.
+pub fn restoring(facts: &Facts, scope: Scope) -> Layer {
+    let project = Layer::Project.base(facts);
+    if scope.is_default() && market_at(facts, &project).has_lockfile() {
+        return Layer::Project;
+    }
+    scope.layer()
+}
 
 /// Whether it was there, and came from a source.
 fn is_managed(skill: &Installed) -> bool {

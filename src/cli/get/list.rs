@@ -1,16 +1,12 @@
 //! `list`: what is installed; `search`: what can be.
 
-use std::collections::BTreeSet;
-
-use serde::Serialize;
-
 use crate::catalog::Layer;
 use crate::cli::look::bill::bill;
 use crate::cli::look::list_installed::{Order, list_installed};
 use crate::cli::market::market;
 use crate::cli::{Answer, Call, Cell, Column, Failure, Paint, Table, json, note};
 use crate::error::Result;
-use crate::marketplace::{Listed, Market};
+use crate::marketplace::Listed;
 use crate::skill::{brief, one_line};
 
 /// The length of a description that is enough for a model to choose.
@@ -61,12 +57,12 @@ impl Available {
     fn run(&self, call: Call) -> Result<String> {
         let base = Layer::Plugin.base(call.facts);
         let market = market(call.facts, &base, self.offline);
-        let listed = marked(&market, market.list(&mut note)?);
+        let listed = market.list(&mut note)?;
         self.show(&listed, call, "The sources have no skills.\n")
     }
 
     /// The skills in a table, or `none` if there are none.
-    fn show(&self, listed: &[Marked], call: Call, none: &str) -> Result<String> {
+    fn show(&self, listed: &[Listed], call: Call, none: &str) -> Result<String> {
         if call.common.json {
             return json::list("skills", &listed);
         }
@@ -76,17 +72,13 @@ impl Available {
         // The first is the argument of `install`, so it must not be shortened.
         let columns = vec![Column::new("SKILL", 0), Column::new("DESCRIPTION", 12)];
         let mut table = Table::new(columns, &["DESCRIPTION"]);
-        for Marked {
-            listed: skill,
-            installed,
-        } in listed
-        {
+        for skill in listed {
             let description = if call.screen.is_host {
                 brief(&skill.description, HOST_CHARS)
             } else {
                 one_line(&skill.description)
             };
-            let mark = if *installed { "(installed) " } else { "" };
+            let mark = if skill.installed { "(installed) " } else { "" };
             let description = Cell::new(format!("{mark}{description}"));
             let reference = Cell::new(one_line(&skill.reference));
             if self.long || call.common.verbose {
@@ -98,29 +90,6 @@ impl Available {
         }
         Ok(table.render(call.screen))
     }
-}
-
-/// A skill that can be installed.
-#[derive(Debug, Serialize)]
-struct Marked {
-    #[serde(flatten)]
-    listed: Listed,
-    /// Whether it is.
-    installed: bool,
-}
-
-/// Marks what is installed from the same place of the same source.
-fn marked(market: &Market, listed: Vec<Listed>) -> Vec<Marked> {
-    // Without a readable lockfile nothing is known to be installed; other verbs report it.
-    let entries = market.entries().unwrap_or_default().into_iter();
-    let installed: BTreeSet<(String, String)> = entries
-        .map(|entry| (entry.source, String::from(entry.path)))
-        .collect();
-    let mark = |listed: Listed| Marked {
-        installed: installed.contains(&(listed.source.clone(), listed.path.clone())),
-        listed,
-    };
-    listed.into_iter().map(mark).collect()
 }
 
 /// Search the skills that can be installed
@@ -140,7 +109,7 @@ impl Search {
         }
         let base = Layer::Plugin.base(call.facts);
         let market = market(call.facts, &base, self.list.offline);
-        let listed = marked(&market, market.search(&self.words, &mut note)?);
+        let listed = market.search(&self.words, &mut note)?;
         let words = one_line(&self.words.join(" "));
         let none = format!("No skill matches `{words}`. `search` shows all.\n");
         self.list.show(&listed, call, &none)

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::install;
 use super::next::what_next;
-use crate::catalog::{Layer, market_at};
+use crate::catalog::Layer;
 use crate::cli::agents::{share, withdraw};
 use crate::cli::caller::Failure;
 use crate::cli::describe::short;
@@ -98,8 +98,8 @@ impl Sync {
         let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
         let mut outcomes = Outcomes::new(call);
         let mut new = Vec::new();
-        for one in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
-            let told = one.outcome.and_then(|installed| {
+        for (name, done) in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
+            let told = done.and_then(|installed| {
                 let mut told = install::told(call, &installed, layer)?;
                 share(call, (layer, &[]), &installed, &mut told)?;
                 Ok((told, installed))
@@ -112,8 +112,8 @@ impl Sync {
                     new.extend(installed.into_iter().filter(install::is_new));
                 }
                 Err(error) => {
-                    let left_out = format!("`{}` was left out", one_line(&one.name));
-                    outcomes.push(&one.name, Err(error.context(left_out)));
+                    let left_out = format!("`{}` was left out", one_line(&name));
+                    outcomes.push(&name, Err(error.context(left_out)));
                 }
             }
         }
@@ -146,17 +146,11 @@ impl Sync {
 
     /// Where it works: without a list, where there is a lockfile to go by, as `install` does.
     pub fn layer(&self, facts: &Facts) -> Layer {
-        if !self.scope.is_default() {
-            return self.scope.layer();
+        match &self.list {
+            Some(_) if self.scope.is_default() => Layer::Personal,
+            Some(_) => self.scope.layer(),
+            None => install::restoring(facts, self.scope),
         }
-        if self.list.is_some() {
-            return Layer::Personal;
-        }
-        let project = Layer::Project.base(facts);
-        if market_at(facts, &project).has_lockfile() {
-            return Layer::Project;
-        }
-        self.scope.layer()
     }
 
     fn sync(&self, call: Call, layer: Layer) -> Result<Vec<Synced>> {

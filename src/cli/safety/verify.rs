@@ -192,7 +192,7 @@ fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {
     for (layer, names) in by_layer {
         let base = layer.base(call.facts);
         let market = market_for(call.facts, &base, false, *layer)?.dry(call.common.dry_run);
-        has_any |= market.has_recorded()?;
+        has_any |= !market.entries()?.is_empty();
         for one in market.repair(names, &mut note)? {
             outcomes.push(
                 &one.name,

@@ -18,18 +18,25 @@ impl Market<'_> {
     /// When a program that checks is missing or does not answer.
     pub(super) fn check_signatures(&self, staging: &Staging, staged: &mut [Staged]) -> Result<()> {
         let mut sets = KeySets::new(self.programs(staging));
-        for one in staged {
-            let subject = Subject {
-                name: &one.planned.author,
-                files: &one.entry.files,
-                source: Some(&one.entry.source),
-                address: one.entry.address.as_deref(),
-                proofs: &one.proofs,
-            };
-            let checked = self.signing.check(&subject, &mut sets)?;
-            one.entry.signer = checked.signature.signer().cloned();
-            Rc::make_mut(&mut one.planned).signature = Some(checked);
-        }
+        let mut each = staged.iter_mut();
+        each.try_for_each(|one| self.check_signature(one, &mut sets))
+    }
+
+    /// The same for one, by keys that are read once for several.
+    ///
+    /// # Errors
+    /// As [`Market::check_signatures`].
+    pub(super) fn check_signature(&self, one: &mut Staged, sets: &mut KeySets) -> Result<()> {
+        let subject = Subject {
+            name: &one.planned.author,
+            files: &one.entry.files,
+            source: Some(&one.entry.source),
+            address: one.entry.address.as_deref(),
+            proofs: &one.proofs,
+        };
+        let checked = self.signing.check(&subject, sets)?;
+        one.entry.signer = checked.signature.signer().cloned();
+        Rc::make_mut(&mut one.planned).signature = Some(checked);
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 use std::rc::Rc;
-use std::slice::from_mut;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
@@ -15,7 +14,7 @@ use crate::marketplace::install::updated::{Agree, Change, Edited, UpdateOptions,
 use crate::marketplace::install::{Difference, Staged, Staging, Step, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Ancestry;
-use crate::marketplace::signature::is_signed;
+use crate::marketplace::signature::{KeySets, is_signed};
 use crate::marketplace::source::{Found, Origin, Seen, ancestry, find_again, is_same_tree, moved};
 use crate::marketplace::source::{newer_tags, seen};
 use crate::skill::Skill;
@@ -219,38 +218,30 @@ impl Update<'_> {
         })))
     }
 
-    /// Stages what the sources have, checks all signatures at once, and asks about each skill.
+    /// Stages what the sources have, checks it, and asks about each skill.
     fn stage_all(&self, states: &mut [State], agree: &mut Agree) {
-        let (mut places, mut staged) = (Vec::new(), Vec::new());
-        for (at, state) in states.iter_mut().enumerate() {
+        let mut sets = KeySets::new(self.market.programs(self.staging));
+        for state in states {
             if let State::Behind(behind) = state {
-                let (name, snapshot) = (&behind.entry.name, &behind.snapshot);
-                let place = self.staging.prepare(name);
-                let stage =
-                    |place| plan::stage(snapshot, &behind.found, &behind.origin, name, place);
-                match place.and_then(stage) {
-                    Ok(new) => {
-                        places.push(at);
-                        staged.push(new);
-                    }
-                    Err(error) => *state = State::failed(&error),
-                }
+                let staged = self.stage(behind, &mut sets);
+                let decided = staged.and_then(|staged| self.decide(behind, staged, agree));
+                *state = decided.unwrap_or_else(|error| State::failed(&error));
             }
         }
-        let check = |some: &mut [Staged]| self.market.check_signatures(self.staging, some);
-        // What keeps one from being checked keeps no other from it.
-        let are_checked = check(&mut staged).is_ok();
-        for (at, mut new) in places.into_iter().zip(staged) {
-            if let State::Behind(behind) = &states[at] {
-                let checked = if are_checked {
-                    Ok(())
-                } else {
-                    check(from_mut(&mut new))
-                };
-                let decided = checked.and_then(|()| self.decide(behind, new, agree));
-                states[at] = decided.unwrap_or_else(|error| State::failed(&error));
-            }
-        }
+    }
+
+    fn stage(&self, behind: &Behind, sets: &mut KeySets) -> Result<Staged> {
+        let Behind {
+            entry,
+            snapshot,
+            origin,
+            found,
+            ..
+        } = behind;
+        let place = self.staging.prepare(&entry.name)?;
+        let mut staged = plan::stage(snapshot, found, origin, &entry.name, place)?;
+        self.market.check_signature(&mut staged, sets)?;
+        Ok(staged)
     }
 
     /// Compares what was staged with what is installed, and asks.
@@ -351,19 +342,17 @@ impl Update<'_> {
 
 /// Fetches the files of all skills of a source that differ in one request.
 fn bring(states: &[State]) {
-    let mut sources: Vec<(&Rc<Snapshot>, Vec<&Found>)> = Vec::new();
-    for state in states {
-        if let State::Behind(behind) = state {
-            let same =
-                |(snapshot, _): &&mut (&Rc<Snapshot>, _)| Rc::ptr_eq(snapshot, &behind.snapshot);
-            match sources.iter_mut().find(same) {
-                Some((_, found)) => found.push(&behind.found),
-                None => sources.push((&behind.snapshot, vec![&behind.found])),
-            }
-        }
-    }
-    for (snapshot, found) in sources {
+    let behind = states.iter().filter_map(|state| match state {
+        State::Behind(behind) => Some(behind),
+        _ => None,
+    });
+    let mut left: Vec<_> = behind.collect();
+    while let Some(first) = left.first() {
+        let snapshot = Rc::clone(&first.snapshot);
+        let is_same = |one: &&Box<Behind>| Rc::ptr_eq(&one.snapshot, &snapshot);
+        let (same, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_same);
         // What cannot be fetched together is fetched, or reported, for each skill.
-        let _ = plan::bring(snapshot, found.into_iter());
+        let _ = plan::bring(&snapshot, same.iter().map(|one| &one.found));
+        left = others;
     }
 }

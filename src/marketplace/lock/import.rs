@@ -14,15 +14,6 @@ use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::skill::Skill;
 use crate::sys::{files, limits};
 
-/// The result for one skill of a foreign lockfile.
-#[derive(Debug)]
-pub struct Imported {
-    /// Its name there.
-    pub name: String,
-    /// What was installed, or why nothing was.
-    pub outcome: Result<Vec<Installed>>,
-}
-
 /// Whether another program may have written this lockfile, by its name; a directory may hold some.
 pub fn is_foreign(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
@@ -43,7 +34,7 @@ impl Market<'_> {
         path: &Path,
         confirm: &mut Confirm,
         note: &mut Note,
-    ) -> Result<Vec<Imported>> {
+    ) -> Result<Vec<(String, Result<Vec<Installed>>)>> {
         let path = self.env.cwd.join(path);
         let mut found = Vec::new();
         for file in lock_files(&path) {
@@ -76,7 +67,7 @@ impl Market<'_> {
                 let reference = Reference::Readings(vec![reading]);
                 self.install_of(&reference, &name, &options, confirm, note)
             });
-            Imported { name, outcome }
+            (name, outcome)
         };
         Ok(found.into_iter().map(install).collect())
     }

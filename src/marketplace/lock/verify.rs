@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
 use crate::sys::Progress;
-use crate::sys::text::did_you_mean;
 
 /// An installed skill compared with the lockfile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -63,21 +62,20 @@ impl Market<'_> {
             // A missing skill has an entry but no directory.
             let is_shown = |entry: &&LockEntry| listed_name(&entry.name) == *name;
             let shown = || lockfile.entries().iter().find(is_shown);
-            let found = lockfile.get(name).or_else(shown);
-            let directory = || self.installed(name).ok();
-            let found = found.or_else(|| lockfile.get(&directory()?));
-            let found = found.ok_or_else(|| {
-                if let Some(name) = directory() {
-                    let text =
-                        format!("`{name}` was put there by hand, so nothing says how it was");
-                    return Error::new(text)
-                        .hint("`agent-skills verify` alone compares all that came from a source");
+            let found = match lockfile.get(name).or_else(shown) {
+                Some(found) => found,
+                None => {
+                    let directory = self.installed(name)?;
+                    lockfile.get(&directory).ok_or_else(|| {
+                        let text = format!(
+                            "`{directory}` was put there by hand, so nothing says how it was"
+                        );
+                        Error::new(text).hint(
+                            "`agent-skills verify` alone compares all that came from a source",
+                        )
+                    })?
                 }
-                let text = format!("the lockfile has no skill `{}`", name.escape_debug());
-                let names = lockfile.entries().iter().map(|entry| &*entry.name);
-                let all = || "`agent-skills verify` alone compares all it has".to_owned();
-                Error::new(text).hint(did_you_mean(name, names).unwrap_or_else(all))
-            })?;
+            };
             meant.push(&found.name);
         }
         let wanted = |entry: &&LockEntry| names.is_empty() || meant.contains(&&entry.name);
@@ -94,14 +92,6 @@ impl Market<'_> {
             })
         });
         Ok(compared.collect())
-    }
-
-    /// Whether the lockfile has a skill.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn has_recorded(&self) -> Result<bool> {
-        Ok(!Lockfile::read(self.plugin_dir)?.entries().is_empty())
     }
 
     /// Compares one skill with its entry.

@@ -40,6 +40,9 @@ pub struct Listed {
     pub reference: String,
     /// Whether it is a plugin in another repository, which may have several skills.
     pub plugin: bool,
+    /// Whether it is installed from there.
+    #[serde(default)]
+    pub installed: bool,
 }
 
 /// The listing of a source, and the state of the source to which it belongs.
@@ -107,6 +110,10 @@ impl Market<'_> {
         let skills = catalogs.into_iter().flat_map(|(_, cached)| cached.skills);
         let mut all: Vec<Listed> = skills.collect();
         all.sort_by(|a, b| (&a.name, &a.reference).cmp(&(&b.name, &b.reference)));
+        let installed = self.installed_ids();
+        for one in &mut all {
+            one.installed = installed.contains(&format!("{}#{}", one.source, one.path));
+        }
         Ok(all)
     }
 
@@ -283,7 +290,7 @@ impl Cached {
                     Some(short) => format!("{short}@{name}"),
                     None => format!("{name}@{}", source.name),
                 },
-                plugin: false,
+                ..Listed::default()
             }
         };
         self.skills = shown.map(listed).collect();
@@ -327,6 +334,7 @@ impl Cached {
                 rev,
                 path,
                 plugin: true,
+                ..Listed::default()
             });
         }
     }
