@@ -1,16 +1,13 @@
-//! Selects the files of one skill in a tree, and scans them or writes them to a staging directory. A link is
+//! Selects the files of one skill in a tree, and writes them to a staging directory. A link is
 //! replaced by its target if that is in the repository, and otherwise left out and reported. Only
 //! regular files and directories are written.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, Node, Tree, Wanted, tree};
-use crate::marketplace::scan::{self, Finding, ScannedFile};
-use crate::skill::Skill;
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
 
 /// The files of one skill.
@@ -127,23 +124,6 @@ impl CopyPlan {
     fn drop(&mut self, path: &str, why: &str) {
         self.dropped
             .push(format!("`{}` was left out: {why}", path.escape_debug()));
-    }
-
-    /// Scans the files of `skill`, without writing them.
-    ///
-    /// # Errors
-    /// When they together exceed [`limits::INSTALL_BYTES`], or cannot be read.
-    pub fn scan(&self, content: &dyn Content, skill: &Skill) -> Result<Vec<Finding>> {
-        let wanted: Vec<Wanted> = self.wanted().collect();
-        let mut found = Vec::new();
-        content.each(&wanted, limits::INSTALL_BYTES, &mut |index, size, bytes| {
-            let piece = &self.files[index];
-            let file = ScannedFile::read(&piece.to, bytes, size, piece.executable);
-            let file = file.map_err(|error| Error::io("read", Path::new(&piece.to), &error))?;
-            file.inspect(&mut found);
-            Ok(())
-        })?;
-        Ok(scan::with_frontmatter(skill, found))
     }
 
     /// Writes the files below `dest`.

@@ -129,7 +129,8 @@ impl Market<'_> {
         let progress = Progress::new("scanning", picked.chosen.len(), self.progress);
         let each = picked.chosen.iter().enumerate().map(|(at, found)| {
             progress.at(at);
-            let findings = plan::scan(&picked.snapshot, found)?;
+            let place = staging.prepare(&InstalledName::parse(&at.to_string())?)?;
+            let findings = plan::scan(&picked.snapshot, found, place)?;
             Ok((found.skill.name.to_string(), findings))
         });
         each.collect()

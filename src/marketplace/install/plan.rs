@@ -122,14 +122,18 @@ pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f Found>) -
     snapshot.content.bring(&files)
 }
 
-/// The scan's findings about a skill, which is not copied.
+/// The scan's findings about a skill that is copied to `place`.
 ///
 /// # Errors
-/// When its files cannot be read, or it has more than an install may have.
-pub fn scan(snapshot: &Snapshot, found: &Found) -> Result<Vec<Finding>> {
-    let copy = copied(snapshot, found);
-    let scanned = copy.and_then(|copy| copy.scan(&*snapshot.content, &found.skill));
-    scanned.map_err(|error| error.context(format!("skill `{}`", found.skill.name)))
+/// When it cannot be copied.
+pub fn scan(
+    snapshot: &Snapshot,
+    found: &Found,
+    (place, dir): (Prepared, Dir),
+) -> Result<Vec<Finding>> {
+    let copied = copied(snapshot, found).and_then(|mut copy| copy.write(&*snapshot.content, &dir));
+    copied.map_err(|error| error.context(format!("skill `{}`", found.skill.name)))?;
+    Ok(scan::scan(&place.path()))
 }
 
 /// Copies a skill to `place`, reads it back and describes it. `name` is its future directory.

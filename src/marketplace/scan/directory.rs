@@ -38,20 +38,8 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
             found.extend(text::inspect(&file, &text, false));
         }
     }
-    sort(&mut found);
-    found
-}
-
-/// All findings for a `skill` in whose files these were found, the worst first.
-pub fn with_frontmatter(skill: &Skill, mut found: Vec<Finding>) -> Vec<Finding> {
-    let file = skill.file.file_name().unwrap_or_default().to_string_lossy();
-    found.extend(frontmatter::inspect(skill, &file));
-    sort(&mut found);
-    found
-}
-
-fn sort(found: &mut [Finding]) {
     found.sort_by_cached_key(|f| (Reverse(f.severity), f.file.clone(), f.line, f.code));
+    found
 }
 
 fn collect(root: &Dir, below: &str, found: &mut Vec<(String, EntryKind)>) {

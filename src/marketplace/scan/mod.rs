@@ -15,8 +15,8 @@ mod rules;
 mod text;
 
 pub use crate::skill::Severity;
-pub use directory::{scan, with_frontmatter};
-pub use files::{ScannedFile, is_binary};
+pub use directory::scan;
+pub use files::is_binary;
 pub use finding::Finding;
 pub use rule::Rule;
 pub use rules::RULES;
