@@ -30,10 +30,21 @@ pub struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
-    fn new(tree: Tree, content: impl Content + 'a, name: &str, of: Origin) -> Result<Self> {
+    /// What was fetched, with signed manifests that are not in the skills.
+    ///
+    /// # Errors
+    /// As [`Snapshot::new`].
+    pub fn new(
+        tree: Tree,
+        content: impl Content + 'a,
+        name: &str,
+        origin: Origin,
+        beside: SignedManifests,
+    ) -> Result<Self> {
+        let snapshot = Snapshot::new(tree, content, name)?;
         Ok(Self {
-            snapshot: Rc::new(Snapshot::new(tree, content, name)?),
-            origin: of,
+            snapshot: Rc::new(Snapshot { beside, ..snapshot }),
+            origin,
             path: None,
         })
     }
@@ -111,6 +122,7 @@ impl<'a> Fetcher<'a> {
             reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
             ..origin(url.as_str(), kind)
         };
+        let none = SignedManifests::default();
         Ok(match &reading.place {
             Place::Repository { url, at } => {
                 let resolved = self.resolve(url, at)?;
@@ -154,7 +166,7 @@ impl<'a> Fetcher<'a> {
                     let source = dir.path().to_string_lossy().into_owned();
                     let (name, origin) = (tree::base(&source), origin(&source, Kind::Local));
                     let tree = dir.tree();
-                    tree.and_then(|tree| Opened::new(tree, dir, name, origin))
+                    tree.and_then(|tree| Opened::new(tree, dir, name, origin, none))
                         .map_err(|error| error.context(format!("`{source}`")))?
                 }
             }
@@ -173,7 +185,7 @@ impl<'a> Fetcher<'a> {
                     address: (index.place != *url).then(|| index.place.to_string()),
                     ..origin(url.as_str(), Kind::WellKnown)
                 };
-                Opened::new(memory.tree.clone(), memory, url.host(), origin)?
+                Opened::new(memory.tree.clone(), memory, url.host(), origin, none)?
             }
             Place::Registry { repo, at } => {
                 let place = (repo, at.as_ref());
@@ -184,7 +196,7 @@ impl<'a> Fetcher<'a> {
                 let (bytes, address) = self.download(url, limits::SKILL_FILE)?;
                 memory.add_file("SKILL.md", bytes, false)?;
                 let origin = of_web(url, address, Kind::File);
-                Opened::new(memory.tree.clone(), memory, url.host(), origin)?
+                Opened::new(memory.tree.clone(), memory, url.host(), origin, none)?
             }
         })
     }
@@ -334,14 +346,9 @@ fn open_archive<'a>(
         commit: Some(format!("sha256:{found}")),
         ..origin
     };
-    let snapshot = Snapshot::new(memory.tree.clone(), memory, &stem)?;
     let beside = beside.map(|beside| (String::new(), vec![beside]));
     let beside = beside.into_iter().collect();
-    Ok(Opened {
-        snapshot: Rc::new(Snapshot { beside, ..snapshot }),
-        origin,
-        path: None,
-    })
+    Opened::new(memory.tree.clone(), memory, &stem, origin, beside)
 }
 
 /// The content of a source at one time.

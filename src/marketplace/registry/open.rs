@@ -1,8 +1,6 @@
 //! Registries as places: a repository is one skill, or a collection of which only what is meant is
 //! fetched.
 
-use std::rc::Rc;
-
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Failure, Fetcher, Memory, Node, Opened, Snapshot};
 use crate::marketplace::fetch::{check_total, tree};
@@ -65,14 +63,10 @@ impl<'a> Fetcher<'a> {
             }
         };
         let of_repo = |error: Error| error.context(format!("`{repo}`"));
-        let snapshot = Snapshot::new(memory.tree.clone(), memory, repo.short_name());
-        let snapshot = snapshot.map_err(of_repo)?;
-        check_names(&names, &snapshot).map_err(of_repo)?;
-        Ok(Opened {
-            snapshot: Rc::new(Snapshot { beside, ..snapshot }),
-            origin,
-            path: None,
-        })
+        let (tree, name) = (memory.tree.clone(), repo.short_name());
+        let opened = Opened::new(tree, memory, name, origin, beside).map_err(of_repo)?;
+        check_names(&names, &opened.snapshot).map_err(of_repo)?;
+        Ok(opened)
     }
 
     /// The digest of what a repository has at a tag, `latest` if none is named. Each is asked for
