@@ -77,47 +77,31 @@ impl LockEntry {
     /// The name of an invalid field, if any, among those whose type validates nothing. All fields
     /// are shown to people, and a lockfile may come with a repository.
     pub fn unreadable(&self) -> Option<&'static str> {
-        let fields = [
-            ("id", Some(&self.id)),
-            ("source", Some(&self.source)),
-            ("address", self.address.as_ref()),
-            ("reference", Some(&self.requested)),
-            ("license", self.license.as_ref()),
-        ];
-        let hides = |text: &String| visible(text) != *text;
-        if let Some((field, _)) = fields.iter().find(|(_, text)| text.is_some_and(hides)) {
-            return Some(field);
-        }
+        let is_plain = |text: &String| visible(text) == *text;
         // For an archive the commit is `sha256:` and the digest.
-        let is_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
-        let no_id = |id: &String| !id.bytes().all(is_id);
+        let is_id_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
+        let is_id = |id: &String| id.bytes().all(is_id_byte);
+        let is_ref = self.kind != Kind::Git || self.rev.is_none() || self.pin().is_some();
+        // Git would not read these as a mere name, and no install writes them.
+        let is_name = !self.name.contains("..") && !self.name.contains(REVISION);
+        let is_tree = |id: &String| CommitId::parse(id).is_some();
         let is_file = |path: &str| EntryPath::parse(path).is_some();
-        if self.commit.as_ref().is_some_and(no_id) {
-            Some("commit")
-        } else if self
-            .tree
-            .as_ref()
-            .is_some_and(|id| CommitId::parse(id).is_none())
-        {
-            Some("tree")
-        } else if no_id(&self.sha256) {
-            Some("digest")
-        } else if self.kind == Kind::Git && self.rev.is_some() && self.pin().is_none() {
-            Some("ref")
-        } else if self.name.contains("..") || self.name.contains(REVISION) {
-            // Git would not read these as a mere name, and no install writes them.
-            Some("name")
-        } else if !self.files.paths().all(is_file) {
-            Some("list of files")
-        } else if self
-            .signer
-            .as_ref()
-            .is_some_and(|signer| !signer.is_readable())
-        {
-            Some("signer")
-        } else {
-            None
-        }
+        let fields = [
+            ("id", is_plain(&self.id)),
+            ("source", is_plain(&self.source)),
+            ("address", self.address.iter().all(is_plain)),
+            ("reference", is_plain(&self.requested)),
+            ("license", self.license.iter().all(is_plain)),
+            ("commit", self.commit.iter().all(is_id)),
+            ("tree", self.tree.iter().all(is_tree)),
+            ("digest", is_id(&self.sha256)),
+            ("ref", is_ref),
+            ("name", is_name),
+            ("list of files", self.files.paths().all(is_file)),
+            ("signer", self.signer.iter().all(Signer::is_readable)),
+        ];
+        let wrong = fields.into_iter().find(|(_, is_good)| !is_good);
+        wrong.map(|(field, _)| field)
     }
 }
 
