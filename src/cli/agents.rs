@@ -76,8 +76,7 @@ pub fn connected(run: &RunContext) -> Vec<Agent> {
 pub fn share(
     call: Call,
     (layer, given): (Layer, &[Agent]),
-    installed: &[Installed],
-    told: &mut [(String, String)],
+    told: &mut [(Installed, String)],
 ) -> Result<()> {
     let Some(shared) = Shared::of(call.facts, layer) else {
         if given.is_empty() {
@@ -90,11 +89,8 @@ pub fn share(
         [] => connected(&call.facts.run),
         given => given.to_vec(),
     };
-    for (name, text) in told {
-        let is_there = |one: &&Installed| {
-            one.name == *name && (call.common.dry_run || one.status != Status::Declined)
-        };
-        if let Some(skill) = installed.iter().find(is_there) {
+    for (skill, text) in told {
+        if call.common.dry_run || skill.status != Status::Declined {
             let done = share_one(&shared, call.common, skill, &agents);
             *text += &done.unwrap_or_else(|error| noted(&error));
         }

@@ -132,28 +132,26 @@ impl Install {
             let command = self.command(reference);
             let done = self.install(call, &market, layer, reference);
             let done = done.and_then(|installed| {
-                let mut told = told(call, &installed, layer)?;
-                let to = (layer, &*self.agents);
-                share(call, to, &installed, &mut told)?;
-                self.offer_what_was_seen(call, &installed, &mut told)?;
+                let mut told = told(call, installed.clone(), layer)?;
+                share(call, (layer, &self.agents), &mut told)?;
+                self.offer_what_was_seen(call, &mut told)?;
                 let switched = self.switch(call, &market, (layer, &command), &installed)?;
-                Ok((installed, told, switched))
+                Ok((told, switched))
             });
             match done {
-                Ok((installed, told, switched)) => {
-                    for (name, text) in told {
-                        let is_it = |one: &Installed| one.name == name && is_managed(one);
+                Ok((told, switched)) => {
+                    for (skill, text) in told {
                         // What has remarks of its own is said on its own.
-                        if text.lines().count() == 1 && installed.iter().any(is_it) {
-                            outcomes.push_unchanged(&name, text, ALREADY);
+                        if text.lines().count() == 1 && is_managed(&skill) {
+                            outcomes.push_unchanged(&skill.name, text, ALREADY);
                         } else {
-                            outcomes.push(&name, Ok(text));
+                            outcomes.push(&skill.name, Ok(text));
                         }
+                        new.extend(Some(skill).filter(is_new));
                     }
                     for one in &switched {
                         updated(&mut outcomes, one, ToolNames::of(call.facts));
                     }
-                    new.extend(installed.into_iter().filter(is_new));
                 }
                 Err(error) => outcomes.push(reference.unwrap_or("the lockfile"), Err(error)),
             }
@@ -164,17 +162,12 @@ impl Install {
 
     /// Offers new skills that a person has just agreed to although a key that may be meant to
     /// restrict them does not: they were shown that, and asked.
-    fn offer_what_was_seen(
-        &self,
-        call: Call,
-        installed: &[Installed],
-        told: &mut [(String, String)],
-    ) -> Result<()> {
+    fn offer_what_was_seen(&self, call: Call, told: &mut [(Installed, String)]) -> Result<()> {
         let consenting = Consenting::new(call, self.findings);
         if call.common.dry_run || !consenting.asks() {
             return Ok(());
         }
-        for new in installed.iter().filter(|new| is_new(new)) {
+        for (new, text) in told.iter_mut().filter(|(new, _)| is_new(new)) {
             let Ok(skill) = Skill::load(&new.dir) else {
                 continue;
             };
@@ -188,9 +181,7 @@ impl Install {
                 "on",
                 false,
             )?;
-            if let Some((_, text)) = told.iter_mut().find(|(one, _)| *one == new.name) {
-                text.push_str("  note: it is offered to the model, as you agreed\n");
-            }
+            text.push_str("  note: it is offered to the model, as you agreed\n");
         }
         Ok(())
     }
@@ -306,11 +297,16 @@ pub fn is_new(skill: &Installed) -> bool {
     skill.status == Status::New
 }
 
-/// Records what was installed, and says of each skill what has become of it in this layer.
+/// Records what was installed, and says of each skill what has become of it in this layer, unless it
+/// is installed at another state than the one that was asked for.
 ///
 /// # Errors
 /// When a person declined all of them.
-pub fn told(call: Call, installed: &[Installed], layer: Layer) -> Result<Vec<(String, String)>> {
+pub fn told(
+    call: Call,
+    installed: Vec<Installed>,
+    layer: Layer,
+) -> Result<Vec<(Installed, String)>> {
     for skill in installed.iter().filter(|skill| is_new(skill)) {
         let event = Event::new("install")
             .with("skill", skill.name.as_str())
@@ -322,19 +318,20 @@ pub fn told(call: Call, installed: &[Installed], layer: Layer) -> Result<Vec<(St
     if !call.common.dry_run && !installed.is_empty() && installed.iter().all(declined) {
         return Err(Error::new("nothing was installed: you said no"));
     }
-    let told = |skill: &Installed| {
-        let text = if call.common.dry_run && declined(skill) {
+    let unmet = unmet_of(call.facts, &installed);
+    let told = |skill: Installed| {
+        let text = if call.common.dry_run && declined(&skill) {
             let from = one_line(skill.source.as_deref().unwrap_or_default());
             format!("would install `{}` from {from}\n", skill.name)
         } else {
-            outcome(skill)
+            outcome(&skill)
         };
-        (skill.name.clone(), text)
+        (skill, text)
     };
-    let stay = installed.iter().filter(|skill| skill.switch.is_none());
-    let mut all: Vec<(String, String)> = stay.map(told).collect();
+    let stay = installed.into_iter().filter(|one| one.switch.is_none());
+    let mut all: Vec<(Installed, String)> = stay.map(told).collect();
     if let Some((_, last)) = all.last_mut() {
-        last.push_str(&unmet_of(call.facts, installed));
+        last.push_str(&unmet);
     }
     Ok(all)
 }

@@ -1,6 +1,6 @@
 //! `show`: the plan of an install.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::catalog::Layer;
 use crate::cli::choosing::picking;
@@ -49,14 +49,9 @@ impl Show {
             let read = |reference: &str| {
                 let bytes = market.cat(reference, path, &options, &mut note)?;
                 let text = text(path, &bytes)?;
-                let reference = reference.to_owned();
-                Ok(FileOf {
-                    reference,
-                    path,
-                    text,
-                })
+                Ok(json!({"reference": reference, "path": path, "text": text}))
             };
-            let shown = |file: &FileOf| file.text.clone();
+            let shown = |file: &Value| file["text"].as_str().unwrap_or_default().to_owned();
             return look_at(call, &self.references, "files", read, shown);
         }
         let plan = |reference: &str| {
@@ -71,13 +66,6 @@ impl Show {
         let shown = |plan: &Plan| describe(plan, None, call.screen, ToolNames::of(call.facts));
         look_at(call, &self.references, "plans", plan, shown)
     }
-}
-
-#[derive(Serialize)]
-struct FileOf<'p> {
-    reference: String,
-    path: &'p str,
-    text: String,
 }
 
 /// The content of a file as text that can be shown.

@@ -100,16 +100,16 @@ impl Sync {
         let mut new = Vec::new();
         for (name, done) in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
             let told = done.and_then(|installed| {
-                let mut told = install::told(call, &installed, layer)?;
-                share(call, (layer, &[]), &installed, &mut told)?;
-                Ok((told, installed))
+                let mut told = install::told(call, installed, layer)?;
+                share(call, (layer, &[]), &mut told)?;
+                Ok(told)
             });
             match told {
-                Ok((told, installed)) => {
-                    for (name, text) in told {
-                        outcomes.push(&name, Ok(text));
+                Ok(told) => {
+                    for (skill, text) in told {
+                        outcomes.push(&skill.name, Ok(text));
+                        new.extend(Some(skill).filter(install::is_new));
                     }
-                    new.extend(installed.into_iter().filter(install::is_new));
                 }
                 Err(error) => {
                     let left_out = format!("`{}` was left out", one_line(&name));
@@ -208,7 +208,6 @@ fn agrees(consenting: Consenting, plan: &SyncPlan, common: Common, command: &str
 /// Records what was done, and has other agents find it.
 fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
     let mut text = String::new();
-    let market = layer.dir(call.facts);
     let mut new = Vec::new();
     for one in skills {
         let kind = match one.change {
@@ -221,13 +220,12 @@ fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
             text += &withdraw(call, layer, &one.name);
         }
         if one.change == Fate::Installed {
-            new.push(Installed {
-                name: one.name.to_string(),
-                dir: market.join("skills").join(&*one.name),
-                source: Some(one.source.clone()),
-                commit: one.to.clone(),
+            let name = one.name.to_string();
+            let installed = Installed {
+                name,
                 ..Installed::default()
-            });
+            };
+            new.push((installed, String::new()));
         }
         if !call.common.dry_run {
             let event = Event::new(kind)
@@ -238,13 +236,9 @@ fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
             call.facts.record(event.with("layer", layer.as_str()));
         }
     }
-    let mut found: Vec<_> = new
-        .iter()
-        .map(|one| (one.name.clone(), String::new()))
-        .collect();
     // Without agents given, nothing can be wrong with them.
-    let _ = share(call, (layer, &[]), &new, &mut found);
-    text.extend(found.into_iter().map(|(_, line)| line));
+    let _ = share(call, (layer, &[]), &mut new);
+    text.extend(new.into_iter().map(|(_, line)| line));
     text
 }
 

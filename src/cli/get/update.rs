@@ -156,12 +156,7 @@ impl Update {
         let restores = repaired.as_deref().unwrap_or_default();
         let is_last = |one: &&Updated| restores.iter().all(|restored| *restored.name != *one.name);
         for one in updated.iter().filter(is_last) {
-            match changed(one, consenting.names) {
-                Ok(text) if one.change == Change::UpToDate && one.new_signer.is_none() => {
-                    outcomes.push_unchanged(&one.name, text, "skills are up to date");
-                }
-                _ => push(outcomes, one, consenting.names),
-            }
+            push(outcomes, one, consenting.names);
         }
         for one in repaired? {
             outcomes.push(
@@ -214,8 +209,10 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
 
 /// Adds what has become of a skill.
 pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
-    let changed = changed(skill, names);
-    match (changed, &skill.change) {
+    match (changed(skill, names), &skill.change) {
+        (Ok(text), Change::UpToDate) if skill.new_signer.is_none() => {
+            outcomes.push_unchanged(&skill.name, text, "skills are up to date");
+        }
         (
             Ok(text),
             Change::Kept {
