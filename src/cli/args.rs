@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory, Parser, Subcommand};
 
 pub use super::get::{
     install::Install,
-    list::{Available, List, Search},
+    list::{List, Search},
     remove::Remove,
     show::Show,
     sources::Sources,

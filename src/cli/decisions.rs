@@ -3,10 +3,10 @@
 //! here.
 
 use super::args::{
-    Approve, Audit, Available, Check, Complete, Completions, Config, Confine, Deactivate, Disable,
-    Doctor, Enable, Hosts, Info, Install, Jobs, Keys, List, New, Package, Policy, Proposals,
-    Publish, Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Suggest,
-    Sync, Trust, Try, Update, Validate, Verb, Verify,
+    Approve, Audit, Check, Complete, Completions, Config, Confine, Deactivate, Disable, Doctor,
+    Enable, Hosts, Info, Install, Jobs, Keys, List, New, Package, Policy, Proposals, Publish,
+    Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Suggest, Sync, Trust,
+    Try, Update, Validate, Verb, Verify,
 };
 use super::options::{Common, Findings};
 use super::safety::keys::Keying;
@@ -171,11 +171,8 @@ fn of_verb(verb: &Verb) -> Decision {
         )
         | Verb::Search(Search {
             words: _,
-            list:
-                Available {
-                    offline: _,
-                    long: _,
-                },
+            offline: _,
+            long: _,
         })
         | Verb::List(List {
             sort: _,

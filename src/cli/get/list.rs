@@ -6,7 +6,6 @@ use crate::cli::look::list_installed::{Order, list_installed};
 use crate::cli::market::market;
 use crate::cli::{Answer, Call, Cell, Column, Failure, Paint, Table, json, note};
 use crate::error::Result;
-use crate::marketplace::Listed;
 use crate::skill::{brief, one_line};
 
 /// The length of a description that is enough for a model to choose.
@@ -41,9 +40,11 @@ impl List {
     }
 }
 
-/// How the skills that can be installed are listed.
+/// Search the skills that can be installed
 #[derive(Debug, clap::Args)]
-pub struct Available {
+pub struct Search {
+    /// Words to look for; all skills if omitted
+    pub words: Vec<String>,
     /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
@@ -52,27 +53,26 @@ pub struct Available {
     pub long: bool,
 }
 
-impl Available {
-    /// All installable skills.
-    fn run(&self, call: Call) -> Result<String> {
+impl Search {
+    /// The matching skills in a table.
+    pub fn run(&self, call: Call) -> Result<String> {
         let base = Layer::Plugin.base(call.facts);
         let market = market(call.facts, &base, self.offline);
-        let listed = market.list(&mut note)?;
-        self.show(&listed, call, "The sources have no skills.\n")
-    }
-
-    /// The skills in a table, or `none` if there are none.
-    fn show(&self, listed: &[Listed], call: Call, none: &str) -> Result<String> {
+        let listed = market.search(&self.words, &mut note)?;
         if call.common.json {
             return json::list("skills", &listed);
         }
+        if listed.is_empty() && self.words.is_empty() {
+            return Ok("The sources have no skills.\n".to_owned());
+        }
         if listed.is_empty() {
-            return Ok(none.to_owned());
+            let words = one_line(&self.words.join(" "));
+            return Ok(format!("No skill matches `{words}`. `search` shows all.\n"));
         }
         // The first is the argument of `install`, so it must not be shortened.
         let columns = vec![Column::new("SKILL", 0), Column::new("DESCRIPTION", 12)];
         let mut table = Table::new(columns, &["DESCRIPTION"]);
-        for skill in listed {
+        for skill in &listed {
             let description = if call.screen.is_host {
                 brief(&skill.description, HOST_CHARS)
             } else {
@@ -89,29 +89,5 @@ impl Available {
             }
         }
         Ok(table.render(call.screen))
-    }
-}
-
-/// Search the skills that can be installed
-#[derive(Debug, clap::Args)]
-pub struct Search {
-    /// Words to look for; all skills if omitted
-    pub words: Vec<String>,
-    #[command(flatten)]
-    pub list: Available,
-}
-
-impl Search {
-    /// The matching skills.
-    pub fn run(&self, call: Call) -> Result<String> {
-        if self.words.is_empty() {
-            return self.list.run(call);
-        }
-        let base = Layer::Plugin.base(call.facts);
-        let market = market(call.facts, &base, self.list.offline);
-        let listed = market.search(&self.words, &mut note)?;
-        let words = one_line(&self.words.join(" "));
-        let none = format!("No skill matches `{words}`. `search` shows all.\n");
-        self.list.show(&listed, call, &none)
     }
 }

@@ -68,22 +68,31 @@ pub enum Age {
 }
 
 impl Market<'_> {
-    /// The skills of all sources, sorted by name. When offline, or when a source does not respond,
-    /// its last known listing is used.
+    /// The skills of all sources that match the words, best first, from the last known listings;
+    /// without words all of them, sorted by name. When offline, or when a source does not respond, its
+    /// last known listing is used.
     ///
     /// # Errors
     /// When no source can be read and none was read before.
-    pub fn list(&self, note: &mut Note) -> Result<Vec<Listed>> {
-        self.listed(Age::Now, note)
-    }
-
-    /// The skills of all sources that match the words, best first, from the last known listings.
-    ///
-    /// # Errors
-    /// As [`Market::list`].
     pub fn search(&self, words: &[String], note: &mut Note) -> Result<Vec<Listed>> {
-        let listed = self.listed(Age::Recent, note)?;
-        Ok(rank(listed, words, |listed| Searchable {
+        let age = if words.is_empty() {
+            Age::Now
+        } else {
+            Age::Recent
+        };
+        let staging = self.home_staging()?;
+        let catalogs = self.catalogs(age, &mut self.fetcher(&staging), note)?;
+        let skills = catalogs.into_iter().flat_map(|(_, cached)| cached.skills);
+        let mut all: Vec<Listed> = skills.collect();
+        all.sort_by(|a, b| (&a.name, &a.reference).cmp(&(&b.name, &b.reference)));
+        let installed = self.installed_ids();
+        for one in &mut all {
+            one.installed = installed.contains(&format!("{}#{}", one.source, one.path));
+        }
+        if words.is_empty() {
+            return Ok(all);
+        }
+        Ok(rank(all, words, |listed| Searchable {
             name: &listed.name,
             tags: listed.tags.clone(),
             description: &listed.description,
@@ -102,19 +111,6 @@ impl Market<'_> {
             (source, asked.map(|fresh| fresh.skills.len()))
         };
         Ok(self.sources()?.into_iter().map(ask).collect())
-    }
-
-    fn listed(&self, age: Age, note: &mut Note) -> Result<Vec<Listed>> {
-        let staging = self.home_staging()?;
-        let catalogs = self.catalogs(age, &mut self.fetcher(&staging), note)?;
-        let skills = catalogs.into_iter().flat_map(|(_, cached)| cached.skills);
-        let mut all: Vec<Listed> = skills.collect();
-        all.sort_by(|a, b| (&a.name, &a.reference).cmp(&(&b.name, &b.reference)));
-        let installed = self.installed_ids();
-        for one in &mut all {
-            one.installed = installed.contains(&format!("{}#{}", one.source, one.path));
-        }
-        Ok(all)
     }
 
     /// The listings of all sources. One that does not respond does not hide the others.

@@ -192,7 +192,7 @@ fn the_catalog_is_listed_searched_and_there_offline() {
         let mut notes = String::new();
         let listed = world.with(|market| {
             let market = Market { offline, ..market };
-            market.list(&mut |note| notes += note)
+            market.search(&[], &mut |note| notes += note)
         });
         (
             listed.map(|all| all.into_iter().map(|one| one.name).collect::<Vec<_>>()),
