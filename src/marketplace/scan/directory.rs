@@ -6,9 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::Severity::{High, Warn};
-use super::files::ScannedFile;
 use super::finding::Finding;
-use super::{frontmatter, text};
+use super::{files, frontmatter, text};
 use crate::marketplace::fetch::tree;
 use crate::skill::{Skill, has_bit, read_skill_file};
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
@@ -21,10 +20,7 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
         collect(&root, "", &mut entries);
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         for (path, kind) in &entries {
-            match read(&root, path, *kind) {
-                Ok(file) => file.inspect(&mut found),
-                Err(finding) => found.push(finding),
-            }
+            found.extend(inspect(&root, path, *kind));
         }
     }
     if let Ok(skill) = Skill::load(dir) {
@@ -57,22 +53,22 @@ fn collect(root: &Dir, below: &str, found: &mut Vec<(String, EntryKind)>) {
     }
 }
 
-/// A file to scan, or why it is not.
-fn read(root: &Dir, path: &str, kind: EntryKind) -> Result<ScannedFile, Finding> {
+/// The findings about one file.
+fn inspect(root: &Dir, path: &str, kind: EntryKind) -> Vec<Finding> {
     // A name that is not UTF-8 hides a file from this scan, and not from a script.
     let is_nameless = path.contains(char::REPLACEMENT_CHARACTER);
     let severity = if is_nameless { High } else { Warn };
-    let say = |code, message| Finding::new((severity, code, message), path, 0, "");
+    let say = |code, message| vec![Finding::new((severity, code, message), path, 0, "")];
     if kind == EntryKind::Link {
-        return Err(say("link", "is a link, which may lead anywhere"));
+        return say("link", "is a link, which may lead anywhere");
     }
     let open = EntryPath::parse(path).ok_or_else(|| io::ErrorKind::InvalidInput.into());
-    let read = open.and_then(|path| root.open_below(&path));
-    let read = read.and_then(|(mut file, metadata)| {
+    let open = open.and_then(|path| root.open_below(&path));
+    let found = open.and_then(|(file, metadata)| {
         let is_executable = has_bit(metadata.permissions().mode());
-        ScannedFile::read(path, &mut file, metadata.len(), is_executable)
+        files::inspect(path, file, metadata.len(), is_executable)
     });
-    read.map_err(|_| say("unreadable", "cannot be read"))
+    found.unwrap_or_else(|_| say("unreadable", "cannot be read"))
 }
 
 #[cfg(test)]
