@@ -60,7 +60,7 @@ impl New {
         if dir.symlink_metadata().is_ok() {
             return Err(taken());
         }
-        let installed = InstalledName::try_from(&name)?;
+        let installed = InstalledName::parse(name.as_str())?;
         let asks = call.caller == Caller::Person { terminal: true } && !call.common.yes;
         let wish = wish(self, name, asks)?;
         let files = scaffold(&wish);

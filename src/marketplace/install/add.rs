@@ -11,8 +11,10 @@ use crate::marketplace::install::change;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::signed::permit;
-use crate::marketplace::install::{Staging, Switch};
-use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, listed_name, offered_name};
+use crate::marketplace::install::{Changes, Staging, Step, Switch};
+use crate::marketplace::lock::{
+    Digest, InstalledName, LockEntry, Lockfile, listed_name, offered_name,
+};
 use crate::marketplace::reference::Reference;
 use crate::marketplace::source::{Found, Origin};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
@@ -205,6 +207,38 @@ impl Market<'_> {
         Ok(new.chain(there).collect())
     }
 
+    /// Makes a change as a whole; signers are remembered after it. Returns where in the stash each is
+    /// that was moved there.
+    ///
+    /// # Errors
+    /// When somebody has changed a skill meanwhile, or anything cannot be written. Each skill is then
+    /// as it was.
+    pub(super) fn land(
+        &self,
+        changes: &mut Changes,
+        mut steps: Vec<Step>,
+    ) -> Result<Vec<Option<String>>> {
+        for Step { name, seen, .. } in &steps {
+            if let Some((sha256, entry)) = seen {
+                let is_same = Digest::read(&self.dir(name))?.sha256 == *sha256;
+                if !is_same || changes.lockfile().get(name) != entry.as_ref() {
+                    let text = format!("another command has changed `{name}`");
+                    return Err(Error::new(text).hint("try again"));
+                }
+            }
+        }
+        let stashed = steps.iter_mut().map(|step| {
+            let is_moved = step.stashes && !self.dry_run;
+            is_moved.then(|| changes.stash(step)).transpose()
+        });
+        let stashed = stashed.collect::<Result<_>>()?;
+        changes.make(&steps.iter().collect::<Vec<_>>())?;
+        if !self.dry_run {
+            self.remember_signers(steps.iter().filter_map(Step::recorded))?;
+        }
+        Ok(stashed)
+    }
+
     fn is_there(&self, name: &str) -> bool {
         self.dir(name).symlink_metadata().is_ok()
     }
@@ -297,7 +331,7 @@ impl Market<'_> {
 /// directory ends in `--`, so that the catalog takes the name from the directory.
 pub fn chosen(name: Option<&str>, own: &SkillName) -> Result<InstalledName> {
     let Some(name) = name else {
-        return own.try_into();
+        return InstalledName::parse(own.as_str());
     };
     let name = SkillName::from_written(name).ok_or_else(|| {
         let text = format!("`{}` cannot be a skill's name", name.escape_debug());

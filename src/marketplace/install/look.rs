@@ -26,7 +26,7 @@ impl Market<'_> {
         for (at, found) in picked.chosen.iter().enumerate() {
             progress.at(at);
             let place = staging.prepare(&InstalledName::parse(&at.to_string())?)?;
-            let name = InstalledName::try_from(&found.skill.name)?;
+            let name = InstalledName::parse(found.skill.name.as_str())?;
             let (snapshot, origin) = (&picked.snapshot, &picked.origin);
             staged.push(plan::stage(snapshot, found, origin, &name, place)?);
         }

@@ -6,7 +6,6 @@ mod change;
 mod copy;
 mod difference;
 mod improve;
-mod land;
 pub mod litter;
 mod look;
 mod names;

@@ -115,7 +115,7 @@ impl Market<'_> {
         for member in &members.all {
             let name = SkillName::from_written(&member.name);
             let name = name.ok_or_else(|| no_list("has a skill without a usable name"))?;
-            names.push((member.name.clone(), InstalledName::try_from(&name)?));
+            names.push((member.name.clone(), InstalledName::parse(name.as_str())?));
         }
         names.sort_by(|a, b| a.1.cmp(&b.1));
         if let Some(pair) = names.windows(2).find(|pair| pair[0].1 == pair[1].1) {

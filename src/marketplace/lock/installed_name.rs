@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::skill::{SkillName, one_line};
+use crate::skill::one_line;
 use crate::sys::{EntryName, checked_text};
 
 /// One path component. It starts neither with a dot nor like an option, and contains no character
@@ -36,14 +36,6 @@ impl InstalledName {
 }
 
 checked_text!(InstalledName);
-
-impl TryFrom<&SkillName> for InstalledName {
-    type Error = Error;
-
-    fn try_from(name: &SkillName) -> Result<Self> {
-        Self::parse(name.as_str())
-    }
-}
 
 impl PartialEq<str> for InstalledName {
     fn eq(&self, other: &str) -> bool {

@@ -8,7 +8,6 @@ mod parse;
 mod pin;
 mod reading;
 mod target;
-pub mod version;
 mod web;
 
 pub use address::{RepoUrl, Rev, SubPath, is_authority, is_loopback};
