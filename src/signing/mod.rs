@@ -16,4 +16,4 @@ pub use public_key::{exported, revocations};
 pub use requirement::{Demand, Requirement};
 pub use signature::{Covers, Key, KeyKind, Signature, Signer};
 pub use signers::{Listed, Signers};
-pub use ssh::{Namespace, SshKey, SshSignature, ssh_fingerprint};
+pub use ssh::{Namespace, SshSignature, ssh_fingerprint};

@@ -41,17 +41,12 @@ impl Namespace {
 /// What a signature says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SshSignature {
-    /// The public key or certificate.
-    pub key: SshKey,
+    /// The public key or certificate as `ssh-keygen` writes it: the kind and the base64.
+    pub key: String,
+    /// Its fingerprint.
+    pub fingerprint: String,
     /// What it was made for.
     pub namespace: String,
-}
-
-/// A public key or certificate of OpenSSH.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SshKey {
-    kind: String,
-    bytes: Vec<u8>,
 }
 
 impl SshSignature {
@@ -65,40 +60,17 @@ impl SshSignature {
         if version != [0, 0, 0, 1] {
             return None;
         }
-        let key = SshKey::new(field(&mut rest)?.to_vec())?;
+        let key = field(&mut rest)?;
         let namespace = String::from_utf8(field(&mut rest)?.to_vec()).ok()?;
-        Some(Self { key, namespace })
-    }
-}
-
-impl SshKey {
-    /// The key with these bytes, which begin with its kind; `None` if they do not.
-    fn new(bytes: Vec<u8>) -> Option<Self> {
-        let kind = String::from_utf8(field(&mut &*bytes)?.to_vec()).ok()?;
+        // A key begins with its kind.
+        let kind = str::from_utf8(field(&mut &*key)?).ok()?;
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-.@".contains(&byte);
         let is_kind = !kind.is_empty() && kind.bytes().all(is_word);
-        is_kind.then_some(Self { kind, bytes })
-    }
-
-    /// Reads what [`SshKey::written`] wrote.
-    pub fn parse(written: &str) -> Option<Self> {
-        let (kind, key) = written.split_once(' ')?;
-        Self::new(STANDARD.decode(key).ok()?).filter(|key| key.kind == kind)
-    }
-
-    /// As `ssh-keygen` writes it: the kind and the base64.
-    pub fn written(&self) -> String {
-        format!("{} {}", self.kind, STANDARD.encode(&self.bytes))
-    }
-
-    /// The fingerprint, as `ssh-keygen -l` shows that of a key.
-    pub fn fingerprint(&self) -> String {
-        ssh_fingerprint(&self.bytes)
-    }
-
-    /// Whether another key signed it.
-    pub fn is_certificate(&self) -> bool {
-        self.kind.contains("-cert-")
+        is_kind.then(|| Self {
+            key: format!("{kind} {}", STANDARD.encode(key)),
+            fingerprint: ssh_fingerprint(key),
+            namespace,
+        })
     }
 }
 
@@ -129,7 +101,7 @@ mod tests {
         let whole = b"SSHSIG\0\0\0\x01\0\0\0\x07\0\0\0\x03key\0\0\0\x03git\0\0\0\0".to_vec();
         let read = SshSignature::parse(&armored(&whole)).unwrap();
         assert_eq!(
-            (read.key.written().as_str(), read.namespace.as_str()),
+            (read.key.as_str(), read.namespace.as_str()),
             ("key AAAAA2tleQ==", "git")
         );
         for cut in 0..whole.len() - 4 {
@@ -143,19 +115,6 @@ mod tests {
         }
         for other in ["", BEGIN, "-----BEGIN PGP SIGNATURE-----"] {
             assert_eq!(SshSignature::parse(other), None);
-        }
-    }
-
-    #[test]
-    fn a_certificate_is_told_from_a_key() {
-        let kind = "ssh-rsa-cert-v01@openssh.com";
-        let bytes = [&[0, 0, 0, 28], kind.as_bytes()].concat();
-        let certificate = SshKey::parse(&format!("{kind} {}", STANDARD.encode(bytes))).unwrap();
-        assert!(certificate.is_certificate());
-        let plain = SshKey::parse("ssh-rsa AAAAB3NzaC1yc2E=").unwrap();
-        assert!(!plain.is_certificate());
-        for none in ["", "ssh-rsa", "ssh-rsa !", "ssh-dss AAAAB3NzaC1yc2E="] {
-            assert_eq!(SshKey::parse(none), None, "{none}");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::lock::LockEntry;
 use crate::marketplace::signature::key_set::KeySet;
-use crate::signing::{KeyKind, Signers, SshKey};
+use crate::signing::{KeyKind, Signers};
 
 impl Market<'_> {
     /// The fingerprints of the OpenPGP keys among these, each with the number of its line: several if
@@ -35,11 +35,10 @@ impl Market<'_> {
             let text = format!("`{}` has no signer: it is {signature}", entry.name);
             return Err(Error::new(text).hint("`agent-skills info` says who signed what"));
         };
-        let key = signer.public.as_deref().and_then(SshKey::parse);
-        let key = key.ok_or_else(|| {
+        let is_ssh = signer.key.kind == KeyKind::Ssh;
+        signer.public.clone().filter(|_| is_ssh).ok_or_else(|| {
             let text = format!("the signature of `{}` does not contain its key", entry.name);
             Error::new(text).hint("get the public key from its author, and give its file")
-        })?;
-        Ok(key.written())
+        })
     }
 }

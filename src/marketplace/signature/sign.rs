@@ -58,7 +58,7 @@ impl Market<'_> {
         let signature = signature.ok_or_else(not_signed)?;
         let read = SshSignature::parse(&signature);
         let read = read.filter(|read| read.namespace == purpose);
-        let fingerprint = read.ok_or_else(not_signed)?.key.fingerprint();
+        let fingerprint = read.ok_or_else(not_signed)?.fingerprint;
         Ok(Signed {
             manifest,
             signature,
