@@ -34,7 +34,7 @@ fn verify_names_the_way_out_and_takes_it() {
         let way = "`agent-skills verify --fix csv pdf` restores what was installed";
         assert!(told.stdout.contains(way), "{}", told.stdout);
         let some = host.person(&["verify", "nothing", "csv", "pdf"]);
-        some.stderr.has("no skill `nothing`");
+        some.stderr.has("the skill `nothing` is not installed");
         some.stdout.has(way);
         let doctor = host.person(&["doctor"]).stdout;
         doctor.has("agent-skills verify --fix pdf");
