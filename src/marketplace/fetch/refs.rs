@@ -40,12 +40,11 @@ impl Refs {
             if name == "HEAD" {
                 refs.head = Some(id);
             } else if let Some(tag) = name.strip_suffix("^{}") {
-                match refs.named.last_mut() {
-                    Some((last, commit)) if Pin::parse(tag).as_ref() == Some(last) => {
-                        let own = std::mem::replace(commit, id);
-                        refs.annotated.push((last.clone(), own));
-                    }
-                    _ => {}
+                let last = refs.named.last_mut();
+                let is_its = |(last, _): &&mut (Pin, _)| Pin::parse(tag).as_ref() == Some(last);
+                if let Some((last, commit)) = last.filter(is_its) {
+                    let own = std::mem::replace(commit, id);
+                    refs.annotated.push((last.clone(), own));
                 }
             } else if let Some(pin) = Pin::parse(name) {
                 refs.named.push((pin, id));

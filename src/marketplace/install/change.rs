@@ -63,7 +63,7 @@ impl Step {
     /// # Errors
     /// When its files cannot be read.
     pub fn new(prepared: &Prepared, entry: Option<&LockEntry>) -> Result<Self> {
-        let digest = Digest::read(&prepared.path())?.sha256;
+        let digest = Digest::read(&prepared.path)?.sha256;
         Ok(Self::to(&prepared.name, entry, Becomes::New(digest)))
     }
 

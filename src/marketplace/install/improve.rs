@@ -70,7 +70,7 @@ impl Market<'_> {
         let from = from.map_err(|error| Error::io("read", &installed, &error))?;
         copy_tree(&from, &copy)?;
         edit(&copy)?;
-        let (after, digest, planned) = plan::look(&staged.path(), name, "", Vec::new())?;
+        let (after, digest, planned) = plan::look(&staged.path, name, "", Vec::new())?;
         check_same_skill(&before, &after)?;
         let mut difference = Difference::between(&installed, &now, &planned, &digest.files);
         difference.edited = entry.is_some_and(|entry| entry.sha256 != now.sha256);
@@ -101,7 +101,7 @@ impl Market<'_> {
         let written = dir.create(&SKILL_FILE, 0o644);
         let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| dir.error("write", &SKILL_FILE, &error))?;
-        let (.., planned) = plan::look(&staged.path(), name, "", Vec::new())?;
+        let (.., planned) = plan::look(&staged.path, name, "", Vec::new())?;
         let plan = Plan {
             chosen: false,
             source: source.to_owned(),

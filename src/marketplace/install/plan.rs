@@ -133,7 +133,7 @@ pub fn scan(
 ) -> Result<Vec<Finding>> {
     let copied = copied(snapshot, found).and_then(|mut copy| copy.write(&*snapshot.content, &dir));
     copied.map_err(|error| error.context(format!("skill `{}`", found.skill.name)))?;
-    Ok(scan::scan(&place.path()))
+    Ok(scan::scan(&place.path))
 }
 
 /// Copies a skill to `place`, reads it back and describes it. `name` is its future directory.
@@ -151,8 +151,8 @@ pub fn stage(
     let mut copy = copied(snapshot, found).map_err(of_skill)?;
     let content = &*snapshot.content;
     copy.write(content, &dir).map_err(of_skill)?;
-    let proofs = proofs(snapshot, origin, &found.path, &place.path()).map_err(of_skill)?;
-    let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
+    let proofs = proofs(snapshot, origin, &found.path, &place.path).map_err(of_skill)?;
+    let (skill, digest, mut planned) = look(&place.path, name, &found.path, copy.dropped)?;
     planned.provenance = Some(origin.clone());
     let deceives = |error: Error| of_skill(error.hint("tell its author"));
     let entry = LockEntry {

@@ -216,7 +216,7 @@ impl Market<'_> {
                 return Err(Error::new(text).hint(CHANGED));
             }
             note(&format!("{text}; what it has now is installed instead"));
-            check_same_name(&entry.name, &self.dir(&entry.name), &staged.place.path())?;
+            check_same_name(&entry.name, &self.dir(&entry.name), &staged.place.path)?;
         }
         Ok(staged)
     }

@@ -39,14 +39,8 @@ pub struct Staging {
 pub struct Prepared {
     /// Its name.
     pub name: InstalledName,
-    path: PathBuf,
-}
-
-impl Prepared {
     /// Its path, for reading.
-    pub fn path(&self) -> PathBuf {
-        self.path.clone()
-    }
+    pub path: PathBuf,
 }
 
 /// The home of the skill `name` in a staging directory: a directory of ours in which it is alone,

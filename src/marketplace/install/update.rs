@@ -263,7 +263,7 @@ impl Update<'_> {
             return Ok(State::equal(stays, staged.entry));
         }
         let installed = self.market.dir(&entry.name);
-        check_same_name(&entry.name, &installed, &staged.place.path())?;
+        check_same_name(&entry.name, &installed, &staged.place.path)?;
         let now = Digest::read(&installed)?;
         let new = &staged.entry.files;
         let mut difference = Difference::between(&installed, &now, &staged.planned, new);
@@ -272,8 +272,10 @@ impl Update<'_> {
         difference.edited = now.sha256 != entry.sha256;
         difference.ancestry = behind.ancestry;
         if self.options.diff {
-            let staged = staged.place.path();
-            difference.text = Some(line_by_line((&installed, &now.files), (&staged, new))?);
+            difference.text = Some(line_by_line(
+                (&installed, &now.files),
+                (&staged.place.path, new),
+            )?);
         }
         difference.signature.clone_from(&staged.planned.signature);
         difference.signed_before.clone_from(&entry.signer);

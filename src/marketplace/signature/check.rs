@@ -23,12 +23,6 @@ pub struct Signing<'d> {
     known: KnownSigners,
 }
 
-impl Default for Signing<'_> {
-    fn default() -> Self {
-        Self::new(Box::new(|_, _| Vec::new()), KnownSigners::default())
-    }
-}
-
 /// The result for one skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Checked {
