@@ -132,12 +132,8 @@ impl Described<'_> {
 
     /// What is said about it, each with its label; one without continues the one before.
     fn rows(&self) -> Vec<(&'static str, String)> {
-        let Planned {
-            scripts,
-            powers,
-            findings,
-            ..
-        } = self.skill;
+        let (scripts, findings) = (&self.skill.scripts, &self.skill.findings);
+        let powers = &self.skill.powers;
         let mut files = format!("{} ({})", self.skill.files, size(self.skill.bytes));
         if self.is_alone || !self.is_cut() {
             files += ": ";

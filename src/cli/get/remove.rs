@@ -7,7 +7,7 @@ use crate::cli::named::layer_of;
 use crate::cli::permitted::permits_loss;
 use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, Scope, pasted};
 use crate::error::Result;
-use crate::marketplace::{InstalledName, Removed, listed_name};
+use crate::marketplace::{InstalledName, listed_name};
 use crate::policy::Event;
 use crate::skill::shown_name;
 use crate::sys::text::shorten;
@@ -46,18 +46,14 @@ impl Remove {
             );
             consenting.to_decide(&shown, "Remove it?", &pasted(&["remove", written]))
         };
-        let Removed {
-            name,
-            entry,
-            is_stashed,
-        } = market.remove(written, agrees)?;
-        let shown = listed_name(&name);
+        let gone = market.remove(written, agrees)?;
+        let shown = listed_name(&gone.name);
         let (removed, brings) = if call.common.dry_run {
             ("would remove", "would bring")
         } else {
             let event = Event::new("remove")
-                .with("skill", &*name)
-                .with("source", entry.map(|entry| entry.source))
+                .with("skill", &*gone.name)
+                .with("source", gone.entry.map(|entry| entry.source))
                 .with("layer", layer.as_str());
             call.facts.record(event);
             ("removed", "brings")
@@ -68,8 +64,8 @@ impl Remove {
         };
         let back = pasted(&["rollback", &shown]) + &option;
         let back = format!("; `agent-skills {back}` {brings} it back");
-        let back = if is_stashed { back } else { String::new() };
-        let links = withdraw(call, layer, &name);
+        let back = if gone.is_stashed { back } else { String::new() };
+        let links = withdraw(call, layer, &gone.name);
         Ok(format!("{removed} `{shown}`{back}\n{links}"))
     }
 }

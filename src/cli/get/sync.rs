@@ -189,18 +189,12 @@ impl Sync {
 /// Shows what would be done, and decides.
 fn agrees(consenting: Consenting, plan: &SyncPlan, common: Common, command: &str) -> Result<bool> {
     let shown = told(&plan.skills, "would ");
-    if plan.plan.skills.is_empty() {
+    let is_asked = consenting.asks();
+    if plan.plan.skills.is_empty() || !is_asked && !common.yes {
         return consenting.to_decide(&shown, "Do it?", command);
     }
-    if consenting.asks() {
+    if is_asked {
         eprint(format_args!("{shown}"));
-    } else if !common.yes {
-        let text = "there is no terminal to ask at";
-        let here = format!(
-            "look at it with `agent-skills {command} --dry-run`; `agent-skills {command} --yes` \
-             agrees"
-        );
-        return Err(Error::new(text).hint(here));
     }
     consenting.to_install(&plan.plan, command, None)
 }

@@ -122,24 +122,18 @@ fn files(digest: &Digest) -> impl Iterator<Item = Value> + '_ {
 
 /// What has no place of its own in the format, by name (docs/marketplace.md).
 fn properties(skill: &Item) -> Vec<(&'static str, String)> {
-    let Item {
-        entry,
-        linked_to,
-        content,
-        ..
-    } = skill;
     let mut said = vec![
         ("layer", skill.layer.to_owned()),
         ("directory", skill.directory.clone()),
     ];
-    let origin = match (entry, linked_to) {
+    let origin = match (&skill.entry, &skill.linked_to) {
         // As the lockfile writes it.
         (Some(entry), _) => json!(entry.kind).as_str().unwrap_or_default().to_owned(),
         (None, Some(_)) => "link".to_owned(),
         (None, None) => "none".to_owned(),
     };
     said.push(("origin", origin));
-    if let Some(entry) = entry {
+    if let Some(entry) = &skill.entry {
         let address = |text: &str| web_address(text).unwrap_or(text).to_owned();
         said.push(("source", address(&entry.source)));
         let of_entry = [
@@ -152,7 +146,10 @@ fn properties(skill: &Item) -> Vec<(&'static str, String)> {
         let of_entry = of_entry.into_iter();
         said.extend(of_entry.filter_map(|(name, value)| Some((name, value?))));
         // What came with a project is its claim, and of changed files nobody signed.
-        let is_as_signed = content.as_ref().is_ok_and(|now| now.sha256 == entry.sha256);
+        let is_as_signed = skill
+            .content
+            .as_ref()
+            .is_ok_and(|now| now.sha256 == entry.sha256);
         if let Some(signer) = entry
             .signer
             .as_ref()
@@ -164,11 +161,11 @@ fn properties(skill: &Item) -> Vec<(&'static str, String)> {
         }
     }
     said.extend(skill.claimed.then(|| ("claimed", "true".to_owned())));
-    said.extend(linked_to.clone().map(|to| ("linked-to", to)));
-    match content {
+    said.extend(skill.linked_to.clone().map(|to| ("linked-to", to)));
+    match &skill.content {
         Ok(Digest { sha256, links, .. }) => {
             said.push(("digest", sha256.clone()));
-            let installed = entry.iter().map(|entry| &entry.sha256);
+            let installed = skill.entry.iter().map(|entry| &entry.sha256);
             let changed = installed.filter(|was| *was != sha256 && !was.is_empty());
             said.extend(changed.map(|was| ("installed-digest", was.clone())));
             said.extend(links.iter().map(|path| ("link", path.clone())));

@@ -231,15 +231,9 @@ impl Update<'_> {
     }
 
     fn stage(&self, behind: &Behind, sets: &mut KeySets) -> Result<Staged> {
-        let Behind {
-            entry,
-            snapshot,
-            origin,
-            found,
-            ..
-        } = behind;
-        let place = self.staging.prepare(&entry.name)?;
-        let mut staged = plan::stage(snapshot, found, origin, &entry.name, place)?;
+        let (name, snapshot) = (&behind.entry.name, &behind.snapshot);
+        let place = self.staging.prepare(name)?;
+        let mut staged = plan::stage(snapshot, &behind.found, &behind.origin, name, place)?;
         self.market.check_signature(&mut staged, sets)?;
         Ok(staged)
     }

@@ -48,15 +48,11 @@ impl RepoUrl {
             return is_scp.then(|| Self(written.to_owned())).ok_or_else(refused);
         }
         let schemes = ["https", "http", "ssh", "git", "file"];
-        let Address {
-            scheme,
-            authority,
-            path,
-        } = Address::parse(written, &schemes).map_err(refused)?;
-        if !is_path(path) {
+        let address = Address::parse(written, &schemes).map_err(refused)?;
+        if !is_path(address.path) {
             return Err(refused("has a path that cannot be used"));
         }
-        let url = format!("{scheme}://{authority}/{path}");
+        let url = address.to_string();
         // GitHub serves a repository with and without `.git`; the lockfile has only one of the two.
         match url.strip_suffix(".git") {
             Some(bare) if url.starts_with(GITHUB) => Ok(Self(bare.to_owned())),
@@ -137,6 +133,13 @@ pub struct Address<'w> {
     pub authority: String,
     /// What follows the slash after them, as it is written.
     pub path: &'w str,
+}
+
+impl fmt::Display for Address<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (scheme, authority, path) = (&self.scheme, &self.authority, self.path);
+        write!(f, "{scheme}://{authority}/{path}")
+    }
 }
 
 impl<'w> Address<'w> {

@@ -43,12 +43,9 @@ impl OciRepo {
             Error::new(format!("the repository `{}` {why}", written.escape_debug()))
                 .hint("give it as oci://HOST/NAME, in small letters")
         };
-        let Address {
-            authority: host,
-            path: name,
-            ..
-        } = Address::parse(written, &["oci"]).map_err(refused)?;
-        let host = if HUB.contains(&&*host) { HUB[0] } else { &host };
+        let address = Address::parse(written, &["oci"]).map_err(refused)?;
+        let (host, name) = (&*address.authority, address.path);
+        let host = if HUB.contains(&host) { HUB[0] } else { host };
         if name.len() > 255 || !name.split('/').all(is_component) {
             return Err(refused("has a name that registries do not allow"));
         }

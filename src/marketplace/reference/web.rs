@@ -23,23 +23,17 @@ impl WebUrl {
             Error::new(format!("the address `{}` {why}", written.escape_debug()))
                 .hint("give an address like https://HOST/FILE")
         };
-        let Address {
-            scheme,
-            authority,
-            path,
-        } = Address::parse(written, &["https", "http"]).map_err(refused)?;
-        let place = path
-            .split('?')
-            .next()
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+        let address = Address::parse(written, &["https", "http"]).map_err(refused)?;
+        let path = address.path;
+        let place = path.split('?').next().unwrap_or_default();
+        let place = place.to_ascii_lowercase();
         let mut parts = place.split('/').map(|part| part.replace("%2e", "."));
         if parts.any(|part| matches!(part.as_str(), "." | ".."))
             || path.contains(['\\', '"', '<', '>', '#', '{', '}', '|', '^', '`'])
         {
             return Err(refused("has parts that cannot be used"));
         }
-        Ok(Self(format!("{scheme}://{authority}/{path}")))
+        Ok(Self(address.to_string()))
     }
 
     /// The URL as text.

@@ -64,12 +64,7 @@ impl Finding {
             0 => shown_name(&self.file),
             line => format!("{}:{line}", shown_name(&self.file)),
         };
-        let Self {
-            message,
-            code,
-            excerpt,
-            ..
-        } = self;
+        let (message, code, excerpt) = (self.message, self.code, &self.excerpt);
         let colon = if excerpt.is_empty() { "" } else { ": " };
         format!("{place} {message} ({code}){colon}{excerpt}")
     }

@@ -173,9 +173,7 @@ impl<'p> KeySets<'p> {
     }
 
     fn of(&mut self, demand: &Demand) -> &Result<KeySet<'p>> {
-        let Demand {
-            signers, revoked, ..
-        } = demand;
+        let (signers, revoked) = (&demand.signers, &demand.revoked);
         let is_it = |(of, less, _): &(_, _, _)| (of, less) == (signers, revoked);
         let at = self.sets.iter().position(is_it).unwrap_or_else(|| {
             let at = self.sets.len();
