@@ -3,7 +3,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +27,7 @@ pub struct Verdicts {
     has_learned: Cell<bool>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Kept {
     /// Days since 1970, in UTC.
     day: u64,
@@ -64,7 +63,11 @@ impl Verdicts {
 
     /// Removes all that is kept.
     pub fn forget(state: &Path) {
-        let _ = fs::remove_file(file(state));
+        let file = file(state);
+        if file.exists() {
+            let none = postcard::to_allocvec(&Kept::default()).unwrap_or_default();
+            cache_file::replace(&file, MAGIC, &none, &[], 1);
+        }
     }
 }
 

@@ -264,12 +264,11 @@ impl Content for Repository<'_> {
         let brought = self.brought.borrow();
         let has_all = |batch: &&Batch| files.iter().all(|file| batch.at.contains_key(&file.id));
         let own;
-        let batch = match brought.as_ref().filter(has_all) {
-            Some(brought) => brought,
-            None => {
-                own = self.batch(files, &sizes)?;
-                &own
-            }
+        let batch = if let Some(brought) = brought.as_ref().filter(has_all) {
+            brought
+        } else {
+            own = self.batch(files, &sizes)?;
+            &own
         };
         let mut answer = BufReader::new(&batch.answer);
         for (index, (file, size)) in files.iter().zip(sizes).enumerate() {

@@ -339,13 +339,13 @@ impl Update<'_> {
 /// Fetches the files of all skills of a source that differ in one request.
 fn bring(states: &[State]) {
     let behind = states.iter().filter_map(|state| match state {
-        State::Behind(behind) => Some(behind),
+        State::Behind(behind) => Some(&**behind),
         _ => None,
     });
     let mut left: Vec<_> = behind.collect();
     while let Some(first) = left.first() {
         let snapshot = Rc::clone(&first.snapshot);
-        let is_same = |one: &&Box<Behind>| Rc::ptr_eq(&one.snapshot, &snapshot);
+        let is_same = |one: &&Behind| Rc::ptr_eq(&one.snapshot, &snapshot);
         let (same, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_same);
         // What cannot be fetched together is fetched, or reported, for each skill.
         let _ = plan::bring(&snapshot, same.iter().map(|one| &one.found));

@@ -62,19 +62,16 @@ impl Market<'_> {
             // A missing skill has an entry but no directory.
             let is_shown = |entry: &&LockEntry| listed_name(&entry.name) == *name;
             let shown = || lockfile.entries().iter().find(is_shown);
-            let found = match lockfile.get(name).or_else(shown) {
-                Some(found) => found,
-                None => {
-                    let directory = self.installed(name)?;
-                    lockfile.get(&directory).ok_or_else(|| {
-                        let text = format!(
-                            "`{directory}` was put there by hand, so nothing says how it was"
-                        );
-                        Error::new(text).hint(
-                            "`agent-skills verify` alone compares all that came from a source",
-                        )
-                    })?
-                }
+            let found = if let Some(found) = lockfile.get(name).or_else(shown) {
+                found
+            } else {
+                let directory = self.installed(name)?;
+                lockfile.get(&directory).ok_or_else(|| {
+                    let text =
+                        format!("`{directory}` was put there by hand, so nothing says how it was");
+                    Error::new(text)
+                        .hint("`agent-skills verify` alone compares all that came from a source")
+                })?
             };
             meant.push(&found.name);
         }
