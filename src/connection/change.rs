@@ -10,13 +10,18 @@ use super::file::{self, Rest};
 use super::place::{Content, Place, Places};
 use crate::error::{Error, Result};
 use crate::host::agent::{Agent, Scope};
-use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
+use crate::sys::{Base, Durable, EntryName, files, limits};
+
+/// The directory of records, and the lock in it.
+const RECORDS: &str = "hosts";
+const LOCK: EntryName = EntryName::from_static("lock");
 
 /// What connects agents.
 #[derive(Debug)]
 pub struct Connector {
     places: Places,
-    records: Records,
+    /// The directory that its records are below.
+    data: PathBuf,
 }
 
 /// A change to one file that was worked out and not made yet.
@@ -56,8 +61,8 @@ impl Change {
 impl Connector {
     /// What connects to agents at these places, and keeps records below the data directory.
     pub fn new(places: Places, data: &Path) -> Self {
-        let records = Records::of(data);
-        Self { places, records }
+        let data = data.to_owned();
+        Self { places, data }
     }
 
     /// What connecting an agent would change.
@@ -70,7 +75,7 @@ impl Connector {
         let text = before.as_ref().map(|before| &*before.text);
         let unchanged = |error| untouched(&place, error);
         let after = file::with(&place, text, wanted).map_err(unchanged)?;
-        let known = self.records.read(&place);
+        let known = Record::read(&self.data, &place);
         let known = known.filter(|record| text.is_some_and(|text| digest(text) == record.after));
         let (original, made) = match (known, text) {
             (Some(record), _) => (record.before, record.directories),
@@ -107,7 +112,7 @@ impl Connector {
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
     pub fn remove(&self, agent: Agent, scope: Scope) -> Result<Option<Change>> {
         let place = self.places.place(agent, scope)?;
-        let record = self.records.read(&place);
+        let record = Record::read(&self.data, &place);
         let Some(before) = place.read()? else {
             return Ok(None);
         };
@@ -143,7 +148,7 @@ impl Connector {
     /// # Errors
     /// When the record cannot be removed.
     pub fn forget(&self, agent: Agent, scope: Scope) -> Result<()> {
-        self.records.forget(&self.places.place(agent, scope)?)
+        self.forget_record(&self.places.place(agent, scope)?)
     }
 
     /// Makes the change. A kill leaves the file as it was or as it will be.
@@ -151,8 +156,8 @@ impl Connector {
     /// # Errors
     /// When the file was changed meanwhile, or cannot be written; it is as it was then.
     pub fn apply(&self, change: &Change) -> Result<()> {
-        let lock = self.records.directory()?.join("lock");
-        let _lock = FileLock::exclusive(&lock, limits::INSTALL_LOCK)?;
+        let records = Base::own(self.data.join(RECORDS)).make()?;
+        let _lock = records.lock(&LOCK, limits::INSTALL_LOCK)?;
         let place = &change.place;
         let now = place.read()?;
         if now.as_ref().map(|now| &*now.text) != change.texts().0 {
@@ -160,8 +165,11 @@ impl Connector {
             return Err(Error::new(text).hint("the same command looks at it again"));
         }
         if let Some(record) = &change.record {
+            let text = serde_json::to_string_pretty(record)
+                .map_err(|error| Error::caused("the record cannot be written", error))?;
+            let file = record_file(&self.data, place);
             // First: an entry without its record could only be undone roughly.
-            self.records.keep(place, record)?;
+            files::replace(&file, (text + "\n").as_bytes(), 0o600, Durable::Yes)?;
         }
         match &change.after {
             _ if change.is_nothing() => {}
@@ -169,9 +177,15 @@ impl Connector {
             None => place.remove(&change.made)?,
         }
         if change.record.is_none() {
-            self.records.forget(place)?;
+            self.forget_record(place)?;
         }
         Ok(())
+    }
+
+    fn forget_record(&self, place: &Place) -> Result<()> {
+        let file = record_file(&self.data, place);
+        let removed = files::if_there(files::remove(&file)).map(drop);
+        removed.map_err(|error| Error::io("remove", &file, &error))
     }
 }
 
@@ -197,74 +211,30 @@ pub struct Record {
     pub directories: Vec<PathBuf>,
 }
 
-/// The records of this installation.
-#[derive(Debug, Clone)]
-pub struct Records {
-    dir: PathBuf,
+impl Record {
+    /// The record of a place. One that cannot be read is none: then only our
+    /// entries are taken away.
+    pub fn read(data: &Path, place: &Place) -> Option<Self> {
+        // A byte of the file may take six in JSON.
+        let file = record_file(data, place);
+        let bytes = files::read_capped(&file, 7 * limits::CONFIG_FILE).ok()?;
+        let record: Self = serde_json::from_slice(&bytes).ok()?;
+        (record.path == place.path()).then_some(record)
+    }
 }
 
 /// The digest by which a text is recognised.
-pub fn digest(text: &str) -> String {
+fn digest(text: &str) -> String {
     format!("{:x}", Sha256::digest(text))
 }
 
-impl Records {
-    /// Those below the data directory.
-    pub fn of(data: &Path) -> Self {
-        let dir = data.join("hosts");
-        Self { dir }
-    }
-
-    /// Their directory, created if it is missing.
-    ///
-    /// # Errors
-    /// When it cannot be created.
-    pub fn directory(&self) -> Result<&Path> {
-        Base::own(self.dir.clone()).make()?;
-        Ok(&self.dir)
-    }
-
-    /// The record of a place. One that cannot be read is none: then only our entries are taken away.
-    pub fn read(&self, place: &Place) -> Option<Record> {
-        // A byte of the file may take six in JSON.
-        let bytes = files::read_capped(&self.file(place), 7 * limits::CONFIG_FILE).ok()?;
-        let record: Record = serde_json::from_slice(&bytes).ok()?;
-        (record.path == place.path()).then_some(record)
-    }
-
-    /// Keeps the record of a place.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn keep(&self, place: &Place, record: &Record) -> Result<()> {
-        let text = serde_json::to_string_pretty(record)
-            .map_err(|error| Error::caused("the record cannot be written", error))?;
-        self.directory()?;
-        files::replace(
-            &self.file(place),
-            (text + "\n").as_bytes(),
-            0o600,
-            Durable::Yes,
-        )
-    }
-
-    /// Forgets the record of a place.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
-    pub fn forget(&self, place: &Place) -> Result<()> {
-        let file = self.file(place);
-        let removed = files::if_there(files::remove(&file));
-        removed
-            .map(|_| ())
-            .map_err(|error| Error::io("remove", &file, &error))
-    }
-
-    /// Named by the agent, the scope and the path: every project has one of its own.
-    fn file(&self, place: &Place) -> PathBuf {
-        let path = digest(&place.path().to_string_lossy());
-        let name = format!("{}-{}-{}.json", place.agent, place.scope, &path[..16]);
-        let name = EntryName::parse(name);
-        name.map_or_else(PathBuf::new, |name| self.dir.join(name.as_os_str()))
-    }
+/// Named by the agent, the scope and the path: every project has one of its own.
+fn record_file(data: &Path, place: &Place) -> PathBuf {
+    let path = digest(&place.path().to_string_lossy());
+    data.join(RECORDS).join(format!(
+        "{}-{}-{}.json",
+        place.agent,
+        place.scope,
+        &path[..16]
+    ))
 }

@@ -27,58 +27,42 @@ pub trait Hooks {
     fn text(&self) -> String;
 }
 
-/// Which part of an item is ours.
-#[derive(PartialEq)]
-enum Ours {
-    Nothing,
-    All,
-    /// The entries of a group at these positions; others are somebody else's.
-    Some(Vec<usize>),
+/// The entries of an item: those of a group, or itself.
+fn entries(item: &Value) -> &[Value] {
+    let group = item.get("hooks").and_then(Value::as_array);
+    group.map_or(std::slice::from_ref(item), Vec::as_slice)
 }
 
-fn ours(agent: Agent, item: &Value) -> Ours {
-    let is_ours = |entry: &Value| Invocation::of_entry(agent, entry).is_some();
-    let Some(group) = item.get("hooks").and_then(Value::as_array) else {
-        return if is_ours(item) {
-            Ours::All
-        } else {
-            Ours::Nothing
-        };
-    };
-    let entries = group.iter().enumerate();
-    let found: Vec<usize> = entries
-        .filter(|(_, entry)| is_ours(entry))
-        .map(|(at, _)| at)
-        .collect();
-    match found.len() {
-        0 => Ours::Nothing,
-        all if all == group.len() => Ours::All,
-        _ => Ours::Some(found),
-    }
+/// Our entries of an item, by their positions in it, with what each runs.
+fn ours(agent: Agent, item: &Value) -> Vec<(usize, Invocation)> {
+    let entries = entries(item).iter().enumerate();
+    let found = entries.filter_map(|(at, entry)| Some((at, Invocation::of_entry(agent, entry)?)));
+    found.collect()
 }
 
 /// Makes `wanted` the only item of ours in an event's list, or leaves none of ours if nothing is wanted;
 /// whether that changed anything.
 pub fn put(file: &mut dyn Hooks, agent: Agent, event: &str, wanted: Option<&Value>) -> bool {
     let items = file.items(event);
-    let all: Vec<Ours> = items.iter().map(|item| ours(agent, item)).collect();
-    let kept = all.iter().position(|ours| *ours == Ours::All);
-    let kept = kept.filter(|_| wanted.is_some());
+    let all: Vec<_> = items.iter().map(|item| ours(agent, item)).collect();
+    let is_whole = |at: usize| !all[at].is_empty() && all[at].len() == entries(&items[at]).len();
+    let kept = (0..items.len()).find(|at| wanted.is_some() && is_whole(*at));
     let mut is_changed = false;
     // From the end, so that positions stay what they were.
-    for (at, ours) in all.into_iter().enumerate().rev() {
-        match (ours, wanted) {
-            (Ours::Nothing, _) => continue,
-            (Ours::All, Some(wanted)) if kept == Some(at) => {
+    for (at, ours) in all.iter().enumerate().rev() {
+        match wanted {
+            _ if ours.is_empty() => continue,
+            Some(wanted) if kept == Some(at) => {
                 if items[at] == *wanted {
                     continue;
                 }
                 file.put(event, kept, wanted);
             }
-            (Ours::All, _) => file.remove(event, at, None),
-            (Ours::Some(inner), _) => {
-                let last_first = inner.into_iter().rev();
-                last_first.for_each(|inner| file.remove(event, at, Some(inner)));
+            _ if is_whole(at) => file.remove(event, at, None),
+            // Others in the group are somebody else's.
+            _ => {
+                let last_first = ours.iter().rev();
+                last_first.for_each(|(inner, _)| file.remove(event, at, Some(*inner)));
             }
         }
         is_changed = true;
@@ -92,16 +76,11 @@ pub fn put(file: &mut dyn Hooks, agent: Agent, event: &str, wanted: Option<&Valu
 
 /// Our entries among these items, with what each runs.
 pub fn ours_of(agent: Agent, items: &[Value]) -> Vec<(Value, Invocation)> {
-    let mut found = Vec::new();
-    for item in items {
-        let group = item.get("hooks").and_then(Value::as_array);
-        let entries = group.map_or(std::slice::from_ref(item), Vec::as_slice);
-        for entry in entries {
-            let ours = Invocation::of_entry(agent, entry);
-            found.extend(ours.map(|ours| (entry.clone(), ours)));
-        }
-    }
-    found
+    let each = items.iter().flat_map(|item| {
+        let found = ours(agent, item).into_iter();
+        found.map(|(at, ours)| (entries(item)[at].clone(), ours))
+    });
+    each.collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
-use super::change::Records;
+use super::change::Record;
 use super::file::{self, Run};
 use super::json::Json;
 use super::place::Places;
@@ -37,11 +37,10 @@ pub struct Found {
 /// What the files of an agent have of ours; nothing of a file without an entry. A file that cannot be
 /// read counts if it has been connected, by our records in `data` or by what is left in it.
 pub fn found(places: &Places, data: &Path, agent: Agent) -> Vec<Found> {
-    let records = Records::of(data);
     let mut all: Vec<Found> = Vec::new();
     for found in Scope::ALL
         .into_iter()
-        .filter_map(|scope| found_in(places, &records, agent, scope))
+        .filter_map(|scope| found_in(places, data, agent, scope))
     {
         // In the home itself, the project's file is the user's.
         if all.iter().all(|other| other.path != found.path) {
@@ -51,7 +50,7 @@ pub fn found(places: &Places, data: &Path, agent: Agent) -> Vec<Found> {
     all
 }
 
-fn found_in(places: &Places, records: &Records, agent: Agent, scope: Scope) -> Option<Found> {
+fn found_in(places: &Places, data: &Path, agent: Agent, scope: Scope) -> Option<Found> {
     let place = places.place(agent, scope).ok()?;
     let path = place.path().to_owned();
     let shown = path.display();
@@ -74,7 +73,9 @@ fn found_in(places: &Places, records: &Records, agent: Agent, scope: Scope) -> O
     let entries = match file::entries(&place, &text) {
         Ok(entries) => entries,
         // Nothing of ours was ever in it.
-        Err(_) if !text.contains("agent-skills") && records.read(&place).is_none() => return None,
+        Err(_) if !text.contains("agent-skills") && Record::read(data, &place).is_none() => {
+            return None;
+        }
         Err(error) => {
             return Some(unreadable(
                 error.context(format!("`{shown}` cannot be read")),
