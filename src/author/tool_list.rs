@@ -12,7 +12,9 @@ use crate::sys::text::split_outside;
 /// The text of `SKILL.md` with these entries at the end of its tool list; `None` if that is not
 /// certain to mean just that. `dir` is the skill's directory.
 pub fn with_entries(dir: &Path, text: &str, entries: &[String]) -> Option<String> {
-    let before = read(dir, text)?;
+    let (mut allowed, rest) = read(dir, text)?;
+    allowed.extend_from_slice(entries);
+    let wanted = (allowed, rest);
     let yaml = split_frontmatter(text).yaml?;
     let start = offset_in(text, yaml);
     let key = key_offset(yaml, "allowed-tools").or_else(|| key_offset(yaml, "tools"))?;
@@ -23,38 +25,22 @@ pub fn with_entries(dir: &Path, text: &str, entries: &[String]) -> Option<String
         let list = form(list, entries)?;
         let (head, tail) = (&text[..start + value.start], &text[start + value.end..]);
         let changed = format!("{head}{list}{tail}");
-        (read(dir, &changed)? == before.with(entries)).then_some(changed)
+        (read(dir, &changed)? == wanted).then_some(changed)
     })
 }
 
-/// What a skill is, with its list split as far as the grammar of lists needs.
-#[derive(Debug, PartialEq)]
-struct Read {
-    allowed: Vec<String>,
-    rest: String,
-}
-
-impl Read {
-    fn with(&self, entries: &[String]) -> Self {
-        Self {
-            allowed: [&self.allowed[..], entries].concat(),
-            rest: self.rest.clone(),
-        }
-    }
-}
-
-fn read(dir: &Path, text: &str) -> Option<Read> {
+/// The skill's list, split as far as the grammar of lists needs, and all the rest of it.
+fn read(dir: &Path, text: &str) -> Option<(Vec<String>, String)> {
     let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).ok()?;
     let ToolList::Listed(allowed) = skill.fields.allowed_tools() else {
         return None;
     };
     let mut others: Map<String, Value> = skill.fields.into();
     others.retain(|key, _| !is_allowed_tools(key) && !is_tools(key));
+    let (name, description) = (skill.name, skill.description);
     let body = split_frontmatter(text).body;
-    Some(Read {
-        allowed: allowed.iter().flat_map(|list| split(list)).collect(),
-        rest: format!("{} {:?} {others:?} {body}", skill.name, skill.description),
-    })
+    let allowed = allowed.iter().flat_map(|list| split(list)).collect();
+    Some((allowed, format!("{name} {description:?} {others:?} {body}")))
 }
 
 /// Splits a list at blanks and commas outside parentheses.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::options::Call;
 use crate::error::{Error, Result};
@@ -86,6 +87,25 @@ impl Call<'_> {
     }
 }
 
+/// An answer as data and as text, both made where the facts are at hand.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub struct Told {
+    /// In the format that `--json` documents.
+    pub json: Value,
+    /// For people.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// An object with the keys of another one behind its own.
+pub fn with(mut object: Value, more: Value) -> Value {
+    if let (Value::Object(all), Value::Object(more)) = (&mut object, more) {
+        all.extend(more);
+    }
+    object
+}
+
 /// A bare list, where the documentation promises one.
 pub fn bare(values: &impl Serialize) -> Result<String> {
     let json = serde_json::to_string_pretty(values);
@@ -121,7 +141,7 @@ fn escaped(json: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
     use std::collections::BTreeSet;
     use std::path::Path;
 

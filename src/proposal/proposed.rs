@@ -28,14 +28,10 @@ pub struct ChangedFile {
 /// The audit event for a decision about a proposal.
 #[must_use]
 pub fn proposal_event(proposal: &Proposal, decision: &str) -> Event {
-    let kind = match proposal.change {
-        Change::Update { .. } => "update",
-        Change::Create { .. } => "create",
-    };
     Event::new("proposal")
         .with("skill", proposal.skill.as_str())
         .with("id", proposal.id.as_str())
-        .with("change", kind)
+        .with("change", proposal.change.kind())
         .with("decision", decision)
 }
 

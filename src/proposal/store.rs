@@ -56,14 +56,32 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// `update` or `create`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Update { .. } => "update",
+            Self::Create { .. } => "create",
+        }
+    }
+
+    /// The files that it changes, by their paths in the skill.
+    pub fn files(&self) -> Vec<&str> {
+        match self {
+            Self::Update { files, .. } => files.keys().map(String::as_str).collect(),
+            Self::Create { .. } => vec!["SKILL.md"],
+        }
+    }
+}
+
 impl ProposalId {
     /// The id of a proposal to do `change` with `skill`.
     pub fn new(skill: &str, change: &Change) -> Self {
-        let (kind, about, text) = match change {
-            Change::Update { dir, diff, .. } => ("update", dir.as_str(), diff),
-            Change::Create { text } => ("create", "", text),
+        let (about, text) = match change {
+            Change::Update { dir, diff, .. } => (dir.as_str(), diff),
+            Change::Create { text } => ("", text),
         };
-        let whole = [kind, skill, about, text].join("\0");
+        let whole = [change.kind(), skill, about, text].join("\0");
         Self(digest(whole.as_bytes())[..LENGTH].to_owned())
     }
 

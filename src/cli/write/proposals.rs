@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::Subcommand;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Entry, Layer, base_at, market_at};
 use crate::cli::describe::{describe_difference, printable, with_hint};
+use crate::cli::json::{self, Told, with};
 use crate::cli::permitted::{permits, permits_change};
-use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, json, look_at};
+use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, look_at};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{Difference, Plan};
@@ -58,8 +59,8 @@ impl Proposals {
         match self {
             Self::List => Ok(list(call)?),
             Self::Show { ids } => {
-                let look = |id: &str| Shown::of(call.facts, id);
-                look_at(call, &ids, "proposals", look, |one| one.text.clone())
+                let look = |id: &str| show(call.facts, id);
+                look_at(call, &ids, "proposals", look, |told| told.text.clone())
             }
             Self::Approve { ids, findings } => Outcomes::of_each(call, &ids, |id| {
                 approve(call, &get(call.facts, id)?, findings)
@@ -187,65 +188,20 @@ fn get(facts: &Facts, id: &str) -> Result<Proposal> {
     proposal::Proposals::at(facts.state()).get(&ProposalId::parse(id)?)
 }
 
-/// One proposal, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Row<'p> {
-    id: &'p str,
-    skill: &'p str,
-    /// `update` or `create`.
-    kind: &'static str,
-    files: Vec<String>,
-    written: &'p str,
-    context: Option<&'p str>,
-    justification: &'p str,
-    evidence: Option<&'p str>,
-    applies: bool,
-    problem: Option<String>,
-}
-
-impl<'p> Row<'p> {
-    fn new(facts: &Facts, catalog: &Catalog, proposal: &'p Proposal) -> Self {
-        let (kind, files) = match &proposal.change {
-            Change::Update { files, .. } => ("update", files.keys().cloned().collect()),
-            Change::Create { .. } => ("create", vec!["SKILL.md".to_owned()]),
-        };
-        let problem = today(facts, catalog, proposal).err();
-        Self {
-            id: proposal.id.as_str(),
-            skill: &proposal.skill,
-            kind,
-            files,
-            written: &proposal.written,
-            context: proposal.context.as_deref(),
-            justification: &proposal.justification,
-            evidence: proposal.evidence.as_deref(),
-            applies: problem.is_none(),
-            problem: problem.map(|error| error.to_string()),
-        }
-    }
-}
-
-/// One proposal, and what applying it would change.
-#[derive(Serialize)]
-struct Shown {
-    #[serde(flatten)]
-    proposal: serde_json::Value,
-    /// As a person reads it.
-    pub text: String,
-}
-
-impl Shown {
-    /// The proposal with this id.
-    pub fn of(facts: &Facts, id: &str) -> Result<Self> {
-        let proposal = get(facts, id)?;
-        let row = serde_json::to_value(Row::new(facts, &Catalog::of(facts), &proposal));
-        let row =
-            row.map_err(|error| Error::caused("the answer cannot be written as JSON", error))?;
-        Ok(Self {
-            proposal: row,
-            text: show(facts, &proposal),
-        })
-    }
+/// One proposal, in the format that `--json` documents; with the reason why it cannot be applied.
+fn row(proposal: &Proposal, problem: Option<&Error>) -> Value {
+    json!({
+        "id": proposal.id,
+        "skill": proposal.skill,
+        "kind": proposal.change.kind(),
+        "files": proposal.change.files(),
+        "written": proposal.written,
+        "context": proposal.context,
+        "justification": proposal.justification,
+        "evidence": proposal.evidence,
+        "applies": problem.is_none(),
+        "problem": problem.map(ToString::to_string),
+    })
 }
 
 /// All that wait.
@@ -255,30 +211,36 @@ fn list(call: Call) -> Result<String> {
         warn(format_args!("{error}"));
     }
     let catalog = Catalog::of(call.facts);
-    let row = |proposal| Row::new(call.facts, &catalog, proposal);
-    let rows: Vec<Row> = proposals.iter().map(row).collect();
+    let (mut rows, mut text) = (Vec::new(), String::new());
+    for proposal in &proposals {
+        let problem = today(call.facts, &catalog, proposal).err();
+        let (kind, files) = (proposal.change.kind(), proposal.change.files());
+        let what = format!("{kind} {}: {}", proposal.skill, files.join(", "));
+        let (what, why) = (brief(&what, 60), brief(&proposal.justification, 100));
+        let _ = writeln!(text, "{}  {what}  {why}", proposal.id);
+        if let Some(problem) = &problem {
+            let problem = one_line(&problem.to_string());
+            let _ = writeln!(text, "{:12}  cannot be applied: {problem}", "");
+        }
+        rows.push(row(proposal, problem.as_ref()));
+    }
     if call.common.json {
         return json::bare(&rows);
     }
     if rows.is_empty() {
         return Ok("No proposals are waiting for a decision.\n".to_owned());
     }
-    let mut text = String::new();
-    for row in &rows {
-        let what = format!("{} {}: {}", row.kind, row.skill, row.files.join(", "));
-        let (what, why) = (brief(&what, 60), brief(row.justification, 100));
-        let _ = writeln!(text, "{}  {what}  {why}", row.id);
-        if let Some(problem) = &row.problem {
-            let _ = writeln!(text, "{:12}  cannot be applied: {}", "", one_line(problem));
-        }
-    }
     text.push_str("`agent-skills proposals show ID` shows one; approve ID and reject ID decide\n");
     Ok(text)
 }
 
-fn show(facts: &Facts, proposal: &Proposal) -> String {
-    let mut text = introduction(proposal);
-    match today(facts, &Catalog::of(facts), proposal) {
+/// One proposal, and what applying it would change.
+fn show(facts: &Facts, id: &str) -> Result<Told> {
+    let (proposal, catalog) = (get(facts, id)?, Catalog::of(facts));
+    let today = today(facts, &catalog, &proposal);
+    let row = row(&proposal, today.as_ref().err());
+    let mut text = introduction(&proposal);
+    match today {
         Ok(Today::Changed(_, files)) => text = text + "\n" + &printable(&diff_of(&files)),
         Ok(Today::New(skill)) => text = text + "\n" + &printable(skill),
         Err(error) => {
@@ -289,7 +251,8 @@ fn show(facts: &Facts, proposal: &Proposal) -> String {
             }
         }
     }
-    text
+    let json = with(row, json!({"text": text}));
+    Ok(Told { json, text })
 }
 
 /// The reason and the evidence: a model's words. What has several lines is indented, so that none looks
