@@ -1,10 +1,22 @@
 //! `keys`: who may sign skills, as files of signers list it and as first signatures made it known.
+//! Each change to such a file, or to one of revoked keys, is shown with its fingerprint, a person
+//! agrees, and the file is replaced as a whole.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::keys_changed::{self, Added, Removed, Revoked};
-use super::keys_listed;
-use crate::cli::{Answer, Call, Outcomes};
+use super::keys_listed::{self, read, signers};
+use crate::catalog::{Layer, market_at, own_signing_file, signing_files};
+use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, pasted};
+use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::policy::Event;
+use crate::run_context::RunContext;
+use crate::signing::{self, Listed, Signers, exported, revocations};
+use crate::skill::{one_line, visible};
+use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
 
 /// Show or change whose signatures count
 #[derive(Debug, Args)]
@@ -26,15 +38,424 @@ pub enum Keying {
     Revoke(Revoked),
 }
 
+/// A key to be listed, as a person asks for it.
+#[derive(Debug, Args)]
+pub struct Added {
+    /// Whose key it is, such as an e-mail address
+    pub principal: String,
+    /// A public key's file: of ssh or OpenPGP
+    #[arg(required_unless_present = "from")]
+    pub key: Option<PathBuf>,
+    /// Take the ssh key that signed an installed skill
+    #[arg(long, value_name = "SKILL", conflicts_with = "key")]
+    pub from: Option<String>,
+    /// The first day on which an ssh key counts no longer, as 2027-12-31
+    #[arg(long, value_name = "DATE")]
+    pub valid_before: Option<String>,
+    /// What an ssh key may sign: git (commits, tags), agent-skill (manifests)
+    #[arg(long, value_name = "NAMES", default_value = "git,agent-skill")]
+    pub namespaces: String,
+    /// The file of signers, if not the user's own
+    #[arg(long)]
+    pub file: Option<PathBuf>,
+}
+
+/// Which key, or whose, is to be taken out.
+#[derive(Debug, Args)]
+pub struct Removed {
+    /// A principal, or the fingerprint of a key
+    #[arg(value_name = "PRINCIPAL|FINGERPRINT")]
+    pub which: String,
+    /// The file of signers, if not the user's own
+    #[arg(long)]
+    pub file: Option<PathBuf>,
+}
+
+/// Which key counts no longer.
+#[derive(Debug, Args)]
+pub struct Revoked {
+    /// Its fingerprint, or the public key's file
+    #[arg(value_name = "FINGERPRINT|FILE")]
+    pub which: String,
+    /// The file of revoked keys, if not the user's own
+    #[arg(long)]
+    pub file: Option<PathBuf>,
+}
+
 impl Keys {
     /// Shows the keys, or changes one file of them.
     pub fn run(&self, call: Call) -> Answer {
         let (name, changed) = match &self.change {
             None => return keys_listed::show(call),
-            Some(Keying::Add(added)) => (&added.principal, keys_changed::add(call, added)),
-            Some(Keying::Remove(key)) => (&key.which, keys_changed::remove(call, key)),
-            Some(Keying::Revoke(key)) => (&key.which, keys_changed::revoke(call, key)),
+            Some(Keying::Add(added)) => (&added.principal, add(call, added)),
+            Some(Keying::Remove(key)) => (&key.which, remove(call, key)),
+            Some(Keying::Revoke(key)) => (&key.which, revoke(call, key)),
         };
         Outcomes::of_one(call, name, changed)
+    }
+}
+
+/// Lists a key.
+///
+/// # Errors
+/// When it is no public key, is listed or revoked already, nobody agrees, or the file cannot be
+/// changed.
+pub fn add(call: Call, added: &Added) -> Result<String> {
+    let who = principal(&added.principal)?;
+    let base = Layer::Plugin.base(call.facts);
+    let key = match (&added.key, &added.from) {
+        (Some(file), _) => of_file(&call.facts.run, file)?,
+        (None, Some(skill)) => {
+            let market = market_at(call.facts, &base);
+            let entry = market.origin(skill)?.ok_or_else(|| {
+                let text = format!("there is no installed skill `{}`", one_line(skill));
+                Error::new(text).hint("`agent-skills list` shows what there is")
+            })?;
+            market.signers_key(&entry)?
+        }
+        (None, None) => return Err(Error::new("there is no key").hint("give a public key's file")),
+    };
+    let line = line(who, &key, added)?;
+    let (listed, fingerprint) = listed(call.facts, &line)?;
+    let (file, shown) = place(&call.facts.run, added.file.as_deref(), false);
+    if let Some(revoked) = revoked_in(call.facts, &fingerprint)? {
+        let text = format!(
+            "the key {fingerprint} is revoked in `{}`",
+            revoked.display()
+        );
+        return Err(Error::new(text).hint("its owner has to make a new one"));
+    }
+    let there = signers(call.facts, &file)?;
+    let is_it = |one: &&Listed| one.kind == listed.kind && one.public == listed.public;
+    if let Some(same) = there.listed.iter().find(is_it) {
+        let is_same = same.options == listed.options;
+        if is_same && same.principals.split(',').any(|one| one == who) {
+            return Ok(format!(
+                "{who} is listed with this key already, in {shown}\n"
+            ));
+        }
+        let text = format!(
+            "line {} of `{shown}` lists the key {fingerprint} for {}",
+            same.line, same.principals
+        );
+        return Err(Error::new(text).hint(format!(
+            "`agent-skills keys remove {fingerprint}` takes it out, then add it"
+        )));
+    }
+    let kind = key.split(' ').next().unwrap_or_default();
+    let options = match &*listed.options {
+        "" => "for whatever it signs",
+        options => options,
+    };
+    let what = format!("  {who}\n  {kind} {fingerprint}\n  {options}\n");
+    let mut words = words("add", who, None);
+    words.extend(added.key.iter().map(|key| key.display().to_string()));
+    let from = added.from.iter();
+    words.extend(from.flat_map(|skill| ["--from".to_owned(), skill.clone()]));
+    if call.common.dry_run {
+        return Ok(format!("would add to {shown}:\n{what}"));
+    }
+    let screenful = format!("{shown} would list\n{what}");
+    let question = "Is it theirs, and may it sign skills?";
+    agree(call, &screenful, question, (&words, "added"))?;
+    change(call.facts, &file, |text| {
+        Ok(signing::with_line(text, &line))
+    })?;
+    record(call.facts, "add", who, &fingerprint);
+    Ok(format!(
+        "{who} is listed in {shown} with {kind} {fingerprint}\n"
+    ))
+}
+
+/// Takes a principal or a key out of a file of signers.
+///
+/// # Errors
+/// When it is not there, nobody agrees, or the file cannot be changed.
+pub fn remove(call: Call, key: &Removed) -> Result<String> {
+    let which = key.which.as_str();
+    let (file, shown) = place(&call.facts.run, key.file.as_deref(), false);
+    let meant = |listed: &&Listed| {
+        let key = listed.fingerprint.as_ref();
+        key.is_some_and(|key| key.eq_ignore_ascii_case(which) && key.len() >= 16)
+            || listed.principals.split(',').any(|one| one == which)
+    };
+    let there = signers(call.facts, &file)?;
+    let found: Vec<&Listed> = there.listed.iter().filter(meant).collect();
+    if found.is_empty() {
+        let text = format!("`{shown}` lists no `{}`", visible(which));
+        return Err(Error::new(text).hint("`agent-skills keys` shows who is listed, and where"));
+    }
+    let lines = found.iter().map(|one| {
+        let key = one.fingerprint.as_deref().unwrap_or("(gpg cannot read it)");
+        format!("  {} {} {key}\n", one.principals, one.kind.as_str())
+    });
+    let (lines, named): (String, String) = (lines.collect(), visible(which));
+    if call.common.dry_run {
+        return Ok(format!("would take {named} out of {shown}:\n{lines}"));
+    }
+    let words = words("remove", which, key.file.as_deref());
+    let screenful = format!("{named} would no longer be listed in {shown}:\n{lines}");
+    agree(call, &screenful, "Remove it?", (&words, "removed"))?;
+    let publics: Vec<&str> = found.iter().map(|one| one.public.as_str()).collect();
+    change(call.facts, &file, |text| {
+        let now = Signers::parse(text)?;
+        let by_name = |one: &&Listed| one.principals.split(',').any(|one| one == which);
+        let is_meant = |one: &&Listed| publics.contains(&one.public.as_str());
+        let lines: Vec<&Listed> = now.listed.iter().filter(is_meant).collect();
+        // A key goes as a whole, a name only from its own lines.
+        let of_name: Vec<&Listed> = lines.iter().copied().filter(by_name).collect();
+        Ok(if of_name.is_empty() {
+            signing::without(text, &lines, None)
+        } else {
+            signing::without(text, &of_name, Some(which))
+        })
+    })?;
+    record(call.facts, "remove", which, "");
+    Ok(format!("{named} is no longer listed in {shown}\n"))
+}
+
+/// Adds a key to a file of revoked ones.
+///
+/// # Errors
+/// When it is no key, nobody agrees, or the file cannot be changed.
+pub fn revoke(call: Call, key: &Revoked) -> Result<String> {
+    let which = key.which.as_str();
+    let key_file = call.facts.run.env.cwd.join(which);
+    let fingerprint = if key_file.is_file() {
+        let key = of_file(&call.facts.run, &key_file)?;
+        listed(call.facts, &format!("x {key}"))?.1
+    } else {
+        let keys = revocations(which).unwrap_or_default();
+        keys.into_iter().next().ok_or_else(|| {
+            let text = format!("`{}` is neither a file nor a fingerprint", visible(which));
+            Error::new(text).hint("`agent-skills keys` shows fingerprints")
+        })?
+    };
+    let (file, shown) = place(&call.facts.run, key.file.as_deref(), true);
+    let bytes = read(&file)?;
+    let there = revocations(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| error.context(format!("`{shown}`")))?;
+    if there.contains(&fingerprint) {
+        return Ok(format!("{fingerprint} is revoked already, in {shown}\n"));
+    }
+    let who = whose(call.facts, &fingerprint);
+    let of = who
+        .as_ref()
+        .map_or_else(String::new, |who| format!(" of {who}"));
+    if call.common.dry_run {
+        return Ok(format!("would revoke {fingerprint}{of} in {shown}\n"));
+    }
+    let words = words("revoke", which, key.file.as_deref());
+    let screenful = format!(
+        "The key {fingerprint}{of} would count no longer: what it signed is wrongly signed then.\n"
+    );
+    agree(call, &screenful, "Revoke it?", (&words, "revoked"))?;
+    let now = Moment::now().local();
+    let today = now.split(' ').next().unwrap_or_default();
+    let line = format!("{fingerprint} {today}{of}");
+    change(call.facts, &file, |text| {
+        Ok(signing::with_line(text, &line))
+    })?;
+    let who = who.unwrap_or_default();
+    record(call.facts, "revoke", &who, &fingerprint);
+    Ok(format!("{fingerprint}{of} is revoked in {shown}\n"))
+}
+
+/// The words of the command that does it, for a person to repeat.
+fn words(change: &str, which: &str, file: Option<&Path>) -> Vec<String> {
+    let mut words = ["keys", change, which].map(str::to_owned).to_vec();
+    let file = file.into_iter();
+    words.extend(file.flat_map(|file| ["--file".to_owned(), file.display().to_string()]));
+    words
+}
+
+fn of_file(run: &RunContext, file: &Path) -> Result<String> {
+    let path = run.env.cwd.join(file);
+    let bytes = files::read_capped(&path, limits::MANIFEST);
+    let bytes = bytes
+        .map_err(|error| Error::io("read", &path, &error).hint("give the file of a public key"))?;
+    exported(&bytes).map_err(|error| error.context(format!("`{}`", file.display())))
+}
+
+/// The key in a line of a file of signers, and its fingerprint; of OpenPGP keys, gpg tells it.
+fn listed(facts: &Facts, line: &str) -> Result<(Listed, String)> {
+    let signers = Signers::parse(line)?;
+    let base = Layer::Plugin.base(facts);
+    let of_gpg = market_at(facts, &base).openpgp_fingerprints(&signers)?;
+    let first = signers.listed.into_iter().next();
+    let listed = first.ok_or_else(|| Error::new("it is not a public key"))?;
+    let fingerprint = match (&listed.fingerprint, of_gpg.as_slice()) {
+        (Some(known), _) | (None, [(known, _)]) => known.clone(),
+        (None, []) => {
+            return Err(Error::new("gpg reads no public key in it")
+                .hint("export it: `gpg --export KEY > FILE`"));
+        }
+        _ => {
+            return Err(Error::new("there are several keys in it")
+                .hint("export one: `gpg --export FINGERPRINT > FILE`"));
+        }
+    };
+    Ok((listed, fingerprint))
+}
+
+/// The file to change, and how it is shown.
+fn place(run: &RunContext, written: Option<&Path>, revokes: bool) -> (PathBuf, String) {
+    let file = match written {
+        Some(file) => run.env.cwd.join(file),
+        None => own_signing_file(run, revokes),
+    };
+    let shown = one_line(&file.display().to_string());
+    (file, shown)
+}
+
+/// The file that revokes a key, if one does.
+fn revoked_in(facts: &Facts, fingerprint: &str) -> Result<Option<PathBuf>> {
+    let files = signing_files(facts)?.into_iter();
+    for file in files.filter(|file| file.revokes) {
+        let text = String::from_utf8_lossy(&read(&file.path)?).into_owned();
+        if revocations(&text).is_ok_and(|keys| keys.contains(fingerprint)) {
+            return Ok(Some(file.path));
+        }
+    }
+    Ok(None)
+}
+
+/// Who is listed with a key, in any file that counts.
+fn whose(facts: &Facts, fingerprint: &str) -> Option<String> {
+    let files = signing_files(facts).ok()?.into_iter();
+    let files = files.filter(|file| !file.revokes);
+    let read = files.filter_map(|file| signers(facts, &file.path).ok());
+    let mut listed = read.flat_map(|signers| signers.listed);
+    let found = listed.find(|one| one.fingerprint.as_deref() == Some(fingerprint));
+    found.map(|listed| listed.principals)
+}
+
+/// Shows what would change, and asks; an error unless somebody agrees.
+fn agree(call: Call, shown: &str, question: &str, (words, done): (&[String], &str)) -> Result<()> {
+    let consenting = Consenting::new(call, Findings::default());
+    if consenting.to_decide(shown, question, &pasted(words))? {
+        return Ok(());
+    }
+    Err(Error::new(format!("nothing was {done}: you said no")).hint("the same command asks again"))
+}
+
+/// Replaces a file by what `edit` makes of its text, while no other command of ours does. It keeps
+/// its owner and permissions, and a link to it.
+fn change(facts: &Facts, file: &Path, edit: impl Fn(&str) -> Result<String>) -> Result<()> {
+    let own = Layer::Plugin.base(facts).make()?;
+    let lock = own.path().join("signers.lock");
+    let _lock = FileLock::exclusive(&lock, limits::INSTALL_LOCK)?;
+    let bytes = read(file)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::new(format!("`{}` is not UTF-8", file.display())))?;
+    let new = edit(&text)?;
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let (Ok(metadata), Some(dir), Some(name)) = (
+        real.metadata(),
+        real.parent(),
+        real.file_name().and_then(EntryName::parse),
+    ) else {
+        return files::replace(&real, new.as_bytes(), 0o644, Durable::Yes);
+    };
+    let written = Dir::anchor(dir).and_then(|dir| dir.replace_as(&name, new.as_bytes(), &metadata));
+    written.map_err(|error| Error::io("write", &real, &error))
+}
+
+fn record(facts: &Facts, change: &str, who: &str, key: &str) {
+    let event = Event::new("keys").with("change", change);
+    facts.record(event.with("principal", who).with("key", key));
+}
+
+/// The name, if it can be one of a single signer in a file of signers.
+pub fn principal(written: &str) -> Result<&str> {
+    let is_odd = |c: char| c.is_whitespace() || "\"',*?!#".contains(c);
+    if written.is_empty() || written.contains(is_odd) || visible(written) != written {
+        let text = format!("`{}` cannot be the name of a signer", visible(written));
+        return Err(Error::new(text).hint("give an e-mail address, or a name in one word"));
+    }
+    Ok(written)
+}
+
+/// The line for a file of signers.
+pub fn line(who: &str, key: &str, added: &Added) -> Result<String> {
+    let is_ssh = !key.starts_with("openpgp ");
+    if !is_ssh {
+        if added.valid_before.is_some() {
+            let text = "only the line of an ssh key has a last day";
+            return Err(Error::new(text).hint("an OpenPGP key says itself when it expires"));
+        }
+        return Ok(format!("{who} {key}"));
+    }
+    let is_odd = |c: char| !c.is_ascii_alphanumeric() && !"-_.@,".contains(c);
+    let names = &added.namespaces;
+    if names.is_empty() || names.contains(is_odd) {
+        let text = format!("`{}` are no names of purposes", visible(names));
+        return Err(
+            Error::new(text).hint("`git` for commits and tags, `agent-skill` for manifests")
+        );
+    }
+    let mut options = format!("namespaces=\"{names}\"");
+    if let Some(day) = &added.valid_before {
+        let digits = day.replace('-', "");
+        let at = Moment::parse(day, Moment(0));
+        if at.is_none() || digits.len() != 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            let text = format!("`{}` is not a day", visible(day));
+            return Err(Error::new(text).hint("write it as 2027-12-31"));
+        }
+        let _ = write!(options, ",valid-before=\"{digits}\"");
+    }
+    Ok(format!("{who} {options} {key}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(valid_before: Option<&str>, namespaces: &str) -> Added {
+        Added {
+            principal: "a".to_owned(),
+            key: None,
+            from: None,
+            valid_before: valid_before.map(str::to_owned),
+            namespaces: namespaces.to_owned(),
+            file: None,
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_options_that_its_kind_takes() {
+        let ssh = "ssh-ed25519 AAAA";
+        let both = line("a", ssh, &asked(Some("2027-12-31"), "git,agent-skill")).unwrap();
+        let options = "namespaces=\"git,agent-skill\",valid-before=\"20271231\"";
+        assert_eq!(both, format!("a {options} {ssh}"));
+        assert_eq!(
+            line("a", "openpgp A", &asked(None, "git")).unwrap(),
+            "a openpgp A"
+        );
+        assert!(line("a", "openpgp A", &asked(Some("2027-12-31"), "git")).is_err());
+        for day in ["2027-13-01", "tomorrow", "7d", "2027", "2027-12-31 10:00"] {
+            assert!(line("a", ssh, &asked(Some(day), "git")).is_err(), "{day}");
+        }
+        for names in ["", "a b", "git\",cert-authority"] {
+            assert!(line("a", ssh, &asked(None, names)).is_err(), "{names}");
+        }
+    }
+
+    #[test]
+    fn a_principal_is_one_name() {
+        for odd in [
+            "",
+            "a b",
+            "*",
+            "a,b",
+            "!a",
+            "#a",
+            "a\"",
+            "a\u{202e}b",
+            "a\n",
+        ] {
+            assert!(principal(odd).is_err(), "{odd:?}");
+        }
+        principal("alice@example.com").unwrap();
     }
 }

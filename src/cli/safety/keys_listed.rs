@@ -7,19 +7,37 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::catalog::{Layer, market_at, signing_files};
-use crate::cli::{Answer, Call, Cell, Column, Failure, Paint, Screen, Table, json};
+use crate::cli::{Answer, Call, Cell, Column, Failure, Paint, Table};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::marketplace::{KnownSigner, KnownSigners};
+use crate::marketplace::KnownSigners;
 use crate::policy::SigningFile;
 use crate::signing::{Signers, revocations};
 use crate::skill::one_line;
 use crate::sys::{Base, Moment, files, limits};
 
-/// A key, in the format that `--json` documents, and the cells of its row for people.
-struct Row {
-    json: Value,
-    cells: [String; 4],
+/// Keys of one kind, in the format that `--json` documents and as a table.
+struct Keys {
+    json: Vec<Value>,
+    table: Table,
+}
+
+impl Keys {
+    fn new(last: &'static str, leave_out: &'static [&'static str]) -> Self {
+        let columns = [("WHO", 12), ("KEY", 0), ("BY", 0), (last, 8)];
+        let columns = columns.map(|(name, least)| Column::new(name, least));
+        Self {
+            json: Vec::new(),
+            table: Table::new(columns.into(), leave_out),
+        }
+    }
+
+    fn add(&mut self, cells: [&str; 4], json: Value) {
+        let [who, key, by, last] = cells.map(|cell| Cell::new(one_line(cell)));
+        let cells = vec![who, key, by, last.paint(Paint::Dim)];
+        self.table.row(cells, Vec::new());
+        self.json.push(json);
+    }
 }
 
 /// The text of a file of keys; empty if there is none.
@@ -56,28 +74,45 @@ pub fn signers(facts: &Facts, path: &Path) -> Result<Signers> {
 
 /// Shows all keys; a failure if a file cannot be read.
 pub fn show(call: Call) -> Answer {
-    let (mut listed, mut revoked, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    let mut listed = Keys::new("FOR", &["BY", "FOR"]);
+    let mut known = Keys::new("SOURCE", &["BY"]);
+    let mut revoked = Keys::new("FILE", &["FILE"]);
+    let mut errors = Vec::new();
     for file in signing_files(call.facts)? {
         let read = if file.revokes {
-            revoked_in(&file).map(|found| revoked.extend(found))
+            add_revoked(&file, &mut revoked)
         } else {
-            listed_in(call.facts, &file).map(|found| listed.extend(found))
+            add_listed(call.facts, &file, &mut listed)
         };
         errors.extend(read.err().map(|error| error.to_string()));
     }
-    let known = KnownSigners::read(&Base::own(call.facts.run.dirs.plugin.clone()));
-    errors.extend(known.as_ref().err().map(ToString::to_string));
-    let known: Vec<Row> = known.unwrap_or_default().iter().map(known_row).collect();
-    let text = if call.common.json {
-        let all = [&listed, &known, &revoked];
-        let [listed, known, revoked] =
-            all.map(|rows| rows.iter().map(|row| &row.json).collect::<Vec<_>>());
-        json::one(&json!({
-            "signers": listed, "known": known, "revoked": revoked, "errors": errors,
-        }))?
-    } else {
-        text(&[&listed, &known, &revoked], &errors, call.screen)
-    };
+    match KnownSigners::read(&Base::own(call.facts.run.dirs.plugin.clone())) {
+        Ok(signers) => add_known(&signers, &mut known),
+        Err(error) => errors.push(error.to_string()),
+    }
+    let all = json!({
+        "signers": listed.json, "known": known.json, "revoked": revoked.json, "errors": errors,
+    });
+    let text = call.answer(&all, || {
+        let shown = |error| format!("CANNOT BE READ: {}", one_line(error));
+        let shown = errors
+            .iter()
+            .map(|error| call.screen.hanging("", &shown(error), 0));
+        let mut text: String = shown.collect();
+        for (title, keys) in [
+            ("Listed", listed),
+            ("Known by what was installed", known),
+            ("Revoked", revoked),
+        ] {
+            if !keys.json.is_empty() {
+                let _ = write!(text, "{title}:\n{}", keys.table.render(call.screen));
+            }
+        }
+        if text.is_empty() {
+            return "No signer is listed, and none is known yet.\n".to_owned();
+        }
+        text
+    })?;
     Failure::unless(errors.is_empty(), text)
 }
 
@@ -91,105 +126,53 @@ fn exists(file: &SigningFile) -> Result<()> {
     )))
 }
 
-fn by(file: &SigningFile) -> String {
-    if file.is_policy { "policy" } else { "own" }.to_owned()
+fn by(file: &SigningFile) -> &'static str {
+    if file.is_policy { "policy" } else { "own" }
 }
 
-fn listed_in(facts: &Facts, file: &SigningFile) -> Result<Vec<Row>> {
+fn add_listed(facts: &Facts, file: &SigningFile, keys: &mut Keys) -> Result<()> {
     exists(file)?;
-    let listed = signers(facts, &file.path)?.listed.into_iter();
-    let rows = listed.map(|one| {
+    for one in signers(facts, &file.path)?.listed {
         let key = one.fingerprint.as_deref().unwrap_or("(gpg cannot read it)");
-        Row {
-            cells: [
-                one.principals.clone(),
-                format!("{} {key}", one.kind.as_str()),
-                by(file),
-                one.options.clone(),
-            ],
-            json: json!({
-                "principals": one.principals.split(',').collect::<Vec<_>>(),
-                "kind": one.kind,
-                "key": one.fingerprint,
-                "options": one.options,
-                "file": file.path.display().to_string(),
-                "line": one.line,
-                "policy": file.is_policy,
-            }),
-        }
-    });
-    Ok(rows.collect())
+        let key = format!("{} {key}", one.kind.as_str());
+        let json = json!({
+            "principals": one.principals.split(',').collect::<Vec<_>>(),
+            "kind": one.kind,
+            "key": one.fingerprint,
+            "options": one.options,
+            "file": file.path.display().to_string(),
+            "line": one.line,
+            "policy": file.is_policy,
+        });
+        keys.add([&one.principals, &key, by(file), &one.options], json);
+    }
+    Ok(())
 }
 
-fn known_row((source, signer): (&str, &KnownSigner)) -> Row {
-    let local = Moment(signer.since).local();
-    let who = signer.principal.as_deref().unwrap_or("(not listed)");
-    Row {
-        cells: [
-            who.to_owned(),
-            signer.key.to_string(),
-            format!("since {}", local.split(' ').next().unwrap_or_default()),
-            source.to_owned(),
-        ],
-        json: json!({
+fn add_known(signers: &KnownSigners, keys: &mut Keys) {
+    for (source, signer) in signers.iter() {
+        let local = Moment(signer.since).local();
+        let since = format!("since {}", local.split(' ').next().unwrap_or_default());
+        let who = signer.principal.as_deref().unwrap_or("(not listed)");
+        let json = json!({
             "source": source,
             "principal": signer.principal,
             "kind": signer.key.kind,
             "key": signer.key.fingerprint,
             "since": signer.since,
-        }),
+        });
+        keys.add([who, &signer.key.to_string(), &since, source], json);
     }
 }
 
-fn revoked_in(file: &SigningFile) -> Result<Vec<Row>> {
+fn add_revoked(file: &SigningFile, keys: &mut Keys) -> Result<()> {
     exists(file)?;
-    let bytes = read(&file.path)?;
-    let row = |key: String| Row {
-        json: json!({
-            "key": key, "file": file.path.display().to_string(), "policy": file.is_policy,
-        }),
-        cells: [
-            String::new(),
-            key,
-            by(file),
-            file.path.display().to_string(),
-        ],
-    };
+    let (bytes, path) = (read(&file.path)?, file.path.display().to_string());
     let found = revocations(&String::from_utf8_lossy(&bytes))
-        .map_err(|error| error.context(format!("`{}`", file.path.display())))?;
-    Ok(found.into_iter().map(row).collect())
-}
-
-fn text(sections: &[&[Row]; 3], errors: &[String], screen: Screen) -> String {
-    let mut text = String::new();
-    for error in errors {
-        text += &screen.hanging("", &format!("CANNOT BE READ: {}", one_line(error)), 0);
+        .map_err(|error| error.context(format!("`{path}`")))?;
+    for key in found {
+        let json = json!({"key": key, "file": path, "policy": file.is_policy});
+        keys.add(["", &key, by(file), &path], json);
     }
-    let titles = [
-        ("Listed", "FOR", &["BY", "FOR"][..]),
-        ("Known by what was installed", "SOURCE", &["BY"]),
-        ("Revoked", "FILE", &["FILE"]),
-    ];
-    for ((title, last, narrow), rows) in titles.into_iter().zip(sections) {
-        let columns = [("WHO", 12), ("KEY", 0), ("BY", 0), (last, 8)];
-        let columns = columns.map(|(name, least)| Column::new(name, least));
-        let mut table = Table::new(columns.into(), narrow);
-        for row in *rows {
-            let mut cells: Vec<Cell> = row
-                .cells
-                .iter()
-                .map(|cell| Cell::new(one_line(cell)))
-                .collect();
-            let last = cells.pop().map(|cell| cell.paint(Paint::Dim));
-            cells.extend(last);
-            table.row(cells, Vec::new());
-        }
-        if !rows.is_empty() {
-            let _ = write!(text, "{title}:\n{}", table.render(screen));
-        }
-    }
-    if text.is_empty() {
-        return "No signer is listed, and none is known yet.\n".to_owned();
-    }
-    text
+    Ok(())
 }

@@ -6,8 +6,6 @@ pub mod confine;
 pub mod deactivate;
 pub mod enable;
 pub mod keys;
-mod keys_changed;
-mod keys_line;
 mod keys_listed;
 pub mod policy;
 pub mod rollback;
