@@ -7,11 +7,7 @@ use clap::FromArgMatches;
 
 use super::args::{Cli, Proposals, Sync, Verb, command};
 use super::caller::{Answer, Caller, Failure};
-use super::look::{
-    info::{files, history},
-    list_installed::list_installed,
-    summary::summarize,
-};
+use super::look::{list_installed::list_installed, summary::summarize};
 use super::options::Call;
 use super::person::may;
 use super::screen::Screen;
@@ -136,8 +132,6 @@ fn run_verb(call: Call, verb: Verb, live: &mut dyn Write) -> Answer {
         Verb::Jobs(verb) => verb.run(call, live)?,
         Verb::Check(verb) => verb.run(call)?,
         Verb::Suggest(verb) => verb.run(call)?,
-        Verb::Info(verb) if verb.files => files(&verb, call)?,
-        Verb::Info(verb) if verb.history => history(&verb, call)?,
         Verb::Info(verb) => verb.run(call)?,
         Verb::Doctor(verb) => verb.run(call)?,
         Verb::Hosts(verb) => verb.run(call)?,

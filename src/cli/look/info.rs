@@ -4,13 +4,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::author::no_effect;
 use crate::catalog::{Catalog, Entry, Installed, signature};
 use crate::cli::agents::names;
 use crate::cli::describe::short;
+use crate::cli::json::{Told, with};
 use crate::cli::market::market;
 use crate::cli::named::installed;
 use crate::cli::report::{Report, Reporter, remark};
@@ -47,207 +47,209 @@ pub struct Info {
 /// Longest part of a field's value that is shown.
 const FIELD: usize = 300;
 
-/// The report, and data collected only for a single skill.
-#[derive(Debug, Serialize)]
-struct Details {
-    #[serde(flatten)]
-    report: Report,
-    license: Option<String>,
-    compatibility: Option<String>,
-    /// Its other fields that some client uses, as written.
-    fields: Map<String, Value>,
-    #[serde(skip)]
-    told: Vec<(&'static str, String)>,
-    /// `the model and people`, `the model`, `people` or `nobody`.
-    called_by: Option<&'static str>,
-    /// Other skills of its name, and why they are not offered instead.
-    rivals: Vec<Rival>,
-    files: usize,
-    bytes: u64,
-    scripts: Vec<Script>,
-    /// Its signature, as it was checked just now; `null` if it may not be read.
-    signature: Option<Checked>,
-    #[serde(skip)]
-    lapsed: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Rival {
-    path: String,
-    layer: &'static str,
-    /// `null` for the one that is offered.
-    reason: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Script {
-    path: String,
-    /// `null` when it cannot be run here.
-    interpreter: Option<String>,
-    problem: Option<String>,
-}
-
 impl Info {
-    /// Everything about the skills.
+    /// What is known of the skills, their files, or their versions in whichever layer they are.
     pub fn run(&self, call: Call) -> Answer {
         let look = |name: &str| {
             let catalog = Catalog::naming(call.facts, name);
             let entry = installed(call.facts, &catalog, name)?;
-            Ok(Details::new(call.facts, &catalog, entry))
+            if self.files {
+                return files(call, entry);
+            }
+            if !self.history {
+                return Ok(details(call, &catalog, entry));
+            }
+            let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
+            let base = entry.layer.base(call.facts);
+            let history = market(call.facts, &base, self.offline).history(&name)?;
+            Ok(Told {
+                text: shown_history(&history),
+                json: json!(history),
+            })
         };
-        let shown = |info: &Details| info.render(call.screen);
-        look_at(call, &self.names, "skills", look, shown)
+        look_at(call, &self.names, "skills", look, |told| told.text.clone())
     }
 }
 
-impl Details {
-    fn new(facts: &Facts, catalog: &Catalog, entry: &Entry) -> Self {
-        let skill = entry.disclosed();
-        let text = |key: &str| skill.and_then(|skill| skill.fields.text(key));
-        let listing = skill.map(|skill| Listing::read(&skill.dir, limits::WALKED_FILES));
-        let listing = listing.unwrap_or_default();
-        let scripts = listing.resources.iter().filter_map(|resource| {
-            let skill = skill?;
-            let label = resource.path.display().to_string();
-            let file = skill.dir.join(&resource.path);
-            let (interpreter, problem) =
-                match program_of(&file, &skill.dir, &label, &facts.run.env)? {
-                    Ok(path) => (Some(path.display().to_string()), None),
-                    Err(error) => (None, Some(error.to_string())),
-                };
-            Some(Script {
-                path: label,
-                interpreter,
-                problem,
-            })
-        });
-        let rivals = catalog.rivals(entry).map(|rival| Rival {
-            path: rival.dir.display().to_string(),
-            layer: rival.layer.as_str(),
-            reason: rival.reason_not_offered(),
-        });
-        let mut reporter = Reporter::new(facts, catalog);
-        let origins = &mut reporter.origins;
-        let signature = skill.map(|_| signature_of(facts, entry, origins));
-        let known = origins.known(facts, entry).zip(signature.as_ref());
-        let lapsed = known.and_then(|(known, now)| lapsed(known.signer.as_ref(), now));
-        Self {
-            signature,
-            lapsed,
-            license: text("license"),
-            compatibility: text("compatibility"),
-            fields: others(skill)
-                .map(|(known, _, value)| (known.key.to_owned(), value.clone()))
-                .collect(),
-            told: skill.map(told).unwrap_or_default(),
-            called_by: skill.map(|_| callers(entry)),
-            rivals: rivals.collect(),
-            files: listing.total,
-            bytes: listing.resources.iter().map(|resource| resource.size).sum(),
-            scripts: scripts.collect(),
-            report: reporter.report(entry),
-        }
-    }
+/// What is known of a skill, each with its label; one without continues the one before.
+struct Lines {
+    screen: Screen,
+    text: String,
+}
 
-    fn render(&self, screen: Screen) -> String {
-        let mut text = String::new();
-        for (label, value) in self.fields() {
-            let gap = " ".repeat(14_usize.saturating_sub(label.len()));
-            let label = screen.paint(label, Paint::Bold) + &gap;
-            text += &screen.hanging(&label, &one_line(&value), 14);
-        }
-        for found in &self.report.diagnostics {
-            for line in screen.hanging("", &remark(found), 2).lines() {
-                let _ = writeln!(text, "{}", screen.paint(line, found.level.into()));
-            }
-        }
-        text
+impl Lines {
+    fn add(&mut self, label: &str, value: Option<&str>) {
+        let Some(value) = value else { return };
+        let gap = " ".repeat(14_usize.saturating_sub(label.len()));
+        let label = self.screen.paint(label, Paint::Bold) + &gap;
+        self.text += &self.screen.hanging(&label, &one_line(value), 14);
     }
+}
 
-    /// What is known, each with its label; one without continues the one before.
-    fn fields(&self) -> Vec<(&'static str, String)> {
-        let report = &self.report;
-        let mut fields = Vec::new();
-        let mut known = |label, value: Option<&str>| {
-            fields.extend(value.map(|value| (label, value.to_owned())));
+/// Everything about one skill.
+fn details(call: Call, catalog: &Catalog, entry: &Entry) -> Told {
+    let (facts, skill) = (call.facts, entry.disclosed());
+    let mut reporter = Reporter::new(facts, catalog);
+    let signature = skill.map(|_| signature_of(facts, entry, &mut reporter.origins));
+    let known = reporter.origins.known(facts, entry);
+    let known = known.zip(signature.as_ref());
+    let lapsed = known.and_then(|(known, now)| lapsed(known.signer.as_ref(), now));
+    let report = reporter.report(entry);
+    let mut lines = Lines {
+        screen: call.screen,
+        text: String::new(),
+    };
+    lines.add("name", Some(&report.name));
+    let tool = report.tool.as_deref();
+    lines.add("tool", tool.or(Some("none: it is not offered")));
+    // Omit this for a skill that is unreadable or must not be shown.
+    let is_told = report.tokens.is_some();
+    let description = report.description.as_deref();
+    lines.add("description", description.or(is_told.then_some("none")));
+    lines.add("version", report.version.as_deref());
+    lines.add("path", Some(&report.path));
+    lines.add("layer", Some(report.layer));
+    let rivals: Vec<Value> = catalog
+        .rivals(entry)
+        .map(|rival| of_rival(rival, &mut lines))
+        .collect();
+    let agents = names(&report.agents);
+    lines.add("found by", Some(&*agents).filter(|names| !names.is_empty()));
+    let called_by = skill.map(|_| callers(entry));
+    lines.add("called by", called_by);
+    let text = |key: &str| skill.and_then(|skill| skill.fields.text(key));
+    let (license, compatibility) = (text("license"), text("compatibility"));
+    lines.add("license", license.as_deref());
+    lines.add("needs", compatibility.as_deref());
+    let fields = skill.map(|skill| of_fields(skill, &mut lines));
+    lines.add("source", source(&report).as_deref());
+    let checked = lapsed.or_else(|| signature.as_ref().map(signed));
+    lines.add("signer", checked.as_deref());
+    let listing = skill.map(|skill| Listing::read(&skill.dir, limits::WALKED_FILES));
+    let listing = listing.unwrap_or_default();
+    let bytes = listing.resources.iter().map(|resource| resource.size).sum();
+    if let Some(cost) = report.tokens {
+        let mut text = format!("about {} for the instructions", cost.instructions);
+        if report.offered {
+            let _ = write!(text, ", {} in every prompt", cost.description);
+        }
+        lines.add("tokens", Some(&text));
+        let files = match listing.total {
+            0 => "only SKILL.md".to_owned(),
+            more => format!("{more} besides SKILL.md, {}", size(bytes)),
         };
-        known("name", Some(&report.name));
-        let tool = report.tool.as_deref();
-        known("tool", tool.or(Some("none: it is not offered")));
-        // Omit this for a skill that is unreadable or must not be shown.
-        let is_told = report.tokens.is_some();
-        let description = report.description.as_deref();
-        known("description", description.or(is_told.then_some("none")));
-        known("version", report.version.as_deref());
-        known("path", Some(&report.path));
-        known("layer", Some(report.layer));
-        for rival in &self.rivals {
-            let reason = rival.reason.as_deref();
-            let reason = reason.unwrap_or("it is the one that is offered");
-            let text = format!("{} ({}): {reason}", rival.path, rival.layer);
-            known("also", Some(&text));
-        }
-        let agents = names(&report.agents);
-        known("found by", Some(&*agents).filter(|names| !names.is_empty()));
-        known("called by", self.called_by);
-        known("license", self.license.as_deref());
-        known("needs", self.compatibility.as_deref());
-        for (key, value) in &self.told {
-            known(key, Some(value));
-        }
-        known("source", self.source().as_deref());
-        let checked = self.signature.as_ref().map(signed);
-        known(
-            "signer",
-            self.lapsed.as_ref().or(checked.as_ref()).map(|it| &**it),
-        );
-        if let Some(cost) = report.tokens {
-            let (instructions, description) = (cost.instructions, cost.description);
-            let text = format!("about {instructions} for the instructions");
-            let whole = format!("{text}, {description} in every prompt");
-            known("tokens", Some(if report.offered { &whole } else { &text }));
-            let files = match self.files {
-                0 => "only SKILL.md".to_owned(),
-                more => format!("{more} besides SKILL.md, {}", size(self.bytes)),
-            };
-            known("files", Some(&files));
-        }
-        for (at, script) in self.scripts.iter().enumerate() {
-            let by = script.interpreter.as_ref().map(|by| format!("run by {by}"));
-            let by = by.or_else(|| script.problem.clone()).unwrap_or_default();
-            let label = if at == 0 { "scripts" } else { "" };
-            known(label, Some(&format!("{}: {by}", script.path)));
-        }
-        let restriction = match &report.restriction {
-            None if !is_told => "not known: the skill was not read",
-            None if report.tool.is_none() => "none of its own, but it is not offered",
-            None => "none: every tool may be used while it is active",
-            Some(restriction) if restriction.allowed.is_some() => {
-                "while it is active, only what is listed here and what is always allowed"
-            }
-            Some(_) => "denials only",
-        };
-        known("restriction", Some(restriction));
-        if let Some(restriction) = &report.restriction {
-            for rule in &restriction.rules {
-                known("", Some(rule));
-            }
-            for denial in &restriction.denials {
-                known("", Some(&format!("never {denial}")));
-            }
-        }
-        fields
+        lines.add("files", Some(&files));
     }
+    let scripts = skill.map(|skill| of_scripts(facts, skill, &listing, &mut lines));
+    of_restriction(&report, &mut lines);
+    for found in &report.diagnostics {
+        for line in call.screen.hanging("", &remark(found), 2).lines() {
+            let _ = writeln!(
+                lines.text,
+                "{}",
+                call.screen.paint(line, found.level.into())
+            );
+        }
+    }
+    let more = json!({
+        "license": license,
+        "compatibility": compatibility,
+        // Its other fields that some client uses, as written.
+        "fields": fields.unwrap_or_default(),
+        "called_by": called_by,
+        // Other skills of its name, and why they are not offered instead.
+        "rivals": rivals,
+        "files": listing.total,
+        "bytes": bytes,
+        "scripts": scripts.unwrap_or_default(),
+        // As it was checked just now; `null` if it may not be read.
+        "signature": signature,
+    });
+    Told {
+        json: with(json!(report), more),
+        text: lines.text,
+    }
+}
 
-    fn source(&self) -> Option<String> {
-        let report = &self.report;
-        if let Some(to) = &report.linked_to {
-            return Some(format!("linked to {to}"));
-        }
-        let commit = report.commit.as_ref();
-        let at = commit.map(|commit| format!(" at {commit}"));
-        Some(report.says().to_owned() + report.source.as_deref()? + &at.unwrap_or_default())
+/// Another skill of the same name; without a reason, it is the one that is offered.
+fn of_rival(rival: &Entry, lines: &mut Lines) -> Value {
+    let (path, layer) = (rival.dir.display().to_string(), rival.layer.as_str());
+    let reason = rival.reason_not_offered();
+    let why = reason.as_deref().unwrap_or("it is the one that is offered");
+    lines.add("also", Some(&format!("{path} ({layer}): {why}")));
+    json!({"path": path, "layer": layer, "reason": reason})
+}
+
+/// The fields that have no line of their own and are set; for people with the reason why one has no
+/// effect.
+fn of_fields(skill: &Skill, lines: &mut Lines) -> Map<String, Value> {
+    const OWN_LINE: Names = Names::new(
+        "name description license compatibility version allowed-tools disallowed-tools tools \
+         user-invocable disable-model-invocation",
+    );
+    let mut fields = Map::new();
+    for (key, value) in skill.fields.keys().zip(skill.fields.values()) {
+        let known = Known::of(key).filter(|known| !OWN_LINE.has(known.key));
+        let Some(known) = known.filter(|_| !value.is_null()) else {
+            continue;
+        };
+        let why = no_effect(&skill.fields, key).map(|why| format!(", which {why}"));
+        let shown = brief(&written(value), FIELD) + &why.unwrap_or_default();
+        lines.add(known.key, Some(&shown));
+        fields.insert(known.key.to_owned(), value.clone());
     }
+    fields
+}
+
+/// The scripts, each with the program that runs it or why it cannot be run here.
+fn of_scripts(facts: &Facts, skill: &Skill, listing: &Listing, lines: &mut Lines) -> Vec<Value> {
+    let mut label = "scripts";
+    let scripts = listing.resources.iter().filter_map(|resource| {
+        let path = resource.path.display().to_string();
+        let file = skill.dir.join(&resource.path);
+        let by = match program_of(&file, &skill.dir, &path, &facts.run.env)? {
+            Ok(program) => Ok(program.display().to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let shown = match &by {
+            Ok(program) => format!("{path}: run by {program}"),
+            Err(problem) => format!("{path}: {problem}"),
+        };
+        lines.add(std::mem::take(&mut label), Some(&shown));
+        Some(json!({"path": path, "interpreter": by.as_ref().ok(), "problem": by.as_ref().err()}))
+    });
+    scripts.collect()
+}
+
+fn of_restriction(report: &Report, lines: &mut Lines) {
+    let shown = match &report.restriction {
+        None if report.tokens.is_none() => "not known: the skill was not read",
+        None if report.tool.is_none() => "none of its own, but it is not offered",
+        None => "none: every tool may be used while it is active",
+        Some(restriction) if restriction.allowed.is_some() => {
+            "while it is active, only what is listed here and what is always allowed"
+        }
+        Some(_) => "denials only",
+    };
+    lines.add("restriction", Some(shown));
+    let Some(restriction) = &report.restriction else {
+        return;
+    };
+    for rule in &restriction.rules {
+        lines.add("", Some(rule));
+    }
+    for denial in &restriction.denials {
+        lines.add("", Some(&format!("never {denial}")));
+    }
+}
+
+fn source(report: &Report) -> Option<String> {
+    if let Some(to) = &report.linked_to {
+        return Some(format!("linked to {to}"));
+    }
+    let commit = report.commit.as_ref();
+    let at = commit.map(|commit| format!(" at {commit}"));
+    Some(report.says().to_owned() + report.source.as_deref()? + &at.unwrap_or_default())
 }
 
 /// The signature of a skill. What cannot be checked counts as none.
@@ -261,30 +263,6 @@ fn signature_of(facts: &Facts, entry: &Entry, origins: &mut Installed) -> Checke
     })
 }
 
-/// The fields that have no line of their own and are set: each with its key and value as written.
-fn others(skill: Option<&Skill>) -> impl Iterator<Item = (&'static Known, &str, &Value)> {
-    const OWN_LINE: Names = Names::new(
-        "name description license compatibility version allowed-tools disallowed-tools tools \
-         user-invocable disable-model-invocation",
-    );
-    let fields = skill.into_iter().map(|skill| &skill.fields);
-    let pairs = fields.flat_map(|fields| fields.keys().zip(fields.values()));
-    pairs.filter_map(|(key, value)| {
-        let known = Known::of(key).filter(|known| !OWN_LINE.has(known.key))?;
-        (!value.is_null()).then_some((known, key, value))
-    })
-}
-
-/// The same for people, each with the reason why it has no effect, if it has none.
-fn told(skill: &Skill) -> Vec<(&'static str, String)> {
-    let told = others(Some(skill)).map(|(known, key, value)| {
-        let shown = brief(&written(value), FIELD);
-        let why = no_effect(&skill.fields, key).map(|why| format!(", which {why}"));
-        (known.key, shown + &why.unwrap_or_default())
-    });
-    told.collect()
-}
-
 fn callers(entry: &Entry) -> &'static str {
     match (entry.tool.is_some(), entry.callable().is_some()) {
         (true, true) => "the model and people",
@@ -295,24 +273,12 @@ fn callers(entry: &Entry) -> &'static str {
 }
 
 /// A bundled file's path on one line, with unusual characters escaped.
-pub fn shown(path: &Path) -> String {
+fn shown(path: &Path) -> String {
     path.display().to_string().escape_debug().to_string()
 }
 
 /// Maximum number of tags shown.
 const SHOWN: usize = 20;
-
-/// The history of the skills of these names, in whichever layer they are.
-pub fn history(info: &Info, call: Call) -> Answer {
-    let look = |name: &str| {
-        let catalog = Catalog::naming(call.facts, name);
-        let entry = installed(call.facts, &catalog, name)?;
-        let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
-        let base = entry.layer.base(call.facts);
-        market(call.facts, &base, info.offline).history(&name)
-    };
-    look_at(call, &info.names, "skills", look, shown_history)
-}
 
 fn shown_history(history: &History) -> String {
     let source = history.source.as_deref();
@@ -379,131 +345,107 @@ fn joined(parts: impl Iterator<Item = String>, between: &str) -> Option<String> 
     parts.reduce(|all, part| all + between + &part)
 }
 
-#[derive(Debug, Serialize)]
-struct Node {
-    /// Relative to the skill's directory.
-    path: String,
-    /// `directory`, `file`, `link` or `other`.
-    kind: &'static str,
-    /// The size of a file in bytes.
-    bytes: Option<u64>,
-    executable: bool,
-    to: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Walked {
-    name: String,
-    path: String,
+/// The files of a skill, with what stands for each in a list.
+struct Tree {
+    screen: Screen,
+    text: String,
+    nodes: Vec<Value>,
     files: usize,
     bytes: u64,
-    /// Whether the list is incomplete.
-    cut: bool,
-    nodes: Vec<Node>,
 }
 
-/// Every file of the skills with its size.
-pub fn files(info: &Info, call: Call) -> Answer {
-    let look = |name: &str| Walked::of(call.facts, name);
-    let shown = |tree: &Walked| tree.render(call.screen);
-    look_at(call, &info.names, "skills", look, shown)
+/// Every file of a skill with its size.
+fn files(call: Call, entry: &Entry) -> Result<Told> {
+    // The directory itself may be a link to a working copy.
+    let root = entry.dir.canonicalize();
+    let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;
+    let mut tree = Tree {
+        screen: call.screen,
+        text: String::new(),
+        nodes: Vec::new(),
+        files: 0,
+        bytes: 0,
+    };
+    tree.line(&shown(&entry.dir), Paint::Bold);
+    let walked = Dir::anchor(&root).and_then(|dir| tree.walk(&dir, Path::new(""), 0));
+    let cut = !walked.map_err(|error| Error::io("read", &root, &error))?;
+    let more = if cut { ", and more" } else { "" };
+    let files = count(tree.files, "file");
+    let _ = writeln!(tree.text, "{files}, {}{more}", size(tree.bytes));
+    let json = json!({
+        "name": entry.name(),
+        "path": entry.dir.display().to_string(),
+        "files": tree.files,
+        "bytes": tree.bytes,
+        // Whether the list is incomplete.
+        "cut": cut,
+        "nodes": tree.nodes,
+    });
+    let text = tree.text;
+    Ok(Told { json, text })
 }
 
-impl Walked {
-    fn of(facts: &Facts, written: &str) -> Result<Self> {
-        let catalog = Catalog::naming(facts, written);
-        let entry = installed(facts, &catalog, written)?;
-        // The directory itself may be a link to a working copy.
-        let root = entry.dir.canonicalize();
-        let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;
-        let mut nodes = Vec::new();
-        let dir = Dir::anchor(&root).map_err(|error| Error::io("read", &root, &error))?;
-        let cut = !walk(&dir, Path::new(""), 0, &mut nodes)
-            .map_err(|error| Error::io("read", &root, &error))?;
-        Ok(Self {
-            name: entry.name(),
-            path: entry.dir.display().to_string(),
-            files: nodes.iter().filter(|node| node.kind == "file").count(),
-            bytes: nodes.iter().filter_map(|node| node.bytes).sum(),
-            cut,
-            nodes,
-        })
-    }
-}
-
-/// Adds the entries below a directory; returns `false` if there are too many.
-fn walk(root: &Dir, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::io::Result<bool> {
-    let dir = root.open_dir_below(below)?;
-    let mut entries = dir.entries()?;
-    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-    for (name, kind) in entries {
-        if nodes.len() >= limits::WALKED_FILES {
-            return Ok(false);
+impl Tree {
+    /// Adds the entries below a directory; returns `false` if there are too many.
+    fn walk(&mut self, root: &Dir, below: &Path, depth: usize) -> std::io::Result<bool> {
+        let dir = root.open_dir_below(below)?;
+        let mut entries = dir.entries()?;
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for (name, kind) in entries {
+            if self.nodes.len() >= limits::WALKED_FILES {
+                return Ok(false);
+            }
+            let path = below.join(name.as_os_str());
+            if self.add(&dir, (&name, kind), &path).is_err() {
+                continue;
+            }
+            let is_dir = kind == EntryKind::Dir;
+            if is_dir && depth >= limits::WALK_DEPTH {
+                return Ok(false);
+            }
+            // A directory that cannot be read is shown and does not stop the walk.
+            if is_dir && matches!(self.walk(root, &path, depth + 1), Ok(false)) {
+                return Ok(false);
+            }
         }
-        let path = below.join(name.as_os_str());
-        let Ok(node) = Node::new(&dir, (&name, kind), &path) else {
-            continue;
+        Ok(true)
+    }
+
+    fn add(
+        &mut self,
+        dir: &Dir,
+        (name, kind): (&EntryName, EntryKind),
+        path: &Path,
+    ) -> std::io::Result<()> {
+        let (stat, name_shown) = (dir.stat(name)?, shown(path));
+        let (mut bytes, mut executable, mut to) = (None, false, None);
+        let (kind, line) = match kind {
+            EntryKind::Dir => ("directory", format!("{name_shown}/")),
+            EntryKind::Link => {
+                let target = dir.read_link(name)?;
+                let line = format!("{name_shown} -> {}", shown(&target));
+                to = Some(target.display().to_string());
+                ("link", line)
+            }
+            EntryKind::File => {
+                let long = u64::try_from(stat.st_size).unwrap_or_default();
+                (bytes, executable) = (Some(long), stat.st_mode & 0o111 != 0);
+                (self.files, self.bytes) = (self.files + 1, self.bytes + long);
+                let mark = if executable { "*" } else { "" };
+                ("file", format!("{name_shown}{mark}  {}", size(long)))
+            }
+            EntryKind::Other => ("other", format!("{name_shown}  (no file)")),
         };
-        nodes.push(node);
-        let is_dir = kind == EntryKind::Dir;
-        if is_dir && depth >= limits::WALK_DEPTH {
-            return Ok(false);
-        }
-        // A directory that cannot be read is shown and does not stop the walk.
-        if is_dir && matches!(walk(root, &path, depth + 1, nodes), Ok(false)) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-impl Node {
-    fn new(dir: &Dir, (name, kind): (&EntryName, EntryKind), path: &Path) -> std::io::Result<Self> {
-        let stat = dir.stat(name)?;
-        let is_file = kind == EntryKind::File;
-        let to = match kind {
-            EntryKind::Link => Some(dir.read_link(name)?.display().to_string()),
-            _ => None,
-        };
-        Ok(Self {
-            path: path.display().to_string(),
-            kind: match kind {
-                EntryKind::Dir => "directory",
-                EntryKind::Link => "link",
-                EntryKind::File => "file",
-                EntryKind::Other => "other",
-            },
-            bytes: u64::try_from(stat.st_size).ok().filter(|_| is_file),
-            executable: is_file && stat.st_mode & 0o111 != 0,
-            to,
-        })
+        self.line(&format!("  {line}"), Paint::Plain);
+        let path = path.display().to_string();
+        self.nodes.push(json!({
+            "path": path, "kind": kind, "bytes": bytes, "executable": executable, "to": to,
+        }));
+        Ok(())
     }
 
-    fn line(&self) -> String {
-        let name = shown(Path::new(&self.path));
-        match (self.kind, self.bytes, &self.to) {
-            ("directory", ..) => format!("{name}/"),
-            (_, _, Some(to)) => format!("{name} -> {}", shown(Path::new(to))),
-            (_, Some(bytes), _) if self.executable => format!("{name}*  {}", size(bytes)),
-            (_, Some(bytes), _) => format!("{name}  {}", size(bytes)),
-            _ => format!("{name}  (no file)"),
-        }
-    }
-}
-
-impl Walked {
-    fn render(&self, screen: Screen) -> String {
-        let mut text = String::new();
-        let width = screen.width.unwrap_or(usize::MAX);
-        let root = shortened(&shown(Path::new(&self.path)), width);
-        let _ = writeln!(text, "{}", screen.paint(&root, Paint::Bold));
-        for node in &self.nodes {
-            let line = format!("  {}", node.line());
-            let _ = writeln!(text, "{}", shortened(&line, width));
-        }
-        let more = if self.cut { ", and more" } else { "" };
-        let files = count(self.files, "file");
-        let _ = writeln!(text, "{files}, {}{more}", size(self.bytes));
-        text
+    fn line(&mut self, line: &str, paint: Paint) {
+        let line = shortened(line, self.screen.width.unwrap_or(usize::MAX));
+        let _ = writeln!(self.text, "{}", self.screen.paint(&line, paint));
     }
 }

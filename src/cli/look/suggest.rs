@@ -4,11 +4,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::audit::since;
-use super::suggest_entries::Why;
-use super::suggest_entries::{Count, Suggested, Suggestions};
+use super::suggest_entries::{Suggested, Suggestions, Why};
 use crate::activation::why_none_is_added;
 use crate::author::with_entries;
 use crate::cli::report::restriction_of;
@@ -44,38 +43,64 @@ pub struct Suggest {
 /// Characters of an example that are shown.
 const EXAMPLE: usize = 100;
 
-/// The answer.
-struct Report<'a> {
-    skill: &'a Skill,
-    found: &'a Suggestions,
-    /// Why nothing is suggested; `None` if something is.
-    message: Option<String>,
-    /// The commands that apply them.
-    next: Vec<String>,
-}
-
 impl Suggest {
     /// Shows the entries, and applies them if a person asks for it.
     pub fn run(&self, call: Call) -> Answer {
         let skill = try_skill::find(call.facts, &self.skill)
             .or_else(|error| self.last_activated(call.facts).ok_or(error))?;
         let since = since(self.since.as_deref())?;
-        let is_restricted = restriction_of(&call.facts.run, &skill)
-            .1
-            .allowed()
-            .is_some();
+        let (_, restriction) = restriction_of(&call.facts.run, &skill);
+        let is_restricted = restriction.allowed().is_some();
         let found = if is_restricted {
             Suggestions::new(call.facts, &skill, since)?
         } else {
             Suggestions::default()
         };
-        let report = self.report(call.facts, &skill, &found, is_restricted);
+        let (name, is_empty) = (skill.name.as_str(), found.entries.is_empty());
+        let why = match (is_restricted, found.left_out.is_empty()) {
+            (false, _) => "no list of tools restricts it",
+            (true, true) => "its refused calls and the commands in its text pass today",
+            (true, false) => "no narrow entry would let the refused calls pass",
+        };
+        let none = is_empty.then(|| format!("nothing to suggest for `{name}`: {why}"));
+        let shown = shown(name, &found, none.as_deref(), call.screen);
         if self.apply || self.local {
-            let applied = self.applied(call, &report);
-            return Outcomes::of_one(call, skill.name.as_str(), applied);
+            let applied = match none {
+                Some(none) => Ok(none + "\n"),
+                None => self.applied(call, &skill, &found, &shown),
+            };
+            return Outcomes::of_one(call, name, applied);
         }
-        let shown = call.answer(&report.value(), || report.render(call.screen, true));
-        Ok(shown?)
+        let policies = call.facts.policies();
+        let counts = policies.is_ok_and(|all| all.forbids_added_entries().is_none());
+        let mut ways = vec![
+            ("--local", "adds them to your configuration"),
+            ("--apply", "proposes them for the skill"),
+        ];
+        ways.retain(|(flag, _)| !is_empty && (counts || *flag != "--local"));
+        let command = |(flag, _): &(&str, &str)| format!("agent-skills {}", self.command(flag));
+        let next: Vec<String> = ways.iter().map(command).collect();
+        let left = |(why, (calls, example)): (&Why, &(usize, String))| {
+            let (reason, message) = why.told();
+            json!({"reason": reason, "message": message, "calls": calls, "example": example})
+        };
+        let value = json!({
+            "name": name,
+            "path": skill.dir.display().to_string(),
+            "entries": found.entries,
+            "left_out": found.left_out.iter().map(left).collect::<Vec<_>>(),
+            "recorded": found.recorded,
+            "documented": found.documented,
+            // Why nothing is suggested.
+            "message": none,
+            // The commands that apply them.
+            "next": next,
+        });
+        let next = next.iter().zip(ways).map(|(command, (_, meaning))| {
+            let line = format!("`{command}` {meaning}");
+            call.screen.hanging("next: ", &line, 6)
+        });
+        Ok(call.answer(&value, || shown + &next.collect::<String>())?)
     }
 
     /// The skill of this name that was last activated: other agents find skills where the catalog
@@ -89,44 +114,34 @@ impl Suggest {
         (skill.name == name).then_some(skill)
     }
 
-    fn applied(&self, call: Call, report: &Report) -> Result<String> {
-        let (skill, found) = (report.skill, report.found);
-        if let Some(message) = &report.message {
-            return Ok(format!("{message}\n"));
-        }
-        if self.local {
-            check_configurable(call.facts, skill)?;
-        }
-        let consenting = Consenting::new(call, Findings::default());
-        let shown = report.render(consenting.screen, false);
-        let apply = |call: Call| {
-            if self.local {
-                add_to_configuration(call, skill, found)
-            } else {
-                propose(call, skill, found)
-            }
+    fn applied(
+        &self,
+        call: Call,
+        skill: &Skill,
+        found: &Suggestions,
+        shown: &str,
+    ) -> Result<String> {
+        type Apply = fn(Call, &Skill, &Suggestions) -> Result<String>;
+        let (apply, flag, question): (Apply, _, _) = if self.local {
+            let question = "Add them to the configuration?";
+            (add_to_configuration, "--local", question)
+        } else {
+            (propose, "--apply", "Propose them?")
         };
         // Whether it is possible is known before anybody is asked.
-        let would = Common {
+        let common = Common {
             dry_run: true,
             ..call.common
         };
-        let would = apply(Call {
-            common: would,
-            ..call
-        })?;
+        let would = apply(Call { common, ..call }, skill, found)?;
         if call.common.dry_run {
-            return Ok(shown + &would);
+            return Ok(format!("{shown}{would}"));
         }
-        let (flag, question) = if self.local {
-            ("--local", "Add them to the configuration?")
-        } else {
-            ("--apply", "Propose them?")
-        };
-        if !consenting.to_decide(&shown, question, &self.command(flag))? {
+        let consenting = Consenting::new(call, Findings::default());
+        if !consenting.to_decide(shown, question, &self.command(flag))? {
             return Ok("nothing was changed\n".to_owned());
         }
-        apply(call)
+        apply(call, skill, found)
     }
 
     /// This command with a flag, to be copied.
@@ -134,35 +149,6 @@ impl Suggest {
         let since = self.since.iter().flat_map(|since| ["--since", since]);
         let words = ["suggest", self.skill.as_str()].into_iter().chain(since);
         pasted(&words.chain([flag]).collect::<Vec<_>>())
-    }
-
-    fn report<'a>(
-        &self,
-        facts: &Facts,
-        skill: &'a Skill,
-        found: &'a Suggestions,
-        is_restricted: bool,
-    ) -> Report<'a> {
-        let is_empty = found.entries.is_empty();
-        let why = match (is_restricted, found.left_out.is_empty()) {
-            (false, _) => "no list of tools restricts it",
-            (true, true) => "its refused calls and the commands in its text pass today",
-            (true, false) => "no narrow entry would let the refused calls pass",
-        };
-        let name = skill.name.as_str();
-        let counts = facts
-            .policies()
-            .is_ok_and(|all| all.forbids_added_entries().is_none());
-        let flags = ["--local", "--apply"].into_iter();
-        let flags = flags.filter(|flag| !is_empty && (counts || *flag != "--local"));
-        Report {
-            skill,
-            found,
-            message: is_empty.then(|| format!("nothing to suggest for `{name}`: {why}")),
-            next: flags
-                .map(|flag| format!("agent-skills {}", self.command(flag)))
-                .collect(),
-        }
     }
 }
 
@@ -177,82 +163,41 @@ impl Suggested {
     }
 }
 
-impl Report<'_> {
-    /// The same in the format that `--json` documents.
-    fn value(&self) -> Value {
-        let left = |(why, (calls, example)): (&Why, &(usize, String))| {
-            let (reason, message) = why.told();
-            json!({"reason": reason, "message": message, "calls": calls, "example": example})
-        };
-        json!({
-            "name": self.skill.name,
-            "path": self.skill.dir.display().to_string(),
-            "entries": self.found.entries,
-            "left_out": self.found.left_out.iter().map(left).collect::<Vec<_>>(),
-            "recorded": self.found.recorded,
-            "documented": self.found.documented,
-            "message": self.message,
-            "next": self.next,
-        })
+/// The entries for people, or why there are `none`; then what was left out, and what they change.
+fn shown(name: &str, found: &Suggestions, none: Option<&str>, screen: Screen) -> String {
+    let mut text = match none {
+        Some(none) => screen.hanging("", &one_line(none), 0),
+        None => {
+            let entries = counted(found.entries.len(), "entry", "entries");
+            format!("{entries} would let `{name}` do what was refused:\n")
+        }
+    };
+    for one in &found.entries {
+        let entry = screen.paint(&one_line(&one.entry), Paint::Bold);
+        let _ = writeln!(text, "  {entry}");
+        for (label, value) in [
+            ("needed by", one.needed()),
+            ("opens", one.opens.clone()),
+            ("example", brief(&one.example, EXAMPLE)),
+        ] {
+            let first = format!("    {label:11}");
+            text += &screen.hanging(&first, &one_line(&value), first.len());
+        }
     }
-
-    fn render(&self, screen: Screen, with_next: bool) -> String {
-        let mut text = String::new();
-        if let Some(message) = &self.message {
-            text += &screen.hanging("", &one_line(message), 0);
-        } else {
-            let entries = counted(self.found.entries.len(), "entry", "entries");
-            let _ = writeln!(
-                text,
-                "{entries} would let `{}` do what was refused:",
-                self.skill.name
-            );
-        }
-        for one in &self.found.entries {
-            let _ = writeln!(
-                text,
-                "  {}",
-                screen.paint(&one_line(&one.entry), Paint::Bold)
-            );
-            let example = brief(&one.example, EXAMPLE);
-            for (label, value) in [
-                ("needed by", one.needed()),
-                ("opens", one.opens.clone()),
-                ("example", example.clone()),
-            ] {
-                let first = format!("    {label:11}");
-                text += &screen.hanging(&first, &one_line(&value), first.len());
-            }
-        }
-        for (why, (calls, example)) in &self.found.left_out {
-            let calls = counted(*calls, "call is", "calls are");
-            let (_, message) = why.told();
-            let line = format!(
-                "{calls} left out: {message} (`{}`)",
-                brief(example, EXAMPLE)
-            );
-            text += &screen.hanging("", &one_line(&line), 2);
-        }
-        let Count {
-            calls,
-            pass,
-            pass_with,
-        } = self.found.documented;
-        if calls > 0 && !self.found.entries.is_empty() {
-            let commands = counted(calls, "command", "commands");
-            let passing = counted(pass, "passes", "pass");
-            let line = format!("Of {commands} in its text {passing} now, {pass_with} with this.");
-            text += &screen.hanging("", &line, 2);
-        }
-        let meanings = [
-            "adds them to your configuration",
-            "proposes them for the skill",
-        ];
-        for (command, meaning) in self.next.iter().zip(meanings).filter(|_| with_next) {
-            text += &screen.hanging("next: ", &format!("`{command}` {meaning}"), 6);
-        }
-        text
+    for (why, (calls, example)) in &found.left_out {
+        let calls = counted(*calls, "call is", "calls are");
+        let (why, example) = (why.told().1, brief(example, EXAMPLE));
+        let line = format!("{calls} left out: {why} (`{example}`)");
+        text += &screen.hanging("", &one_line(&line), 2);
     }
+    let of = &found.documented;
+    if of.calls > 0 && none.is_none() {
+        let commands = counted(of.calls, "command", "commands");
+        let (passing, with) = (counted(of.pass, "passes", "pass"), of.pass_with);
+        let line = format!("Of {commands} in its text {passing} now, {with} with this.");
+        text += &screen.hanging("", &line, 2);
+    }
+    text
 }
 
 /// Adds the entries to the user's configuration.
@@ -261,6 +206,10 @@ impl Report<'_> {
 /// When they would not count there, or it cannot be written.
 fn add_to_configuration(call: Call, skill: &Skill, found: &Suggestions) -> Result<String> {
     let name = skill.name.as_str();
+    if let Some(why) = why_none_is_added(call.facts, &skill.dir) {
+        let text = format!("an addition for `{name}` would not count: {why}");
+        return Err(Error::new(text).hint("`--apply` proposes the entries for the skill itself"));
+    }
     let own = call.facts.own_config()?.added_entries(name).to_vec();
     let entries = distinct(own.into_iter().chain(found.written()));
     let value = entries.iter().collect::<toml_edit::Array>().to_string();
@@ -277,18 +226,6 @@ fn add_to_configuration(call: Call, skill: &Skill, found: &Suggestions) -> Resul
         "added {entries} to `{key}` in the configuration; `agent-skills config unset {key}` takes all of \
          them back\n"
     ))
-}
-
-/// Whether entries in the configuration would count for the skill.
-///
-/// # Errors
-/// Why not.
-fn check_configurable(facts: &Facts, skill: &Skill) -> Result<()> {
-    let Some(why) = why_none_is_added(facts, &skill.dir) else {
-        return Ok(());
-    };
-    let text = format!("an addition for `{}` would not count: {why}", skill.name);
-    Err(Error::new(text).hint("`--apply` proposes the entries for the skill itself"))
 }
 
 /// Proposes to add the entries to the skill's own list.

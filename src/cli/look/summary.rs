@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::audit::{Audit, each_since, since, tell_torn};
 use super::figures::{By, DAY, Figures, Summary, Tally};
 use crate::catalog::{Catalog, Entry};
+use crate::cli::json::with;
 use crate::cli::{Call, Cell, Column, Table};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -111,13 +112,7 @@ fn answer(summary: &Summary) -> Value {
 }
 
 fn rows(key: &str, tally: &Tally<Figures>) -> Vec<Value> {
-    let row = |(name, figures): (&str, &Figures)| {
-        let mut row = Map::from_iter([(key.to_owned(), json!(name))]);
-        if let Value::Object(figures) = json!(figures) {
-            row.extend(figures);
-        }
-        Value::Object(row)
-    };
+    let row = |(name, figures): (&str, &Figures)| with(json!({key: name}), json!(figures));
     tally.used().map(row).collect()
 }
 

@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::json;
 
 use super::abilities::{abilities, below, hooks};
 use crate::catalog::{Catalog, Entry};
+use crate::cli::json::with;
 use crate::cli::named::installed;
 use crate::cli::{
     Answer, Call, Cell, Column, Consenting, Findings, Outcomes, Paint, Table, pasted,
@@ -154,36 +155,7 @@ fn to_owner(facts: &Facts, error: Error) -> Error {
     error.or_hint(format!("`{file}` has to be writable: run it as its owner"))
 }
 
-/// An approval, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Listed {
-    name: String,
-    /// The skill's directory.
-    path: String,
-    #[serde(flatten)]
-    approval: Approval,
-    /// What the approved skill is now: `same`, `changed` or `gone`.
-    state: &'static str,
-}
-
-impl Listed {
-    fn row(&self) -> Vec<Cell> {
-        let (state, paint) = match self.state {
-            "same" => ("as approved", Paint::Good),
-            "changed" => ("changed since", Paint::Bad),
-            _ => (self.state, Paint::Dim),
-        };
-        let Approval { by, time, .. } = &self.approval;
-        vec![
-            Cell::new(one_line(&self.name)),
-            Cell::new(state).paint(paint),
-            Cell::new(local(time)),
-            Cell::new(one_line(by.as_deref().unwrap_or_default())),
-            Cell::new(one_line(&self.path)).paint(Paint::Dim),
-        ]
-    }
-}
-
+/// What an approved skill is now: `same`, `changed` or `gone`.
 fn state(dir: &Path, digest: &str) -> &'static str {
     if dir.symlink_metadata().is_err() {
         return "gone";
@@ -203,31 +175,38 @@ fn state(dir: &Path, digest: &str) -> &'static str {
 /// If the record cannot be read.
 fn list(call: Call) -> Result<String> {
     let entries = Ledger::approvals(call.facts.enterprise(), call.facts.state()).entries()?;
-    let each = entries
-        .into_iter()
-        .flat_map(|(name, approvals)| approvals.0.into_iter().map(move |one| (name.clone(), one)));
-    let listed = each.map(|(name, (path, approval))| Listed {
-        state: state(Path::new(&path), &approval.digest),
-        name,
-        path,
-        approval,
-    });
-    let listed: Vec<Listed> = listed.collect();
-    call.answers("approvals", &listed, || {
-        if listed.is_empty() {
-            return "No skill is approved.\n".to_owned();
+    let columns = vec![
+        Column::new("NAME", 12),
+        Column::new("STATE", 0),
+        Column::new("APPROVED", 0),
+        Column::new("BY", 4),
+        Column::new("PATH", 20),
+    ];
+    let mut table = Table::new(columns, &["BY", "PATH", "APPROVED"]);
+    let mut listed = Vec::new();
+    for (name, approvals) in &entries {
+        for (path, approval) in &approvals.0 {
+            let state = state(Path::new(path), &approval.digest);
+            let (shown, paint) = match state {
+                "same" => ("as approved", Paint::Good),
+                "changed" => ("changed since", Paint::Bad),
+                _ => (state, Paint::Dim),
+            };
+            let by = approval.by.as_deref().unwrap_or_default();
+            let cells = vec![
+                Cell::new(one_line(name)),
+                Cell::new(shown).paint(paint),
+                Cell::new(local(&approval.time)),
+                Cell::new(one_line(by)),
+                Cell::new(one_line(path)).paint(Paint::Dim),
+            ];
+            table.row(cells, Vec::new());
+            let of = with(json!({"name": name, "path": path}), json!(approval));
+            listed.push(with(of, json!({"state": state})));
         }
-        let columns = vec![
-            Column::new("NAME", 12),
-            Column::new("STATE", 0),
-            Column::new("APPROVED", 0),
-            Column::new("BY", 4),
-            Column::new("PATH", 20),
-        ];
-        let mut table = Table::new(columns, &["BY", "PATH", "APPROVED"]);
-        for one in &listed {
-            table.row(one.row(), Vec::new());
-        }
-        table.render(call.screen)
+    }
+    call.answers("approvals", &listed, || match listed.as_slice() {
+        [] => "No skill is approved.\n".to_owned(),
+        _ => table.render(call.screen),
     })
 }

@@ -3,18 +3,18 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::activation::{added_entries, why_not_added};
 use crate::catalog::{
-    Catalog, Entry, Explained, Explainer, Holds, Installed, Standing, Withheld, signature,
+    Catalog, Entry, Explained, Explainer, Holds, Installed, Standing, Withheld,
+    signature as signature_of,
 };
 use crate::cli::named::installed;
 use crate::cli::report::is_told;
 use crate::cli::{Answer, Call, Failure, Paint, Screen};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::marketplace::Checked;
 use crate::policy::{Config, InForce, MissingSkill, in_force};
 use crate::skill::{SkillName, one_line};
 use crate::sys::text::counted;
@@ -41,41 +41,11 @@ pub enum Asking {
 impl Policy {
     /// Shows it.
     pub fn run(&self, call: Call) -> Answer {
-        let Some(Asking::Explain { name }) = &self.ask else {
-            return show(call);
-        };
-        explain(call, name.as_deref())
+        match &self.ask {
+            None => show(call),
+            Some(Asking::Explain { name }) => explain(call, name.as_deref()),
+        }
     }
-}
-
-#[derive(Default, Serialize)]
-struct Report {
-    /// Why nothing can be said, and the next step: a file cannot be relied on.
-    error: Option<String>,
-    hint: Option<String>,
-    rules: Vec<InForce>,
-    /// Skills that a policy requires and that are missing, each with the reason.
-    missing: Vec<String>,
-    skills: Vec<Affected>,
-    /// How many skills nothing affects.
-    unaffected: usize,
-}
-
-/// A skill, and what is done to it.
-#[derive(Serialize)]
-struct Affected {
-    name: String,
-    layer: &'static str,
-    path: String,
-    effects: Vec<Effect>,
-}
-
-#[derive(Serialize)]
-struct Effect {
-    /// `hidden`, `name-only`, `always-on` or `allow`.
-    effect: &'static str,
-    /// A clause on one line.
-    reason: String,
 }
 
 /// Everything that is in force.
@@ -83,91 +53,86 @@ struct Effect {
 /// # Errors
 /// The same answer if a file cannot be relied on, or a required skill is missing.
 fn show(call: Call) -> Answer {
-    let answer = Report::new(call.facts);
-    let text = call.answer(&answer, || answer.render(call.screen))?;
-    Failure::unless(answer.error.is_none() && answer.missing.is_empty(), text)
+    let (facts, screen) = (call.facts, call.screen);
+    let catalog = Catalog::of(facts);
+    let read = rules(facts).and_then(|rules| Ok((rules, facts.config()?)));
+    let (rules, config) = match read {
+        Ok(read) => read,
+        Err(error) => return unknown(call, &error),
+    };
+    let title = |title: &str| screen.paint(title, Paint::Bold) + "\n";
+    let mut text = String::new();
+    let is_of_file = |rule: &&InForce| rule.layer == "policy" && rule.file.is_some();
+    let (policies, configured): (Vec<_>, Vec<_>) = rules.iter().partition(is_of_file);
+    for (of, rules, none) in [
+        ("Policy", policies, "  no policy restricts this machine\n"),
+        ("Configuration", configured, "  every key has its default\n"),
+    ] {
+        text += &title(of);
+        text += if rules.is_empty() { none } else { "" };
+        text.extend(rules.iter().map(|rule| line(rule, screen)));
+    }
+    let missing: Vec<String> = catalog.missing.iter().map(ToString::to_string).collect();
+    if !missing.is_empty() {
+        text += &title("Missing");
+    }
+    let shown = missing
+        .iter()
+        .map(|one| screen.hanging("  ", &one_line(one), 6));
+    text.extend(shown);
+    text += &title("Skills");
+    let (mut skills, mut unaffected) = (Vec::new(), 0);
+    let entries = catalog.entries().iter();
+    for entry in entries.filter(|entry| is_told(&facts.run, entry)) {
+        let (name, layer) = (entry.name(), entry.layer.as_str());
+        let effects = effects(facts, &config, &catalog, entry);
+        if effects.is_empty() {
+            unaffected += 1;
+            continue;
+        }
+        let shown = screen.paint(&one_line(&name), Paint::Bold);
+        let _ = writeln!(text, "  {shown} ({layer})");
+        for (effect, reason) in &effects {
+            let first = format!("    {effect}: ");
+            text += &screen.hanging(&first, &one_line(reason), first.len());
+        }
+        let effect = |(effect, reason)| json!({"effect": effect, "reason": reason});
+        let effects: Vec<Value> = effects.into_iter().map(effect).collect();
+        let path = entry.dir.display().to_string();
+        skills.push(json!({"name": name, "layer": layer, "path": path, "effects": effects}));
+    }
+    let others = match skills.len() {
+        0 => counted(unaffected, "skill is", "skills are"),
+        _ => counted(unaffected, "other skill is", "other skills are"),
+    };
+    if unaffected > 0 {
+        let _ = writeln!(text, "  {others} not affected");
+    }
+    let is_whole = missing.is_empty();
+    let report = json!({
+        "error": null,
+        "hint": null,
+        "rules": rules,
+        // Skills that a policy requires and that are missing, each with the reason.
+        "missing": missing,
+        "skills": skills,
+        // How many skills nothing affects.
+        "unaffected": unaffected,
+    });
+    Failure::unless(is_whole, call.answer(&report, || text)?)
 }
 
-impl Report {
-    fn new(facts: &Facts) -> Self {
-        let catalog = Catalog::of(facts);
-        let entries = catalog.entries().iter();
-        let told = entries.filter(|entry| is_told(&facts.run, entry));
-        let (rules, config) = match (rules(facts), facts.config()) {
-            (Ok(rules), Ok(config)) => (rules, config),
-            (Err(error), _) | (_, Err(error)) => return Self::closed(&error),
-        };
-        let affected = told.map(|entry| Affected {
-            name: entry.name(),
-            layer: entry.layer.as_str(),
-            path: entry.dir.display().to_string(),
-            effects: effects(facts, &config, &catalog, entry),
-        });
-        let (skills, others): (Vec<_>, Vec<_>) = affected.partition(|it| !it.effects.is_empty());
-        Self {
-            rules,
-            missing: catalog.missing.iter().map(ToString::to_string).collect(),
-            skills,
-            unaffected: others.len(),
-            ..Self::default()
-        }
-    }
-
-    /// What is in force is not known, so nothing is offered.
-    fn closed(error: &Error) -> Self {
-        Self {
-            error: Some(format!("no skill is offered: {error}")),
-            hint: error.next_step().map(str::to_owned),
-            ..Self::default()
-        }
-    }
-
-    fn render(&self, screen: Screen) -> String {
-        let mut text = String::new();
-        if let Some(error) = &self.error {
-            text += &screen.hanging("", &one_line(error), 0);
-            let hint = self.hint.iter();
-            text.extend(hint.map(|hint| screen.hanging("hint: ", &one_line(hint), 6)));
-            return text;
-        }
-        let is_of_file = |rule: &&InForce| rule.layer == "policy" && rule.file.is_some();
-        let (policies, configured): (Vec<_>, Vec<_>) = self.rules.iter().partition(is_of_file);
-        for (title, rules, none) in [
-            ("Policy", policies, "  no policy restricts this machine\n"),
-            ("Configuration", configured, "  every key has its default\n"),
-        ] {
-            section(&mut text, title, screen);
-            text += if rules.is_empty() { none } else { "" };
-            text.extend(rules.iter().map(|rule| line(rule, screen)));
-        }
-        if !self.missing.is_empty() {
-            section(&mut text, "Missing", screen);
-        }
-        for missing in &self.missing {
-            text += &screen.hanging("  ", &one_line(missing), 6);
-        }
-        section(&mut text, "Skills", screen);
-        for skill in &self.skills {
-            let name = screen.paint(&one_line(&skill.name), Paint::Bold);
-            let _ = writeln!(text, "  {name} ({})", skill.layer);
-            for effect in &skill.effects {
-                let first = format!("    {}: ", effect.effect);
-                text += &screen.hanging(&first, &one_line(&effect.reason), first.len());
-            }
-        }
-        let skills = match self.skills.len() {
-            0 => counted(self.unaffected, "skill is", "skills are"),
-            _ => counted(self.unaffected, "other skill is", "other skills are"),
-        };
-        if self.unaffected > 0 {
-            let _ = writeln!(text, "  {skills} not affected");
-        }
-        text
-    }
-}
-
-fn section(text: &mut String, title: &str, screen: Screen) {
-    let _ = writeln!(text, "{}", screen.paint(title, Paint::Bold));
+/// The same while a file cannot be relied on: what is in force is not known, so nothing is offered.
+fn unknown(call: Call, error: &Error) -> Answer {
+    let (why, hint) = (format!("no skill is offered: {error}"), error.next_step());
+    let report = json!({
+        "error": why, "hint": hint, "rules": [], "missing": [], "skills": [], "unaffected": 0,
+    });
+    let text = call.answer(&report, || {
+        let hint = hint.map(|hint| call.screen.hanging("hint: ", &one_line(hint), 6));
+        call.screen.hanging("", &one_line(&why), 0) + &hint.unwrap_or_default()
+    })?;
+    Err(Failure::Answered(text))
 }
 
 /// A key with its value, and where it is written.
@@ -181,10 +146,15 @@ fn line(rule: &InForce, screen: Screen) -> String {
     screen.hanging("  ", &one_line(&text), 6)
 }
 
-/// What is done to one skill.
-fn effects(facts: &Facts, config: &Config, catalog: &Catalog, entry: &Entry) -> Vec<Effect> {
+/// What is done to one skill: `hidden`, `name-only`, `always-on` or `allow`, and a clause on one line.
+fn effects(
+    facts: &Facts,
+    config: &Config,
+    catalog: &Catalog,
+    entry: &Entry,
+) -> Vec<(&'static str, String)> {
     let mut effects = Vec::new();
-    let mut found = |effect, reason| effects.push(Effect { effect, reason });
+    let mut found = |effect, reason| effects.push((effect, reason));
     match &entry.standing {
         Standing::Withheld(withheld, why) if *withheld != Withheld::Shadowed => {
             found("hidden", why.to_string());
@@ -220,37 +190,6 @@ fn effects(facts: &Facts, config: &Config, catalog: &Catalog, entry: &Entry) -> 
     effects
 }
 
-#[derive(Serialize)]
-struct Explanation {
-    skills: Vec<About>,
-    /// Required skills that are missing, each with the reason.
-    missing: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct About {
-    name: String,
-    layer: &'static str,
-    path: String,
-    /// Whether the model is told of it.
-    offered: bool,
-    /// Whether a policy requires it.
-    required: bool,
-    version: Option<String>,
-    source: Option<String>,
-    /// Its signature, if one is required of any skill.
-    signature: Option<Checked>,
-    rules: Vec<Ruled>,
-}
-
-#[derive(Serialize)]
-struct Ruled {
-    #[serde(flatten)]
-    said: Explained,
-    /// Where in its file the rule is.
-    line: Option<usize>,
-}
-
 /// Every key that a policy or the configuration sets.
 ///
 /// # Errors
@@ -283,11 +222,18 @@ fn explain(call: Call, name: Option<&str>) -> Answer {
     };
     let explainer = Explainer::new(call.facts);
     let mut origins = Installed::default();
-    let about = |entry| About::new(call.facts, (&explainer, &rules), entry, &mut origins);
-    let skills = meant.into_iter().map(about).collect();
-    let answer = Explanation { skills, missing };
-    let text = call.answer(&answer, || answer.render(call.screen))?;
-    Failure::unless(answer.missing.is_empty(), text)
+    let about = |entry| about(call, (&explainer, &rules), entry, &mut origins);
+    let (skills, texts): (Vec<Value>, Vec<String>) = meant.into_iter().map(about).unzip();
+    let answer = json!({"skills": skills, "missing": missing});
+    let text = call.answer(&answer, || {
+        if skills.is_empty() && missing.is_empty() {
+            return "there are no skills\n".to_owned();
+        }
+        let missing = missing.iter();
+        let missing = missing.map(|one| call.screen.hanging("missing: ", &one_line(one), 2));
+        missing.chain(texts).collect()
+    })?;
+    Failure::unless(missing.is_empty(), text)
 }
 
 /// The entries that a name means with all others of it, or all that may be told.
@@ -301,93 +247,78 @@ fn meant<'c>(facts: &Facts, catalog: &'c Catalog, name: Option<&str>) -> Result<
     Ok([entry].into_iter().chain(rivals).collect())
 }
 
-impl About {
-    fn new(
-        facts: &Facts,
-        (explainer, written): (&Explainer, &[InForce]),
-        entry: &Entry,
-        origins: &mut Installed,
-    ) -> Self {
-        let rules = explainer.explain(entry).into_iter();
-        let rules: Vec<Ruled> = rules.map(|said| Ruled::new(said, written)).collect();
-        let is_signed = rules.iter().any(|one| one.said.rule == "signing.require");
-        let skill = entry.disclosed();
-        Self {
-            name: entry.name(),
-            layer: entry.layer.as_str(),
-            path: entry.dir.display().to_string(),
-            offered: entry.offered().is_some(),
-            required: entry.is_required,
-            version: skill.and_then(|skill| skill.fields.version()),
-            source: origins.said(facts, entry).map(|said| said.source.clone()),
-            signature: skill
-                .filter(|_| is_signed)
-                .and_then(|_| signature(facts, entry, origins).ok()),
-            rules,
-        }
+/// What each rule says of one skill, as data and as text.
+fn about(
+    call: Call,
+    (explainer, written): (&Explainer, &[InForce]),
+    entry: &Entry,
+    origins: &mut Installed,
+) -> (Value, String) {
+    let (facts, screen, skill) = (call.facts, call.screen, entry.disclosed());
+    let (name, layer) = (entry.name(), entry.layer.as_str());
+    let version = skill.and_then(|skill| skill.fields.version());
+    let is_offered = entry.offered().is_some();
+    let state = match (entry.is_required, is_offered) {
+        (true, _) => "required and offered",
+        (false, true) => "offered",
+        (false, false) => "not offered",
+    };
+    let shown = screen.paint(&one_line(&name), Paint::Bold);
+    let of = version.as_deref().map(|it| format!(" {}", one_line(it)));
+    let head = format!("{shown}{} ({layer}), {state}", of.unwrap_or_default());
+    let mut text = screen.hanging("", &head, 2);
+    let said = explainer.explain(entry);
+    if said.is_empty() {
+        text.push_str("  no rule is about it\n");
     }
-}
-
-impl Ruled {
-    fn new(said: Explained, written: &[InForce]) -> Self {
-        let file = said.file.as_ref().map(|file| file.display().to_string());
-        let is_it = |one: &&InForce| {
-            let below = one.key.strip_prefix(said.rule);
-            file.is_some()
-                && one.file == file
-                && below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
-        };
-        let line = written.iter().find(is_it).and_then(|one| one.line);
-        Self { said, line }
-    }
-}
-
-impl Explanation {
-    fn render(&self, screen: Screen) -> String {
-        let mut text = String::new();
-        for missing in &self.missing {
-            text += &screen.hanging("missing: ", &one_line(missing), 2);
-        }
-        for skill in &self.skills {
-            let state = match (skill.required, skill.offered) {
-                (true, _) => "required and offered",
-                (false, true) => "offered",
-                (false, false) => "not offered",
-            };
-            let name = screen.paint(&one_line(&skill.name), Paint::Bold);
-            let version = skill
-                .version
-                .as_deref()
-                .map(|it| format!(" {}", one_line(it)));
-            let version = version.unwrap_or_default();
-            let head = format!("{name}{version} ({}), {state}", skill.layer);
-            text += &screen.hanging("", &head, 2);
-            if skill.rules.is_empty() {
-                text.push_str("  no rule is about it\n");
-            }
-            text.extend(skill.rules.iter().map(|rule| rule.line(screen)));
-        }
-        if self.skills.is_empty() && self.missing.is_empty() {
-            text.push_str("there are no skills\n");
-        }
-        text
-    }
-}
-
-impl Ruled {
-    fn line(&self, screen: Screen) -> String {
-        let outcome = match self.said.outcome {
+    let is_signed = said.iter().any(|one| one.rule == "signing.require");
+    let mut rules = Vec::new();
+    for said in said {
+        let line = line_of(&said, written);
+        let outcome = match said.outcome {
             Holds::Holds => "holds",
             Holds::Fails => "fails",
             Holds::DoesNotApply => "does not apply",
         };
-        let place = match (&self.said.file, self.line) {
-            (Some(file), Some(line)) => format!(" ({}, line {line})", file.display()),
-            (Some(file), None) => format!(" ({})", file.display()),
+        let file = said.file.as_ref().map(|file| file.display());
+        let place = match (file, line) {
+            (Some(file), Some(line)) => format!(" ({file}, line {line})"),
+            (Some(file), None) => format!(" ({file})"),
             (None, _) => String::new(),
         };
-        let rule = self.said.rule;
-        let why = one_line(&format!("{rule}: {}{place}", self.said.why));
-        screen.hanging("  ", &format!("{outcome}  {why}"), 6)
+        let why = one_line(&format!("{}: {}{place}", said.rule, said.why));
+        text += &screen.hanging("  ", &format!("{outcome}  {why}"), 6);
+        // Where in its file the rule is.
+        let mut ruled = json!(said);
+        ruled["line"] = json!(line);
+        rules.push(ruled);
     }
+    let signature = skill.filter(|_| is_signed);
+    let signature = signature.and_then(|_| signature_of(facts, entry, origins).ok());
+    let about = json!({
+        "name": name,
+        "layer": layer,
+        "path": entry.dir.display().to_string(),
+        // Whether the model is told of it, and whether a policy requires it.
+        "offered": is_offered,
+        "required": entry.is_required,
+        "version": version,
+        "source": origins.said(facts, entry).map(|said| &said.source),
+        // If one is required of any skill.
+        "signature": signature,
+        "rules": rules,
+    });
+    (about, text)
+}
+
+/// The line of a rule in its file.
+fn line_of(said: &Explained, written: &[InForce]) -> Option<usize> {
+    let file = said.file.as_ref().map(|file| file.display().to_string());
+    let is_it = |one: &&InForce| {
+        let below = one.key.strip_prefix(said.rule);
+        file.is_some()
+            && one.file == file
+            && below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
+    };
+    written.iter().find(is_it).and_then(|one| one.line)
 }

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde_json::json;
 
 use super::abilities::{abilities, below};
 use crate::cli::{
@@ -355,25 +355,15 @@ fn told(holder: &Path, part: &Path, state: &str) -> String {
     format!("{path}{what}: {state}")
 }
 
-/// A trusted directory, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Listed<'l> {
-    path: &'l str,
-    /// Whether it stays trusted whatever changes.
-    always: bool,
-    /// What is not trusted as it is now, a line each.
-    differs: Vec<String>,
-}
-
 /// `trust --list`: every trusted directory with its current state.
 ///
 /// # Errors
 /// If the record cannot be read.
 fn trusted(call: Call) -> Result<String> {
     let record = Ledger::trusted(call.facts.state());
-    let entries = record.entries()?;
-    let listed = entries.iter().map(|(path, recorded)| {
-        let (holder, trusts) = (Path::new(path), Trusts::new(record.clone()));
+    let (mut listed, mut text) = (Vec::new(), String::new());
+    for (path, recorded) in record.entries()? {
+        let (holder, trusts) = (Path::new(&path), Trusts::new(record.clone()));
         let mut parts = parts_of(holder);
         parts.retain(|part| !is_nothing(part));
         let states = parts.iter().filter_map(|part: &PathBuf| {
@@ -382,26 +372,16 @@ fn trusted(call: Call) -> Result<String> {
         });
         let gone = trusts.gone(holder);
         let gone = gone.iter().map(|path| told(holder, path, "gone"));
-        Listed {
-            path,
-            always: recorded.is_always(),
-            differs: states.chain(gone).collect(),
-        }
-    });
-    let listed: Vec<Listed> = listed.collect();
-    call.answers("projects", &listed, || {
-        if listed.is_empty() {
-            return "No project is trusted.\n".to_owned();
-        }
-        let told = |one: &Listed| {
-            let always = if one.always { "  always" } else { "" };
-            let differs = one.differs.iter().map(|line| format!("  {line}\n"));
-            format!(
-                "{}{always}\n{}",
-                one_line(one.path),
-                differs.collect::<String>()
-            )
-        };
-        listed.iter().map(told).collect()
+        let differs: Vec<String> = states.chain(gone).collect();
+        let always = recorded.is_always();
+        let shown = if always { "  always" } else { "" };
+        text.extend([&*one_line(&path), shown, "\n"]);
+        text.extend(differs.iter().map(|line| format!("  {line}\n")));
+        // Whether it stays trusted whatever changes, and what is not trusted as it is now.
+        listed.push(json!({"path": path, "always": always, "differs": differs}));
+    }
+    call.answers("projects", &listed, || match listed.as_slice() {
+        [] => "No project is trusted.\n".to_owned(),
+        _ => text,
     })
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Subcommand;
-use serde::Serialize;
 use serde_json::json;
 
 use crate::catalog::Layer;
-use crate::cli::{Answer, Call, Common, Outcomes, Screen};
+use crate::cli::json::with;
+use crate::cli::{Answer, Call, Common, Outcomes};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Agent;
@@ -225,56 +225,34 @@ fn get(call: Call, path: &[String]) -> Result<String> {
     Err(Error::new(text).hint(suggestion(path)))
 }
 
-/// A setting with what is known about its key.
-#[derive(Serialize)]
-struct Described<'a> {
-    #[serde(flatten)]
-    setting: &'a Setting,
-    about: Option<&'a str>,
-    values: Option<&'a str>,
-}
-
+/// Every setting, with what is known about its key.
 fn list(call: Call) -> Result<String> {
-    let settings = settings(call.facts)?;
-    let described = settings.iter().map(|setting| {
+    let (mut listed, mut text) = (Vec::new(), String::new());
+    for setting in settings(call.facts)? {
         let key = Key::find(&parts(&setting.key));
-        Described {
-            setting,
-            about: key.map(|key| key.about),
-            values: key.map(|key| key.values),
-        }
-    });
-    let described: Vec<Described> = described.collect();
-    call.answers("settings", &described, || {
-        let lines = described.iter().map(|one| one.line(call.screen));
-        let tables = KEYS.iter().filter(|key| key.is_table());
-        let tables = tables.map(|key| {
-            let line = format!("  # {}: {}", key.about, key.values);
-            call.screen.hanging(key.name, &line, INDENT)
-        });
-        lines.chain(tables).collect()
-    })
-}
-
-/// Where the description of a key goes on.
-const INDENT: usize = 4;
-
-impl Described<'_> {
-    fn line(&self, screen: Screen) -> String {
-        let setting = self.setting;
+        let (about, values) = key.map(|key| (key.about, key.values)).unzip();
         let value = one_line(&setting.value.to_string());
-        let (about, values) = (
-            self.about.unwrap_or_default(),
-            self.values.unwrap_or_default(),
-        );
         let from = match &*setting.origin {
             "default" => String::new(),
             origin => format!(" (from {})", one_line(origin)),
         };
-        let line = format!("{} = {value}  # {about}: {values}{from}", setting.key);
-        screen.hanging("", &line, INDENT)
+        let (what, takes) = (about.unwrap_or_default(), values.unwrap_or_default());
+        let line = format!("{} = {value}  # {what}: {takes}{from}", setting.key);
+        text += &call.screen.hanging("", &line, INDENT);
+        listed.push(with(
+            json!(setting),
+            json!({"about": about, "values": values}),
+        ));
     }
+    for key in KEYS.iter().filter(|key| key.is_table()) {
+        let line = format!("  # {}: {}", key.about, key.values);
+        text += &call.screen.hanging(key.name, &line, INDENT);
+    }
+    call.answers("settings", &listed, || text)
 }
+
+/// Where the description of a key goes on.
+const INDENT: usize = 4;
 
 fn line(setting: &Setting) -> String {
     let (value, origin) = (setting.value.to_string(), &setting.origin);

@@ -12,7 +12,7 @@ mod skills;
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::{Answer, Call, Failure, Paint, Screen};
 use crate::facts::Facts;
@@ -36,14 +36,6 @@ const AREAS: [(&str, Examination); 8] = [
     ("state", rules::state),
 ];
 
-#[derive(Serialize)]
-struct Report {
-    broken: bool,
-    fixed: Vec<String>,
-    not_fixed: Vec<String>,
-    checks: Vec<Check>,
-}
-
 /// Find problems and their remedies (exit 1 if something is broken)
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Doctor {
@@ -60,14 +52,16 @@ impl Doctor {
             (fixed, not_fixed) = repair(call.facts);
         }
         let checks: Vec<Check> = examine(call.facts).collect();
-        let answer = Report {
-            broken: checks.iter().any(|check| check.outcome == Outcome::Fail),
-            fixed,
-            not_fixed,
-            checks,
-        };
-        let text = call.answer(&answer, || answer.render(call.screen))?;
-        Failure::unless(!answer.broken, text)
+        let broken = checks.iter().any(|check| check.outcome == Outcome::Fail);
+        let answer = json!({
+            "broken": broken, "fixed": fixed, "not_fixed": not_fixed, "checks": checks,
+        });
+        let text = call.answer(&answer, || {
+            let fixed = told("fixed", Paint::Good, &fixed, call.screen);
+            let not_fixed = told("not repaired", Paint::Warn, &not_fixed, call.screen);
+            fixed + &not_fixed + &render(&checks, call.screen)
+        })?;
+        Failure::unless(!broken, text)
     }
 }
 
@@ -90,47 +84,48 @@ fn repair(facts: &Facts) -> (Vec<String>, Vec<String>) {
     (fixed, not_fixed)
 }
 
-impl Report {
-    fn render(&self, screen: Screen) -> String {
-        let mut text = String::new();
-        for done in &self.fixed {
-            let _ = writeln!(text, "{} {done}", screen.paint("fixed", Paint::Good));
+/// Lines that begin with the same word.
+fn told(word: &str, paint: Paint, lines: &[String], screen: Screen) -> String {
+    let word = screen.paint(word, paint);
+    lines
+        .iter()
+        .map(|line| format!("{word} {line}\n"))
+        .collect()
+}
+
+fn render(checks: &[Check], screen: Screen) -> String {
+    let mut text = String::new();
+    let mut area = "";
+    for check in checks {
+        if check.area != area {
+            area = check.area;
+            let _ = writeln!(text, "{}", screen.paint(area, Paint::Bold));
         }
-        for why in &self.not_fixed {
-            let _ = writeln!(text, "{} {why}", screen.paint("not repaired", Paint::Warn));
-        }
-        let mut area = "";
-        for check in &self.checks {
-            if check.area != area {
-                area = check.area;
-                let _ = writeln!(text, "{}", screen.paint(area, Paint::Bold));
-            }
-            let (word, paint) = match check.outcome {
-                Outcome::Ok => ("ok  ", Paint::Good),
-                Outcome::Warn => ("warn", Paint::Warn),
-                Outcome::Fail => ("FAIL", Paint::Bad),
-            };
-            let before = format!("  {}  ", screen.paint(word, paint));
-            text += &screen.hanging(&before, &check.message, INDENT);
-            if let Some(remedy) = &check.remedy {
-                text += &screen.hanging(&" ".repeat(INDENT), remedy, INDENT);
-            }
-        }
-        let count = |is: fn(&&Check) -> bool| self.checks.iter().filter(is).count();
-        let broken = count(|check| check.outcome == Outcome::Fail);
-        let odd = count(|check| check.outcome == Outcome::Warn);
-        let _ = match (broken, odd) {
-            (0, 0) => writeln!(text, "Nothing is wrong."),
-            (0, _) => writeln!(text, "Nothing is broken; {odd} to check."),
-            _ => writeln!(text, "{broken} broken, {odd} to check."),
+        let (word, paint) = match check.outcome {
+            Outcome::Ok => ("ok  ", Paint::Good),
+            Outcome::Warn => ("warn", Paint::Warn),
+            Outcome::Fail => ("FAIL", Paint::Bad),
         };
-        let fixable = count(|check| check.fixable);
-        if fixable > 0 {
-            let _ = writeln!(
-                text,
-                "`agent-skills doctor --fix` repairs {fixable} of them."
-            );
+        let before = format!("  {}  ", screen.paint(word, paint));
+        text += &screen.hanging(&before, &check.message, INDENT);
+        if let Some(remedy) = &check.remedy {
+            text += &screen.hanging(&" ".repeat(INDENT), remedy, INDENT);
         }
-        text
     }
+    let count = |is: fn(&&Check) -> bool| checks.iter().filter(is).count();
+    let broken = count(|check| check.outcome == Outcome::Fail);
+    let odd = count(|check| check.outcome == Outcome::Warn);
+    let _ = match (broken, odd) {
+        (0, 0) => writeln!(text, "Nothing is wrong."),
+        (0, _) => writeln!(text, "Nothing is broken; {odd} to check."),
+        _ => writeln!(text, "{broken} broken, {odd} to check."),
+    };
+    let fixable = count(|check| check.fixable);
+    if fixable > 0 {
+        let _ = writeln!(
+            text,
+            "`agent-skills doctor --fix` repairs {fixable} of them."
+        );
+    }
+    text
 }
