@@ -31,15 +31,6 @@ pub struct Finding {
     pub remedy: String,
 }
 
-/// All findings about some skills.
-#[derive(Debug)]
-pub struct Findings {
-    /// The number of skills examined.
-    pub skills: usize,
-    /// Sorted by file and line.
-    pub findings: Vec<Finding>,
-}
-
 impl Finding {
     /// A finding of one of our rules, with the level and remedy from the table.
     pub fn new(code: &str, file: String, (line, column): (usize, usize), message: &str) -> Self {
@@ -68,14 +59,6 @@ impl Finding {
     }
 }
 
-impl Findings {
-    /// The number of findings of a level.
-    pub fn count(&self, level: Level) -> usize {
-        let of_level = self.findings.iter().filter(|found| found.level == level);
-        of_level.count()
-    }
-}
-
 /// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
@@ -89,23 +72,22 @@ pub enum Format {
     Github,
 }
 
-/// Renders the report.
-pub fn render(report: &Findings, format: Format) -> String {
-    let Findings { skills, findings } = report;
+/// Renders the findings about so many skills, sorted by file and line.
+pub fn render(skills: usize, findings: &[Finding], format: Format) -> String {
     match format {
-        Format::Text => text(report),
-        Format::Github => github(report),
+        Format::Text => text(skills, findings),
+        Format::Github => findings.iter().map(github).collect(),
         // As all our JSON (docs/json.md).
         Format::Json => {
             let value = json!({"schema": 1, "skills": skills, "findings": findings});
             format!("{value:#}\n")
         }
-        Format::Sarif => format!("{:#}\n", sarif(report)),
+        Format::Sarif => format!("{:#}\n", sarif(findings)),
     }
 }
 
 /// For people: one line for each finding, one for its remedy, and a summary.
-fn text(findings: &Findings) -> String {
+fn text(skills: usize, findings: &[Finding]) -> String {
     let line = |found: &Finding| {
         let [file, message, remedy] =
             [&found.file, &found.message, &found.remedy].map(|it| one_line(it));
@@ -113,28 +95,27 @@ fn text(findings: &Findings) -> String {
         let code = &found.code;
         format!("{file}:{line}:{column}: {level}: {message} ({code})\n  help: {remedy}\n")
     };
-    let lines: String = findings.findings.iter().map(line).collect();
-    let levels = [Level::Error, Level::Warning, Level::Note];
-    let counts = levels.map(|level| count(findings.count(level), level.as_str()));
-    let skills = count(findings.skills, "skill");
+    let lines: String = findings.iter().map(line).collect();
+    let counts = [Level::Error, Level::Warning, Level::Note].map(|level| {
+        let of_level = findings.iter().filter(|found| found.level == level);
+        count(of_level.count(), level.as_str())
+    });
+    let skills = count(skills, "skill");
     format!("{lines}{skills}: {}\n", counts.join(", "))
 }
 
-/// Workflow commands of GitHub Actions, which shows them next to changed lines.
-fn github(findings: &Findings) -> String {
-    let line = |found: &Finding| {
-        let command = match found.level {
-            Level::Note => "notice",
-            level => level.as_str(),
-        };
-        let [file, title] = [&found.file, &found.code].map(|it| property(it));
-        let [message, remedy] = [&found.message, &found.remedy].map(|it| data(it));
-        let (line, column) = (found.line, found.column);
-        format!(
-            "::{command} file={file},line={line},col={column},title={title}::{message}%0A{remedy}\n"
-        )
+/// A workflow command of GitHub Actions, which shows it next to changed lines.
+fn github(found: &Finding) -> String {
+    let command = match found.level {
+        Level::Note => "notice",
+        level => level.as_str(),
     };
-    findings.findings.iter().map(line).collect()
+    let [file, title] = [&found.file, &found.code].map(|it| property(it));
+    let [message, remedy] = [&found.message, &found.remedy].map(|it| data(it));
+    let (line, column) = (found.line, found.column);
+    format!(
+        "::{command} file={file},line={line},col={column},title={title}::{message}%0A{remedy}\n"
+    )
 }
 
 fn data(text: &str) -> String {
@@ -148,8 +129,8 @@ fn property(text: &str) -> String {
 }
 
 /// SARIF 2.1.0, for code scanning services.
-fn sarif(findings: &Findings) -> Value {
-    let codes = findings.findings.iter().map(|found| found.code.as_str());
+fn sarif(findings: &[Finding]) -> Value {
+    let codes = findings.iter().map(|found| found.code.as_str());
     let codes = Vec::from_iter(codes.collect::<BTreeSet<&str>>());
     let rule = |code: &&str| {
         json!({
@@ -181,7 +162,7 @@ fn sarif(findings: &Findings) -> Value {
                 "rules": codes.iter().map(rule).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
-            "results": findings.findings.iter().map(result).collect::<Vec<_>>(),
+            "results": findings.iter().map(result).collect::<Vec<_>>(),
         }],
     })
 }
@@ -207,12 +188,8 @@ mod tests {
             (1, 2),
             "m%",
         );
-        let findings = Findings {
-            skills: 1,
-            findings: vec![finding],
-        };
         assert_eq!(
-            github(&findings),
+            github(&finding),
             "::warning file=a%2Cb%3Ac%25%0A%3A%3Ax/SKILL.md,line=1,col=2,title=body-empty::m%25%0A\
              write what the model is to do\n"
         );
@@ -221,10 +198,7 @@ mod tests {
     #[test]
     fn a_log_has_the_shape_that_services_take() {
         let finding = Finding::new("body-empty", "a b/SKILL.md".to_owned(), (3, 1), "m");
-        let log = sarif(&Findings {
-            skills: 1,
-            findings: vec![finding],
-        });
+        let log = sarif(&[finding]);
         let run = &log["runs"][0];
         assert_eq!(log["version"], "2.1.0");
         assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "body-empty");

@@ -1,7 +1,7 @@
 //! Extracts links, code spans and code blocks from Markdown, and the commands that a skill's texts tell
 //! a model to run. Precise enough to find references; it renders nothing and decides nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::source::{OWN_DIRECTORY, Source, offset_in, other_texts};
 
@@ -200,8 +200,6 @@ pub struct Documented {
     /// The same with the skill's directory, [`FILLED`] for each placeholder, and without what is
     /// optional.
     pub command: String,
-    /// The file, relative to the skill.
-    pub file: String,
 }
 
 /// The commands in the skill's texts, each place once. `is_program` knows the programs whose names
@@ -209,19 +207,15 @@ pub struct Documented {
 pub fn documented(source: &Source, is_program: &dyn Fn(&str) -> bool) -> Vec<Documented> {
     let dir = &source.skill.dir;
     let mut found = Vec::new();
-    let body = source.body_text().to_owned();
-    let own = std::iter::once((PathBuf::from("SKILL.md"), body));
-    for (path, text) in own.chain(other_texts(dir)) {
-        let shown = path.display().to_string();
-        collect(&text, &shown, (dir, is_program), &mut found);
+    collect(source.body_text(), (dir, is_program), &mut found);
+    for (_, text) in other_texts(dir) {
+        collect(&text, (dir, is_program), &mut found);
     }
-    found.truncate(COMMANDS);
     found
 }
 
 fn collect(
     text: &str,
-    file: &str,
     (dir, is_program): (&Path, &dyn Fn(&str) -> bool),
     found: &mut Vec<Documented>,
 ) {
@@ -248,7 +242,6 @@ fn collect(
             found.push(Documented {
                 written: written.to_owned(),
                 command: filled(&required(written), &dir.display().to_string()),
-                file: file.to_owned(),
             });
         }
     }
@@ -352,7 +345,7 @@ mod tests {
     fn commands(text: &str) -> Vec<String> {
         let mut found = Vec::new();
         let is_program = |word: &str| ["git", "npx"].contains(&word);
-        collect(text, "SKILL.md", (Path::new("/s"), &is_program), &mut found);
+        collect(text, (Path::new("/s"), &is_program), &mut found);
         found.into_iter().map(|one| one.command).collect()
     }
 

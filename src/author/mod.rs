@@ -19,10 +19,10 @@ pub use conversation::{Conversation, Played, PlayedStep};
 pub use description::Descriptions;
 
 pub use files::programs;
-pub use finding::{Finding, Findings, Format, render};
+pub use finding::{Finding, Format, render};
 pub use fix::fix;
 pub use lint::lint;
-pub use markdown::{Documented, commands, documented, is_negated};
+pub use markdown::{commands, documented, is_negated};
 pub use package::{Package, manifest, package};
 pub use scaffold::{NewFile, Script, Wish, files as scaffold};
 

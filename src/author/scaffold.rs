@@ -127,7 +127,7 @@ fn conversation(wish: &Wish) -> String {
 }
 
 /// A value that every YAML parser reads alike: plain where that is safe, otherwise quoted.
-fn scalar(text: &str) -> String {
+pub fn scalar(text: &str) -> String {
     let plain = format!("x: {text}");
     let lenient = serde_yaml::from_str::<serde_json::Value>(&plain);
     let same = lenient.is_ok_and(|value| value["x"] == text);

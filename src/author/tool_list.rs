@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::scaffold::scalar;
 use super::source::{key_offset, offset_in};
 use crate::skill::{Skill, ToolList, is_allowed_tools, is_tools, split_frontmatter};
 use crate::sys::text::split_outside;
@@ -134,19 +135,6 @@ fn continued(inside: &str, is_empty: bool, entries: &[String]) -> String {
         false => separator,
     };
     format!("{begin}{}", entries.join(separator))
-}
-
-/// A list's item: as it is, or in quotes where YAML would read something else.
-fn scalar(entry: &str) -> String {
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || "_-./()$+=~ ,".contains(c);
-    let is_plain = entry.chars().all(|c| is_safe(c) || c == ':' || c == '*')
-        && !entry.contains(": ")
-        && entry.starts_with(|c: char| c.is_ascii_alphabetic());
-    if is_plain {
-        entry.to_owned()
-    } else {
-        in_quotes(entry)
-    }
 }
 
 fn in_quotes(entry: &str) -> String {

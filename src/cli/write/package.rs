@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::try_skill::find_and_tell;
 use super::validate::{Installed, lint};
-use crate::author::{Findings, Format, Package as Packed, manifest, package, render};
+use crate::author::{Format, Package as Packed, manifest, package, render};
 use crate::catalog::{Catalog, Layer, market_at};
 use crate::cli::{Answer, Call, Outcomes, watched};
 use crate::error::{Error, Result};
@@ -172,11 +172,7 @@ pub fn checked(
     let mut found = lint(facts, &skill.dir, &Installed::new(&installed));
     found.retain(|finding| finding.level == Level::Error && counts(&finding.code));
     if !found.is_empty() {
-        let report = Findings {
-            skills: 1,
-            findings: found,
-        };
-        tell(format_args!("{}", render(&report, Format::Text)));
+        tell(format_args!("{}", render(1, &found, Format::Text)));
         let text = format!("`{name}` was not {done}, because it has errors");
         let dir = skill.dir.display();
         return Err(Error::new(text).hint(format!("`agent-skills validate {dir}` says what to do")));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::activation::{Enforcement, unmet};
-use crate::author::{self, Descriptions, Finding, Findings, Format, Source};
+use crate::author::{self, Descriptions, Finding, Format, Source};
 use crate::catalog::{Catalog, Offered};
 use crate::cli::describe::printable;
 use crate::cli::named::{Meant, meant, tell_which};
@@ -43,10 +43,7 @@ pub struct Validate {
 impl Validate {
     /// The report; a failure if a skill has an error.
     pub fn run(&self, call: Call) -> Answer {
-        let mut report = Findings {
-            skills: 0,
-            findings: Vec::new(),
-        };
+        let (mut skills, mut findings) = (0, Vec::new());
         let installed = Catalog::of(call.facts);
         let compared = Installed::new(&installed);
         let mut seen = BTreeSet::new();
@@ -56,7 +53,7 @@ impl Validate {
             if dirs.is_empty() {
                 match by_name(call.facts, path)? {
                     Some(dir) => dirs.push(dir),
-                    None => report.findings.push(no_skill(path)),
+                    None => findings.push(no_skill(path)),
                 }
             }
             let progress = Progress::new("checking skills", dirs.len(), watched(&call.facts.run));
@@ -68,9 +65,8 @@ impl Validate {
                 if self.fix {
                     fix(&dir, call)?;
                 }
-                report.skills += 1;
-                let found = lint(call.facts, &dir, &compared);
-                report.findings.extend(found);
+                skills += 1;
+                findings.extend(lint(call.facts, &dir, &compared));
             }
         }
         let format = if call.common.json && self.format == Format::Text {
@@ -78,8 +74,8 @@ impl Validate {
         } else {
             self.format
         };
-        let text = author::render(&report, format);
-        Failure::unless(report.count(Level::Error) == 0, text)
+        let is_good = findings.iter().all(|found| found.level != Level::Error);
+        Failure::unless(is_good, author::render(skills, &findings, format))
     }
 }
 
