@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::options::{Call, Common};
 use crate::catalog::Layer;
-use crate::connection::{Places, found};
+use crate::connection::Connector;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Agent;
@@ -60,11 +60,8 @@ pub fn has_chibi(run: &RunContext) -> bool {
 
 /// The connected agents.
 pub fn connected(run: &RunContext) -> Vec<Agent> {
-    let places = Places::of(run);
-    let is_connected = |agent: &Agent| {
-        let all = found(&places, &run.dirs.plugin, *agent);
-        all.iter().any(|it| it.is_connected)
-    };
+    let connector = Connector::of(run);
+    let is_connected = |agent: &Agent| connector.found(*agent).iter().any(|it| it.is_connected);
     Agent::ALL.into_iter().filter(is_connected).collect()
 }
 

@@ -10,6 +10,7 @@ use super::file::{self, Rest};
 use super::place::{Content, Place, Places};
 use crate::error::{Error, Result};
 use crate::host::agent::{Agent, Scope};
+use crate::run_context::RunContext;
 use crate::sys::{Base, Durable, EntryName, files, limits};
 
 /// The directory of records, and the lock in it.
@@ -19,9 +20,9 @@ const LOCK: EntryName = EntryName::from_static("lock");
 /// What connects agents.
 #[derive(Debug)]
 pub struct Connector {
-    places: Places,
+    pub(super) places: Places,
     /// The directory that its records are below.
-    data: PathBuf,
+    pub(super) data: PathBuf,
 }
 
 /// A change to one file that was worked out and not made yet.
@@ -42,7 +43,7 @@ pub struct Change {
 impl Change {
     /// The file.
     pub fn path(&self) -> &Path {
-        self.place.path()
+        &self.place.path
     }
 
     /// Its text before, and after; `None` where there is no file.
@@ -59,6 +60,11 @@ impl Change {
 }
 
 impl Connector {
+    /// What connects to the agents of this run.
+    pub fn of(run: &RunContext) -> Self {
+        Self::new(Places::of(run), &run.dirs.plugin)
+    }
+
     /// What connects to agents at these places, and keeps records below the data directory.
     pub fn new(places: Places, data: &Path) -> Self {
         let data = data.to_owned();
@@ -91,7 +97,7 @@ impl Connector {
             }
         };
         let record = Record {
-            path: place.path().to_owned(),
+            path: place.path.clone(),
             before: original,
             after: digest(&after),
             directories: [made, place.missing()].concat(),
@@ -161,7 +167,7 @@ impl Connector {
         let place = &change.place;
         let now = place.read()?;
         if now.as_ref().map(|now| &*now.text) != change.texts().0 {
-            let text = format!("`{}` was changed meanwhile", place.path().display());
+            let text = format!("`{}` was changed meanwhile", place.path.display());
             return Err(Error::new(text).hint("the same command looks at it again"));
         }
         if let Some(record) = &change.record {
@@ -190,7 +196,7 @@ impl Connector {
 }
 
 fn untouched(place: &Place, error: Error) -> Error {
-    let path = place.path().display();
+    let path = place.path.display();
     let error = error.context(format!("`{path}` was left as it is"));
     error.or_hint(format!(
         "correct it, or move it away: {} may not read it either",
@@ -219,7 +225,7 @@ impl Record {
         let file = record_file(data, place);
         let bytes = files::read_capped(&file, 7 * limits::CONFIG_FILE).ok()?;
         let record: Self = serde_json::from_slice(&bytes).ok()?;
-        (record.path == place.path()).then_some(record)
+        (record.path == place.path).then_some(record)
     }
 }
 
@@ -230,7 +236,7 @@ fn digest(text: &str) -> String {
 
 /// Named by the agent, the scope and the path: every project has one of its own.
 fn record_file(data: &Path, place: &Place) -> PathBuf {
-    let path = digest(&place.path().to_string_lossy());
+    let path = digest(&place.path.to_string_lossy());
     data.join(RECORDS).join(format!(
         "{}-{}-{}.json",
         place.agent,

@@ -11,15 +11,6 @@ use super::toml::Toml;
 use crate::error::{Error, Result};
 use crate::host::agent::settings::Format;
 
-/// What a file has of ours.
-#[derive(Debug, Default)]
-pub struct Entries {
-    /// Our entries.
-    pub all: Vec<Entry>,
-    /// Whether they are not as we write them.
-    pub changed: bool,
-}
-
 /// One entry of ours.
 #[derive(Debug)]
 pub struct Entry {
@@ -27,17 +18,8 @@ pub struct Entry {
     pub event: String,
     /// What it runs.
     pub ours: Invocation,
-    /// The same as it is written there.
-    pub command: Run,
-}
-
-/// A command as an agent runs it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Run {
-    /// A program and its words.
-    Words(Vec<String>),
-    /// What a shell reads.
-    Shell(String),
+    /// The program and its words that the agent runs by it.
+    pub command: Vec<String>,
 }
 
 /// A file after our entries were taken out.
@@ -50,7 +32,7 @@ pub struct Rest {
 }
 
 fn parse(place: &Place, text: &str) -> Result<Box<dyn Hooks>> {
-    let is_toml = place.path().extension().is_some_and(|end| end == "toml");
+    let is_toml = place.path.extension().is_some_and(|end| end == "toml");
     Ok(if is_toml {
         Box::new(Toml::parse(text)?)
     } else {
@@ -106,25 +88,21 @@ pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
     Ok(had_any.then_some(Rest { text, is_empty }))
 }
 
-/// What of ours the text has.
+/// What of ours the text has, and whether it is not as we write it.
 ///
 /// # Errors
 /// When the file is not in its agent's format.
-pub fn entries(place: &Place, text: &str) -> Result<Entries> {
+pub fn entries(place: &Place, text: &str) -> Result<(Vec<Entry>, bool)> {
     let agent = place.agent;
     if let Format::Plugin = agent.settings().format {
         let ours = plugin::invocation(text).map(|ours| Entry {
             event: "plugin".to_owned(),
-            command: Run::Words(ours.words(agent)),
+            command: ours.words(agent),
             ours,
         });
-        let changed = ours
-            .as_ref()
-            .is_some_and(|entry| plugin::script(&entry.ours) != text);
-        return Ok(Entries {
-            all: ours.into_iter().collect(),
-            changed,
-        });
+        let all: Vec<Entry> = ours.into_iter().collect();
+        let is_changed = all.iter().any(|entry| plugin::script(&entry.ours) != text);
+        return Ok((all, is_changed));
     }
     let content = parse(place, text)?;
     let mut all = Vec::new();
@@ -132,8 +110,10 @@ pub fn entries(place: &Place, text: &str) -> Result<Entries> {
         for (entry, ours) in ours_of(agent, &content.items(&event)) {
             let line = entry.get("command").or_else(|| entry.get("bash"));
             let command = match line.and_then(serde_json::Value::as_str) {
-                Some(line) if entry.get("args").is_none() => Run::Shell(line.to_owned()),
-                _ => Run::Words(ours.words(agent)),
+                Some(line) if entry.get("args").is_none() => {
+                    ["/bin/sh", "-c", line].map(str::to_owned).to_vec()
+                }
+                _ => ours.words(agent),
             };
             let event = event.clone();
             all.push(Entry {
@@ -147,6 +127,6 @@ pub fn entries(place: &Place, text: &str) -> Result<Entries> {
     let again = all
         .first()
         .map(|first| with(place, Some(text), &first.ours));
-    let changed = again.transpose()?.is_some_and(|again| again != text);
-    Ok(Entries { all, changed })
+    let is_changed = again.transpose()?.is_some_and(|again| again != text);
+    Ok((all, is_changed))
 }

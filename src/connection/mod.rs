@@ -15,7 +15,5 @@ mod toml;
 
 pub use change::{Change, Connector};
 pub use entry::{Invocation, program};
-pub use file::Run;
-pub use place::{Place, Places};
 pub use plugin::directory;
-pub use state::{Found, Lack, found, last_seen, seen_file, watched};
+pub use state::{Found, Lack, last_seen, seen_file, watched};

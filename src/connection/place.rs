@@ -14,8 +14,8 @@ use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, Env, files, limits};
 /// From where the places of every scope are found.
 #[derive(Debug, Clone)]
 pub struct Places {
-    env: Env,
-    project: PathBuf,
+    pub(super) env: Env,
+    pub(super) project: PathBuf,
     /// The directory that the machine's own places are below: `/`, except in tests.
     machine: PathBuf,
 }
@@ -30,7 +30,8 @@ pub struct Place {
     /// What of its path the user or the system chose.
     root: PathBuf,
     below: EntryPath,
-    path: PathBuf,
+    /// Its path.
+    pub path: PathBuf,
 }
 
 impl Places {
@@ -62,14 +63,6 @@ impl Places {
             own.filter(|own| is_below_home && home.in_variable.is_empty() && own.is_absolute());
         let beside = usual.into_iter().chain(own).map(move |dir| dir.join(file));
         beside.chain(home.place(&self.env, file))
-    }
-
-    pub(super) fn user_home(&self) -> Option<PathBuf> {
-        self.env.home()
-    }
-
-    pub(super) fn project(&self) -> &Path {
-        &self.project
     }
 
     pub(super) fn machine(&self, absolute: &str) -> PathBuf {
@@ -120,11 +113,6 @@ pub struct Content {
 }
 
 impl Place {
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn is_project(&self) -> bool {
         self.scope == Scope::Project
     }

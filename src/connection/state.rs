@@ -7,8 +7,8 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
-use super::change::Record;
-use super::file::{self, Run};
+use super::change::{Connector, Record};
+use super::file;
 use super::json::Json;
 use super::place::Places;
 use crate::error::Error;
@@ -31,28 +31,28 @@ pub struct Found {
     /// What is wrong.
     pub missing: Vec<Lack>,
     /// The commands that its entries run, but for those whose program is gone.
-    pub commands: Vec<Run>,
+    pub commands: Vec<Vec<String>>,
 }
 
-/// What the files of an agent have of ours; nothing of a file without an entry. A file that cannot be
-/// read counts if it has been connected, by our records in `data` or by what is left in it.
-pub fn found(places: &Places, data: &Path, agent: Agent) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::new();
-    for found in Scope::ALL
-        .into_iter()
-        .filter_map(|scope| found_in(places, data, agent, scope))
-    {
-        // In the home itself, the project's file is the user's.
-        if all.iter().all(|other| other.path != found.path) {
-            all.push(found);
+impl Connector {
+    /// What the files of an agent have of ours; nothing of a file without an entry. A file that cannot be
+    /// read counts if it has been connected, by our records or by what is left in it.
+    pub fn found(&self, agent: Agent) -> Vec<Found> {
+        let scopes = Scope::ALL.into_iter();
+        let mut all: Vec<Found> = Vec::new();
+        for found in scopes.filter_map(|scope| found_in(&self.places, &self.data, agent, scope)) {
+            // In the home itself, the project's file is the user's.
+            if all.iter().all(|other| other.path != found.path) {
+                all.push(found);
+            }
         }
+        all
     }
-    all
 }
 
 fn found_in(places: &Places, data: &Path, agent: Agent, scope: Scope) -> Option<Found> {
     let place = places.place(agent, scope).ok()?;
-    let path = place.path().to_owned();
+    let path = place.path.clone();
     let shown = path.display();
     let add = format!("`agent-skills hosts add {agent} --scope {scope}`");
     let unreadable = |why: Error| Found {
@@ -70,8 +70,8 @@ fn found_in(places: &Places, data: &Path, agent: Agent, scope: Scope) -> Option<
         Ok(content) => content?.text,
         Err(error) => return Some(unreadable(error)),
     };
-    let entries = match file::entries(&place, &text) {
-        Ok(entries) => entries,
+    let (entries, is_changed) = match file::entries(&place, &text) {
+        Ok(found) => found,
         // Nothing of ours was ever in it.
         Err(_) if !text.contains("agent-skills") && Record::read(data, &place).is_none() => {
             return None;
@@ -82,11 +82,11 @@ fn found_in(places: &Places, data: &Path, agent: Agent, scope: Scope) -> Option<
             ));
         }
     };
-    let mode = entries.all.first()?.ours.mode;
+    let mode = entries.first()?.ours.mode;
     let mut missing = Vec::new();
     let mut lacks = |what: String, next: String| missing.push(Lack { what, next });
     let again = format!("run {add} again");
-    let has = |event: &str| entries.all.iter().any(|entry| entry.event == event);
+    let has = |event: &str| entries.iter().any(|entry| entry.event == event);
     let is_plugin = matches!(agent.settings().format, Format::Plugin);
     let lacking: Vec<&str> = agent
         .registered()
@@ -97,18 +97,18 @@ fn found_in(places: &Places, data: &Path, agent: Agent, scope: Scope) -> Option<
         let events = lacking.join(", ");
         lacks(format!("no entry for {events}"), again.clone());
     }
-    let mut programs = entries.all.iter().map(|entry| &entry.ours.program);
+    let mut programs = entries.iter().map(|entry| &entry.ours.program);
     if let Some(gone) = programs.find(|program| !Path::new(program).is_file()) {
         lacks(format!("there is no `{gone}`"), again.clone());
     }
-    if entries.changed && lacking.is_empty() {
+    if is_changed && lacking.is_empty() {
         lacks("its entries are not as they were written".to_owned(), again);
     }
     // Nothing switches an administrator's hooks off.
     if scope != Scope::Managed {
         missing.extend(switched_off(places, agent));
     }
-    let there = entries.all.into_iter();
+    let there = entries.into_iter();
     let there = there.filter(|entry| Path::new(&entry.ours.program).is_file());
     Some(Found {
         scope,
@@ -143,7 +143,7 @@ pub fn watched(run: &RunContext, holders: &[PathBuf]) -> Vec<PathBuf> {
         let watched = settings.watched;
         // Where a variable moves it, and where it is for an agent that is started without it.
         let moved = places.home(settings.home);
-        let usual = places.user_home();
+        let usual = places.env.home();
         let usual = usual.map(|home| home.join(settings.home.below_home));
         for home in moved.into_iter().chain(usual) {
             let files = watched.user.iter().chain([&settings.user]);
@@ -152,7 +152,7 @@ pub fn watched(run: &RunContext, holders: &[PathBuf]) -> Vec<PathBuf> {
         let of_user = watched.home.iter();
         paths.extend(of_user.flat_map(|file| places.of_user(settings.home, file)));
         let roots = holders.iter().map(PathBuf::as_path);
-        for root in roots.chain([places.project()]) {
+        for root in roots.chain([&*places.project]) {
             let files = watched.project.iter().chain([&settings.project]);
             paths.extend(files.map(|file| root.join(file)));
         }
@@ -190,7 +190,7 @@ pub fn switched_off(places: &Places, agent: Agent) -> Vec<Lack> {
     {
         let home = places.home(settings.home).into_iter();
         let users = home.flat_map(|home| user.iter().map(move |file| home.join(file)));
-        let projects = project.iter().map(|file| places.project().join(file));
+        let projects = project.iter().map(|file| places.project.join(file));
         for file in users.chain(projects) {
             let shown = file.display();
             match read(&file) {

@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::{Connector, Invocation, Places, found};
+use super::place::Places;
+use super::{Connector, Invocation};
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::sys::Env;
 
@@ -15,18 +16,17 @@ fn ours() -> Invocation {
     }
 }
 
-fn connector(root: &Path) -> (Places, Connector) {
+fn connector(root: &Path) -> Connector {
     let env = Env::new([("HOME", root.join("home"))], root);
     let places = Places::new(env, root.join("project"), root.to_owned());
-    let connector = Connector::new(places.clone(), &root.join("data"));
-    (places, connector)
+    Connector::new(places, &root.join("data"))
 }
 
 #[test]
 fn managed_files_are_readable_and_leave_no_trace() {
     for agent in Agent::ALL {
         let root = tempfile::tempdir().unwrap();
-        let (places, connector) = connector(root.path());
+        let connector = connector(root.path());
         let Some(file) = agent.settings().managed else {
             assert!(connector.add(agent, Scope::Managed, &ours()).is_err());
             continue;
@@ -39,7 +39,7 @@ fn managed_files_are_readable_and_leave_no_trace() {
         assert_eq!(mode(file.parent().unwrap()), 0o755, "{agent}");
         let again = connector.add(agent, Scope::Managed, &ours()).unwrap();
         assert!(again.is_nothing(), "{agent}");
-        let all = found(&places, &root.path().join("data"), agent);
+        let all = connector.found(agent);
         assert_eq!(all.len(), 1, "{agent}");
         assert_eq!(all[0].mode, Some(Mode::Restrict));
         let undo = connector.remove(agent, Scope::Managed).unwrap().unwrap();
@@ -53,7 +53,7 @@ fn managed_files_are_readable_and_leave_no_trace() {
 #[test]
 fn an_administrators_own_requirements_stay() {
     let root = tempfile::tempdir().unwrap();
-    let (_, connector) = connector(root.path());
+    let connector = connector(root.path());
     let file = root.path().join("etc/codex/requirements.toml");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     let before = "# ours\nallowed_approval_policies = [\"on-request\"]\n";
@@ -80,7 +80,7 @@ fn an_administrators_own_requirements_stay() {
 #[test]
 fn what_was_changed_meanwhile_is_not_overwritten() {
     let root = tempfile::tempdir().unwrap();
-    let (_, connector) = connector(root.path());
+    let connector = connector(root.path());
     let file = root.path().join("home/.claude/settings.json");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "{}\n").unwrap();
@@ -96,7 +96,7 @@ fn what_was_changed_meanwhile_is_not_overwritten() {
 #[test]
 fn a_connection_without_its_record_is_undone_by_its_entries() {
     let root = tempfile::tempdir().unwrap();
-    let (_, connector) = connector(root.path());
+    let connector = connector(root.path());
     let file = root.path().join("home/.codex/hooks.json");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "{\"description\": \"mine\"}\n").unwrap();

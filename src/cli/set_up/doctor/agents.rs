@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::ask::answer;
 use super::check::Check;
-use crate::connection::{Found, Places, Run, found, last_seen, seen_file};
+use crate::connection::{Connector, Found, last_seen, seen_file};
 use crate::facts::Facts;
 use crate::host::agent::table::{Does, Moment};
 use crate::host::agent::{Agent, Scope};
@@ -17,8 +17,8 @@ use crate::sys::{Env, files};
 
 /// The checks of this area: none for an agent that is not connected.
 pub fn checks(facts: &Facts) -> Vec<Check> {
-    let places = Places::of(&facts.run);
-    let of_each = Agent::ALL.map(|agent| (agent, found(&places, &facts.run.dirs.plugin, agent)));
+    let connector = Connector::of(&facts.run);
+    let of_each = Agent::ALL.map(|agent| (agent, connector.found(agent)));
     let connected: Vec<_> = of_each
         .iter()
         .filter(|(_, found)| !found.is_empty())
@@ -79,7 +79,7 @@ fn of_agent(facts: &Facts, agent: Agent, found: &[Found], proofs: &[Proof]) -> V
 /// Whether the commands of each agent answer. All run at once, since each may use up the time that it
 /// is given.
 fn proofs(facts: &Facts, connected: &[&(Agent, Vec<Found>)]) -> Vec<Proof> {
-    let mut runs: Vec<(Agent, Scope, &Run)> = Vec::new();
+    let mut runs: Vec<(Agent, Scope, &[String])> = Vec::new();
     for (agent, found) in connected {
         for (found, run) in found
             .iter()
@@ -102,8 +102,8 @@ fn proofs(facts: &Facts, connected: &[&(Agent, Vec<Found>)]) -> Vec<Proof> {
     let seen: Vec<(PathBuf, Option<SystemTime>)> = seen.collect();
     let (project, env) = (&facts.run.project_dir(), &facts.run.env);
     let proofs = std::thread::scope(|threads| {
-        let start = |(agent, scope, run): (Agent, Scope, &'_ Run)| {
-            let (payload, run) = (harmless(agent, project).to_string(), run.clone());
+        let start = |(agent, scope, run): (Agent, Scope, &[String])| {
+            let (payload, run) = (harmless(agent, project).to_string(), run.to_vec());
             let thread = threads.spawn(move || proved(&run, &payload, project, env));
             (agent, scope, thread)
         };
@@ -125,12 +125,8 @@ fn proofs(facts: &Facts, connected: &[&(Agent, Vec<Found>)]) -> Vec<Proof> {
 }
 
 /// Runs the command with a harmless call and sees whether it answers.
-fn proved(run: &Run, payload: &str, project: &Path, env: &Env) -> Result<(), String> {
-    let words = match run {
-        Run::Words(words) => words.iter().map(String::as_str).collect(),
-        Run::Shell(line) => vec!["/bin/sh", "-c", line],
-    };
-    let (program, rest) = words.split_first().ok_or("it is empty")?;
+fn proved(run: &[String], payload: &str, project: &Path, env: &Env) -> Result<(), String> {
+    let (program, rest) = run.split_first().ok_or("it is empty")?;
     let mut command = Command::new(program);
     command.args(rest).current_dir(project);
     let said = answer(&mut command, payload, env)?;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::catalog::{Layer, market_at};
 use crate::cli::agents::{connected, line, lines};
 use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, pasted};
-use crate::connection::{Change, Connector, Found, Invocation, Places, found};
+use crate::connection::{Change, Connector, Found, Invocation};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
@@ -24,10 +24,8 @@ pub fn each(
     agents: &[Agent],
     change: impl Fn(&Connecting, Agent) -> Result<String>,
 ) -> Answer {
-    let places = Places::of(&call.facts.run);
     let connecting = Connecting {
-        connector: Connector::new(places.clone(), &call.facts.run.dirs.plugin),
-        places,
+        connector: Connector::of(&call.facts.run),
         facts: call.facts,
         consenting: Consenting::new(call, Findings::default()),
         dry_run: call.common.dry_run,
@@ -42,17 +40,12 @@ pub fn each(
 /// What connects agents, and asks before that.
 pub struct Connecting<'a> {
     facts: &'a Facts,
-    places: Places,
     connector: Connector,
     consenting: Consenting,
     dry_run: bool,
 }
 
 impl Connecting<'_> {
-    fn found(&self, agent: Agent) -> Vec<Found> {
-        found(&self.places, &self.facts.run.dirs.plugin, agent)
-    }
-
     /// Has the agent ask us, and find the installed skills: by the links that `install` makes for agents
     /// that are connected already.
     pub fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<String> {
@@ -85,7 +78,7 @@ impl Connecting<'_> {
         }
         let words = ("add", "Connect", "connected");
         self.apply((&change, &shown), (agent, scope, wanted.mode), words)?;
-        let all = self.found(agent).into_iter();
+        let all = self.connector.found(agent).into_iter();
         let missing = all.filter(|found| found.scope == scope);
         let missing = missing.flat_map(|found| found.missing);
         let missing: Vec<String> = missing.map(|lack| lack.to_string()).collect();
@@ -133,7 +126,7 @@ impl Connecting<'_> {
             let of: Vec<&str> = scopes.into_iter().map(whom).collect();
             said = format!("{agent} is not connected for {}\n", of.join(" or for "));
         }
-        let rest = self.found(agent).into_iter();
+        let rest = self.connector.found(agent).into_iter();
         let rest = rest.filter(|found| found.scope == Scope::Managed && scope.is_none());
         for found in rest {
             let _ = writeln!(
@@ -231,7 +224,7 @@ impl Connecting<'_> {
     /// needs, and none if an administrator connected the agent too.
     fn lose(&self, agent: Agent, scope: Scope, dry_run: bool) -> Result<String> {
         let stays = |found: &Found| found.scope == Scope::Managed && found.is_connected;
-        if scope != Scope::User || self.found(agent).iter().any(stays) {
+        if scope != Scope::User || self.connector.found(agent).iter().any(stays) {
             return Ok(String::new());
         }
         let mut others = connected(&self.facts.run);

@@ -9,7 +9,7 @@ use super::super::doctor::ask::ask;
 use super::super::doctor::check::Outcome;
 use super::super::doctor::placement;
 use crate::cli::{Call, Cell, Column, Paint, Table, json};
-use crate::connection::{Found, Lack, Places, found, last_seen};
+use crate::connection::{Connector, Found, Lack, last_seen};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
@@ -62,7 +62,7 @@ struct ScopeRow {
 /// # Errors
 /// If it cannot be written as JSON.
 pub fn show(call: Call) -> Result<String> {
-    let places = Places::of(&call.facts.run);
+    let connector = Connector::of(&call.facts.run);
     // Each program takes a moment to say its version.
     let versions: Vec<Asked> = std::thread::scope(|scope| {
         let env = &call.facts.run.env;
@@ -80,7 +80,7 @@ pub fn show(call: Call) -> Result<String> {
     });
     let agents = Agent::ALL.into_iter().zip(versions);
     let rows: Vec<Row> = std::iter::once(chibi(call.facts))
-        .chain(agents.map(|(agent, asked)| row(call.facts, &places, agent, asked)))
+        .chain(agents.map(|(agent, asked)| row(call.facts, &connector, agent, asked)))
         .collect();
     if call.common.json {
         return json::bare(&rows);
@@ -90,10 +90,10 @@ pub fn show(call: Call) -> Result<String> {
 
 type Asked = Option<(String, Option<String>)>;
 
-fn row(facts: &Facts, places: &Places, agent: Agent, asked: Asked) -> Row {
+fn row(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Row {
     let (program, version) = asked.unzip();
     let version = version.flatten();
-    let all = found(places, &facts.run.dirs.plugin, agent);
+    let all = connector.found(agent);
     let connected = all.iter().any(|found| found.is_connected);
     let seen = last_seen(facts.state(), agent);
     let lacks = all.iter().flat_map(|found| &found.missing);
