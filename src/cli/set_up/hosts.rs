@@ -10,12 +10,14 @@ use clap::{Args, Subcommand};
 
 use connect::each;
 
+use crate::author::NewFile;
+use crate::cli::write::new::{make, paths};
 use crate::cli::{Answer, Call, Common, Outcomes, pasted};
 use crate::connection::{Invocation, directory, program};
 use crate::error::{Error, Result};
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::run_context::RunContext;
-use crate::sys::{Dir, Durable, EntryName, EntryPath};
+use crate::sys::EntryName;
 
 /// Show the hosts on this machine, and connect or disconnect them
 #[derive(Debug, Args)]
@@ -96,28 +98,24 @@ impl Hosts {
 /// Writes a directory in the format of Claude Code's plugins.
 fn plugin(run: &RunContext, common: Common, dir: &Path, mode: Option<Mode>) -> Result<String> {
     let program = program(&run.env)?;
-    let files = directory(&Invocation { program, mode });
+    let files = directory(&Invocation { program, mode }).into_iter();
+    let files = files.map(|(path, text)| NewFile {
+        path: path.into(),
+        text,
+        executable: false,
+    });
+    let files: Vec<NewFile> = files.collect();
     let path = dir.display().to_string();
-    if dir.symlink_metadata().is_ok() {
+    let name = dir.file_name().and_then(EntryName::parse);
+    let place = dir.parent().zip(name);
+    let Some((parent, name)) = place.filter(|_| dir.symlink_metadata().is_err()) else {
         let text = format!("`{path}` exists already");
         return Err(Error::new(text).hint("name a directory that does not exist yet"));
-    }
+    };
     if common.dry_run {
-        let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
-        return Ok(format!("would write {} into `{path}`\n", names.join(", ")));
+        return Ok(format!("would write {} into `{path}`\n", paths(&files)));
     }
-    let base = Dir::make_anchor(dir).map_err(|error| Error::io("make directory", dir, &error))?;
-    for (file, text) in &files {
-        let (below, name) = file.rsplit_once('/').unwrap_or(("", file));
-        let (below, name) = (EntryPath::parse(below), EntryName::parse(name));
-        let (Some(below), Some(name)) = (below, name) else {
-            continue;
-        };
-        let written = base
-            .make_below(&below)
-            .and_then(|dir| dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes));
-        written.map_err(|error| Error::io("write", &dir.join(file), &error))?;
-    }
+    make(parent, None, &name, &files)?;
     let (add, once) = (
         pasted(&["claude", "plugin", "marketplace", "add", &path]),
         pasted(&["claude", "--plugin-dir", &path]),

@@ -16,7 +16,7 @@ use crate::marketplace::{InstalledName, SKILLS};
 use crate::permission::{Restriction, RuleNote};
 use crate::run_context::RunContext;
 use crate::skill::{SkillName, one_line};
-use crate::sys::{Base, Dir, EntryPath};
+use crate::sys::{Base, Dir, EntryName, EntryPath};
 
 /// Write a new skill
 #[derive(Debug, clap::Args)]
@@ -72,7 +72,7 @@ impl New {
                 paths(&files)
             ));
         }
-        let made = make(&parent, base, &installed, &files);
+        let made = make(&parent, base, installed.entry(), &files);
         made.map_err(|error| {
             if dir.exists() {
                 taken()
@@ -96,20 +96,22 @@ fn parent(facts: &Facts, wanted: &New) -> (PathBuf, Option<Base>) {
     (dir.map_or_else(|| cwd.clone(), |dir| cwd.join(dir)), None)
 }
 
-/// Creates the skill in a temporary place and renames it, so that no partial skill is seen.
-fn make(parent: &Path, base: Option<Base>, name: &InstalledName, files: &[NewFile]) -> Result<()> {
+/// Creates a directory with these files in a temporary place and renames it, so that no partial one is
+/// seen.
+///
+/// # Errors
+/// When something of its name is there, or it cannot be written.
+pub fn make(parent: &Path, base: Option<Base>, name: &EntryName, files: &[NewFile]) -> Result<()> {
     let failed = |error: io::Error| Error::io("create directory", parent, &error);
     let dir = match base {
         Some(base) => base.make()?.make_dir(&SKILLS),
         None => Dir::make_anchor(parent),
     };
     let dir = dir.map_err(failed)?;
-    let aside = name.entry().temporary();
+    let aside = name.temporary();
     let made = dir.new_of_ours(&aside).map_err(failed).and_then(|aside| {
-        write(&aside.new_dir(name.entry()).map_err(failed)?, files)?;
-        aside
-            .rename(name.entry(), &dir, name.entry())
-            .map_err(failed)
+        write(&aside.new_dir(name).map_err(failed)?, files)?;
+        aside.rename(name, &dir, name).map_err(failed)
     });
     let removed = dir.remove_ours(&aside).map_err(failed);
     made.and(removed)
@@ -198,7 +200,8 @@ fn near(run: &RunContext, dir: &Path) -> PathBuf {
         .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below))
 }
 
-fn paths(files: &[NewFile]) -> String {
+/// The paths of files, for a message.
+pub fn paths(files: &[NewFile]) -> String {
     let list = files.iter().map(|file| file.path.display().to_string());
     list.collect::<Vec<_>>().join(", ")
 }
