@@ -47,7 +47,7 @@ pub struct Common {
     /// Say what would change, and change nothing
     #[arg(long, global = true, hide = true)]
     pub dry_run: bool,
-    /// Do not ask
+    /// Do not ask; it lifts neither a policy nor what the scan forbids
     #[arg(long, short, global = true, hide = true)]
     pub yes: bool,
     /// Print only errors and what was asked for

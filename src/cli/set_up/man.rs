@@ -6,27 +6,9 @@ use std::io::{self, Write};
 use clap::Command;
 use clap_mangen::Man;
 
-const BEFORE: &str = r#".SH DESCRIPTION
+const DESCRIPTION: &str = r#".SH DESCRIPTION
 Without a command, it prints its help.
 In chibi: chibi \-p agent\-skills \"install owner/skill\"
-.SH OPTIONS
-On every command:
-.TP
-.B \-\-json
-Print JSON.
-.TP
-.B \-\-dry\-run
-Say what would change, and change nothing.
-.TP
-.BR \-y ", " \-\-yes
-Do not ask. It lifts neither a policy nor what the scan forbids.
-.TP
-.BR \-q ", " \-\-quiet
-Print only errors and what was asked for.
-.TP
-.B \-\-verbose
-Print more: reasons, paths, causes of errors.
-.SH COMMANDS
 "#;
 
 /// The sections that clap does not generate.
@@ -87,7 +69,17 @@ pub fn page(root: Command) -> String {
         man.render_name_section(page)?;
         man.render_synopsis_section(page)
     });
-    page.push_str(BEFORE);
+    page.push_str(DESCRIPTION);
+    // The help of each command leaves them out.
+    let common = root.get_arguments().filter(|arg| arg.is_global_set());
+    let common = Command::new("").args(common.map(|arg| arg.clone().hide(false)));
+    let common = Man::new(common.disable_help_flag(true));
+    let options = rendered(|page| common.render_options_section(page));
+    let options = below_heading(&options);
+    let _ = write!(
+        page,
+        ".SH OPTIONS\nOn every command:\n{options}.SH COMMANDS\n"
+    );
     commands(&root, &mut page);
     page.push_str(AFTER);
     // Some terminals cannot show an ellipsis.
