@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -201,7 +200,11 @@ impl Proposals {
             return Err(Error::new(text)
                 .hint("ask the user to decide some of them: `agent-skills proposals list`"));
         }
-        write(&dir, proposal)?;
+        let json = serde_json::to_vec_pretty(proposal)
+            .map_err(|error| Error::caused("could not write the proposal", error))?;
+        let name = file(&proposal.id);
+        let written = dir.replace(&name, &json, 0o600, Durable::Yes);
+        written.map_err(|error| dir.error("write", &name, &error))?;
         // On failure the user is only not notified.
         let _ = dir.replace(&UNTOLD, b"", 0o600, Durable::No);
         Ok(true)
@@ -232,7 +235,8 @@ impl Proposals {
             let error = state.error("make directory", &PROPOSALS, &error);
             error.or_hint("check that it can be written to")
         })?;
-        let turn = dir.lock(&LOCK, PATIENCE)?;
+        // Others hold it for about a millisecond.
+        let turn = dir.lock(&LOCK, limits::HOOK_LOCK)?;
         Ok((dir, turn))
     }
 
@@ -241,18 +245,7 @@ impl Proposals {
     }
 }
 
-fn write(dir: &Dir, proposal: &Proposal) -> Result<()> {
-    let json = serde_json::to_vec_pretty(proposal)
-        .map_err(|error| Error::caused("could not write the proposal", error))?;
-    let name = file(&proposal.id);
-    let written = dir.replace(&name, &json, 0o600, Durable::Yes);
-    written.map_err(|error| dir.error("write", &name, &error))
-}
-
 fn file(id: &ProposalId) -> EntryName {
     // An id is hexadecimal.
     EntryName::parse(format!("{id}.json")).unwrap_or(UNTOLD)
 }
-
-/// How long to wait for the lock. Others hold it for about a millisecond.
-const PATIENCE: Duration = limits::HOOK_LOCK;
