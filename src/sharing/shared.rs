@@ -95,7 +95,7 @@ impl<'a> Shared<'a> {
         let mut done = Vec::new();
         for place in needed(&self.places, agents) {
             let link = Link {
-                path: place.path().join(name.as_os_str()),
+                path: place.path.join(name.as_os_str()),
                 agents: place
                     .agents
                     .iter()
@@ -169,7 +169,7 @@ impl<'a> Shared<'a> {
         let target = self.skills.join(skill.as_os_str());
         let root = self.facts.run.project_dir();
         let below = |path: &Path| path.strip_prefix(&root).map(Path::to_owned).ok();
-        match (self.in_project, below(&target), below(place.path())) {
+        match (self.in_project, below(&target), below(&place.path)) {
             (true, Some(target), Some(place)) => {
                 let up: PathBuf = place.components().map(|_| "..").collect();
                 up.join(target)
@@ -186,17 +186,7 @@ impl<'a> Shared<'a> {
         })
     }
 
-    /// The links to the skill in the directory `skill`. An unreadable directory has none.
-    pub fn links(&self, skill: &EntryName) -> Vec<Link> {
-        let each = self.places.iter().flat_map(|place| {
-            let named = self.links_in(place);
-            let to = named.into_iter().filter(|(_, to)| to == skill);
-            to.map(move |(name, _)| place.link(&name))
-        });
-        each.collect()
-    }
-
-    /// Our links in a directory, each with the skill it leads to.
+    /// Our links in a directory, each with the skill it leads to; none in an unreadable one.
     fn links_in(&self, place: &Place) -> Vec<(EntryName, EntryName)> {
         let Ok(Some(dir)) = place.open() else {
             return Vec::new();
@@ -216,7 +206,9 @@ impl<'a> Shared<'a> {
     /// # Errors
     /// When one cannot be removed.
     pub fn withdraw(&self, skill: &EntryName, dry_run: bool) -> Result<Vec<Link>> {
-        let links = self.links(skill);
+        let dir = self.skills.join(skill.as_os_str());
+        let links = self.all().filter(|(to, _)| *to == dir);
+        let links: Vec<Link> = links.map(|(_, link)| link).collect();
         for link in links.iter().filter(|_| !dry_run) {
             self.remove(&link.path)?;
         }
@@ -327,15 +319,9 @@ impl<'a> Shared<'a> {
 
     /// The links that are not as they were made, each with the directory of its skill.
     pub fn faults(&self) -> Vec<(Link, PathBuf, Fault)> {
-        let mut faults = Vec::new();
-        for place in &self.places {
-            for (name, skill) in self.links_in(place) {
-                let skill = self.skills.join(skill.as_os_str());
-                if !skill.exists() {
-                    faults.push((place.link(&name), skill, Fault::Dangling));
-                }
-            }
-        }
+        let dangling = self.all().filter(|(skill, _)| !skill.exists());
+        let dangling = dangling.map(|(skill, link)| (link, skill, Fault::Dangling));
+        let mut faults: Vec<_> = dangling.collect();
         if self.in_project {
             return faults;
         }
@@ -361,7 +347,7 @@ impl<'a> Shared<'a> {
         let place = self
             .places
             .iter()
-            .find(|place| above == Some(place.path()))?;
+            .find(|place| above == Some(&*place.path))?;
         Some((place, EntryName::parse(link.file_name()?)?))
     }
 
@@ -450,11 +436,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The link of this name in it.
     pub fn link(&self, name: &EntryName) -> Link {
         Link {
