@@ -1,22 +1,25 @@
-//! `keys`: who may sign skills, as files of signers list it and as first signatures made it known.
-//! Each change to such a file, or to one of revoked keys, is shown with its fingerprint, a person
+//! `keys`: who may sign skills, as files of signers list it and as first signatures made it known, and
+//! which keys count no longer. Each change to such a file, or to one of revoked keys, is shown with its fingerprint, a person
 //! agrees, and the file is replaced as a whole.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 
-use super::keys_listed::{self, read, signers};
 use crate::catalog::{Layer, market_at, own_signing_file, signing_files};
-use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, pasted};
+use crate::cli::{
+    Answer, Call, Cell, Column, Consenting, Failure, Findings, Outcomes, Paint, Table, pasted,
+};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::policy::Event;
+use crate::marketplace::KnownSigners;
+use crate::policy::{Event, SigningFile};
 use crate::run_context::RunContext;
 use crate::signing::{self, Listed, Signers, exported, revocations};
 use crate::skill::{one_line, visible};
-use crate::sys::{Dir, Durable, EntryName, FileLock, Moment, files, limits};
+use crate::sys::{Base, Dir, Durable, EntryName, FileLock, Moment, files, limits};
 
 /// Show or change whose signatures count
 #[derive(Debug, Args)]
@@ -86,13 +89,174 @@ impl Keys {
     /// Shows the keys, or changes one file of them.
     pub fn run(&self, call: Call) -> Answer {
         let (name, changed) = match &self.change {
-            None => return keys_listed::show(call),
+            None => return show(call),
             Some(Keying::Add(added)) => (&added.principal, add(call, added)),
             Some(Keying::Remove(key)) => (&key.which, remove(call, key)),
             Some(Keying::Revoke(key)) => (&key.which, revoke(call, key)),
         };
         Outcomes::of_one(call, name, changed)
     }
+}
+
+/// Keys of one kind, in the format that `--json` documents and as a table.
+struct Shown {
+    json: Vec<Value>,
+    table: Table,
+}
+
+impl Shown {
+    fn new(last: &'static str, leave_out: &'static [&'static str]) -> Self {
+        let columns = [("WHO", 12), ("KEY", 0), ("BY", 0), (last, 8)];
+        let columns = columns.map(|(name, least)| Column::new(name, least));
+        Self {
+            json: Vec::new(),
+            table: Table::new(columns.into(), leave_out),
+        }
+    }
+
+    fn add(&mut self, cells: [&str; 4], json: Value) {
+        let [who, key, by, last] = cells.map(|cell| Cell::new(one_line(cell)));
+        let cells = vec![who, key, by, last.paint(Paint::Dim)];
+        self.table.row(cells, Vec::new());
+        self.json.push(json);
+    }
+}
+
+/// The text of a file of keys; empty if there is none.
+///
+/// # Errors
+/// When it cannot be read.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let read = files::unless_missing(path, |path| files::read_capped(path, limits::SIGNERS));
+    let read = read.map_err(|error| Error::io("read", path, &error))?;
+    Ok(read.unwrap_or_default())
+}
+
+/// The signers in a file, with the fingerprints of their keys; `None` for an OpenPGP key that gpg
+/// cannot read.
+///
+/// # Errors
+/// When the file cannot be read or understood.
+fn signers(facts: &Facts, path: &Path) -> Result<Signers> {
+    let text = String::from_utf8(read(path)?)
+        .map_err(|_| Error::new(format!("`{}` is not UTF-8", path.display())))?;
+    let mut signers =
+        Signers::parse(&text).map_err(|error| error.context(format!("`{}`", path.display())))?;
+    let base = Layer::Plugin.base(facts);
+    // Without gpg, these keys count nowhere, and the rest is to be seen all the same.
+    let found = market_at(facts, &base).openpgp_fingerprints(&signers);
+    for (fingerprint, line) in found.unwrap_or_default() {
+        let mut each = signers.listed.iter_mut();
+        if let Some(listed) = each.find(|listed| listed.line == line) {
+            listed.fingerprint.get_or_insert(fingerprint);
+        }
+    }
+    Ok(signers)
+}
+
+/// Shows all keys; a failure if a file cannot be read.
+fn show(call: Call) -> Answer {
+    let mut listed = Shown::new("FOR", &["BY", "FOR"]);
+    let mut known = Shown::new("SOURCE", &["BY"]);
+    let mut revoked = Shown::new("FILE", &["FILE"]);
+    let mut errors = Vec::new();
+    for file in signing_files(call.facts)? {
+        let read = if file.revokes {
+            add_revoked(&file, &mut revoked)
+        } else {
+            add_listed(call.facts, &file, &mut listed)
+        };
+        errors.extend(read.err().map(|error| error.to_string()));
+    }
+    match KnownSigners::read(&Base::own(call.facts.run.dirs.plugin.clone())) {
+        Ok(signers) => add_known(&signers, &mut known),
+        Err(error) => errors.push(error.to_string()),
+    }
+    let all = json!({
+        "signers": listed.json, "known": known.json, "revoked": revoked.json, "errors": errors,
+    });
+    let text = call.answer(&all, || {
+        let shown = |error| format!("CANNOT BE READ: {}", one_line(error));
+        let shown = errors
+            .iter()
+            .map(|error| call.screen.hanging("", &shown(error), 0));
+        let mut text: String = shown.collect();
+        for (title, keys) in [
+            ("Listed", listed),
+            ("Known by what was installed", known),
+            ("Revoked", revoked),
+        ] {
+            if !keys.json.is_empty() {
+                let _ = write!(text, "{title}:\n{}", keys.table.render(call.screen));
+            }
+        }
+        if text.is_empty() {
+            return "No signer is listed, and none is known yet.\n".to_owned();
+        }
+        text
+    })?;
+    Failure::unless(errors.is_empty(), text)
+}
+
+fn exists(file: &SigningFile) -> Result<()> {
+    if file.path.exists() {
+        return Ok(());
+    }
+    let (path, by) = (file.path.display(), file.stated_in.display());
+    Err(Error::new(format!(
+        "`{path}`, which `{by}` names, does not exist"
+    )))
+}
+
+fn by(file: &SigningFile) -> &'static str {
+    if file.is_policy { "policy" } else { "own" }
+}
+
+fn add_listed(facts: &Facts, file: &SigningFile, keys: &mut Shown) -> Result<()> {
+    exists(file)?;
+    for one in signers(facts, &file.path)?.listed {
+        let key = one.fingerprint.as_deref().unwrap_or("(gpg cannot read it)");
+        let key = format!("{} {key}", one.kind.as_str());
+        let json = json!({
+            "principals": one.principals.split(',').collect::<Vec<_>>(),
+            "kind": one.kind,
+            "key": one.fingerprint,
+            "options": one.options,
+            "file": file.path.display().to_string(),
+            "line": one.line,
+            "policy": file.is_policy,
+        });
+        keys.add([&one.principals, &key, by(file), &one.options], json);
+    }
+    Ok(())
+}
+
+fn add_known(signers: &KnownSigners, keys: &mut Shown) {
+    for (source, signer) in signers.iter() {
+        let local = Moment(signer.since).local();
+        let since = format!("since {}", local.split(' ').next().unwrap_or_default());
+        let who = signer.principal.as_deref().unwrap_or("(not listed)");
+        let json = json!({
+            "source": source,
+            "principal": signer.principal,
+            "kind": signer.key.kind,
+            "key": signer.key.fingerprint,
+            "since": signer.since,
+        });
+        keys.add([who, &signer.key.to_string(), &since, source], json);
+    }
+}
+
+fn add_revoked(file: &SigningFile, keys: &mut Shown) -> Result<()> {
+    exists(file)?;
+    let (bytes, path) = (read(&file.path)?, file.path.display().to_string());
+    let found = revocations(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| error.context(format!("`{path}`")))?;
+    for key in found {
+        let json = json!({"key": key, "file": path, "policy": file.is_policy});
+        keys.add(["", &key, by(file), &path], json);
+    }
+    Ok(())
 }
 
 /// Lists a key.

@@ -6,7 +6,6 @@ pub mod confine;
 pub mod deactivate;
 pub mod enable;
 pub mod keys;
-mod keys_listed;
 pub mod policy;
 pub mod rollback;
 pub mod scan;
