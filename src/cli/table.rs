@@ -41,21 +41,18 @@ impl Column {
     /// A column that may be shortened to `least` columns of the terminal; with 0 it is always shown
     /// whole.
     pub fn new(title: &'static str, least: usize) -> Self {
-        let right = false;
         Self {
             title,
             least,
-            right,
+            right: false,
         }
     }
 
     /// A right-aligned column of numbers, always shown whole.
     pub fn number(title: &'static str) -> Self {
-        let (least, right) = (0, true);
         Self {
-            title,
-            least,
-            right,
+            right: true,
+            ..Self::new(title, 0)
         }
     }
 }
@@ -88,11 +85,10 @@ impl Table {
     }
 
     /// The same with headings on every device, for figures that mean nothing without them.
-    pub fn headed(columns: Vec<Column>, leave_out: &'static [&'static str]) -> Self {
-        Self {
-            headed: true,
-            ..Self::new(columns, leave_out)
-        }
+    #[must_use]
+    pub fn headed(self) -> Self {
+        let headed = true;
+        Self { headed, ..self }
     }
 
     /// Adds a row and the lines below it.

@@ -46,17 +46,8 @@ pub struct Figures {
     pub scripts_ms: u64,
     /// Of the instructions and references that were handed over, approximately.
     pub tokens: u64,
-    #[serde(serialize_with = "written")]
+    #[serde(skip)]
     pub last_used: Option<Moment>,
-}
-
-/// In JSON, "" is that it was not used.
-#[allow(clippy::ref_option, reason = "serde hands over the field so")]
-fn written<S: serde::Serializer>(
-    moment: &Option<Moment>,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.serialize_str(&moment.map(|moment| moment.to_string()).unwrap_or_default())
 }
 
 /// One day of all skills.
@@ -155,19 +146,19 @@ impl Tally<Figures> {
 
 impl Figures {
     fn add(&mut self, line: &Line) {
-        let tokens = number(line, "tokens").unwrap_or(0).unsigned_abs();
-        self.tokens = self.tokens.saturating_add(tokens);
+        self.tokens = self.tokens.saturating_add(amount(line, "tokens"));
         self.script_reads += u64::from(is_script_read(line));
         match line.text("event") {
             "activate" => self.activations += 1,
             kind @ ("script" | "job") => {
                 self.scripts += u64::from(kind == "script");
                 self.scripts_succeeded += u64::from(number(line, "exit_code") == Some(0));
-                self.scripts_ms = self.scripts_ms.saturating_add(milliseconds(line));
+                let ms = amount(line, "duration_ms");
+                self.scripts_ms = self.scripts_ms.saturating_add(ms);
             }
             _ if is_refusal(line) => {
                 self.refusals += 1;
-                self.path_refusals += u64::from(is_about_path(line));
+                self.path_refusals += u64::from(line.text("refused") == "path");
             }
             _ => {}
         }
@@ -184,8 +175,9 @@ fn number(line: &Line, key: &str) -> Option<i64> {
     line.value.get(key).and_then(Value::as_i64)
 }
 
-fn milliseconds(line: &Line) -> u64 {
-    number(line, "duration_ms").unwrap_or(0).unsigned_abs()
+/// A number that counts something; 0 if there is none.
+fn amount(line: &Line, key: &str) -> u64 {
+    number(line, key).unwrap_or(0).unsigned_abs()
 }
 
 fn is_refusal(line: &Line) -> bool {
@@ -195,10 +187,6 @@ fn is_refusal(line: &Line) -> bool {
 fn is_script_read(line: &Line) -> bool {
     let read = line.value.get("script_read");
     read.is_some_and(|read| *read != Value::Bool(false)) || line.text("by") == "script_reads"
-}
-
-fn is_about_path(line: &Line) -> bool {
-    line.text("refused") == "path"
 }
 
 /// Names that are counted each for itself; what comes later is counted together.

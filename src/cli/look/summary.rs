@@ -101,7 +101,7 @@ fn answer(summary: &Summary) -> Value {
     json!({
         "events": summary.events,
         "repeated": summary.repeated,
-        "total": summary.all,
+        "total": value(&summary.all),
         "skills": rows("skill", &summary.skills),
         "models": rows("model", &summary.models),
         "hosts": rows("host", &summary.hosts),
@@ -111,49 +111,60 @@ fn answer(summary: &Summary) -> Value {
     })
 }
 
+/// The figures as data, in which "" is that it was not used.
+fn value(figures: &Figures) -> Value {
+    let last = figures.last_used.map(|moment| moment.to_string());
+    with(
+        json!(figures),
+        json!({"last_used": last.unwrap_or_default()}),
+    )
+}
+
 fn rows(key: &str, tally: &Tally<Figures>) -> Vec<Value> {
-    let row = |(name, figures): (&str, &Figures)| with(json!({key: name}), json!(figures));
+    let row = |(name, figures): (&str, &Figures)| with(json!({key: name}), value(figures));
     tally.used().map(row).collect()
 }
 
+/// Each figure with its headings, in the table and on the page; without one it is not there.
+fn cells(one: &Figures) -> [(&'static str, &'static str, String); 8] {
+    let mean = one.mean().map(|mean| mean.to_string());
+    [
+        ("ACTIVATIONS", "Activations", one.activations.to_string()),
+        ("REFUSALS", "Refusals", one.refusals.to_string()),
+        ("", "Of paths", one.path_refusals.to_string()),
+        ("SCRIPTS", "Scripts", one.scripts.to_string()),
+        ("SUCCEEDED", "Succeeded", one.scripts_succeeded.to_string()),
+        ("MEAN MS", "", mean.unwrap_or("-".to_owned())),
+        ("SCRIPTS READ", "Scripts read", one.script_reads.to_string()),
+        ("TOKENS", "Tokens", one.tokens.to_string()),
+    ]
+}
+
 fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
-    let mut table = Table::headed(
-        vec![
-            Column::new(title, 12),
-            Column::number("ACTIVATIONS"),
-            Column::number("REFUSALS"),
-            Column::number("SCRIPTS"),
-            Column::number("SUCCEEDED"),
-            Column::number("MEAN MS"),
-            Column::number("SCRIPTS READ"),
-            Column::number("TOKENS"),
-            Column::new("LAST USED", 0),
-        ],
-        &[
-            "TOKENS",
-            "SCRIPTS READ",
-            "MEAN MS",
-            "SUCCEEDED",
-            "LAST USED",
-            "SCRIPTS",
-            "REFUSALS",
-        ],
-    );
-    for (name, one) in tally.rows() {
-        let Some(last) = one.last_used else { continue };
-        let cells = [
-            name.to_owned(),
-            one.activations.to_string(),
-            one.refusals.to_string(),
-            one.scripts.to_string(),
-            one.scripts_succeeded.to_string(),
-            one.mean()
-                .map_or_else(|| "-".to_owned(), |mean| mean.to_string()),
-            one.script_reads.to_string(),
-            one.tokens.to_string(),
-            last.local(),
-        ];
-        table.row(cells.into_iter().map(Cell::new).collect(), Vec::new());
+    let of = |one: &Figures| {
+        cells(one)
+            .into_iter()
+            .filter(|(heading, ..)| !heading.is_empty())
+    };
+    let mut columns = vec![Column::new(title, 12)];
+    columns.extend(of(&Figures::default()).map(|(heading, ..)| Column::number(heading)));
+    columns.push(Column::new("LAST USED", 0));
+    let leave_out = &[
+        "TOKENS",
+        "SCRIPTS READ",
+        "MEAN MS",
+        "SUCCEEDED",
+        "LAST USED",
+        "SCRIPTS",
+        "REFUSALS",
+    ];
+    let mut table = Table::new(columns, leave_out).headed();
+    for (name, one) in tally.used() {
+        let last = one.last_used.map(Moment::local).unwrap_or_default();
+        let mut cells = vec![Cell::new(name)];
+        cells.extend(of(one).map(|(.., value)| Cell::new(value)));
+        cells.push(Cell::new(last));
+        table.row(cells, Vec::new());
     }
     table
 }
@@ -181,8 +192,7 @@ fn page(summary: &Summary) -> String {
          <h1>Use of skills</h1>\n<p>{period}. Events: {}; delivered again and not counted again: {}.</p>\n",
         summary.events, summary.repeated
     );
-    let all = [figures(("All", &summary.all))];
-    text += &html_table("In all", &FIGURES, all);
+    text += &of_figures("In all", [("All", &summary.all)]);
     text += &of_each("Skill", &summary.skills);
     let rules = summary.rules.rows();
     let mut rules: Vec<_> = rules.map(|(name, times)| (name, *times)).collect();
@@ -212,38 +222,30 @@ fn page(summary: &Summary) -> String {
     text
 }
 
-/// The headings of [`figures`].
-const FIGURES: [&str; 8] = [
-    "Activations",
-    "Refusals",
-    "Of paths",
-    "Scripts",
-    "Succeeded",
-    "Scripts read",
-    "Tokens",
-    "Last used",
-];
-
-fn figures((name, one): (&str, &Figures)) -> Row {
-    let numbers = [
-        one.activations,
-        one.refusals,
-        one.path_refusals,
-        one.scripts,
-        one.scripts_succeeded,
-        one.script_reads,
-        one.tokens,
-    ];
-    let mut cells: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-    let last = one.last_used.map(|last| date(last.0 / DAY));
-    cells.push(last.unwrap_or_default());
-    (name.to_owned(), cells)
+/// The rows of these figures, each by its name.
+fn of_figures<'f>(title: &str, rows: impl IntoIterator<Item = (&'f str, &'f Figures)>) -> String {
+    let of = |one: &Figures| {
+        cells(one)
+            .into_iter()
+            .filter(|(_, heading, _)| !heading.is_empty())
+    };
+    let columns = of(&Figures::default()).map(|(_, heading, _)| heading);
+    let columns: Vec<&str> = columns.chain(["Last used"]).collect();
+    let row = |(name, one): (&str, &Figures)| {
+        let last = one.last_used.map(|last| date(last.0 / DAY));
+        let cells = of(one).map(|(.., value)| value);
+        (
+            name.to_owned(),
+            cells.chain([last.unwrap_or_default()]).collect(),
+        )
+    };
+    html_table(title, &columns, rows.into_iter().map(row))
 }
 
 fn of_each(title: &str, tally: &Tally<Figures>) -> String {
     let mut used: Vec<_> = tally.used().collect();
     used.sort_by_key(|(_, one)| Reverse(one.activations + one.refusals));
-    html_table(title, &FIGURES, used.into_iter().map(figures))
+    of_figures(title, used)
 }
 
 /// The rows under a heading for each column; nothing without rows.
