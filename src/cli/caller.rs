@@ -46,6 +46,16 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
+    /// The same with another text on standard output.
+    #[must_use]
+    pub fn map(self, change: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Answered(text) => Self::Answered(change(text)),
+            Self::Changed(text) => Self::Changed(change(text)),
+            other => other,
+        }
+    }
+
     /// The answer; a failure unless it `is_good`.
     ///
     /// # Errors

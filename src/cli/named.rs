@@ -37,13 +37,10 @@ pub fn meant<'a>(facts: &Facts, catalog: &'a Catalog, written: &str) -> Result<M
     if let Some(dir) = directory(&facts.run, written) {
         return Ok(Meant::Directory(dir));
     }
-    let is_installed =
-        || catalog.by_name(written).is_some() || !layers_with(facts, written).is_empty();
-    let is_path = || written.contains('/') && facts.run.env.cwd.join(written).exists();
-    if is_path() {
+    if written.contains('/') && facts.run.env.cwd.join(written).exists() {
         return Ok(Meant::Other);
     }
-    if !is_installed() {
+    if catalog.by_name(written).is_none() && layers_with(facts, written).is_empty() {
         let elsewhere = of_an_agent(&facts.run, written)?;
         return Ok(elsewhere.map_or(Meant::Other, Meant::Directory));
     }

@@ -72,12 +72,11 @@ fn is_in_force(facts: &Facts, written: &str) -> bool {
     };
     let named = catalog.by_name(written).into_iter();
     let mut meant = catalog.entries().iter().filter(is_meant).chain(named);
-    meant.any(|entry| restricts(entry) || is_always_on(facts, entry))
-}
-
-fn restricts(entry: &Entry) -> bool {
-    let skill = entry.disclosed();
-    skill.is_some_and(|skill| snapshot(skill, "").is_restricted())
+    meant.any(|entry| {
+        let skill = entry.disclosed();
+        let restricts = skill.is_some_and(|skill| snapshot(skill, "").is_restricted());
+        restricts || is_always_on(facts, entry)
+    })
 }
 
 /// Whether it is always on in any context, even one invisible from this one. Doubt counts as yes.

@@ -72,11 +72,9 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
             (Failure::Failed(error), Some(layer)) => Sync::refused(&error, layer, common),
             (other, _) => other,
         });
-    with_told(answer).map(fit).map_err(|failure| match failure {
-        Failure::Answered(text) => Failure::Answered(fit(text)),
-        Failure::Changed(text) => Failure::Changed(fit(text)),
-        other => other,
-    })
+    with_told(answer)
+        .map(fit)
+        .map_err(|failure| failure.map(fit))
 }
 
 /// The answer after what was told on the way. An error stays in front: its first word says that it
@@ -85,14 +83,12 @@ fn with_told(answer: Answer) -> Answer {
     let told = kept();
     match answer {
         Ok(answer) => Ok(told + &answer),
-        Err(Failure::Answered(answer)) => Err(Failure::Answered(told + &answer)),
-        Err(Failure::Changed(answer)) => Err(Failure::Changed(told + &answer)),
         Err(Failure::Failed(error)) if !told.is_empty() => {
             let next = error.next_step().unwrap_or_default();
             let next = format!("{next}\n\n{}", told.trim_end());
             Err(error.hint(next.trim_start()).into())
         }
-        Err(failure) => Err(failure),
+        Err(failure) => Err(failure.map(|answer| told + &answer)),
     }
 }
 

@@ -53,15 +53,19 @@ impl Check {
             message,
             parts,
         } = explained;
-        let parts: Vec<&Part> = parts.iter().filter(|part| part.kind != CALL).collect();
+        let word = if is_allowed { "allowed" } else { "blocked" };
+        let mut text = format!("{word}: {}\n", one_line(&message));
+        let parts = parts.iter().filter(|part| part.kind != CALL);
+        let parts: Vec<Value> = parts.map(|part| told(part, &message, &mut text)).collect();
         let explained = json!({
             "tool": tool,
             "allowed": is_allowed,
             // Why the call is allowed or not, for a person.
             "message": message,
             // The parts of a shell command; empty if there is nothing to split.
-            "parts": parts.iter().map(|part| value(part)).collect::<Vec<_>>(),
+            "parts": parts,
         });
+<<<<<<< HEAD
         let text = call.answer(&explained, || render(is_allowed, &message, &parts))?;
         Failure::unless(is_allowed, text)
     }
@@ -148,6 +152,9 @@ impl Explained {
             message: message(&decision),
             parts: decision.parts,
         })
+=======
+        Failure::unless(is_allowed, call.answer(&explained, || text)?)
+>>>>>>> 21e08ebf (cli: what is answered is made as data and as text at once, in check, verify and search)
     }
 }
 
@@ -161,37 +168,29 @@ fn message(decision: &Decision) -> String {
     }
 }
 
-fn value(part: &Part) -> Value {
-    let granted = part.outcome.as_ref().ok();
+/// One part of a shell command as data, and its line unless the message already has that part.
+fn told(part: &Part, message: &str, text: &mut String) -> Value {
+    let why = match &part.outcome {
+        Err(why) => format!("refused: {why}"),
+        Ok(grant) if grant.source() == Some(CONFIGURATION) => {
+            format!("granted: {grant}, an entry of {CONFIGURATION}")
+        }
+        Ok(grant) => format!("granted: {grant}"),
+    };
+    let (granted, refused) = (part.outcome.as_ref().ok(), part.outcome.as_ref().err());
+    let quoted = format!("`{}`", part.text);
+    if !refused.is_some_and(|why| message.contains(why) && message.contains(&quoted)) {
+        let (shown, why) = (one_line(&part.text), one_line(&why));
+        let _ = writeln!(text, "  {} `{shown}`: {why}", part.kind);
+    }
     json!({
         "kind": part.kind,
         "text": part.text,
         "granted_by": granted.map(ToString::to_string),
         // Whose entry that is: the skill's name, or `the configuration`.
         "source": granted.and_then(Grant::source),
-        "refused": part.outcome.as_ref().err(),
+        "refused": refused,
     })
-}
-
-fn render(is_allowed: bool, message: &str, parts: &[&Part]) -> String {
-    let word = if is_allowed { "allowed" } else { "blocked" };
-    let mut text = format!("{word}: {}\n", one_line(message));
-    for part in parts {
-        let why = match &part.outcome {
-            // The message already has the part that decides.
-            Err(why) if message.contains(why) && message.contains(&format!("`{}`", part.text)) => {
-                continue;
-            }
-            Err(why) => format!("refused: {why}"),
-            Ok(grant) if grant.source() == Some(CONFIGURATION) => {
-                format!("granted: {grant}, an entry of {CONFIGURATION}")
-            }
-            Ok(grant) => format!("granted: {grant}"),
-        };
-        let (shown, why) = (one_line(&part.text), one_line(&why));
-        let _ = writeln!(text, "  {} `{shown}`: {why}", part.kind);
-    }
-    text
 }
 
 /// Whose entries grant a call.

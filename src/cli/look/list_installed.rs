@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use clap::ValueEnum;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::catalog::{Catalog, Entry, plain};
 use crate::cli::agents::names;
@@ -170,13 +170,6 @@ fn below(report: &Report) -> Vec<Cell> {
 /// Installed skills that one search returns.
 const FOUND_SKILLS: usize = 10;
 
-#[derive(Serialize)]
-struct Found<'a> {
-    name: &'a str,
-    tool: &'a str,
-    description: String,
-}
-
 /// Search the installed skills by name, tag and description
 #[derive(Debug, clap::Args)]
 pub struct SearchInstalled {
@@ -189,18 +182,26 @@ impl SearchInstalled {
     /// The offered skills that match the words, best first.
     pub fn run(&self, call: Call) -> Result<String> {
         let catalog = Catalog::of(call.facts);
-        let found = catalog.search(&self.words).into_iter();
-        let found = found.map(|offered| Found {
-            name: offered.skill.name.as_str(),
-            tool: offered.tool,
-            description: plain(&offered.told()),
-        });
-        let found: Vec<Found> = found.collect();
-        call.answers("skills", &found, || self.told(call.facts, &found))
+        let (mut found, mut text) = (Vec::new(), String::new());
+        for offered in catalog.search(&self.words) {
+            let (name, description) = (offered.skill.name.as_str(), plain(&offered.told()));
+            if found.len() < FOUND_SKILLS {
+                let _ = match description.as_str() {
+                    "" => writeln!(text, "- {name}"),
+                    description => writeln!(text, "- {name}: {description}"),
+                };
+            }
+            let tool = offered.tool;
+            found.push(json!({"name": name, "tool": tool, "description": description}));
+        }
+        call.answers("skills", &found, || {
+            self.told(call.facts, found.len(), text)
+        })
     }
 
-    fn told(&self, facts: &Facts, found: &[Found]) -> String {
-        if found.is_empty() {
+    /// The first of so many that were found, and what to do next.
+    fn told(&self, facts: &Facts, found: usize, mut text: String) -> String {
+        if found == 0 {
             let words = quoted(&self.words.join(" "));
             // A model's tool calls it an action, a shell a command.
             let list = match facts.run.protocol {
@@ -212,14 +213,7 @@ impl SearchInstalled {
                  installed.\n"
             );
         }
-        let mut text = String::new();
-        for found in found.iter().take(FOUND_SKILLS) {
-            let _ = match found.description.as_str() {
-                "" => writeln!(text, "- {}", found.name),
-                description => writeln!(text, "- {}: {description}", found.name),
-            };
-        }
-        let more = found.len().saturating_sub(FOUND_SKILLS);
+        let more = found.saturating_sub(FOUND_SKILLS);
         if more > 0 {
             let _ = writeln!(
                 text,

@@ -369,7 +369,9 @@ impl Calls {
 
     fn record(&mut self, line: &Line) {
         let tool = line.text("tool");
-        let (agent, agent_tool) = (agent_of(line), line.text("agent_tool"));
+        // Chibi is none.
+        let agent: Option<Agent> = line.text("agent").parse().ok();
+        let agent_tool = line.text("agent_tool");
         let arguments = line.value.get("arguments").and_then(Value::as_object);
         let arguments = arguments.cloned().unwrap_or_default();
         let texts = arguments.values().filter_map(Value::as_str);
@@ -421,12 +423,6 @@ impl Calls {
         found.recorded += usize::from(is_recorded);
         found.documented += usize::from(!is_recorded);
     }
-}
-
-/// The agent other than chibi whose event it is.
-fn agent_of(line: &Line) -> Option<Agent> {
-    let name = line.text("agent");
-    Agent::ALL.into_iter().find(|agent| agent.as_str() == name)
 }
 
 /// Whether the event is a call that this skill's list refused, or would have refused.

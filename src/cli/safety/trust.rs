@@ -220,15 +220,13 @@ impl Trust {
                  .chibi/agent-skills.toml",
             ));
         }
-        let parts: Vec<_> = holders.iter().map(|holder| self.within(holder)).collect();
-        let mut found: Vec<_> = holders.into_iter().zip(parts).collect();
-        if self.skill.is_empty() {
-            return Ok(found);
-        }
-        let there = found.iter();
-        let there = there.flat_map(|(holder, _)| parts_of(holder));
-        let there: Vec<PathBuf> = there.collect();
-        found.retain(|(_, parts)| !parts.is_empty());
+        let there: Vec<PathBuf> = holders.iter().flat_map(|holder| parts_of(holder)).collect();
+        let with_parts = holders.into_iter().map(|holder| {
+            let parts = self.within(&holder);
+            (holder, parts)
+        });
+        let found = with_parts.filter(|(_, parts)| !parts.is_empty());
+        let found: Vec<_> = found.collect();
         let is_there = |name: &&String| {
             let mut parts = found.iter().flat_map(|(_, parts)| parts);
             parts.any(|part| part.ends_with(name))

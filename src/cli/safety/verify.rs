@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::slice;
 
-use serde::Serialize;
 use serde_json::json;
 
 use crate::catalog::{Catalog, Layer, Verdicts, signing_in_force};
+use crate::cli::json::Told;
 use crate::cli::market::{market, market_for};
 use crate::cli::named::{layer_of, layers_of, tell_which};
 use crate::cli::signed::{Fault, faults, withheld};
@@ -18,14 +18,6 @@ use crate::marketplace::{State, Synced, Verified, listed_name};
 use crate::policy::Event;
 use crate::sharing::Shared;
 use crate::skill::one_line;
-
-/// A link by which other agents found a skill, and which is not as it was made.
-#[derive(Serialize)]
-struct LinkFault {
-    path: String,
-    message: String,
-    remedy: &'static str,
-}
 
 const NONE_RECORDED: &str = "The lockfile has no skill.\n";
 
@@ -89,7 +81,7 @@ impl Verify {
         Failure::unless(is_whole, text + &failed.errors())
     }
 
-    fn told(&self, verified: &[Verified], unsigned: &[Fault], faults: &[LinkFault]) -> String {
+    fn told(&self, verified: &[Verified], unsigned: &[Fault], faults: &[Told]) -> String {
         if verified.is_empty() && faults.is_empty() && unsigned.is_empty() {
             return NONE_RECORDED.to_owned();
         }
@@ -115,9 +107,7 @@ impl Verify {
             let name = listed_name(&fault.name);
             let _ = writeln!(text, "{name}: {}\n  {}", fault.message, fault.remedy);
         }
-        for fault in faults {
-            let _ = writeln!(text, "{}\n  {}", one_line(&fault.message), fault.remedy);
-        }
+        text.extend(faults.iter().map(|fault| &*fault.text));
         text
     }
 
@@ -160,8 +150,9 @@ impl Verify {
     }
 }
 
-/// What is wrong with the links to these skills; without names, to those of the layer.
-fn link_faults(facts: &Facts, by_layer: &[(Layer, Vec<String>)]) -> Vec<LinkFault> {
+/// What is wrong with the links by which other agents found these skills; without names, with those of
+/// the layer.
+fn link_faults(facts: &Facts, by_layer: &[(Layer, Vec<String>)]) -> Vec<Told> {
     let each = by_layer.iter().flat_map(|(layer, names)| {
         let faults = Shared::of(facts, *layer).map(|shared| shared.faults());
         let meant = |skill: &Path| {
@@ -176,10 +167,9 @@ fn link_faults(facts: &Facts, by_layer: &[(Layer, Vec<String>)]) -> Vec<LinkFaul
         faults.map(|(link, skill, fault)| {
             let (message, remedy) = agents::fault(&link, &skill, fault);
             let path = link.path.display().to_string();
-            LinkFault {
-                path,
-                message,
-                remedy,
+            Told {
+                text: format!("{}\n  {remedy}\n", one_line(&message)),
+                json: json!({"path": path, "message": message, "remedy": remedy}),
             }
         })
     });

@@ -44,7 +44,10 @@ fn without_chibi(run: &RunContext) -> Vec<Check> {
     let text = format!("skills and state are in `{data}`, for other agents than chibi");
     let mut checks = vec![Check::ok("program", text)];
     checks.extend(program.and_then(unsafe_mode));
-    checks.extend(of_chibi(run).map(|theirs| {
+    // The program that chibi loads, where that is another installation.
+    let theirs = usual(run).map(|dir| dir.join(NAME));
+    let theirs = theirs.filter(|program| program.is_file());
+    checks.extend(theirs.map(|theirs| {
         let text = format!(
             "chibi loads `{}`, which has its own skills and knows nothing of those here",
             theirs.display()
@@ -52,12 +55,6 @@ fn without_chibi(run: &RunContext) -> Vec<Check> {
         Check::warn("plugin-elsewhere", text, SHARE)
     }));
     checks
-}
-
-/// The program that chibi loads, where that is another installation.
-fn of_chibi(run: &RunContext) -> Option<PathBuf> {
-    let program = usual(run)?.join(NAME);
-    program.is_file().then_some(program)
 }
 
 /// The plugin directory of chibi.
@@ -274,7 +271,9 @@ fn duplicates(run: &RunContext) -> Option<Check> {
     let mut shown: Vec<String> = Vec::new();
     for dir in std::env::split_paths(run.env.os("PATH")?) {
         let program = run.env.cwd.join(dir).join("agent-skills");
-        if runnable(&program).is_some_and(|target| seen.insert(target)) {
+        let is_program = program.is_file() && mode(&program) & 0o111 != 0;
+        let target = program.canonicalize().ok().filter(|_| is_program);
+        if target.is_some_and(|target| seen.insert(target)) {
             shown.push(format!("`{}`", program.display()));
         }
     }
@@ -287,11 +286,4 @@ fn duplicates(run: &RunContext) -> Option<Check> {
             "a shell runs the first: remove the others, or make them links to it",
         )),
     }
-}
-
-fn runnable(path: &Path) -> Option<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
-    let metadata = path.metadata().ok()?;
-    let is_program = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
-    path.canonicalize().ok().filter(|_| is_program)
 }
