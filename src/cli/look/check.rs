@@ -65,9 +65,7 @@ impl Check {
             // The parts of a shell command; empty if there is nothing to split.
             "parts": parts,
         });
-<<<<<<< HEAD
-        let text = call.answer(&explained, || render(is_allowed, &message, &parts))?;
-        Failure::unless(is_allowed, text)
+        Failure::unless(is_allowed, call.answer(&explained, || text)?)
     }
 
     fn in_chibi(&self, call: Call, arguments: Map<String, Value>) -> Result<Explained> {
@@ -152,9 +150,6 @@ impl Explained {
             message: message(&decision),
             parts: decision.parts,
         })
-=======
-        Failure::unless(is_allowed, call.answer(&explained, || text)?)
->>>>>>> 21e08ebf (cli: what is answered is made as data and as text at once, in check, verify and search)
     }
 }
 

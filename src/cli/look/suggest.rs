@@ -165,12 +165,11 @@ impl Suggested {
 
 /// The entries for people, or why there are `none`; then what was left out, and what they change.
 fn shown(name: &str, found: &Suggestions, none: Option<&str>, screen: Screen) -> String {
-    let mut text = match none {
-        Some(none) => screen.hanging("", &one_line(none), 0),
-        None => {
-            let entries = counted(found.entries.len(), "entry", "entries");
-            format!("{entries} would let `{name}` do what was refused:\n")
-        }
+    let mut text = if let Some(none) = none {
+        screen.hanging("", &one_line(none), 0)
+    } else {
+        let entries = counted(found.entries.len(), "entry", "entries");
+        format!("{entries} would let `{name}` do what was refused:\n")
     };
     for one in &found.entries {
         let entry = screen.paint(&one_line(&one.entry), Paint::Bold);

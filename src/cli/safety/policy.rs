@@ -10,6 +10,7 @@ use crate::catalog::{
     Catalog, Entry, Explained, Explainer, Holds, Installed, Standing, Withheld,
     signature as signature_of,
 };
+use crate::cli::json::with;
 use crate::cli::named::installed;
 use crate::cli::report::is_told;
 use crate::cli::{Answer, Call, Failure, Paint, Screen};
@@ -289,9 +290,7 @@ fn about(
         let why = one_line(&format!("{}: {}{place}", said.rule, said.why));
         text += &screen.hanging("  ", &format!("{outcome}  {why}"), 6);
         // Where in its file the rule is.
-        let mut ruled = json!(said);
-        ruled["line"] = json!(line);
-        rules.push(ruled);
+        rules.push(with(json!(said), json!({"line": line})));
     }
     let signature = skill.filter(|_| is_signed);
     let signature = signature.and_then(|_| signature_of(facts, entry, origins).ok());

@@ -57,9 +57,16 @@ impl Doctor {
             "broken": broken, "fixed": fixed, "not_fixed": not_fixed, "checks": checks,
         });
         let text = call.answer(&answer, || {
-            let fixed = told("fixed", Paint::Good, &fixed, call.screen);
-            let not_fixed = told("not repaired", Paint::Warn, &not_fixed, call.screen);
-            fixed + &not_fixed + &render(&checks, call.screen)
+            let mut text = String::new();
+            for (word, paint, lines) in [
+                ("fixed", Paint::Good, &fixed),
+                ("not repaired", Paint::Warn, &not_fixed),
+            ] {
+                for line in lines {
+                    let _ = writeln!(text, "{} {line}", call.screen.paint(word, paint));
+                }
+            }
+            text + &render(&checks, call.screen)
         })?;
         Failure::unless(!broken, text)
     }
@@ -82,15 +89,6 @@ fn repair(facts: &Facts) -> (Vec<String>, Vec<String>) {
         }
     }
     (fixed, not_fixed)
-}
-
-/// Lines that begin with the same word.
-fn told(word: &str, paint: Paint, lines: &[String], screen: Screen) -> String {
-    let word = screen.paint(word, paint);
-    lines
-        .iter()
-        .map(|line| format!("{word} {line}\n"))
-        .collect()
 }
 
 fn render(checks: &[Check], screen: Screen) -> String {
