@@ -1,5 +1,6 @@
-//! The links to the skills of one layer, and the directories in which agents look for them, of one
-//! user or of one project.
+//! Where agents other than chibi find installed skills: by links from the directories in which they
+//! look, of one user or of one project, to the one directory where each skill is installed. It knows no
+//! marketplace and installs nothing; it neither follows nor replaces what it did not make.
 
 use std::collections::BTreeMap;
 use std::io;
