@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::cli::describe::printable;
@@ -17,12 +17,6 @@ use crate::sys::{Durable, files};
 
 /// The number of lines shown of an unexpected answer, or of how it differs.
 const SHOWN: usize = 12;
-
-#[derive(Serialize)]
-struct Report {
-    file: String,
-    plays: Vec<Played>,
-}
 
 /// Play conversations with skills and compare the answers
 #[derive(Debug, clap::Args)]
@@ -41,25 +35,22 @@ impl Simulate {
         let exe = call.facts.run.env.exe.as_deref().ok_or_else(|| {
             Error::new("this program's own path is unknown").hint("call it by its full path")
         })?;
-        let mut reports = Vec::new();
+        let is_recorded = self.record && !call.common.dry_run;
+        let (mut told, mut text, mut is_good) = (Vec::new(), String::new(), true);
         for file in &self.files {
             let conversation = Conversation::read(file)?;
             let plays = conversation
                 .play(exe, &call.facts.run.env, !self.record)
                 .map_err(|error| error.context(file.display()))?;
-            if self.record && !call.common.dry_run {
+            if is_recorded {
                 record(&conversation, &plays)?;
             }
             let file = file.display().to_string();
-            reports.push(Report { file, plays });
+            text += &shown(&one_line(&file), &plays, is_recorded);
+            is_good &= plays.iter().all(|play| play.failed() == 0);
+            told.push(json!({"file": file, "plays": plays}));
         }
-        let shown = |report: &Report| shown(report, self.record && !call.common.dry_run);
-        let text = call.answers("conversations", &reports, || {
-            reports.iter().map(shown).collect()
-        })?;
-        let mut plays = reports.iter().flat_map(|report| &report.plays);
-        let failed = plays.any(|play| play.failed() > 0);
-        Failure::unless(!failed, text)
+        Failure::unless(is_good, call.answers("conversations", &told, || text)?)
     }
 }
 
@@ -71,10 +62,9 @@ fn record(conversation: &Conversation, plays: &[Played]) -> Result<()> {
         .map_err(|error| error.hint("nothing was recorded; check the file's permissions"))
 }
 
-fn shown(report: &Report, recorded: bool) -> String {
+fn shown(file: &str, plays: &[Played], is_recorded: bool) -> String {
     let mut text = String::new();
-    let file = one_line(&report.file);
-    for play in &report.plays {
+    for play in plays {
         let _ = writeln!(text, "{file} ({})", play.host);
         for (at, step) in play.steps.iter().enumerate() {
             show_step(&mut text, at + 1, step);
@@ -86,7 +76,7 @@ fn shown(report: &Report, recorded: bool) -> String {
             count(all - failed, "step")
         );
     }
-    if recorded {
+    if is_recorded {
         let _ = writeln!(text, "the answers were written into {file}");
     }
     text
