@@ -243,7 +243,7 @@ fn by_policies(policies: &Policies, project_root: &Path) -> impl Iterator<Item =
 /// The shell that reads a command.
 fn shell_of(run: &RunContext) -> Shell {
     let Some(calling) = &run.agent else {
-        return shell::CHIBI;
+        return shell::SH;
     };
     let table = calling.agent.table();
     let users = run.env.path("SHELL").filter(|_| table.users_shell);

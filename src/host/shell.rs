@@ -21,8 +21,14 @@ pub struct Shell {
     pub persists: bool,
 }
 
-/// chibi runs `sh -c` for each command, in the project root.
-pub const CHIBI: Shell = Shell {
+/// `sh -c` for each command, as in chibi.
+pub const SH: Shell = Shell {
     language: Language::Sh,
+    persists: false,
+};
+
+/// bash or zsh, anew for each command.
+pub const BASH_OR_ZSH: Shell = Shell {
+    language: Language::BashOrZsh,
     persists: false,
 };

@@ -78,12 +78,19 @@ pub struct Judged {
 }
 
 impl Judged {
+    /// The call goes on, and nothing decided that.
+    pub const ALLOWED: Self = Self {
+        verdict: Verdict::Allow,
+        event: None,
+        arguments: None,
+    };
+
     /// A verdict, with its event.
     pub fn new(verdict: Verdict, event: Option<Event>) -> Self {
         Self {
             verdict,
             event,
-            arguments: None,
+            ..Self::ALLOWED
         }
     }
 
@@ -208,7 +215,7 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
     };
     let is_idle = session.activated.is_empty() && denies_no_tool(&policies);
     if is_idle && call.ours != Some(OurTool::Direct) {
-        return Judged::new(Verdict::Allow, None);
+        return Judged::ALLOWED;
     }
     // Without a readable configuration, the default rules are the least that holds.
     let (config, unreadable) = match facts.config() {
@@ -251,7 +258,7 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
 /// Refuses a call that cannot be read, for this reason, if anything is in force.
 pub fn refuse_unread(on: &Grounds, shown: &str, why: &str) -> Judged {
     if on.nothing_is_in_force() || !on.mode().restricts() {
-        return Judged::new(Verdict::Allow, None);
+        return Judged::ALLOWED;
     }
     let text = match &on.lack {
         Some(Lack { what, error }) => {
@@ -344,7 +351,7 @@ impl Case<'_> {
         }
         match self.proven() {
             Some((why, event)) => Judged::new(Verdict::Grant(why), Some(event)),
-            None => Judged::new(Verdict::Allow, None),
+            None => Judged::ALLOWED,
         }
     }
 

@@ -36,9 +36,10 @@ impl Ask {
 
     /// The call of an agent's tool, if it has one for this.
     fn in_agent(&self, world: &World) -> Option<Value> {
-        let tool = |wanted: fn(&Does) -> Option<&'static str>| {
+        let tool = |wanted: Does| {
             let mut tools = world.form.agent.table().tools.iter();
-            tools.find_map(|tool| Some((tool.name, wanted(&tool.does)?)))
+            let tool = tools.find(|tool| tool.does == wanted)?;
+            Some((tool.name, tool.keys[0]))
         };
         let (name, arguments) = match self {
             Run(command) => (world.form.shell.1, json!({ "command": command })),
@@ -51,17 +52,11 @@ impl Ask {
                 (name, json!({key: path, "content": "x"}))
             }
             Read(path) => {
-                let (name, key) = tool(|does| match does {
-                    Does::Read(keys) => keys.first().copied(),
-                    _ => None,
-                })?;
+                let (name, key) = tool(Does::Read)?;
                 (name, json!({ key: path }))
             }
             Fetch(url) => {
-                let (name, key) = tool(|does| match does {
-                    Does::Fetch(key) => Some(*key),
-                    _ => None,
-                })?;
+                let (name, key) = tool(Does::Fetch)?;
                 (name, json!({ key: url }))
             }
         };

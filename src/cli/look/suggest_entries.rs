@@ -390,8 +390,8 @@ impl Calls {
         }
         let mut found = Found::new(agent, tool, Value::Object(arguments), example);
         if let Some(table) = agent.map(Agent::table).filter(|_| !agent_tool.is_empty()) {
-            match table.does(agent_tool) {
-                Some(Does::Skill(_)) => {
+            match table.tool(agent_tool) {
+                Some(its) if its.does == Does::Skill => {
                     let name = tool.strip_prefix(ours::SKILL);
                     let name = name.and_then(|name| name.strip_prefix('_'));
                     found.activates = name.map(str::to_owned);

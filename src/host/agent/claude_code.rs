@@ -2,25 +2,9 @@
 
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills, Started, Table,
-    tool,
+    Does, First, Form, Injects, Moment, Named, Serves, Skills, Started, Table, tool,
 };
-use crate::host::shell::{Language, Shell};
-
-/// The keys that Claude Code's hooks and those modelled on them have.
-pub(super) const KEYS: Keys = Keys {
-    event: "hook_event_name",
-    session: "session_id",
-    parent: "",
-    subagent: "agent_id",
-    prompt: "prompt_id",
-    cwd: "cwd",
-    tool: "tool_name",
-    arguments: "tool_input",
-    text: "prompt",
-    command: "command_name",
-    command_arguments: "command_args",
-};
+use crate::host::shell::BASH_OR_ZSH;
 
 /// Its events.
 pub(super) const EVENTS: &[(&str, Moment)] = &[
@@ -52,57 +36,50 @@ pub(super) const OWN_PROMPTS: &[&str] = &[
 ];
 
 pub(super) static TABLE: Table = Table {
-    keys: KEYS,
     events: EVENTS,
-    prompts: Prompts::ByIdentity,
     own_prompts: OWN_PROMPTS,
     tools: &[
-        tool("Bash", Does::Shell("command", &[])),
-        tool("Read", Does::Read(&["file_path"])),
-        tool("Write", Does::Write(&["file_path"])),
-        tool("Edit", Does::Edit(&["file_path"])),
-        tool("MultiEdit", Does::Edit(&["file_path"])),
-        tool("NotebookEdit", Does::Edit(&["notebook_path"])),
-        tool("NotebookRead", Does::Read(&["notebook_path"])),
-        tool("Glob", Does::Find(&["path"])),
-        tool("Grep", Does::Search(&["path"])),
-        tool("LS", Does::List(&["path"])),
-        tool("WebFetch", Does::Fetch("url")),
-        tool("WebSearch", Does::WebSearch),
-        tool("Agent", Does::SubAgent("subagent_type")),
-        tool("Task", Does::SubAgent("subagent_type")),
-        tool("Workflow", Does::SubAgent("name")),
-        tool("Skill", Does::Skill("skill")),
-        tool("TodoWrite", Does::Todo),
-        tool("TaskCreate", Does::Todo),
-        tool("TaskUpdate", Does::Todo),
-        tool("TaskList", Does::Todo),
-        tool("TaskGet", Does::Todo),
-        tool("AskUserQuestion", Does::AskUser),
-        tool("ToolSearch", Does::Harmless),
-        tool("EnterPlanMode", Does::Harmless),
-        tool("ExitPlanMode", Does::Harmless),
-        tool("BashOutput", Does::Harmless),
-        tool("KillShell", Does::Harmless),
-        tool("TaskOutput", Does::Harmless),
-        tool("TaskStop", Does::Harmless),
+        tool("Bash", Does::Shell, &["command"]),
+        tool("Read", Does::Read, &["file_path"]),
+        tool("Write", Does::Write, &["file_path"]),
+        tool("Edit", Does::Edit, &["file_path"]),
+        tool("MultiEdit", Does::Edit, &["file_path"]),
+        tool("NotebookEdit", Does::Edit, &["notebook_path"]),
+        tool("NotebookRead", Does::Read, &["notebook_path"]),
+        tool("Glob", Does::Find, &["path"]),
+        tool("Grep", Does::Search, &["path"]),
+        tool("LS", Does::List, &["path"]),
+        tool("WebFetch", Does::Fetch, &["url"]),
+        tool("WebSearch", Does::WebSearch, &[]),
+        tool("Agent", Does::SubAgent, &["subagent_type"]),
+        tool("Task", Does::SubAgent, &["subagent_type"]),
+        tool("Workflow", Does::SubAgent, &["name"]),
+        tool("Skill", Does::Skill, &["skill"]),
+        tool("TodoWrite", Does::Todo, &[]),
+        tool("TaskCreate", Does::Todo, &[]),
+        tool("TaskUpdate", Does::Todo, &[]),
+        tool("TaskList", Does::Todo, &[]),
+        tool("TaskGet", Does::Todo, &[]),
+        tool("AskUserQuestion", Does::AskUser, &[]),
+        tool("ToolSearch", Does::Harmless, &[]),
+        tool("EnterPlanMode", Does::Harmless, &[]),
+        tool("ExitPlanMode", Does::Harmless, &[]),
+        tool("BashOutput", Does::Harmless, &[]),
+        tool("KillShell", Does::Harmless, &[]),
+        tool("TaskOutput", Does::Harmless, &[]),
+        tool("TaskStop", Does::Harmless, &[]),
         // Its answer in the form that its user asked for.
-        tool("StructuredOutput", Does::Harmless),
+        tool("StructuredOutput", Does::Harmless, &[]),
     ],
-    mcp: Mcp::DoubleUnderscores,
     // The working directory persists, and each call says where it is; variables do not.
-    shell: Shell {
-        language: Language::BashOrZsh,
-        persists: false,
-    },
-    users_shell: false,
+    shell: BASH_OR_ZSH,
     // It had Glob, Grep and LS; its shell now has `find` and `grep` of its own.
     reads_by_shell: true,
     form: Form::Claude { tells: true },
     serves: Serves {
         grant: true,
         ask: true,
-        rewrite: None,
+        ..Serves::RESTRICTING
     },
     started: Started::There(&["CLAUDE_PROJECT_DIR"]),
     skills: Skills {
@@ -135,9 +112,7 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::Always,
     runs_hooks: true,
-    reads_activate: false,
-    typed: &[],
-    types_unseen: false,
+    ..Table::USUAL
 };
 
 /// Its configuration (code.claude.com/docs/en/hooks; tried with 2.1.330). Entries have the form
@@ -157,12 +132,8 @@ pub(super) const SETTINGS: Settings = Settings {
                    Where this program is missing, Claude Code goes on without it",
     managed: Some("/etc/claude-code/managed-settings.d/agent-skills.json"),
     format: Format::Hooks(Handler {
-        grouped: true,
-        versioned: &[],
-        typed: true,
         command: Command::Words("command"),
-        timeout: ("timeout", 10),
-        with: &[],
+        ..Handler::USUAL
     }),
     gate: Some("*"),
     after: Some("Skill"),

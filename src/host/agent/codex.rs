@@ -1,51 +1,34 @@
 //! Codex CLI (docs/hosts.md#codex): the schemas in release 0.169.0, and its sources.
 
-use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
-use super::table::{
-    Called, Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills,
-    Started, Table, tool,
-};
-use crate::host::shell::{Language, Shell};
+use super::settings::{Format, Handler, Home, Off, Settings, Switch, Watched};
+use super::table::{Called, Deep, Does, First, Keys, Moment, Named, Skills, Table, tool};
+use crate::host::shell::BASH_OR_ZSH;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
         prompt: "turn_id",
-        ..claude_code::KEYS
+        ..Keys::USUAL
     },
     events: &[
         ("PreToolUse", Moment::BeforeTool),
         ("UserPromptSubmit", Moment::Prompt),
         ("SessionEnd", Moment::End),
     ],
-    prompts: Prompts::ByIdentity,
-    own_prompts: &[],
     tools: &[
-        tool("Bash", Does::Shell("command", &[])),
-        tool("apply_patch", Does::Patch("command")),
-        tool("view_image", Does::Read(&["path"])),
-        tool("spawn_agent", Does::SubAgent("agent_type")),
-        tool("collaborationspawn_agent", Does::SubAgent("agent_type")),
-        tool("update_plan", Does::Todo),
-        tool("tool_search", Does::Harmless),
-        tool("collaborationwait_agent", Does::Harmless),
-        tool("collaborationlist_agents", Does::Harmless),
-        tool("collaborationinterrupt_agent", Does::Harmless),
+        tool("Bash", Does::Shell, &["command"]),
+        tool("apply_patch", Does::Patch, &["command"]),
+        tool("view_image", Does::Read, &["path"]),
+        tool("spawn_agent", Does::SubAgent, &["agent_type"]),
+        tool("collaborationspawn_agent", Does::SubAgent, &["agent_type"]),
+        tool("update_plan", Does::Todo, &[]),
+        tool("tool_search", Does::Harmless, &[]),
+        tool("collaborationwait_agent", Does::Harmless, &[]),
+        tool("collaborationlist_agents", Does::Harmless, &[]),
+        tool("collaborationinterrupt_agent", Does::Harmless, &[]),
     ],
-    mcp: Mcp::DoubleUnderscores,
-    shell: Shell {
-        language: Language::BashOrZsh,
-        persists: false,
-    },
+    shell: BASH_OR_ZSH,
     users_shell: true,
     reads_by_shell: true,
-    form: Form::Claude { tells: false },
-    serves: Serves {
-        grant: false,
-        ask: false,
-        rewrite: None,
-    },
-    started: Started::There(&[]),
     skills: Skills {
         enterprise: &["/etc/codex/skills"],
         personal: &[".agents/skills", ".codex/skills"],
@@ -61,12 +44,11 @@ pub(super) static TABLE: Table = Table {
         },
         ..Skills::NONE
     },
-    injects: Injects::No,
-    runs_hooks: false,
     reads_activate: true,
     typed: &[Called::Anywhere('$')],
     // `write_stdin` has no hook (openai/codex#20204).
     types_unseen: true,
+    ..Table::USUAL
 };
 
 /// Its configuration (developers.openai.com/codex/hooks.md; tried with 0.169.0). Its `hooks.json`
@@ -85,14 +67,7 @@ pub(super) const SETTINGS: Settings = Settings {
     project_note: "others who share the repository are asked by Codex to trust this entry, which \
                    names a program on your machine; where that is missing, Codex goes on without it",
     managed: Some("/etc/codex/requirements.toml"),
-    format: Format::Hooks(Handler {
-        grouped: true,
-        versioned: &[],
-        typed: true,
-        command: Command::Shell,
-        timeout: ("timeout", 10),
-        with: &[],
-    }),
+    format: Format::Hooks(Handler::USUAL),
     gate: Some("*"),
     after: None,
     unregistered: &["SessionEnd"],

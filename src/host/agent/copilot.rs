@@ -5,68 +5,61 @@ use super::Scope;
 use super::claude_code;
 use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Called, Deep, Does, First, Form, Injects, Keys, Mcp, Named, Prompts, Serves, Skills, Started,
-    Table, tool,
+    Called, Deep, Does, First, Keys, Mcp, Named, Prompts, Serves, Skills, Started, Table, tool,
 };
-use crate::host::shell::{Language, Shell};
+use crate::host::shell::SH;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
         // A subagent has a session of its own.
         parent: "parent_agent_id",
         prompt: "",
-        ..claude_code::KEYS
+        ..Keys::USUAL
     },
     events: claude_code::EVENTS,
     prompts: Prompts::ByEvent,
     own_prompts: &["<system_notification>"],
     tools: &[
-        tool("Bash", Does::Shell("command", &[])),
-        tool("bash", Does::Shell("command", &[])),
-        tool("Read", Does::Read(&["path", "file_path"])),
-        tool("view", Does::Read(&["path"])),
-        tool("Write", Does::Write(&["path", "file_path"])),
-        tool("create", Does::Write(&["path"])),
-        tool("Edit", Does::Edit(&["path", "file_path"])),
-        tool("edit", Does::Edit(&["path"])),
-        tool("apply_patch", Does::Patch("patch")),
-        tool("Glob", Does::Find(&["paths", "path"])),
-        tool("glob", Does::Find(&["paths", "path"])),
-        tool("Grep", Does::Search(&["paths", "path"])),
-        tool("grep", Does::Search(&["paths", "path"])),
-        tool("WebFetch", Does::Fetch("url")),
-        tool("web_fetch", Does::Fetch("url")),
-        tool("WebSearch", Does::WebSearch),
-        tool("web_search", Does::WebSearch),
-        tool("Agent", Does::SubAgent("agent_type")),
-        tool("task", Does::SubAgent("agent_type")),
-        tool("skill", Does::Skill("skill")),
-        tool("Skill", Does::Skill("skill")),
-        tool("TodoWrite", Does::Todo),
-        tool("update_todo", Does::Todo),
-        tool("AskUserQuestion", Does::AskUser),
-        tool("ask_user", Does::AskUser),
-        tool("report_intent", Does::Harmless),
-        tool("task_complete", Does::Harmless),
-        tool("read_bash", Does::Harmless),
-        tool("stop_bash", Does::Harmless),
-        tool("list_bash", Does::Harmless),
-        tool("read_agent", Does::Harmless),
-        tool("list_agents", Does::Harmless),
+        tool("Bash", Does::Shell, &["command"]),
+        tool("bash", Does::Shell, &["command"]),
+        tool("Read", Does::Read, &["path", "file_path"]),
+        tool("view", Does::Read, &["path"]),
+        tool("Write", Does::Write, &["path", "file_path"]),
+        tool("create", Does::Write, &["path"]),
+        tool("Edit", Does::Edit, &["path", "file_path"]),
+        tool("edit", Does::Edit, &["path"]),
+        tool("apply_patch", Does::Patch, &["patch"]),
+        tool("Glob", Does::Find, &["paths", "path"]),
+        tool("glob", Does::Find, &["paths", "path"]),
+        tool("Grep", Does::Search, &["paths", "path"]),
+        tool("grep", Does::Search, &["paths", "path"]),
+        tool("WebFetch", Does::Fetch, &["url"]),
+        tool("web_fetch", Does::Fetch, &["url"]),
+        tool("WebSearch", Does::WebSearch, &[]),
+        tool("web_search", Does::WebSearch, &[]),
+        tool("Agent", Does::SubAgent, &["agent_type"]),
+        tool("task", Does::SubAgent, &["agent_type"]),
+        tool("skill", Does::Skill, &["skill"]),
+        tool("Skill", Does::Skill, &["skill"]),
+        tool("TodoWrite", Does::Todo, &[]),
+        tool("update_todo", Does::Todo, &[]),
+        tool("AskUserQuestion", Does::AskUser, &[]),
+        tool("ask_user", Does::AskUser, &[]),
+        tool("report_intent", Does::Harmless, &[]),
+        tool("task_complete", Does::Harmless, &[]),
+        tool("read_bash", Does::Harmless, &[]),
+        tool("stop_bash", Does::Harmless, &[]),
+        tool("list_bash", Does::Harmless, &[]),
+        tool("read_agent", Does::Harmless, &[]),
+        tool("list_agents", Does::Harmless, &[]),
     ],
     mcp: Mcp::Hyphen,
     // Bash; only calls with a `shellId` share one.
-    shell: Shell {
-        language: Language::Sh,
-        persists: false,
-    },
-    users_shell: false,
-    reads_by_shell: false,
-    form: Form::Claude { tells: false },
+    shell: SH,
     serves: Serves {
         grant: true,
         ask: true,
-        rewrite: None,
+        ..Serves::RESTRICTING
     },
     started: Started::There(&["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"]),
     skills: Skills {
@@ -86,15 +79,12 @@ pub(super) static TABLE: Table = Table {
         above: true,
         ..Skills::NONE
     },
-    injects: Injects::No,
-    runs_hooks: false,
-    reads_activate: false,
     // Where it knows the name it puts this in its place.
     typed: &[
         Called::First('/'),
         Called::Between("The user explicitly invoked the \"/", "\" skill"),
     ],
-    types_unseen: false,
+    ..Table::USUAL
 };
 
 /// Its configuration (docs.github.com/en/copilot/reference/hooks-reference; tried with 1.0.102). With
@@ -116,10 +106,9 @@ pub(super) const SETTINGS: Settings = Settings {
     format: Format::Hooks(Handler {
         grouped: false,
         versioned: &[Scope::User, Scope::Managed],
-        typed: true,
         command: Command::Words("exec"),
         timeout: ("timeoutSec", 10),
-        with: &[],
+        ..Handler::USUAL
     }),
     gate: None,
     after: Some("skill"),

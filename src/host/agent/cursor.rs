@@ -1,56 +1,49 @@
 //! Cursor (docs/hosts.md#cursor), by its documentation of hooks only.
 
 use super::Scope;
-use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Literal, Settings, Watched};
-use super::table::{
-    Called, Does, Form, Injects, Keys, Mcp, Moment, Prompts, Serves, Skills, Started, Table, tool,
-};
-use crate::host::shell::{Language, Shell};
+use super::settings::{Format, Handler, Home, Literal, Settings, Watched};
+use super::table::{Called, Does, Form, Keys, Moment, Serves, Skills, Started, Table, tool};
+use crate::host::shell::{BASH_OR_ZSH, Shell};
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
         session: "conversation_id",
         subagent: "",
         prompt: "generation_id",
-        ..claude_code::KEYS
+        ..Keys::USUAL
     },
     events: &[
         ("preToolUse", Moment::BeforeTool),
         ("beforeSubmitPrompt", Moment::Prompt),
         ("sessionEnd", Moment::End),
     ],
-    prompts: Prompts::ByIdentity,
-    own_prompts: &[],
     tools: &[
         tool(
             "Shell",
-            Does::Shell("command", &["cwd", "working_directory"]),
+            Does::Shell,
+            &["command", "cwd", "working_directory"],
         ),
-        tool("Read", Does::Read(&["file_path", "path"])),
-        tool("Write", Does::Write(&["file_path", "path"])),
-        tool("Edit", Does::Edit(&["file_path", "path"])),
-        tool("Delete", Does::Edit(&["file_path", "path"])),
-        tool("Grep", Does::Search(&["path"])),
-        tool("Glob", Does::Find(&["path", "target_directory"])),
-        tool("LS", Does::List(&["path", "target_directory"])),
-        tool("WebFetch", Does::Fetch("url")),
-        tool("WebSearch", Does::WebSearch),
-        tool("Task", Does::SubAgent("subagent_type")),
-        tool("TodoWrite", Does::Todo),
+        tool("Read", Does::Read, &["file_path", "path"]),
+        tool("Write", Does::Write, &["file_path", "path"]),
+        tool("Edit", Does::Edit, &["file_path", "path"]),
+        tool("Delete", Does::Edit, &["file_path", "path"]),
+        tool("Grep", Does::Search, &["path"]),
+        tool("Glob", Does::Find, &["path", "target_directory"]),
+        tool("LS", Does::List, &["path", "target_directory"]),
+        tool("WebFetch", Does::Fetch, &["url"]),
+        tool("WebSearch", Does::WebSearch, &[]),
+        tool("Task", Does::SubAgent, &["subagent_type"]),
+        tool("TodoWrite", Does::Todo, &[]),
     ],
-    mcp: Mcp::DoubleUnderscores,
     shell: Shell {
-        language: Language::BashOrZsh,
         persists: true,
+        ..BASH_OR_ZSH
     },
     users_shell: true,
-    reads_by_shell: false,
     form: Form::Permission,
     serves: Serves {
-        grant: false,
         ask: true,
-        rewrite: None,
+        ..Serves::RESTRICTING
     },
     started: Started::Told(&["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {
@@ -68,11 +61,9 @@ pub(super) static TABLE: Table = Table {
         ],
         ..Skills::NONE
     },
-    injects: Injects::No,
-    runs_hooks: false,
     reads_activate: true,
     typed: &[Called::First('/')],
-    types_unseen: false,
+    ..Table::USUAL
 };
 
 /// Its configuration (cursor.com/docs, hooks; not tried).
@@ -94,9 +85,8 @@ pub(super) const SETTINGS: Settings = Settings {
         grouped: false,
         versioned: &Scope::ALL,
         typed: false,
-        command: Command::Shell,
-        timeout: ("timeout", 10),
         with: &[("failClosed", Literal::True)],
+        ..Handler::USUAL
     }),
     gate: None,
     after: None,

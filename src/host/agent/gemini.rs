@@ -1,19 +1,18 @@
 //! Gemini CLI (docs/hosts.md#gemini): its reference of hooks, and release 0.61.0.
 
-use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
+use super::settings::{Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
 use super::table::{
-    Deep, Does, First, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves, Skills,
-    Started, Table, tool,
+    Deep, Does, First, Form, Keys, Mcp, Moment, Named, Own, Prompts, Serves, Skills, Started,
+    Table, tool,
 };
-use crate::host::shell::{Language, Shell};
+use crate::host::shell::SH;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
         // A subagent's calls carry no mark, and have no prompt of their own.
         subagent: "",
         prompt: "",
-        ..claude_code::KEYS
+        ..Keys::USUAL
     },
     events: &[
         ("BeforeTool", Moment::BeforeTool),
@@ -21,42 +20,35 @@ pub(super) static TABLE: Table = Table {
         ("SessionEnd", Moment::End),
     ],
     prompts: Prompts::ByEvent,
-    own_prompts: &[],
     tools: &[
         tool(
             "run_shell_command",
-            Does::Shell("command", &["dir_path", "directory"]),
+            Does::Shell,
+            &["command", "dir_path", "directory"],
         ),
-        tool("read_file", Does::Read(&["file_path", "absolute_path"])),
-        tool("write_file", Does::Write(&["file_path"])),
-        tool("replace", Does::Edit(&["file_path"])),
-        tool("list_directory", Does::List(&["dir_path", "path"])),
-        tool("glob", Does::Find(&["dir_path", "path"])),
-        tool("grep_search", Does::Search(&["dir_path", "path"])),
-        tool("search_file_content", Does::Search(&["dir_path", "path"])),
-        tool("web_fetch", Does::Fetch("prompt")),
-        tool("google_web_search", Does::WebSearch),
-        tool("invoke_agent", Does::SubAgent("agent_name")),
-        tool("activate_skill", Does::Skill("name")),
-        tool("write_todos", Does::Todo),
-        tool("ask_user", Does::AskUser),
-        tool("enter_plan_mode", Does::Harmless),
-        tool("exit_plan_mode", Does::Harmless),
-        tool("update_topic", Does::Harmless),
-        tool("complete_task", Does::Harmless),
+        tool("read_file", Does::Read, &["file_path", "absolute_path"]),
+        tool("write_file", Does::Write, &["file_path"]),
+        tool("replace", Does::Edit, &["file_path"]),
+        tool("list_directory", Does::List, &["dir_path", "path"]),
+        tool("glob", Does::Find, &["dir_path", "path"]),
+        tool("grep_search", Does::Search, &["dir_path", "path"]),
+        tool("search_file_content", Does::Search, &["dir_path", "path"]),
+        tool("web_fetch", Does::Fetch, &["prompt"]),
+        tool("google_web_search", Does::WebSearch, &[]),
+        tool("invoke_agent", Does::SubAgent, &["agent_name"]),
+        tool("activate_skill", Does::Skill, &["name"]),
+        tool("write_todos", Does::Todo, &[]),
+        tool("ask_user", Does::AskUser, &[]),
+        tool("enter_plan_mode", Does::Harmless, &[]),
+        tool("exit_plan_mode", Does::Harmless, &[]),
+        tool("update_topic", Does::Harmless, &[]),
+        tool("complete_task", Does::Harmless, &[]),
     ],
     mcp: Mcp::Underscores,
     // `bash -c` for each command.
-    shell: Shell {
-        language: Language::Sh,
-        persists: false,
-    },
-    users_shell: false,
-    reads_by_shell: false,
+    shell: SH,
     form: Form::Decision,
     serves: Serves {
-        grant: false,
-        ask: false,
         rewrite: Some(&Own {
             user: &[".gemini/", ".gemini/extensions/*/"],
             project: &[".gemini/", ".gemini/extensions/*/"],
@@ -81,6 +73,7 @@ pub(super) static TABLE: Table = Table {
                 "\\u",
             ],
         }),
+        ..Serves::RESTRICTING
     },
     started: Started::There(&["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {
@@ -98,11 +91,7 @@ pub(super) static TABLE: Table = Table {
         },
         ..Skills::NONE
     },
-    injects: Injects::No,
-    runs_hooks: false,
-    reads_activate: false,
-    typed: &[],
-    types_unseen: false,
+    ..Table::USUAL
 };
 
 /// Its configuration (google-gemini/gemini-cli, reference of hooks; tried with 0.61.0). Time
@@ -122,12 +111,9 @@ pub(super) const SETTINGS: Settings = Settings {
                    Gemini blocks every call of theirs",
     managed: Some("/etc/gemini-cli/settings.json"),
     format: Format::Hooks(Handler {
-        grouped: true,
-        versioned: &[],
-        typed: true,
-        command: Command::Shell,
         timeout: ("timeout", 10_000),
         with: &[("name", Literal::Text("agent-skills"))],
+        ..Handler::USUAL
     }),
     gate: Some(".*"),
     after: None,

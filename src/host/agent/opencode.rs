@@ -3,10 +3,9 @@
 
 use super::settings::{Format, Home, Settings, Watched};
 use super::table::{
-    Deep, Does, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves, Skills, Started,
-    Table, tool,
+    Deep, Does, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves, Skills, Table, tool,
 };
-use crate::host::shell::{Language, Shell};
+use crate::host::shell::BASH_OR_ZSH;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
@@ -30,39 +29,32 @@ pub(super) static TABLE: Table = Table {
         ("chat.message", Moment::Prompt),
     ],
     prompts: Prompts::ByEventAfterTyping,
-    own_prompts: &[],
     tools: &[
-        tool("bash", Does::Shell("command", &["workdir"])),
-        tool("read", Does::Read(&["filePath"])),
-        tool("write", Does::Write(&["filePath"])),
-        tool("edit", Does::Edit(&["filePath"])),
-        tool("multiedit", Does::Edit(&["filePath"])),
-        tool("patch", Does::Patch("patchText")),
-        tool("apply_patch", Does::Patch("patchText")),
-        tool("list", Does::List(&["path"])),
-        tool("glob", Does::Find(&["path"])),
-        tool("grep", Does::Search(&["path"])),
-        tool("webfetch", Does::Fetch("url")),
-        tool("websearch", Does::WebSearch),
-        tool("task", Does::SubAgent("subagent_type")),
-        tool("skill", Does::Skill("name")),
-        tool("todowrite", Does::Todo),
-        tool("todoread", Does::Todo),
-        tool("question", Does::AskUser),
-        tool("invalid", Does::Harmless),
-        tool("StructuredOutput", Does::Harmless),
+        tool("bash", Does::Shell, &["command", "workdir"]),
+        tool("read", Does::Read, &["filePath"]),
+        tool("write", Does::Write, &["filePath"]),
+        tool("edit", Does::Edit, &["filePath"]),
+        tool("multiedit", Does::Edit, &["filePath"]),
+        tool("patch", Does::Patch, &["patchText"]),
+        tool("apply_patch", Does::Patch, &["patchText"]),
+        tool("list", Does::List, &["path"]),
+        tool("glob", Does::Find, &["path"]),
+        tool("grep", Does::Search, &["path"]),
+        tool("webfetch", Does::Fetch, &["url"]),
+        tool("websearch", Does::WebSearch, &[]),
+        tool("task", Does::SubAgent, &["subagent_type"]),
+        tool("skill", Does::Skill, &["name"]),
+        tool("todowrite", Does::Todo, &[]),
+        tool("todoread", Does::Todo, &[]),
+        tool("question", Does::AskUser, &[]),
+        tool("invalid", Does::Harmless, &[]),
+        tool("StructuredOutput", Does::Harmless, &[]),
     ],
     mcp: Mcp::Underscore,
-    shell: Shell {
-        language: Language::BashOrZsh,
-        persists: false,
-    },
+    shell: BASH_OR_ZSH,
     users_shell: true,
-    reads_by_shell: false,
     form: Form::Decision,
     serves: Serves {
-        grant: false,
-        ask: false,
         rewrite: Some(&Own {
             user: &[".config/opencode/", ".opencode/", "$OPENCODE_CONFIG_DIR/"],
             project: &["opencode.json", "opencode.jsonc", ".opencode/"],
@@ -83,8 +75,8 @@ pub(super) static TABLE: Table = Table {
             ],
             marks: &["permission", "bash", "\\u"],
         }),
+        ..Serves::RESTRICTING
     },
-    started: Started::There(&[]),
     skills: Skills {
         personal: &[
             ".config/opencode/skills",
@@ -112,10 +104,7 @@ pub(super) static TABLE: Table = Table {
         ..Skills::NONE
     },
     injects: Injects::Typed,
-    runs_hooks: false,
-    reads_activate: false,
-    typed: &[],
-    types_unseen: false,
+    ..Table::USUAL
 };
 
 /// Its configuration (@opencode-ai/plugin 1.18.33; tried with 1.18.33).

@@ -1,19 +1,15 @@
 //! Qwen Code (docs/hosts.md#qwen-code): the documentation in release 0.24.4. Its hooks are Claude
 //! Code's, its tools Gemini CLI's.
 
-use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
-use super::table::{
-    Does, First, Form, Injects, Keys, Mcp, Moment, Named, Prompts, Serves, Skills, Started, Table,
-    tool,
-};
-use crate::host::shell::{Language, Shell};
+use super::settings::{Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
+use super::table::{Does, First, Keys, Moment, Named, Serves, Skills, Started, Table, tool};
+use crate::host::shell::SH;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
         // The event comes again after each step, and for turns that nobody submitted, without this.
         text: "submitted_prompt",
-        ..claude_code::KEYS
+        ..Keys::USUAL
     },
     events: &[
         ("PreToolUse", Moment::BeforeTool),
@@ -24,43 +20,34 @@ pub(super) static TABLE: Table = Table {
         ("UserPromptSubmit", Moment::Prompt),
         ("SessionEnd", Moment::End),
     ],
-    prompts: Prompts::ByIdentity,
-    own_prompts: &[],
     tools: &[
         tool(
             "run_shell_command",
-            Does::Shell("command", &["directory", "dir_path"]),
+            Does::Shell,
+            &["command", "directory", "dir_path"],
         ),
-        tool("read_file", Does::Read(&["file_path", "absolute_path"])),
-        tool("write_file", Does::Write(&["file_path"])),
-        tool("edit", Does::Edit(&["file_path"])),
-        tool("notebook_edit", Does::Edit(&["notebook_path"])),
-        tool("list_directory", Does::List(&["path"])),
-        tool("glob", Does::Find(&["path"])),
-        tool("grep_search", Does::Search(&["path"])),
-        tool("web_fetch", Does::Fetch("url")),
-        tool("web_search", Does::WebSearch),
-        tool("agent", Does::SubAgent("subagent_type")),
-        tool("task", Does::SubAgent("subagent_type")),
-        tool("skill", Does::Skill("skill")),
-        tool("todo_write", Does::Todo),
-        tool("ask_user_question", Does::AskUser),
-        tool("exit_plan_mode", Does::Harmless),
-        tool("tool_search", Does::Harmless),
-        tool("structured_output", Does::Harmless),
+        tool("read_file", Does::Read, &["file_path", "absolute_path"]),
+        tool("write_file", Does::Write, &["file_path"]),
+        tool("edit", Does::Edit, &["file_path"]),
+        tool("notebook_edit", Does::Edit, &["notebook_path"]),
+        tool("list_directory", Does::List, &["path"]),
+        tool("glob", Does::Find, &["path"]),
+        tool("grep_search", Does::Search, &["path"]),
+        tool("web_fetch", Does::Fetch, &["url"]),
+        tool("web_search", Does::WebSearch, &[]),
+        tool("agent", Does::SubAgent, &["subagent_type"]),
+        tool("task", Does::SubAgent, &["subagent_type"]),
+        tool("skill", Does::Skill, &["skill"]),
+        tool("todo_write", Does::Todo, &[]),
+        tool("ask_user_question", Does::AskUser, &[]),
+        tool("exit_plan_mode", Does::Harmless, &[]),
+        tool("tool_search", Does::Harmless, &[]),
+        tool("structured_output", Does::Harmless, &[]),
     ],
-    mcp: Mcp::DoubleUnderscores,
-    shell: Shell {
-        language: Language::Sh,
-        persists: false,
-    },
-    users_shell: false,
-    reads_by_shell: false,
-    form: Form::Claude { tells: false },
+    shell: SH,
     serves: Serves {
         grant: true,
-        ask: false,
-        rewrite: None,
+        ..Serves::RESTRICTING
     },
     started: Started::There(&["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {
@@ -71,11 +58,8 @@ pub(super) static TABLE: Table = Table {
         plugins: &[".qwen/extensions"],
         ..Skills::NONE
     },
-    injects: Injects::No,
     runs_hooks: true,
-    reads_activate: false,
-    typed: &[],
-    types_unseen: false,
+    ..Table::USUAL
 };
 
 /// Its configuration (features/hooks.md of its bundled documentation; tried with 0.24.4). It has
@@ -95,12 +79,8 @@ pub(super) const SETTINGS: Settings = Settings {
                    Qwen Code shows an error at each call and goes on",
     managed: Some("/etc/qwen-code/settings.json"),
     format: Format::Hooks(Handler {
-        grouped: true,
-        versioned: &[],
-        typed: true,
-        command: Command::Shell,
-        timeout: ("timeout", 10),
         with: &[("name", Literal::Text("agent-skills"))],
+        ..Handler::USUAL
     }),
     gate: Some("*"),
     after: Some("^skill$"),

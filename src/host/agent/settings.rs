@@ -189,6 +189,18 @@ pub struct Handler {
     pub with: &'static [(&'static str, Literal)],
 }
 
+impl Handler {
+    /// What most agents have.
+    pub(super) const USUAL: Self = Self {
+        grouped: true,
+        versioned: &[],
+        typed: true,
+        command: Command::Shell,
+        timeout: ("timeout", 10),
+        with: &[],
+    };
+}
+
 /// How an entry names a program and its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {

@@ -1,6 +1,6 @@
 //! The shape of an agent's table: what its events, tools and arguments are to us.
 
-use crate::host::shell::Shell;
+use crate::host::shell::{SH, Shell};
 
 /// Everything that differs between agents.
 #[derive(Debug)]
@@ -50,6 +50,30 @@ pub struct Table {
     pub types_unseen: bool,
 }
 
+impl Table {
+    /// What an agent is like whose hooks are modelled on Claude Code's, with nothing unusual.
+    pub(super) const USUAL: Self = Self {
+        keys: Keys::USUAL,
+        events: &[],
+        prompts: Prompts::ByIdentity,
+        own_prompts: &[],
+        tools: &[],
+        mcp: Mcp::DoubleUnderscores,
+        shell: SH,
+        users_shell: false,
+        reads_by_shell: false,
+        form: Form::Claude { tells: false },
+        serves: Serves::RESTRICTING,
+        started: Started::There(&[]),
+        skills: Skills::NONE,
+        injects: Injects::No,
+        runs_hooks: false,
+        reads_activate: false,
+        typed: &[],
+        types_unseen: false,
+    };
+}
+
 /// The keys of a call's JSON. An absent one is written `""`.
 #[derive(Debug)]
 pub struct Keys {
@@ -75,6 +99,23 @@ pub struct Keys {
     pub command: &'static str,
     /// Its arguments.
     pub command_arguments: &'static str,
+}
+
+impl Keys {
+    /// Those of Claude Code's hooks and of hooks modelled on them.
+    pub(super) const USUAL: Self = Self {
+        event: "hook_event_name",
+        session: "session_id",
+        parent: "",
+        subagent: "agent_id",
+        prompt: "prompt_id",
+        cwd: "cwd",
+        tool: "tool_name",
+        arguments: "tool_input",
+        text: "prompt",
+        command: "command_name",
+        command_arguments: "command_args",
+    };
 }
 
 /// What an event is to us.
@@ -168,6 +209,15 @@ pub struct Serves {
     /// The user's own rules about commands, if a hook may change a command without allowing it; one
     /// that such a rule could match is not changed.
     pub rewrite: Option<&'static Own>,
+}
+
+impl Serves {
+    /// It only denies.
+    pub(super) const RESTRICTING: Self = Self {
+        grant: false,
+        ask: false,
+        rewrite: None,
+    };
 }
 
 /// Where a user's rules about commands are in an agent's own configuration.
@@ -315,34 +365,36 @@ pub struct Tool {
     pub name: &'static str,
     /// What it does.
     pub does: Does,
+    /// The keys of the argument that matters, as [`Does`] says: the first that the call has counts,
+    /// since releases differ.
+    pub keys: &'static [&'static str],
 }
 
-/// What a tool does, with the keys of the arguments that matter; of several keys, the first that the
-/// call has counts, since releases differ.
+/// What a tool does, and with which argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
-    /// Runs the command, in the directory.
-    Shell(&'static str, &'static [&'static str]),
+    /// Runs the command under the first key, in the directory under one of the others.
+    Shell,
     /// Reads a file.
-    Read(&'static [&'static str]),
+    Read,
     /// Writes a file.
-    Write(&'static [&'static str]),
+    Write,
     /// Changes a file.
-    Edit(&'static [&'static str]),
+    Edit,
     /// Applies a patch, which names the files.
-    Patch(&'static str),
+    Patch,
     /// Searches in files: the directory or directories, by default the working directory.
-    Search(&'static [&'static str]),
+    Search,
     /// Finds files by a pattern below a directory.
-    Find(&'static [&'static str]),
+    Find,
     /// Lists a directory.
-    List(&'static [&'static str]),
+    List,
     /// Fetches the URL, or every URL in a text.
-    Fetch(&'static str),
+    Fetch,
     /// Searches the web.
     WebSearch,
     /// Starts a subagent of a kind.
-    SubAgent(&'static str),
+    SubAgent,
     /// Keeps a task list.
     Todo,
     /// Asks the user.
@@ -350,12 +402,12 @@ pub enum Does {
     /// Does nothing that restrictions cover.
     Harmless,
     /// Activates the skill of a name.
-    Skill(&'static str),
+    Skill,
 }
 
-/// A tool that does something.
-pub const fn tool(name: &'static str, does: Does) -> Tool {
-    Tool { name, does }
+/// A tool that does something with one of these arguments.
+pub const fn tool(name: &'static str, does: Does, keys: &'static [&'static str]) -> Tool {
+    Tool { name, does, keys }
 }
 
 impl Table {
@@ -365,9 +417,14 @@ impl Table {
         found.map(|(_, moment)| *moment)
     }
 
-    /// What a tool does; `None` for one that is not in the table.
-    pub fn does(&self, name: &str) -> Option<Does> {
-        let found = self.tools.iter().find(|tool| tool.name == name);
-        found.map(|tool| tool.does)
+    /// The tool of a name; `None` for one that is not in the table.
+    pub fn tool(&self, name: &str) -> Option<&'static Tool> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// The arguments that name a skill, if a tool of this name activates one.
+    pub fn skill_tool(&self, name: &str) -> Option<&'static [&'static str]> {
+        let tool = self.tool(name).filter(|tool| tool.does == Does::Skill);
+        tool.map(|tool| tool.keys)
     }
 }

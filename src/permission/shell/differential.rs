@@ -11,7 +11,7 @@ use brush_parser::{Parser, ParserOptions};
 use super::names::Variables;
 use super::read::read;
 use super::step::Step;
-use crate::host::shell::CHIBI;
+use crate::host::shell::SH;
 use crate::permission::steps::Steps;
 
 #[path = "../../../tests/it/shell_grammar/mod.rs"]
@@ -22,7 +22,7 @@ mod shell_grammar;
 
 /// The simple commands that our parser finds.
 fn ours(command: &str) -> Option<Vec<String>> {
-    let steps = read(command, CHIBI, Variables::default(), &Steps::default())
+    let steps = read(command, SH, Variables::default(), &Steps::default())
         .ok()?
         .steps;
     let simple = |step: Step| match step {

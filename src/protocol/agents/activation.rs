@@ -77,7 +77,7 @@ pub fn activate(facts: &Facts, calling: &Calling, on: &Grounds, wanted: Wanted) 
         Err(error) if is_strict => {
             return refused(wanted, wanted.name, &error.with_next_step());
         }
-        Err(_) => return silence(),
+        Err(_) => return Judged::ALLOWED,
     };
     let entry = found.entry();
     let (name, dir) = (entry.name(), entry.dir.clone());
@@ -91,7 +91,7 @@ pub fn activate(facts: &Facts, calling: &Calling, on: &Grounds, wanted: Wanted) 
         Err((why, is_decided)) if is_decided || restricts => {
             return refused(wanted, &name, &why);
         }
-        Err(_) => return silence(),
+        Err(_) => return Judged::ALLOWED,
     };
     let called = (wanted.by == By::Typing, wanted.arguments);
     let in_force = facts.session().unwrap_or_default();
@@ -117,8 +117,8 @@ pub fn activate(facts: &Facts, calling: &Calling, on: &Grounds, wanted: Wanted) 
     }
     match put(found.facts, facts, skill, wanted) {
         Ok(()) if restricts => Judged::new(told(skill, plain_part(wanted.name)), None),
-        Ok(()) => silence(),
-        Err(_) if !is_strict => silence(),
+        Ok(()) => Judged::ALLOWED,
+        Err(_) if !is_strict => Judged::ALLOWED,
         Err(error) => refused(wanted, &name, &error.with_next_step()),
     }
 }
@@ -141,10 +141,6 @@ fn request(facts: &Facts, shown: &str, name: &str, dir: &Path) -> Request {
         })),
         ..Request::of_tool(tool, json!({}))
     }
-}
-
-fn silence() -> Judged {
-    Judged::new(Verdict::Allow, None)
 }
 
 /// Why the skill does not become active.
@@ -199,7 +195,7 @@ pub fn confirm(facts: &Facts, calling: &Calling, name: &str) {
 /// A skill that the agent ships inside itself, or a command of another kind.
 fn unknown(facts: &Facts, on: &Grounds, wanted: Wanted) -> Judged {
     if wanted.by != By::Tool {
-        return silence();
+        return Judged::ALLOWED;
     }
     let nowhere = Path::new("");
     let judged = judge(on, &request(facts, wanted.shown, wanted.name, nowhere));

@@ -1,29 +1,16 @@
 //! An agent's answer, in its own form. A field that an agent does not know can make it ignore the
 //! whole answer, so none has more than it needs.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::event::Event;
 use crate::host::agent::table::{Form, Moment};
 use crate::protocol::Response;
-use crate::protocol::judge::Verdict;
+use crate::protocol::judge::{Judged, Verdict};
 
-/// What an agent is answered.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
-    /// What was decided about the call.
-    Verdict(Verdict),
-    /// It goes on with these arguments.
-    With(Value),
-}
-
-impl Answer {
-    /// The agent goes on as it would without us.
-    pub const SILENCE: Self = Self::Verdict(Verdict::Allow);
-}
-
-/// The answer in the agent's form.
-pub fn answer(form: Form, event: &Event, answer: Answer) -> Response {
+/// The answer in the agent's form. Arguments replace those of the call where it goes on, in agents that
+/// take them.
+pub fn answer(form: Form, event: &Event, judged: Judged) -> Response {
     let is_tools = event.moment == Moment::BeforeTool;
     let decided = |decision: &str, reason: String| {
         json!({"hookSpecificOutput": {
@@ -32,20 +19,14 @@ pub fn answer(form: Form, event: &Event, answer: Answer) -> Response {
             "permissionDecisionReason": reason,
         }})
     };
-    let verdict = match (form, answer) {
-        (_, Answer::Verdict(verdict)) => verdict,
-        // Our own plugin in opencode.
-        (Form::Decision, Answer::With(arguments)) if event.name == "tool.execute.before" => {
-            return Response::json(&json!({"args": arguments}));
-        }
-        (Form::Decision, Answer::With(arguments)) => {
-            return Response::json(&json!({
-                "hookSpecificOutput": {"hookEventName": event.name, "tool_input": arguments},
-            }));
-        }
-        (_, Answer::With(_)) => Verdict::Allow,
-    };
-    let answer = match (form, verdict) {
+    if let (Form::Decision, None, Some(arguments)) = (form, judged.stopped(), &judged.arguments) {
+        // The first is our own plugin in opencode.
+        return Response::json(&match &*event.name {
+            "tool.execute.before" => json!({"args": arguments}),
+            name => json!({"hookSpecificOutput": {"hookEventName": name, "tool_input": arguments}}),
+        });
+    }
+    let answer = match (form, judged.verdict) {
         (Form::Claude { .. }, Verdict::Refuse(why)) if is_tools => decided("deny", why.model),
         (Form::Claude { .. }, Verdict::Refuse(why)) => {
             json!({"decision": "block", "reason": why.model})

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::facts::Facts;
-use crate::host::agent::table::{Does, Own, Table};
+use crate::host::agent::table::{Does, Own, Table, Tool};
 use crate::host::shell::Language;
 use crate::policy::Event;
 use crate::protocol::ToolUse;
@@ -32,9 +32,12 @@ pub fn handed_back(
     session: &Session,
     (used, begin): (&ToolUse, &Path),
 ) -> Result<Option<Value>, String> {
-    match table.does(&used.tool) {
-        Some(Does::Shell(key, _)) => confined(facts, table, session, (used, begin, key)),
-        Some(Does::Read(keys) | Does::Write(keys) | Does::Edit(keys)) => {
+    let Some(Tool { does, keys, .. }) = table.tool(&used.tool) else {
+        return Ok(None);
+    };
+    match does {
+        Does::Shell => confined(facts, table, session, (used, begin, keys[0])),
+        Does::Read | Does::Write | Does::Edit => {
             let takes = table.serves.rewrite.is_some() && session.active().next().is_some();
             Ok(takes.then(|| absolute(used, begin, keys)).flatten())
         }
@@ -130,10 +133,9 @@ pub fn is_confined(
     session: &Session,
     (used, begin): (&ToolUse, &Path),
 ) -> bool {
-    let Some(Does::Shell(key, _)) = table.does(&used.tool) else {
-        return false;
-    };
-    let command = used.arguments.get(key).and_then(Value::as_str);
+    let tool = table.tool(&used.tool);
+    let shell = tool.filter(|tool| tool.does == Does::Shell);
+    let command = shell.and_then(|shell| used.arguments.get(shell.keys[0])?.as_str());
     table.serves.rewrite.is_some()
         && command.is_some_and(|command| {
             let recorded = || recorded(facts, session, begin, command);

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::path::{Component, Path, PathBuf};
 
 use super::commands;
-use super::plugins::{in_directory, in_plugins, plugin_dirs};
+use super::plugins::{in_plugins, plugin_dirs, with_skills_in};
 use super::search::{each_below, unended};
 use crate::catalog::{Catalog, Entry, Layer, Withheld, roots};
 use crate::error::{Error, Result};
@@ -38,28 +38,11 @@ impl Found {
     }
 }
 
-/// By what a skill is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
-    /// Its directory's name.
-    Directory,
-    /// `name` in its frontmatter.
-    Frontmatter,
-    /// As [`By::Frontmatter`], or without that its directory's name.
-    Either,
-    /// Each of them.
-    Both,
-}
-
-impl Named {
-    /// By what a name is looked for, in this order.
-    fn ways(self) -> &'static [By] {
-        match self {
-            Self::Directory => &[By::Directory, By::Frontmatter],
-            Self::Frontmatter => &[By::Frontmatter],
-            Self::FrontmatterOrDirectory => &[By::Either],
-            Self::Unknown => &[By::Both],
-        }
+/// By what a name is looked for, in this order.
+fn ways(named: Named) -> Vec<Named> {
+    match named {
+        Named::Directory => vec![named, Named::Frontmatter],
+        _ => vec![named],
     }
 }
 
@@ -67,7 +50,7 @@ impl Named {
 #[derive(Clone, Copy)]
 struct Sought<'a> {
     name: &'a str,
-    by: By,
+    by: Named,
     folds_case: bool,
     first: First,
     /// Whether it is not known which of several in one directory of skills it uses.
@@ -104,15 +87,15 @@ pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Fo
         by,
         folds_case: skills.folds_case,
         first: skills.first,
-        any_in: skills.first == First::ProjectAnyIn || by != By::Directory && is_by_directory,
+        any_in: skills.first == First::ProjectAnyIn || by != Named::Directory && is_by_directory,
         within: None,
     };
-    for by in skills.named.ways() {
-        let is_alias = is_by_directory && *by == By::Frontmatter;
+    for by in ways(skills.named) {
+        let is_alias = is_by_directory && by == Named::Frontmatter;
         if is_alias && (skills.shipped.contains(&written) || look.is_command(written)) {
             break;
         }
-        let sought = sought(*by);
+        let sought = sought(by);
         if let Some(found) = pick(here, sought, true)? {
             return Ok(Some(found));
         }
@@ -136,10 +119,10 @@ pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Fo
             return Ok(Some(found));
         }
     }
-    let here = in_directory(facts, calling, &facts.run.env.cwd, Vec::new());
+    let here = with_skills_in(facts, calling, Vec::new());
     let unseen = Sought {
         name,
-        ..sought(By::Both)
+        ..sought(Named::Unknown)
     };
     pick(here, unseen, false)
 }
@@ -152,7 +135,7 @@ pub fn plain_part(written: &str) -> &str {
 /// The skill in a directory, as the agent finds it there.
 pub fn find_in(facts: &Facts, calling: &Calling, dir: &Path) -> Option<Found> {
     let around = dir.parent().map(Path::to_owned).into_iter().collect();
-    let facts = in_directory(facts, calling, &facts.run.env.cwd, around);
+    let facts = with_skills_in(facts, calling, around);
     let catalog = Catalog::of(facts);
     let real = real(dir);
     let is_it = |entry: &Entry| entry.dir == dir || self::real(&entry.dir) == real;
@@ -172,10 +155,10 @@ impl Sought<'_> {
         let is_directory = || directory().is_some_and(|name| self.is_name(name));
         let own = || own_names(dir, skill);
         match self.by {
-            By::Directory => is_directory(),
-            By::Frontmatter => own().iter().any(|own| self.is_own(own)),
-            By::Both => is_directory() || own().iter().any(|own| self.is_own(own)),
-            By::Either => {
+            Named::Directory => is_directory(),
+            Named::Frontmatter => own().iter().any(|own| self.is_own(own)),
+            Named::Unknown => is_directory() || own().iter().any(|own| self.is_own(own)),
+            Named::FrontmatterOrDirectory => {
                 let own = own();
                 own.iter().any(|own| self.is_own(own)) || own.is_empty() && is_directory()
             }
@@ -276,7 +259,7 @@ fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<F
     // Of a name that the administrator reserves, one that is refused decides, whichever the agent
     // would take.
     let reserved = Sought {
-        by: By::Both,
+        by: Named::Unknown,
         ..sought
     };
     let is_reserved = facts
@@ -355,7 +338,7 @@ struct Look<'a> {
 impl Look<'_> {
     /// The context with more directories of skills.
     fn with(&self, more: Vec<PathBuf>) -> &'static Facts {
-        in_directory(self.facts, self.calling, &self.facts.run.env.cwd, more)
+        with_skills_in(self.facts, self.calling, more)
     }
 
     /// What the agent finds deeper in its directories of skills, and above the project.
@@ -465,7 +448,7 @@ impl Look<'_> {
     /// The skill of a plugin.
     fn in_plugins(&self, owner: Option<&str>, sought: Sought) -> Result<Option<Found>> {
         // By its directory, one is known with its plugin's name alone.
-        if sought.by == By::Directory && owner.is_none() {
+        if sought.by == Named::Directory && owner.is_none() {
             return Ok(None);
         }
         let is_skill = |dir: &Path| dir.join("SKILL.md").exists() && sought.is(dir, None);

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
+use super::origin::leaked;
 use super::search::each_below;
 use crate::catalog;
 use crate::error::Result;
@@ -9,21 +12,14 @@ use crate::facts::Facts;
 use crate::run_context::Calling;
 use crate::sys::{files, limits};
 
-/// The context of the same call in another directory, or with more directories of skills.
-pub fn in_directory(
-    facts: &Facts,
-    calling: &Calling,
-    cwd: &Path,
-    plugins: Vec<PathBuf>,
-) -> &'static Facts {
-    let project = Some(facts.run.project_dir());
-    let env = facts.run.env.clone().in_directory(cwd.to_owned(), project);
-    let calling = Calling {
-        plugins,
-        ..calling.clone()
-    };
-    // The process ends with its answer.
-    Box::leak(Box::new(Facts::of_agent(env, calling)))
+/// The context of the same call with more directories of skills.
+pub fn with_skills_in(facts: &Facts, calling: &Calling, plugins: Vec<PathBuf>) -> &'static Facts {
+    let env = &facts.run.env;
+    let env = env
+        .clone()
+        .in_directory(env.cwd.clone(), Some(facts.run.project_dir()));
+    let calling = calling.clone();
+    leaked(env, Calling { plugins, ..calling })
 }
 
 /// What `look` finds in `dirs`, those of the agent's plugins: in those of `plugin` if anything is
@@ -64,7 +60,7 @@ pub fn plugin_dirs(facts: &Facts, calling: &Calling) -> Result<Vec<PathBuf>> {
         .filter_map(|dir| home.place(&facts.run.env, dir))
         .collect();
     if !skills.plugin_mark.is_empty() {
-        let here = in_directory(facts, calling, &facts.run.env.cwd, Vec::new());
+        let here = with_skills_in(facts, calling, Vec::new());
         for root in catalog::roots(here) {
             let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
             let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
@@ -92,22 +88,19 @@ fn installed(facts: &Facts, calling: &Calling) -> Vec<PathBuf> {
     let files = files.flat_map(|dir| lists.map(|list| dir.join(list)));
     let read = |file: PathBuf| {
         let bytes = files::read_capped(&file, limits::SKILL_FILE).ok()?;
-        serde_json::from_slice::<serde_json::Value>(&bytes).ok()
+        serde_json::from_slice::<Value>(&bytes).ok()
     };
-    let mut left: Vec<serde_json::Value> = files.filter_map(read).collect();
+    let mut left: Vec<Value> = files.filter_map(read).collect();
     let mut found = Vec::new();
     while let Some(value) = left.pop() {
-        if let serde_json::Value::Object(map) = &value {
-            found.extend(
-                ["installPath", "installLocation"]
-                    .iter()
-                    .filter_map(|key| map.get(*key)?.as_str())
-                    .map(PathBuf::from),
-            );
-        }
         match value {
-            serde_json::Value::Object(map) => left.extend(map.into_iter().map(|(_, value)| value)),
-            serde_json::Value::Array(items) => left.extend(items),
+            Value::Object(map) => {
+                let paths = ["installPath", "installLocation"];
+                let paths = paths.iter().filter_map(|key| map.get(*key)?.as_str());
+                found.extend(paths.map(PathBuf::from));
+                left.extend(map.into_values());
+            }
+            Value::Array(items) => left.extend(items),
             _ => {}
         }
     }

@@ -3,27 +3,26 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::activation::{By, Wanted, activate, by_reading, called_in, confirm};
-use super::answers::{Answer, answer};
+use super::answers::answer;
 use super::confine::{handed_back, is_confined};
 use super::event::{self, Event, plain_name};
-use super::origin::{context, leaked, note_seen};
+use super::origin::{context, note_seen};
 use super::translate::translate;
 use crate::catalog::write_events;
 use crate::facts::Facts;
-use crate::host::Agent;
-use crate::host::agent::table::{Does, Moment, Prompts};
+use crate::host::agent::table::{Moment, Prompts, Table};
 use crate::policy::Lifetime;
 use crate::protocol::closed::REFUSED;
 use crate::protocol::judge::{
-    Grounds, HostRow, Judged, Request, Verdict, Why, firmer_if_repeated, judge, refuse_unread,
+    Grounds, HostRow, Judged, Request, Verdict, firmer_if_repeated, judge, refuse_unread,
 };
 use crate::protocol::missing;
 use crate::protocol::{Input, Response, ToolUse};
 use crate::run_context::Calling;
-use crate::session::{Session, Unreadable};
+use crate::session::Session;
 use crate::skill::one_line;
 use crate::sys::warn;
 
@@ -41,36 +40,24 @@ pub fn run(input: &mut Input) -> Response {
         Ok(_) => return refused("its data is no JSON object"),
         Err(why) => return refused(&why),
     };
-    match read(agent, data) {
+    let agent = event::caller(agent, &data);
+    let env = std::mem::take(&mut input.env);
+    match Event::read(agent.table(), data) {
         Err(why) => refused(why),
         // An event that does not matter.
-        Ok((agent, None)) => {
-            let env = std::mem::take(&mut input.env);
-            let calling = Calling {
-                agent,
-                session: String::new(),
-                mode,
-                plugins: Vec::new(),
-                model: None,
-                version: None,
-            };
-            let facts = leaked(env, calling);
-            Response::text("").afterwards(move || note_seen(facts, agent))
+        Ok(None) => {
+            let facts = Facts::new(env, None);
+            Response::text("").afterwards(move || note_seen(&facts, agent))
         }
-        Ok((agent, Some(event))) => {
-            let facts = context(std::mem::take(&mut input.env), agent, mode, &event);
-            let verdict = decide(facts, agent, &event);
-            answer(agent.table().form, &event, verdict).afterwards(move || {
+        Ok(Some(event)) => {
+            let facts = context(env, agent, mode, &event);
+            let judged = decide(facts, &event);
+            answer(agent.table().form, &event, judged).afterwards(move || {
                 write_events(facts);
                 note_seen(facts, agent);
             })
         }
     }
-}
-
-fn read(agent: Agent, data: Map<String, Value>) -> Result<(Agent, Option<Event>), &'static str> {
-    let agent = event::caller(agent, &data);
-    Ok((agent, Event::read(agent.table(), data)?))
 }
 
 fn refused(why: &str) -> Response {
@@ -80,14 +67,14 @@ fn refused(why: &str) -> Response {
     Response::text("").status(REFUSED)
 }
 
-fn decide(facts: &Facts, agent: Agent, event: &Event) -> Answer {
+fn decide(facts: &Facts, event: &Event) -> Judged {
     let Some(calling) = &facts.run.agent else {
-        return Answer::SILENCE;
+        return Judged::ALLOWED;
     };
     let call = Hook {
         facts,
-        agent,
         calling,
+        table: calling.agent.table(),
         event,
     };
     if matches!(event.moment, Moment::BeforeTool | Moment::Prompt) {
@@ -95,145 +82,134 @@ fn decide(facts: &Facts, agent: Agent, event: &Event) -> Answer {
             warn(format_args!("{}", one_line(&one.to_string())));
         }
     }
-    match event.moment {
+    let mut judged = match event.moment {
         Moment::BeforeTool => call.before_tool(),
-        Moment::Asking => Answer::Verdict(call.asking()),
+        Moment::Asking => call.asking(),
+        Moment::Typed => call.typed(),
+        Moment::Prompt => call.prompt(),
         Moment::AfterTool => {
             call.after_tool();
-            Answer::SILENCE
+            Judged::ALLOWED
         }
-        Moment::Typed => Answer::Verdict(call.typed()),
-        Moment::Prompt => Answer::Verdict(call.prompt()),
         Moment::End => {
             // A subagent's session may end alone.
             if !event.is_subagents {
-                call.end_all();
+                call.enter(None);
             }
-            Answer::SILENCE
+            Judged::ALLOWED
         }
-    }
+    };
+    call.record(&mut judged);
+    judged
 }
 
 struct Hook<'a> {
     facts: &'a Facts,
-    agent: Agent,
     calling: &'a Calling,
+    table: &'static Table,
     event: &'a Event,
 }
 
 impl Hook<'_> {
-    fn before_tool(&self) -> Answer {
-        let (facts, table) = (self.facts, self.agent.table());
-        let session = self.session();
+    fn before_tool(&self) -> Judged {
+        let (facts, table) = (self.facts, self.table);
+        let session = facts.session();
         let Some(used) = &self.event.used else {
-            return Answer::SILENCE;
+            return Judged::ALLOWED;
         };
-        let skill = match table.does(&used.tool) {
-            Some(Does::Skill(key)) => Some(key),
-            _ => None,
-        };
+        let skill = table.skill_tool(&used.tool);
         let on = Grounds::new(facts, &session);
         if on.nothing_is_in_force() && skill.is_none() && !table.reads_activate {
-            return Answer::SILENCE;
+            return Judged::ALLOWED;
         }
-        if let Some(key) = skill {
-            return Answer::Verdict(self.record(self.skill(&on, used, key)));
+        if let Some(keys) = skill {
+            return self.skill(&on, used, keys);
         }
         let calls = match self.requests(used) {
             Ok(calls) => calls,
-            Err(why) => return Answer::Verdict(self.record(refuse_unread(&on, &used.tool, &why))),
+            Err(why) => return refuse_unread(&on, &used.tool, &why),
         };
         let begins = calls.last().and_then(|call| call.begins.as_ref());
         let begin = begins.map_or(self.cwd(), |begins| &begins.directory);
         if let Ok(session) = &session
             && is_confined(facts, table, session, (used, begin))
         {
-            return Answer::SILENCE;
+            return Judged::ALLOWED;
         }
         let (mut granted, mut note) = (None, None);
         let mut all_granted = true;
         for call in &calls {
-            match self.record(self.firmly(judge(&on, call), call)) {
+            let mut judged = judge(&on, call);
+            if let Verdict::Refuse(why) = &mut judged.verdict {
+                why.model = firmer_if_repeated(facts, call, std::mem::take(&mut why.model));
+            }
+            if judged.stopped().is_some() {
+                return judged;
+            }
+            self.record(&mut judged);
+            all_granted &= matches!(judged.verdict, Verdict::Grant(_));
+            match judged.verdict {
+                Verdict::Note(text) => note = note.or(Some(text)),
                 Verdict::Grant(why) => granted = Some(why),
-                Verdict::Allow => all_granted = false,
-                Verdict::Note(text) => {
-                    all_granted = false;
-                    note.get_or_insert(text);
-                }
-                stopped => return Answer::Verdict(stopped),
+                _ => {}
             }
         }
         if table.reads_activate {
             let prompt = self.prompt_of_activation();
             if let Some(stopped) = by_reading(facts, self.calling, &on, &calls, prompt) {
-                return Answer::Verdict(self.record(stopped));
+                return stopped;
             }
         }
-        let told = note.map_or(Verdict::Allow, Verdict::Note);
         let session = session
             .as_ref()
             .map_or_else(|_| Cow::default(), Cow::Borrowed);
-        let handed = handed_back(facts, table, &session, (used, begin));
-        match (handed, granted.filter(|_| all_granted)) {
-            (Err(why), _) => Answer::Verdict(Verdict::Refuse(why.into())),
-            (_, Some(why)) => Answer::Verdict(Verdict::Grant(why)),
-            (Ok(handed), None) => handed.map_or(Answer::Verdict(told), Answer::With),
+        let arguments = match handed_back(facts, table, &session, (used, begin)) {
+            Ok(arguments) => arguments,
+            Err(why) => return Judged::new(Verdict::Refuse(why.into()), None),
+        };
+        let granted = granted.filter(|_| all_granted).map(Verdict::Grant);
+        Judged {
+            verdict: granted.unwrap_or_else(|| note.map_or(Verdict::Allow, Verdict::Note)),
+            event: None,
+            arguments,
         }
     }
 
     /// The calls that one of the agent's tools amounts to.
     fn requests(&self, used: &ToolUse) -> Result<Vec<Request>, String> {
-        let mut calls = translate(self.agent.table(), used, self.cwd())?;
+        let mut calls = translate(self.table, used, self.cwd())?;
         for call in &mut calls {
             call.record.clone_from(&self.event.record);
         }
         Ok(calls)
     }
 
-    /// The same verdict; a refusal that is given again, in firmer words.
-    fn firmly(&self, judged: Judged, call: &Request) -> Judged {
-        match judged.verdict {
-            Verdict::Refuse(why) => Judged {
-                verdict: Verdict::Refuse(Why {
-                    model: firmer_if_repeated(self.facts, call, why.model),
-                    ..why
-                }),
-                ..judged
-            },
-            verdict => Judged { verdict, ..judged },
-        }
-    }
-
     /// Whether the question can be spared. Everything else is judged before the tool runs.
-    fn asking(&self) -> Verdict {
-        let (facts, table) = (self.facts, self.agent.table());
+    fn asking(&self) -> Judged {
         let Some(used) = &self.event.used else {
-            return Verdict::Allow;
+            return Judged::ALLOWED;
         };
-        let is_skill = matches!(table.does(&used.tool), Some(Does::Skill(_)));
-        let session = self.session();
-        let on = Grounds::new(facts, &session);
-        if is_skill || !on.mode().grants() {
-            return Verdict::Allow;
+        let session = self.facts.session();
+        let on = Grounds::new(self.facts, &session);
+        if self.table.skill_tool(&used.tool).is_some() || !on.mode().grants() {
+            return Judged::ALLOWED;
         }
-        let mut spared = Verdict::Allow;
-        for call in self.requests(used).unwrap_or_default() {
-            spared = judge(&on, &call).verdict;
-            if !matches!(spared, Verdict::Grant(_)) {
-                return Verdict::Allow;
+        let calls = self.requests(used).unwrap_or_default();
+        let mut spared = Judged::ALLOWED;
+        for call in &calls {
+            spared.verdict = judge(&on, call).verdict;
+            if !matches!(spared.verdict, Verdict::Grant(_)) {
+                return Judged::ALLOWED;
             }
         }
         spared
     }
 
-    fn skill(&self, on: &Grounds, used: &ToolUse, key: &str) -> Judged {
-        let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
-        let name = [key, "skill", "name", "command"]
-            .iter()
-            .find_map(|key| text(key));
-        let Some(name) = name.map(plain_name) else {
+    fn skill(&self, on: &Grounds, used: &ToolUse, keys: &[&str]) -> Judged {
+        let Some(name) = skill_named(used, keys) else {
             return refuse_unread(on, &used.tool, "it names no skill");
         };
+        let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
         let wanted = Wanted {
             name,
             dir: None,
@@ -250,23 +226,23 @@ impl Hook<'_> {
     fn after_tool(&self) {
         if let Some(used) = &self.event.used
             && self.event.has_succeeded
-            && let Some(Does::Skill(key)) = self.agent.table().does(&used.tool)
-            && let Some(name) = used.arguments.get(key).and_then(Value::as_str)
+            && let Some(keys) = self.table.skill_tool(&used.tool)
+            && let Some(name) = skill_named(used, keys)
             && HostRow::of(self.facts).mode.grants()
         {
-            confirm(self.facts, self.calling, plain_name(name));
+            confirm(self.facts, self.calling, name);
         }
     }
 
-    fn typed(&self) -> Verdict {
+    fn typed(&self) -> Judged {
         let Some((name, arguments)) = &self.event.typed else {
-            return Verdict::Allow;
+            return Judged::ALLOWED;
         };
         self.by_typing(&[(plain_name(name), None)], arguments)
     }
 
-    fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Verdict {
-        let session = self.session();
+    fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Judged {
+        let session = self.facts.session();
         let on = Grounds::new(self.facts, &session);
         for (name, dir) in names {
             let wanted = Wanted {
@@ -277,29 +253,28 @@ impl Hook<'_> {
                 shown: name,
                 prompt: self.prompt_of_activation(),
             };
-            let judged = activate(self.facts, self.calling, &on, wanted);
-            let is_stopped = judged.stopped().is_some();
-            let verdict = self.record(judged);
-            if is_stopped {
-                return verdict;
+            let mut judged = activate(self.facts, self.calling, &on, wanted);
+            if judged.stopped().is_some() {
+                return judged;
             }
+            self.record(&mut judged);
         }
         // What may be used is told at calls of tools alone: not every agent takes it elsewhere.
-        Verdict::Allow
+        Judged::ALLOWED
     }
 
-    fn prompt(&self) -> Verdict {
+    fn prompt(&self) -> Judged {
         if self.event.is_subagents {
-            return Verdict::Allow;
+            return Judged::ALLOWED;
         }
-        let (facts, table) = (self.facts, self.agent.table());
+        let facts = self.facts;
         let (store, key) = (facts.store(), facts.key());
-        let session = store.session(key);
+        let session = facts.session();
         if !self.is_users() {
             if let Ok(session) = &session {
                 self.goes_on(session);
             }
-            return Verdict::Allow;
+            return Judged::ALLOWED;
         }
         match session {
             // As at chibi's start: the user goes on, and what was in the record is unknown.
@@ -310,18 +285,17 @@ impl Hook<'_> {
             Ok(session) => self.next_prompt(&session),
         }
         let text = self.event.text.as_deref().unwrap_or_default();
-        self.by_typing(&called_in(text, table.typed), "")
+        self.by_typing(&called_in(text, self.table.typed), "")
     }
 
     /// Whether a user wrote the prompt; not if that cannot be told.
     fn is_users(&self) -> bool {
-        let table = self.agent.table();
         match &self.event.text {
             Some(text) => {
-                let text = text.trim_start();
-                !table.own_prompts.iter().any(|own| text.starts_with(own))
+                let mut own = self.table.own_prompts.iter();
+                !own.any(|own| text.trim_start().starts_with(own))
             }
-            None => table.prompts != Prompts::ByIdentity,
+            None => self.table.prompts != Prompts::ByIdentity,
         }
     }
 
@@ -342,7 +316,7 @@ impl Hook<'_> {
         let (store, key) = (self.facts.store(), self.facts.key());
         let prompt = self.event.prompt.as_deref();
         let is_at = |prompt: &str| session.prompt.as_deref() == Some(prompt);
-        match self.agent.table().prompts {
+        match self.table.prompts {
             Prompts::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
                 // It belongs to this prompt. Should that not be recorded, it lasts one longer.
                 let _ = store.name_prompt(key, prompt.unwrap_or("begun"));
@@ -357,18 +331,10 @@ impl Hook<'_> {
         }
     }
 
-    fn session(&self) -> Result<Session, Unreadable> {
-        self.facts.store().session(self.facts.key())
-    }
-
     /// Whether activations end with the prompt; not if the configuration cannot be read.
     fn ends_with_the_prompt(&self) -> bool {
         let config = self.facts.config();
         config.is_ok_and(|config| config.scope == Lifetime::Prompt)
-    }
-
-    fn end_all(&self) {
-        self.enter(None);
     }
 
     /// Ends what another prompt than this has active.
@@ -384,7 +350,7 @@ impl Hook<'_> {
         if self.event.is_subagents || !self.ends_with_the_prompt() {
             return None;
         }
-        match self.agent.table().prompts {
+        match self.table.prompts {
             Prompts::ByIdentity => self.event.prompt.as_deref(),
             Prompts::ByEventAfterTyping if self.event.moment == Moment::Typed => Some(TYPED),
             Prompts::ByEvent | Prompts::ByEventAfterTyping => None,
@@ -398,11 +364,17 @@ impl Hook<'_> {
     }
 
     /// Records a decision, with the tool's name in the agent beside that in rules.
-    fn record(&self, judged: Judged) -> Verdict {
-        if let Some(event) = judged.event {
+    fn record(&self, judged: &mut Judged) {
+        if let Some(event) = judged.event.take() {
             let tool = self.event.used.as_ref().map(|used| used.tool.as_str());
             self.facts.record(event.with("agent_tool", tool));
         }
-        judged.verdict
     }
+}
+
+/// The skill that a call of the tool for skills names.
+fn skill_named<'a>(used: &'a ToolUse, keys: &[&str]) -> Option<&'a str> {
+    let mut keys = keys.iter().chain(&["skill", "name", "command"]);
+    let name = keys.find_map(|key| used.arguments.get(key)?.as_str());
+    name.map(plain_name)
 }

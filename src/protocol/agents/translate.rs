@@ -1,11 +1,12 @@
 //! A call of an agent's tool as [`Request`]s of the tools that rules are written for. Paths become absolute,
-//! as the agent means them; a call that names several files or addresses becomes several.
+//! as the agent means them; a call that names several files or addresses becomes several. No agent
+//! expands `~` in a path; where one did, the file below the home is no worse to judge.
 
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::host::agent::table::{Does, Mcp, Table};
+use crate::host::agent::table::{Does, Mcp, Table, Tool};
 use crate::host::tools;
 use crate::protocol::ToolUse;
 use crate::protocol::judge::{Begins, Request};
@@ -27,7 +28,8 @@ static PLAIN: Names = Names::new(
 /// If an argument that decides is missing or of another kind, as in a release with other names.
 pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Request>, String> {
     let arguments = &used.arguments;
-    let is_known = is_known(table.does(&used.tool), arguments);
+    let tool = table.tool(&used.tool);
+    let is_known = tool.is_some_and(|tool| is_known(tool, arguments));
     let call = |tool: &str, arguments: Value| Request {
         shown: Some(used.tool.clone()),
         begins: Some(Begins {
@@ -37,35 +39,41 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
         is_known,
         ..Request::of_tool(tool, arguments)
     };
-    let file = |tool, keys: &[&str]| {
-        let path = text(arguments, keys).ok_or_else(|| lacks(keys))?;
-        Ok(vec![call(tool, json!({"path": absolute(cwd, path)}))])
+    let Some(Tool { does, keys, .. }) = tool else {
+        let (tool, is_mcp) = named(table.mcp, &used.tool);
+        return Ok(vec![Request {
+            is_mcp,
+            ..call(&tool, arguments.clone())
+        }]);
     };
-    let below = |keys| places(arguments, keys, cwd);
+    let written = || text(arguments, keys);
+    let needed = || written().ok_or_else(|| lacks(keys));
     let one = |tool, arguments| Ok(vec![call(tool, arguments)]);
-    let change = |directory: &Path, file: &str| {
-        call("file_edit", json!({"path": absolute(directory, file)}))
+    let file = |tool| one(tool, json!({"path": cwd.join(needed()?)}));
+    let each = |tool| -> Result<Vec<Request>, String> {
+        let places = places(arguments, keys, cwd)?.into_iter();
+        let call = |place| call(tool, json!({"path": place}));
+        Ok(places.map(call).collect())
     };
-    // Copilot's `apply_patch`.
-    if let (Some(Does::Edit(_) | Does::Write(_)), Value::String(patch)) =
-        (table.does(&used.tool), arguments)
-    {
+    let patched = |directory: &Path, patch: &str| -> Result<Vec<Request>, String> {
         let files = files_of(patch)?.into_iter();
-        return Ok(files.map(|file| change(cwd, file)).collect());
-    }
-    match table.does(&used.tool) {
-        Some(Does::Shell(key, directories)) => {
-            let command = text(arguments, &[key]).ok_or_else(|| lacks(&[key]))?;
+        let change = |file| call("file_edit", json!({"path": directory.join(file)}));
+        Ok(files.map(change).collect())
+    };
+    match (does, arguments) {
+        // Copilot's `apply_patch`.
+        (Does::Edit | Does::Write, Value::String(patch)) => patched(cwd, patch),
+        (Does::Shell, _) => {
+            let (key, directories) = keys.split_at(1);
+            let command = text(arguments, key).ok_or_else(|| lacks(key))?;
             let begin = text(arguments, directories);
             let directory = begin.map_or_else(|| cwd.to_owned(), |dir| cwd.join(dir));
             // Codex itself applies a patch that a command hands to `apply_patch`.
-            let patched = if command.contains(PATCH) {
-                files_of(command)?
+            let mut calls = if command.contains(PATCH) {
+                patched(&directory, command)?
             } else {
                 Vec::new()
             };
-            let patched = patched.into_iter();
-            let mut calls: Vec<Request> = patched.map(|file| change(&directory, file)).collect();
             let is_shared = arguments.get("shellId").is_some_and(|id| !id.is_null());
             let begins = Begins {
                 persists: table.shell.persists || is_shared,
@@ -77,19 +85,16 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
             });
             Ok(calls)
         }
-        Some(Does::Read(keys)) => file("read_file", keys),
-        Some(Does::Write(keys)) => file("write_file", keys),
-        Some(Does::Edit(keys)) => file("file_edit", keys),
-        Some(Does::Patch(key)) => {
-            let patch = text(arguments, &[key, "input", "patch", "patchText"]);
-            let files = files_of(patch.ok_or_else(|| lacks(&[key]))?)?;
-            Ok(files.into_iter().map(|file| change(cwd, file)).collect())
+        (Does::Read, _) => file("read_file"),
+        (Does::Write, _) => file("write_file"),
+        (Does::Edit, _) => file("file_edit"),
+        (Does::Patch, _) => {
+            let other = || text(arguments, &["input", "patch", "patchText"]);
+            let patch = written().or_else(other).ok_or_else(|| lacks(keys))?;
+            patched(cwd, patch)
         }
-        Some(Does::Search(keys)) => {
-            let search = |path| call("grep_files", json!({"path": path}));
-            Ok(below(keys)?.into_iter().map(search).collect())
-        }
-        Some(Does::Find(keys)) => {
+        (Does::Search, _) => each("grep_files"),
+        (Does::Find, _) => {
             let pattern = text(arguments, &["pattern", "glob_pattern"]).unwrap_or_default();
             let find = |place: PathBuf| {
                 let (path, pattern) = beginning(&place, pattern)?;
@@ -98,61 +103,35 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
                     json!({"path": path, "pattern": pattern}),
                 ))
             };
-            below(keys)?.into_iter().map(find).collect()
+            places(arguments, keys, cwd)?
+                .into_iter()
+                .map(find)
+                .collect()
         }
-        Some(Does::List(keys)) => {
-            let list = |path| call("dir_list", json!({"path": path}));
-            Ok(below(keys)?.into_iter().map(list).collect())
-        }
-        Some(Does::Fetch(key)) => {
+        (Does::List, _) => each("dir_list"),
+        (Does::Fetch, _) => {
             let fetch = |url: &str| call("fetch_url", json!({"url": url}));
-            Ok(addresses(arguments, key)?.into_iter().map(fetch).collect())
+            Ok(addresses(arguments, keys)?.into_iter().map(fetch).collect())
         }
-        Some(Does::WebSearch) => one("WebSearch", arguments.clone()),
-        Some(Does::SubAgent(key)) => {
-            let preset = text(arguments, &[key]);
-            one(
-                "spawn_agent",
-                preset.map_or_else(|| json!({}), |it| json!({"preset": it})),
-            )
+        (Does::WebSearch, _) => one("WebSearch", arguments.clone()),
+        (Does::SubAgent, _) => {
+            let preset = written().map(|preset| json!({"preset": preset}));
+            one("spawn_agent", preset.unwrap_or_else(|| json!({})))
         }
-        Some(Does::Todo) => one("update_todos", json!({})),
-        Some(Does::AskUser) => one("call_user", json!({})),
-        Some(Does::Harmless) => one("model_info", json!({})),
-        Some(Does::Skill(_)) => Ok(Vec::new()),
-        None => {
-            let (tool, is_mcp) = named(table.mcp, &used.tool);
-            Ok(vec![Request {
-                is_mcp,
-                ..call(&tool, arguments.clone())
-            }])
-        }
+        (Does::Todo, _) => one("update_todos", json!({})),
+        (Does::AskUser, _) => one("call_user", json!({})),
+        (Does::Harmless, _) => one("model_info", json!({})),
+        (Does::Skill, _) => Ok(Vec::new()),
     }
 }
 
-/// Whether the table or [`PLAIN`] knows every argument. Of a tool that is not in the table, none is.
-fn is_known(does: Option<Does>, arguments: &Value) -> bool {
-    let keys: Vec<&str> = match does {
-        None => return false,
-        Some(Does::Shell(key, directories)) => [&[key], directories].concat(),
-        Some(
-            Does::Read(keys)
-            | Does::Write(keys)
-            | Does::Edit(keys)
-            | Does::Search(keys)
-            | Does::Find(keys)
-            | Does::List(keys),
-        ) => keys.to_vec(),
-        Some(Does::Patch(key) | Does::Fetch(key) | Does::SubAgent(key) | Does::Skill(key)) => {
-            vec![key, "url"]
-        }
-        Some(Does::WebSearch | Does::Todo | Does::AskUser | Does::Harmless) => Vec::new(),
-    };
-    let Value::Object(arguments) = arguments else {
-        return true;
-    };
-    let mut given = arguments.keys();
-    given.all(|key| keys.contains(&key.as_str()) || PLAIN.has(key))
+/// Whether the tool's row in the table or [`PLAIN`] has every argument.
+fn is_known(tool: &Tool, arguments: &Value) -> bool {
+    let mut given = arguments.as_object().into_iter().flatten();
+    given.all(|(key, _)| {
+        let is_url = tool.does == Does::Fetch && key == "url";
+        is_url || tool.keys.contains(&key.as_str()) || PLAIN.has(key)
+    })
 }
 
 /// What rules call a tool that is not in the table, and whether an MCP server has it. It never has
@@ -201,13 +180,7 @@ fn places(arguments: &Value, keys: &[&str], cwd: &Path) -> Result<Vec<PathBuf>, 
         return Ok(vec![cwd.to_owned()]);
     }
     let texts = texts.into_iter();
-    Ok(texts.map(|path| absolute(cwd, path)).collect())
-}
-
-/// The path that an agent's tool means. None of them expands `~` in one; where one did, the file
-/// below the home is what it would be, and that is no worse to judge.
-fn absolute(cwd: &Path, written: &str) -> PathBuf {
-    cwd.join(written)
+    Ok(texts.map(|path| cwd.join(path)).collect())
 }
 
 /// Where a pattern begins to be one: a pattern may lead out of its directory by an absolute path or
@@ -249,17 +222,16 @@ fn beginning(place: &Path, pattern: &str) -> Result<(PathBuf, String), String> {
 }
 
 /// The addresses that a call fetches: that in `url`, and those in the text under another key.
-fn addresses<'a>(arguments: &'a Value, key: &str) -> Result<Vec<&'a str>, String> {
-    let written = text(arguments, &[key, "url"]).ok_or_else(|| lacks(&[key]))?;
-    let mut urls = if key == "url" {
-        vec![written]
-    } else {
-        urls_in(written)
-    };
-    urls.extend(text(arguments, &["url"]).filter(|_| key != "url"));
+fn addresses<'a>(arguments: &'a Value, keys: &[&str]) -> Result<Vec<&'a str>, String> {
+    let url = text(arguments, &["url"]);
+    let written = text(arguments, keys).or(url).ok_or_else(|| lacks(keys))?;
+    let mut urls = urls_in(written);
+    if keys.contains(&"url") {
+        urls.clear();
+    }
+    urls.extend(url);
     if urls.is_empty() {
-        urls.push(written);
-        return Ok(urls);
+        return Ok(vec![written]);
     }
     let is_odd = |url: &&str| url.contains(|c: char| c.is_whitespace() || c.is_control());
     if urls.iter().any(is_odd) {

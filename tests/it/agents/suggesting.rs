@@ -1,6 +1,6 @@
 //! What is recorded about an agent's calls, and the entries that `suggest` makes of them.
 
-use agent_skills::host::agent::table::{Does, Mcp, Table};
+use agent_skills::host::agent::table::{Does, Mcp, Table, Tool};
 use agent_skills::host::tools::HOST_TOOLS;
 use serde_json::{Value, json};
 
@@ -9,22 +9,22 @@ use super::{World, claude_code, codex};
 use crate::host::Has;
 
 /// Arguments with which a tool does something outside the project.
-fn arguments(does: Does) -> Option<Value> {
-    let keys = |keys: &[&str], value: &str| json!({ keys[0]: value });
-    Some(match does {
-        Does::Shell(key, _) => json!({ key: "make test" }),
-        Does::Read(it) => keys(it, "/var/lib/x/a"),
-        Does::Write(it) => keys(it, "/var/lib/x/b"),
-        Does::Edit(it) => keys(it, "/var/lib/x/c"),
-        Does::Patch(key) => {
-            json!({ key: "*** Begin Patch\n*** Add File: out/a\n+x\n*** End Patch" })
+fn arguments(tool: &Tool) -> Option<Value> {
+    let with = |value: &str| json!({ tool.keys[0]: value });
+    Some(match tool.does {
+        Does::Shell => with("make test"),
+        Does::Read => with("/var/lib/x/a"),
+        Does::Write => with("/var/lib/x/b"),
+        Does::Edit => with("/var/lib/x/c"),
+        Does::Patch => with("*** Begin Patch\n*** Add File: out/a\n+x\n*** End Patch"),
+        Does::Search | Does::List => with("/var/lib/x"),
+        Does::Find => json!({ tool.keys[0]: "/var/lib/x", "pattern": "*.md" }),
+        Does::Fetch => {
+            json!({ tool.keys[0]: "https://a.org/b", "prompt": "read https://a.org/b" })
         }
-        Does::Search(it) | Does::List(it) => keys(it, "/var/lib/x"),
-        Does::Find(it) => json!({ it[0]: "/var/lib/x", "pattern": "*.md" }),
-        Does::Fetch(key) => json!({ key: "https://a.org/b", "prompt": "read https://a.org/b" }),
-        Does::SubAgent(key) => json!({ key: "general" }),
+        Does::SubAgent => with("general"),
         Does::WebSearch | Does::Todo | Does::AskUser => json!({}),
-        Does::Harmless | Does::Skill(_) => return None,
+        Does::Harmless | Does::Skill => return None,
     })
 }
 
@@ -56,7 +56,7 @@ fn what_is_suggested_lets_the_call_pass_in_its_agent() {
         let world = world.using("pdf", "allowed-tools: Bash(git log:*)");
         let table = agent.table();
         let tools = table.tools.iter();
-        let tools = tools.filter_map(|tool| Some((tool.name, arguments(tool.does)?)));
+        let tools = tools.filter_map(|tool| Some((tool.name, arguments(tool)?)));
         let others = [(mcp(table), json!({"q": "x"})), ("Strange", json!({}))];
         let calls: Vec<_> = tools.chain(others).collect();
         let mut refused = Vec::new();
@@ -65,10 +65,7 @@ fn what_is_suggested_lets_the_call_pass_in_its_agent() {
                 refused.push((tool, arguments));
             }
         }
-        let shell = table
-            .tools
-            .iter()
-            .find(|tool| matches!(tool.does, Does::Shell(..)));
+        let shell = table.tools.iter().find(|tool| tool.does == Does::Shell);
         assert!(
             refused
                 .iter()

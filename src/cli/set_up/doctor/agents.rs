@@ -148,10 +148,8 @@ fn harmless(agent: Agent, directory: &Path) -> Value {
     let mut tools = table.tools.iter();
     let harmless = tools.clone().find(|tool| nothing(tool.does));
     let reading = || {
-        tools.find_map(|tool| match tool.does {
-            Does::Read(keys) => Some((tool.name, json!({*keys.first()?: "/dev/null"}))),
-            _ => None,
-        })
+        let reads = tools.find(|tool| tool.does == Does::Read)?;
+        Some((reads.name, json!({*reads.keys.first()?: "/dev/null"})))
     };
     let call = harmless.map(|tool| (tool.name, json!({}))).or_else(reading);
     let (tool, arguments) = call.unwrap_or(("none", json!({})));
