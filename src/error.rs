@@ -108,6 +108,19 @@ impl Error {
     }
 }
 
+/// The one of `all` with this name; `kind` is what each is, as in "a layer".
+///
+/// # Errors
+/// If there is none.
+pub fn named<T: Copy>(word: &str, kind: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T> {
+    let found = all.iter().copied().find(|one| name(*one) == word);
+    found.ok_or_else(|| {
+        let (word, words) = (word.escape_debug(), all.iter().map(|one| name(*one)));
+        let words = words.collect::<Vec<_>>().join(", ");
+        Error::new(format!("`{word}` is not {kind}: there are {words}"))
+    })
+}
+
 /// A second value of an I/O error, which cannot be cloned.
 fn same(error: &io::Error) -> io::Error {
     let text = || io::Error::new(error.kind(), error.to_string());

@@ -166,6 +166,17 @@ pub fn owner(facts: &Facts) -> Owner {
     Owner::of(facts.key(), context.as_deref())
 }
 
+/// What a script in this call may take and be waited for.
+pub fn run_limits(facts: &Facts, limit: Duration, wait: Option<Duration>) -> RunLimits {
+    RunLimits {
+        limit,
+        wait,
+        jobs: Jobs::of(&facts.run),
+        owner: owner(facts),
+        host: facts.key().host(facts.run.protocol),
+    }
+}
+
 fn run(facts: &Facts, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
     let path = SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?;
     let settings = facts.config()?.script(skill.name.as_str());
@@ -178,14 +189,8 @@ fn run(facts: &Facts, skill: &Skill, script: &str, most: Duration) -> Result<Out
         stdin: &[],
         env: &[],
         settings: &settings,
-        limits: RunLimits {
-            limit: settings.timeout.duration().min(most),
-            // A hook never becomes a job: nobody could manage it.
-            wait: None,
-            jobs: &Jobs::of(&facts.run),
-            owner: &owner(facts),
-            host: facts.key().host(facts.run.protocol),
-        },
+        // A hook never becomes a job: nobody could manage it.
+        limits: &run_limits(facts, settings.timeout.duration().min(most), None),
         base: &facts.run.env,
     })?;
     Ok(ran.outcome)

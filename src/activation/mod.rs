@@ -11,8 +11,8 @@ mod required;
 
 pub use enforcement::{Enforcement, added_entries, why_none_is_added, why_not_added};
 pub use hooks::{
-    has_post_hooks, hooks_ahead, hooks_wait, may_have_post_hooks, owner, run_post_hooks,
-    run_pre_hooks, with_outcome,
+    has_post_hooks, hooks_ahead, hooks_wait, may_have_post_hooks, owner, run_limits,
+    run_post_hooks, run_pre_hooks, with_outcome,
 };
 pub use instructions::{Instructions, handed_over, to_read};
 pub use load::{handed, load, meant_skill, offered_by_names, put_in_force};

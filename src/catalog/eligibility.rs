@@ -45,7 +45,7 @@ pub struct Rules<'a> {
 }
 
 /// What becomes of a skill that is not offered, and the reason.
-type Refusal = (Withheld, Diagnostic);
+pub(super) type Refusal = (Withheld, Diagnostic);
 
 impl<'a> Rules<'a> {
     /// Whether another agent than chibi asks, by whose rules its names mean skills.
@@ -126,11 +126,10 @@ impl<'a> Rules<'a> {
             found.extend(required.zip(changed).map(|(file, _)| Finding {
                 file: file.to_owned(),
                 key: "skills.require",
-                holds: false,
-                why: format!(
+                said: Err(format!(
                     "its files changed since it was installed, and `{}` requires it",
                     file.display()
-                ),
+                )),
             }));
         }
         found

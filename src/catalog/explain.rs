@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::eligibility::Rules;
+use super::eligibility::{Refusal, Rules};
 use super::entry::{Entry, Standing, Withheld};
 use super::layer::Layer;
 use crate::facts::Facts;
-use crate::policy::{Asks, Finding, approval_needed};
+use crate::policy::{Asks, approval_needed};
 use crate::skill::{Diagnostic, Skill};
 
 const ROOTS: &str = "only root can change it, where it is";
@@ -53,44 +53,26 @@ impl<'a> Explainer<'a> {
     /// Every rule that is about a skill or about all of its kind, in the order in which they decide.
     /// Of what a project brings that is not trusted, nothing is read, so that only this is said.
     pub fn explain(&self, entry: &Entry) -> Vec<Explained> {
+        let rules = &self.0;
         let mut all = Vec::new();
-        let mut add = |rule, file: Option<PathBuf>, outcome, why: String| {
-            all.push(Explained {
-                rule,
-                file,
-                outcome,
-                why,
-            });
-        };
         if entry.layer == Layer::Project {
-            let refusal = self.0.distrusts(entry.layer, &entry.dir);
-            let file = self.0.policies().project_file();
-            match refusal {
-                Some((_, why)) => add("project.trust", file, Holds::Fails, why.to_string()),
-                None => add(
-                    "project.trust",
-                    file,
-                    Holds::Holds,
-                    "it is trusted".to_owned(),
-                ),
-            }
+            let refusal = rules.distrusts(entry.layer, &entry.dir);
+            let said = refused_or(refusal, || (Holds::Holds, "it is trusted".to_owned()));
+            let file = rules.policies().project_file();
+            all.push(explained("project.trust", file, said));
         }
         let Some(skill) = entry.disclosed() else {
-            if let Some(why) = entry.reason_not_offered().filter(|_| !entry.is_concealed()) {
-                add("SKILL.md", None, Holds::Fails, why);
-            }
+            let why = entry.reason_not_offered().filter(|_| !entry.is_concealed());
+            all.extend(why.map(|why| explained("SKILL.md", None, (Holds::Fails, why))));
             return all;
         };
-        for Finding {
-            file,
-            key,
-            holds,
-            why,
-        } in self.0.by_policy(entry, skill)
-        {
-            let outcome = if holds { Holds::Holds } else { Holds::Fails };
-            add(key, Some(file), outcome, why);
-        }
+        all.extend(rules.by_policy(entry, skill).into_iter().map(|finding| {
+            let said = match finding.said {
+                Ok(why) => (Holds::Holds, why),
+                Err(why) => (Holds::Fails, why),
+            };
+            explained(finding.key, Some(finding.file), said)
+        }));
         all.extend(self.approval(entry, skill));
         all.extend(self.signature(entry, skill));
         all.extend(self.others(entry, skill));
@@ -102,58 +84,41 @@ impl<'a> Explainer<'a> {
         if needs.is_empty() {
             return None;
         }
-        let (outcome, why) = match self.0.unapproved(entry, skill) {
-            Some((_, why)) => (Holds::Fails, why.to_string()),
-            None if self.0.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
-            None => approval_needed(skill, &needs).map_or_else(
-                || {
+        let said = refused_or(self.0.unapproved(entry, skill), || {
+            match approval_needed(skill, &needs) {
+                _ if self.0.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
+                Some(need) => (Holds::Holds, format!("{need}, and it is approved as it is")),
+                None => {
                     let why = "it has nothing that needs an approval";
                     (Holds::DoesNotApply, why.to_owned())
-                },
-                |need| (Holds::Holds, format!("{need}, and it is approved as it is")),
-            ),
-        };
-        Some(Explained {
-            rule: "approval.require",
-            file: self.0.policies().approval_file(),
-            outcome,
-            why,
-        })
+                }
+            }
+        });
+        let file = self.0.policies().approval_file();
+        Some(explained("approval.require", file, said))
     }
 
     fn signature(&self, entry: &Entry, skill: &Skill) -> Option<Explained> {
         if !self.0.requires_signatures() {
             return None;
         }
-        let (outcome, why) = match self.0.unsigned(entry, skill) {
-            Some((_, why)) => (Holds::Fails, why.to_string()),
-            None if self.0.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
-            None => (
-                Holds::Holds,
-                "what is required for its source is met".to_owned(),
-            ),
-        };
+        let said = refused_or(self.0.unsigned(entry, skill), || {
+            let met = "what is required for its source is met";
+            if self.0.is_roots(entry) {
+                (Holds::DoesNotApply, ROOTS.to_owned())
+            } else {
+                (Holds::Holds, met.to_owned())
+            }
+        });
         let mut signing = self.0.policies().signing();
         let file = signing.find(|(_, rules)| rules.require_anything());
-        Some(Explained {
-            rule: "signing.require",
-            file: file.map(|(file, _)| file.to_owned()),
-            outcome,
-            why,
-        })
+        let file = file.map(|(file, _)| file.to_owned());
+        Some(explained("signing.require", file, said))
     }
 
-    /// What its author and the user chose, and other skills of its name.
     fn others(&self, entry: &Entry, skill: &Skill) -> Vec<Explained> {
         let mut all = Vec::new();
-        let mut add = |rule, outcome, why: String| {
-            all.push(Explained {
-                rule,
-                file: None,
-                outcome,
-                why,
-            });
-        };
+        let mut add = |rule, outcome, why| all.push(explained(rule, None, (outcome, why)));
         let required = self.0.policies().requires(skill.name.as_str());
         if let Some((_, why)) = self.0.out_of_scope(skill) {
             match required {
@@ -175,5 +140,26 @@ impl<'a> Explainer<'a> {
             add(rule, Holds::Fails, why.to_string());
         }
         all
+    }
+}
+
+/// What a refusal says, or else what `other` does.
+fn refused_or(
+    refusal: Option<Refusal>,
+    other: impl FnOnce() -> (Holds, String),
+) -> (Holds, String) {
+    refusal.map_or_else(other, |(_, why)| (Holds::Fails, why.to_string()))
+}
+
+fn explained(
+    rule: &'static str,
+    file: Option<PathBuf>,
+    (outcome, why): (Holds, String),
+) -> Explained {
+    Explained {
+        rule,
+        file,
+        outcome,
+        why,
     }
 }

@@ -90,8 +90,7 @@ pub struct Stored {
 impl KnownRoot {
     /// Whether the entries of `root` are certainly the same.
     pub fn is_unchanged(&self, root: &Path) -> bool {
-        let now = || Some(Stamp::from_metadata(&root.metadata().ok()?));
-        self.stamp.is_some() && self.stamp == now()
+        self.stamp.is_some() && self.stamp == Stamp::of(root)
     }
 
     /// The entry of this name.

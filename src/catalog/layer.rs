@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::error::Error;
+use crate::error::{Error, named};
 
 /// To whom a skill belongs, highest precedence first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,10 +58,6 @@ impl FromStr for Layer {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|layer| layer.as_str() == word);
-        found.ok_or_else(|| {
-            let words = Self::ALL.map(Self::as_str).join(", ");
-            Error::new(format!("`{word}` is not a layer: there are {words}"))
-        })
+        named(word, "a layer", &Self::ALL, Self::as_str)
     }
 }

@@ -1,12 +1,12 @@
 //! A table in the configuration that depends on the host's context: globs of context names, in the
 //! order written, each with a list of names.
 
-use std::fmt;
-use std::marker::PhantomData;
+use std::fmt::Display;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::{Serialize, Serializer};
 
+use super::skill_names::in_order;
 use crate::policy::matches;
 
 /// Lists by glob of context names; the file's order is kept.
@@ -65,37 +65,24 @@ impl<T: Serialize> Serialize for ByContext<T> {
     }
 }
 
-impl<'de, T: TryFrom<String, Error: fmt::Display>> Deserialize<'de> for ByContext<T> {
+impl<'de, T: TryFrom<String, Error: Display>> Deserialize<'de> for ByContext<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Tables(PhantomData))
-    }
-}
-
-struct Tables<T>(PhantomData<T>);
-
-impl<'de, T: TryFrom<String, Error: fmt::Display>> Visitor<'de> for Tables<T> {
-    type Value = ByContext<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a table of context globs with lists of skill names, as {\"*\" = [\"pdf\"]}")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
+        const FORM: &str =
+            "a table of context globs with lists of skill names, as {\"*\" = [\"pdf\"]}";
         let mut all = Vec::new();
-        while let Some((glob, names)) = table.next_entry::<String, Vec<String>>()? {
+        for (glob, names) in in_order::<_, Vec<String>>(deserializer, FORM)? {
             if glob.trim().is_empty() {
-                return Err(A::Error::custom(
-                    "a context glob is empty: write `*` for every context",
-                ));
+                let text = "a context glob is empty: write `*` for every context";
+                return Err(D::Error::custom(text));
             }
             if names.iter().any(|name| name.trim().is_empty()) {
                 let text = format!("the list for the contexts `{glob}` has an empty name");
-                return Err(A::Error::custom(text));
+                return Err(D::Error::custom(text));
             }
             let names = names.into_iter().map(T::try_from).collect::<Result<_, _>>();
-            all.push((glob, names.map_err(A::Error::custom)?));
+            all.push((glob, names.map_err(D::Error::custom)?));
         }
-        Ok(ByContext(all))
+        Ok(Self(all))
     }
 }
 

@@ -116,29 +116,37 @@ impl From<SkillGlob> for String {
 pub fn by_skill<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<BySkill<T>, D::Error> {
-    deserializer.deserialize_map(Keys(PhantomData))
+    let mut all = BySkill::new();
+    for (written, value) in in_order(deserializer, "a table of skill names")? {
+        let name = name_of_skill(&written).map_err(D::Error::custom)?;
+        if all.contains_key(&name) {
+            let text = format!("`{written}` is the skill `{name}`, which is there already");
+            return Err(D::Error::custom(text));
+        }
+        all.insert(name, value);
+    }
+    Ok(all)
 }
 
-struct Keys<T>(PhantomData<T>);
+/// The entries of a table in the order in which they are written; `expected` is what it has to be.
+pub fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+    expected: &'static str,
+) -> Result<Vec<(String, T)>, D::Error> {
+    deserializer.deserialize_map(InOrder(expected, PhantomData))
+}
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Keys<T> {
-    type Value = BySkill<T>;
+struct InOrder<T>(&'static str, PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
+    type Value = Vec<(String, T)>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a table of skill names")
+        f.write_str(self.0)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
-        let mut all = BySkill::new();
-        while let Some(written) = table.next_key::<String>()? {
-            let name = name_of_skill(&written).map_err(A::Error::custom)?;
-            if all.contains_key(&name) {
-                let text = format!("`{written}` is the skill `{name}`, which is there already");
-                return Err(A::Error::custom(text));
-            }
-            all.insert(name, table.next_value()?);
-        }
-        Ok(all)
+        std::iter::from_fn(|| table.next_entry().transpose()).collect()
     }
 }
 

@@ -17,10 +17,15 @@ pub struct Finding {
     pub file: PathBuf,
     /// `table.key` of the rule.
     pub key: &'static str,
-    /// Whether the skill keeps it.
-    pub holds: bool,
-    /// If it does not, the whole reason; else what shows that it does.
-    pub why: String,
+    /// What shows that the skill keeps it, or the whole reason against it.
+    pub said: Result<String, String>,
+}
+
+impl Finding {
+    fn new(file: &Path, key: &'static str, said: Result<String, String>) -> Self {
+        let file = file.to_owned();
+        Self { file, key, said }
+    }
 }
 
 /// A skill as the rules about names, versions and requirements look at it.
@@ -40,8 +45,7 @@ pub struct Subject<'a> {
 
 /// The first reason against a skill.
 pub fn refusal(findings: Vec<Finding>) -> Option<String> {
-    let against = findings.into_iter().find(|finding| !finding.holds);
-    against.map(|finding| finding.why)
+    findings.into_iter().find_map(|finding| finding.said.err())
 }
 
 impl Policies {
@@ -132,7 +136,12 @@ impl Policies {
         let by_address = address.map(|address| each(Some(address)));
         let mut found = each(source);
         // One that git reaches elsewhere has to be allowed there, too.
-        found.extend(by_address.into_iter().flatten().filter(|one| !one.holds));
+        found.extend(
+            by_address
+                .into_iter()
+                .flatten()
+                .filter(|one| one.said.is_err()),
+        );
         found
     }
 
@@ -210,16 +219,6 @@ impl Policies {
     }
 }
 
-fn finding(file: &Path, key: &'static str, holds: bool, why: String) -> Finding {
-    let file = file.to_owned();
-    Finding {
-        file,
-        key,
-        holds,
-        why,
-    }
-}
-
 fn about_name(
     file: &Path,
     (allow, block): (Option<&[SkillGlob]>, &[SkillGlob]),
@@ -230,24 +229,17 @@ fn about_name(
     let is_it = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
     let mut found = Vec::new();
     if !block.is_empty() {
-        let (holds, why) = match block.iter().find(is_it) {
-            Some(glob) => (
-                false,
-                format!("the policy `{shown}` blocks skills named `{glob}`"),
-            ),
-            None => (true, "no glob matches its name".to_owned()),
+        let said = match block.iter().find(is_it) {
+            Some(glob) => Err(format!("the policy `{shown}` blocks skills named `{glob}`")),
+            None => Ok("no glob matches its name".to_owned()),
         };
-        found.push(finding(file, "skills.block", holds, why));
+        found.push(Finding::new(file, "skills.block", said));
     }
     if let Some(allow) = allow {
-        let (holds, why) = match allow.iter().find(|glob| glob.matches(name)) {
-            Some(glob) => (true, format!("`{glob}` matches its name")),
-            None => (
-                false,
-                format!("the policy `{shown}` does not allow a skill of this name"),
-            ),
-        };
-        found.push(finding(file, "skills.allow", holds, why));
+        let allowing = allow.iter().find(|glob| glob.matches(name));
+        let said = allowing.map(|glob| format!("`{glob}` matches its name"));
+        let refused = || format!("the policy `{shown}` does not allow a skill of this name");
+        found.push(Finding::new(file, "skills.allow", said.ok_or_else(refused)));
     }
     found
 }
@@ -255,15 +247,12 @@ fn about_name(
 fn about_version(file: &Path, policy: &Policy, subject: Subject) -> Option<Finding> {
     let name = SkillName::from_written(subject.name)?;
     let least = policy.skills.versions.get(&name)?;
-    let (holds, why) = match least.unmet(subject.version) {
-        Some(why) => (false, format!("{why} by the policy `{}`", file.display())),
-        None => (true, version_is(subject)),
+    let version = subject.version.unwrap_or("not known");
+    let said = match least.unmet(subject.version) {
+        Some(why) => Err(format!("{why} by the policy `{}`", file.display())),
+        None => Ok(format!("its version is {version}")),
     };
-    Some(finding(file, "skills.versions", holds, why))
-}
-
-fn version_is(subject: Subject) -> String {
-    format!("its version is {}", subject.version.unwrap_or("not known"))
+    Some(Finding::new(file, "skills.versions", said))
 }
 
 /// Whether a skill that bears the name of a required one is that.
@@ -273,29 +262,24 @@ fn about_required(file: &Path, required: &RequiredSkill, subject: Subject) -> Fi
         file.display(),
         required.name
     );
-    let (holds, why) = if subject.is_projects {
-        let why = format!("{by}, and a project's skill cannot stand in for it");
-        (false, why)
+    let said = if subject.is_projects {
+        Err(format!(
+            "{by}, and a project's skill cannot stand in for it"
+        ))
     } else if !subject.is_administrators && !required.needs_source() {
-        let why = format!(
+        Err(format!(
             "{by}: only one in the administrator's directory counts, because the policy names \
              no `source`"
-        );
-        (false, why)
+        ))
     } else if let Some(why) = required.lacks_version(subject.version) {
-        (false, format!("{by}: {why}"))
+        Err(format!("{by}: {why}"))
     } else if subject.is_administrators {
-        (true, "it is the administrator's".to_owned())
+        Ok("it is the administrator's".to_owned())
     } else {
-        let version = subject
-            .version
-            .map(|version| format!(", version {version}"));
-        (
-            true,
-            format!("it is the one{}", version.unwrap_or_default()),
-        )
+        let version = subject.version.map(|it| format!(", version {it}"));
+        Ok(format!("it is the one{}", version.unwrap_or_default()))
     };
-    finding(file, "skills.require", holds, why)
+    Finding::new(file, "skills.require", said)
 }
 
 fn about_source(
@@ -314,40 +298,35 @@ fn about_source(
     let mut found = Vec::new();
     if !block.is_empty() {
         let blocks = |glob: &&SourceGlob| all.iter().any(|source| glob.blocks(source));
-        let (holds, why) = match block.iter().find(blocks) {
-            Some(glob) => (
-                false,
-                format!("the policy `{shown}` blocks the source `{glob}`"),
-            ),
-            None => (true, is_from()),
+        let said = match block.iter().find(blocks) {
+            Some(glob) => Err(format!("the policy `{shown}` blocks the source `{glob}`")),
+            None => Ok(is_from()),
         };
-        found.push(finding(file, "sources.block", holds, why));
+        found.push(Finding::new(file, "sources.block", said));
     }
     if let Some(allow) = allow {
         let allows = |source| allow.iter().any(|glob| glob.allows(source));
-        let holds = source.is_some() && all.iter().all(allows);
-        let why = match source {
-            _ if holds => is_from(),
-            Some(source) => format!("the policy `{shown}` does not allow the source `{source}`"),
-            None => format!(
+        let said = match source {
+            Some(_) if all.iter().all(allows) => Ok(is_from()),
+            Some(source) => Err(format!(
+                "the policy `{shown}` does not allow the source `{source}`"
+            )),
+            None => Err(format!(
                 "the policy `{shown}` allows skills of listed sources only, and where this one came from is not known"
-            ),
+            )),
         };
-        found.push(finding(file, "sources.allow", holds, why));
+        found.push(Finding::new(file, "sources.allow", said));
     }
     let required = policy.required().filter(|one| one.is_named(name));
     for one in required.filter(|one| one.needs_source()) {
-        let (holds, why) = match one.lacks_source(source) {
-            Some(why) => {
-                let name = &one.name;
-                (
-                    false,
-                    format!("the policy `{shown}` requires `{name}`: {why}"),
-                )
-            }
-            None => (true, is_from()),
+        let said = match one.lacks_source(source) {
+            Some(why) => Err(format!(
+                "the policy `{shown}` requires `{}`: {why}",
+                one.name
+            )),
+            None => Ok(is_from()),
         };
-        found.push(finding(file, "skills.require", holds, why));
+        found.push(Finding::new(file, "skills.require", said));
     }
     found
 }

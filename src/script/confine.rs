@@ -14,78 +14,67 @@ use crate::error::{Error, Result};
 use crate::skill::Skill;
 use crate::sys::{Env, signals, warn};
 
-/// A command to confine.
-#[derive(Debug, Clone, Copy)]
-pub struct Command<'a> {
-    /// The program, by name or path, and its arguments.
-    pub words: &'a [OsString],
-    /// The skill whose paths it may use; its directory is absolute.
-    pub skill: &'a Skill,
-    /// What was configured for that skill's scripts.
-    pub confinement: &'a Confinement,
-    /// The project that it may change, absolute.
-    pub project_dir: &'a Path,
-    /// Where its temporary directory is.
-    pub jobs: &'a Jobs,
-    /// The environment of this process.
-    pub base: &'a Env,
+/// Confines this process and executes a command in it: the program, by name or path, with its arguments,
+/// `words`. It may use the paths of `skill`, whose scripts have this confinement, and change the
+/// project; both directories are absolute.
+///
+/// # Errors
+/// When it cannot be executed, or not be confined as it has to be.
+pub fn run_confined(
+    words: &[OsString],
+    skill: &Skill,
+    confinement: &Confinement,
+    project_dir: &Path,
+    jobs: &Jobs,
+    base: &Env,
+) -> Result<Infallible> {
+    let label = words.first().cloned().unwrap_or_default();
+    let label = label.to_string_lossy();
+    let program = interpreter::find(&label, base).ok_or_else(|| {
+        let text = format!("`{}` was not found on PATH", label.escape_debug());
+        Error::new(text).hint("write its whole path, or install it")
+    })?;
+    let mut confinement = confinement.clone().tightened_by(&skill.fields);
+    // Whoever calls this wants it confined.
+    confinement.mode = confinement.mode.max(Mode::Auto);
+    let temp = jobs.shared_temp(&skill.dir)?;
+    let places = Places {
+        skill_dir: &skill.dir,
+        project_dir: project_dir,
+        temp: &temp,
+        interpreter: &program,
+        confinement: &confinement,
+        base: base,
+    };
+    let mut notes = Vec::new();
+    let sandbox = sandbox::build(&label, &places, Kernel::at_hand(), &mut notes)?;
+    for note in &notes {
+        warn(format_args!("{note}"));
+    }
+    let env = environment(base, sandbox.is_some().then_some(&temp));
+    let args = words.iter().skip(1).cloned();
+    let process = ProcessSpec::new(&program, args, env, &base.cwd)?;
+    let prepared = sandbox.as_ref().map(Sandbox::prepare).transpose();
+    let entered = prepared.and_then(|prepared| prepared.map_or(Ok(()), Prepared::enter));
+    entered.map_err(|errno| {
+        let why = std::io::Error::from_raw_os_error(errno);
+        Error::new(format!(
+            "`{label}` was not run: it could not be confined: {why}"
+        ))
+        .hint("tell the user: `agent-skills doctor` says what this system can confine")
+    })?;
+    signals::restore_pipe();
+    let errno = exec::execute(&process.program, &process.args, &process.env);
+    let why = std::io::Error::from_raw_os_error(errno);
+    Err(Error::io("execute", &program, &why))
 }
 
-impl Command<'_> {
-    /// Confines this process and executes the command in it.
-    ///
-    /// # Errors
-    /// When it cannot be executed, or not be confined as it has to be.
-    pub fn run(&self) -> Result<Infallible> {
-        let label = self.words.first().cloned().unwrap_or_default();
-        let label = label.to_string_lossy();
-        let program = interpreter::find(&label, self.base).ok_or_else(|| {
-            let text = format!("`{}` was not found on PATH", label.escape_debug());
-            Error::new(text).hint("write its whole path, or install it")
-        })?;
-        let mut confinement = self.confinement.clone().tightened_by(&self.skill.fields);
-        // Whoever calls this wants it confined.
-        confinement.mode = confinement.mode.max(Mode::Auto);
-        let temp = self.jobs.shared_temp(&self.skill.dir)?;
-        let places = Places {
-            skill_dir: &self.skill.dir,
-            project_dir: self.project_dir,
-            temp: &temp,
-            interpreter: &program,
-            confinement: &confinement,
-            base: self.base,
-        };
-        let mut notes = Vec::new();
-        let sandbox = sandbox::build(&label, &places, Kernel::at_hand(), &mut notes)?;
-        for note in &notes {
-            warn(format_args!("{note}"));
-        }
-        let env = self.environment(sandbox.is_some().then_some(&temp));
-        let args = self.words.iter().skip(1).cloned();
-        let process = ProcessSpec::new(&program, args, env, &self.base.cwd)?;
-        let prepared = sandbox.as_ref().map(Sandbox::prepare).transpose();
-        let entered = prepared.and_then(|prepared| prepared.map_or(Ok(()), Prepared::enter));
-        entered.map_err(|errno| {
-            let why = std::io::Error::from_raw_os_error(errno);
-            Error::new(format!(
-                "`{label}` was not run: it could not be confined: {why}"
-            ))
-            .hint("tell the user: `agent-skills doctor` says what this system can confine")
-        })?;
-        signals::restore_pipe();
-        let errno = exec::execute(&process.program, &process.args, &process.env);
-        let why = std::io::Error::from_raw_os_error(errno);
-        Err(Error::io("execute", &program, &why))
+fn environment(base: &Env, temp: Option<&PathBuf>) -> Variables {
+    let all = base.vars();
+    let mut all: Variables = all.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    if let Some(temp) = temp {
+        environment::keep_files_in(temp, &mut all);
+        environment::without_git_configuration(base, &mut all);
     }
-
-    /// The environment of this process; where the usual places are closed, with places that are not.
-    fn environment(&self, temp: Option<&PathBuf>) -> Variables {
-        let all = self.base.vars();
-        let mut all: Variables = all.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-        if let Some(temp) = temp {
-            environment::keep_files_in(temp, &mut all);
-            environment::without_git_configuration(self.base, &mut all);
-        }
-        all
-    }
+    all
 }

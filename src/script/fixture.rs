@@ -137,11 +137,11 @@ impl Fixture {
             stdin: &self.stdin,
             env: &self.env,
             settings: &Settings::default(),
-            limits: RunLimits {
+            limits: &RunLimits {
                 limit: self.limit,
                 wait: self.wait,
-                jobs: &self.jobs(),
-                owner: &Owner::session("test"),
+                jobs: self.jobs(),
+                owner: Owner::session("test"),
                 host: self.host,
             },
             base: &self.base,

@@ -41,7 +41,7 @@ mod tree;
 mod fixture;
 
 pub use capture::Captured;
-pub use confine::Command;
+pub use confine::run_confined;
 pub use interpreter::{find as find_program, program_of};
 pub use job::{Job, JobId, Jobs, Look, Owner, Summary};
 pub use needs::Needs;

@@ -37,7 +37,7 @@ pub struct Request<'a> {
     /// What was configured for its skill.
     pub settings: &'a Settings,
     /// How long it may run and be waited for, and its owner.
-    pub limits: RunLimits<'a>,
+    pub limits: &'a RunLimits,
     /// The environment of this process.
     pub base: &'a Env,
 }
@@ -55,7 +55,7 @@ pub fn run(request: &Request) -> Result<Ran> {
     let confinement = request.settings.confinement.clone();
     let confinement = confinement.tightened_by(&skill.fields);
     let needs_temp = request.workdir.is_none() || confinement.mode != Mode::Off;
-    let scratch = needs_temp.then(|| Scratch::make(request.limits.jobs, &id));
+    let scratch = needs_temp.then(|| Scratch::make(&request.limits.jobs, &id));
     let scratch = scratch.transpose()?;
     let temp = scratch.as_ref().map(Scratch::path);
     let workdir = request.workdir.or(temp).unwrap_or(&skill.dir);
@@ -88,7 +88,7 @@ pub fn run_command(
     base: &Env,
     args: &[String],
     env: &[(String, String)],
-    limits: RunLimits,
+    limits: &RunLimits,
 ) -> Result<Ran> {
     let program = base.exe.as_deref().ok_or_else(|| {
         Error::new("the program agent-skills was not found")

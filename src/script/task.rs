@@ -16,17 +16,17 @@ use crate::sys::process::ProcessId;
 use crate::sys::{Moment, limits, millis};
 
 /// The conditions under which something runs.
-#[derive(Debug, Clone, Copy)]
-pub struct RunLimits<'a> {
+#[derive(Debug, Clone)]
+pub struct RunLimits {
     /// How long it may take altogether.
     pub limit: Duration,
     /// How long its caller waits before it becomes a job: zero for at once, `None` to wait until
     /// the end.
     pub wait: Option<Duration>,
     /// Where the job is stored.
-    pub jobs: &'a Jobs,
+    pub jobs: Jobs,
     /// The owner of the job.
-    pub owner: &'a Owner,
+    pub owner: Owner,
     /// The process with which it ends unless it becomes a job; `None` for a person's own command.
     pub host: Option<ProcessId>,
 }
@@ -45,7 +45,7 @@ pub struct Task<'a> {
     /// The job it may become.
     pub id: &'a JobId,
     /// The conditions under which it runs.
-    pub limits: RunLimits<'a>,
+    pub limits: &'a RunLimits,
     /// When the call that runs it began.
     pub began: Instant,
 }
@@ -71,7 +71,7 @@ impl Task<'_> {
     pub fn run(&self) -> Result<Ran> {
         let RunLimits {
             limit, wait, host, ..
-        } = self.limits;
+        } = *self.limits;
         let conditions = Conditions {
             limit,
             at_once: wait == Some(Duration::ZERO),
@@ -136,7 +136,7 @@ impl Task<'_> {
             started: Moment::now().0.saturating_sub(millis(self.began.elapsed())),
             limit: millis(self.limits.limit),
         };
-        let jobs = self.limits.jobs;
+        let jobs = &self.limits.jobs;
         let spools = jobs.create(self.id, &record, running.captured())?;
         let adopted = running.hand_over(&spools, Instant::now() + SLACK);
         adopted.map_err(|source| self.failed("run", &source))
@@ -207,11 +207,11 @@ mod tests {
             skill: None,
             stdin: &[],
             id: &JobId::random().unwrap(),
-            limits: RunLimits {
+            limits: &RunLimits {
                 limit: Duration::from_secs(5),
                 wait: None,
-                jobs: &Jobs::new(dir.path().to_owned()),
-                owner: &Owner::session("test"),
+                jobs: Jobs::new(dir.path().to_owned()),
+                owner: Owner::session("test"),
                 host: None,
             },
             began: Instant::now().checked_sub(Duration::from_mins(1)).unwrap(),

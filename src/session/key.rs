@@ -1,11 +1,11 @@
 //! Identifies the session. One run of the host is one process, the parent of every call in that run
 //! (docs/spec/hosts.md#sessions), so the session is identified by that process.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use crate::host::{Agent, Protocol};
-use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};
+use crate::sys::{Env, Moment};
 
 /// Age at which a session named by `AGENT_SKILLS_SESSION` expires: it has no process whose end
 /// could be detected.
@@ -115,9 +115,7 @@ pub(super) fn has_expired(known: u64) -> bool {
 
 /// Seconds since 1970.
 pub(super) fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+    Moment::now().0 / 1000
 }
 
 #[cfg(test)]

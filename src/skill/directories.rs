@@ -32,9 +32,7 @@ pub fn skill_directories(root: &Path) -> Vec<PathBuf> {
 )]
 pub fn list(root: &Path) -> Listing {
     let now = now();
-    let stamp = fs::metadata(root)
-        .ok()
-        .map(|metadata| Stamp::from_metadata(&metadata));
+    let stamp = Stamp::of(root);
     let mut names = Vec::new();
     // A link's target may become a directory without changing the root.
     let entries = fs::read_dir(root);

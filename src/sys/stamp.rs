@@ -30,7 +30,7 @@ impl Stamp {
     }
 
     /// The stamp of what `path` leads to, links followed; `None` where it leads nowhere.
-    fn of(path: &Path) -> Option<Self> {
+    pub fn of(path: &Path) -> Option<Self> {
         Some(Self::from_metadata(&path.metadata().ok()?))
     }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::cli::{Call, Caller, pasted};
 use crate::error::{Error, Result};
 use crate::run_context::real;
-use crate::script::{Command, Jobs};
+use crate::script::{Jobs, run_confined};
 use crate::skill::Skill;
 
 /// Run a command as confined as a skill's scripts
@@ -52,14 +52,16 @@ impl Confine {
             .project
             .clone()
             .unwrap_or(call.facts.run.env.project_root());
-        let command = Command {
-            words: &self.command,
-            skill: &skill,
-            confinement: &settings.confinement,
-            project_dir: &call.facts.run.env.cwd.join(project),
-            jobs: &Jobs::of(&call.facts.run),
-            base: &call.facts.run.env,
-        };
-        match command.run()? {}
+        let run = &call.facts.run;
+        let project = run.env.cwd.join(project);
+        let (confinement, jobs) = (&settings.confinement, Jobs::of(run));
+        match run_confined(
+            &self.command,
+            &skill,
+            confinement,
+            &project,
+            &jobs,
+            &run.env,
+        )? {}
     }
 }

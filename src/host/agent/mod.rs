@@ -21,7 +21,7 @@ pub use settings::Scope;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, named};
 use table::Table;
 
 /// An agent, other than chibi, whose hooks this program answers (`agent-skills hook AGENT`).
@@ -107,13 +107,6 @@ impl FromStr for Agent {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|agent| agent.as_str() == word);
-        found.ok_or_else(|| {
-            let words = Self::ALL.map(Self::as_str).join(", ");
-            Error::new(format!(
-                "`{}` is not an agent: there are {words}",
-                word.escape_debug()
-            ))
-        })
+        named(word, "an agent", &Self::ALL, Self::as_str)
     }
 }

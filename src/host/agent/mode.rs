@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, named};
 
 /// What the hook answers beside silence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -67,11 +67,6 @@ impl FromStr for Mode {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|mode| mode.as_str() == word);
-        found.ok_or_else(|| {
-            let words = Self::ALL.map(Self::as_str).join(", ");
-            let word = word.escape_debug();
-            Error::new(format!("`{word}` is not a mode: there are {words}"))
-        })
+        named(word, "a mode", &Self::ALL, Self::as_str)
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::table::Moment;
 use super::{Agent, Mode};
-use crate::error::Error;
+use crate::error::{Error, named};
 use crate::sys::Env;
 
 /// For whom an agent is connected.
@@ -45,12 +45,7 @@ impl FromStr for Scope {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|scope| scope.as_str() == word);
-        found.ok_or_else(|| {
-            let words = Self::ALL.map(Self::as_str).join(", ");
-            let word = word.escape_debug();
-            Error::new(format!("`{word}` is not a scope: there are {words}"))
-        })
+        named(word, "a scope", &Self::ALL, Self::as_str)
     }
 }
 

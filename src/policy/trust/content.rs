@@ -66,9 +66,8 @@ fn listed_in(root: &Path, skills: &[PathBuf]) -> Stamps {
     let files = skills.iter().filter_map(|dir| find_skill_file(dir));
     let paths = files.chain(skills.iter().cloned());
     let paths = paths.chain([root.to_owned()]);
-    let stamp = |path: &PathBuf| Some(Stamp::from_metadata(&path.metadata().ok()?));
     let stamped = paths.map(|path| {
-        let stamp = stamp(&path);
+        let stamp = Stamp::of(&path);
         (path, stamp)
     });
     stamped.collect()

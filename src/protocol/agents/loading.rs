@@ -31,17 +31,18 @@ pub fn may_load(
     in_force: &Session,
 ) -> Result<()> {
     let (is_typed, arguments) = called;
-    let mut runs = Vec::new();
     let injects = match table.injects {
         Injects::No => false,
         Injects::Always => true,
         Injects::Typed => is_typed,
     };
-    if injects {
-        injected(facts, skill, arguments, &mut runs)?;
-    }
+    let mut runs = if injects {
+        injected(facts, skill, arguments)?
+    } else {
+        Vec::new()
+    };
     if table.runs_hooks {
-        hooks(skill, &mut runs);
+        runs.extend(hooks(skill));
     }
     if runs.is_empty() {
         return Ok(());
@@ -58,128 +59,110 @@ pub fn may_load(
     let enforcement = Enforcement::for_session(found, &config, &policies, &session)
         .begun_in(found.run.env.cwd.clone(), false);
     for run in runs {
+        let (tool, as_tool, key, text) = match &run {
+            Runs::Command(_, command) => ("run_command", "Bash", "command", command.as_str()),
+            Runs::SendsTo(url) => ("fetch_url", "WebFetch", "url", url.as_str()),
+            // Whatever restricts commands refuses it.
+            Runs::Unread(_) => ("run_command", "Bash", "command", "eval \"$UNREAD\""),
+        };
         let call = Call {
-            tool: run.tool,
-            arguments: &run.arguments,
+            tool,
+            arguments: &json!({ key: text }),
             ours: None,
             meant: &[],
         };
         let decision = decide(&enforcement.scope(), &call, &OnDisk);
-        if let Outcome::Blocked(refusal) = decision.outcome {
-            if let Some(unread) = run.unread {
-                return Err(unread);
-            }
-            let shown = quoted(&run.shown);
-            let refusal = refusal.in_agent(run.as_tool, enforcement.entries());
-            let why = refusal.for_people();
-            let text = format!("{} `{shown}`, and {}", run.what, why.trim_end_matches('.'));
-            return Err(Error::new(text).hint("its author has to list it in `allowed-tools`"));
-        }
+        let Outcome::Blocked(refusal) = decision.outcome else {
+            continue;
+        };
+        let (shown, refusal) = (
+            quoted(text),
+            refusal.in_agent(as_tool, enforcement.entries()),
+        );
+        let what = match run {
+            Runs::Command(what, _) => what,
+            Runs::SendsTo(_) => "a hook in its frontmatter sends calls to",
+            Runs::Unread(why) => return Err(why),
+        };
+        let why = refusal.for_people();
+        let text = format!("{what} `{shown}`, and {}", why.trim_end_matches('.'));
+        return Err(Error::new(text).hint("its author has to list it in `allowed-tools`"));
     }
     Ok(())
 }
 
 /// Something that the agent runs.
-struct Runs {
-    what: &'static str,
-    shown: String,
-    tool: &'static str,
-    as_tool: &'static str,
-    arguments: Value,
-    /// Why it cannot be read: whatever restricts commands refuses it.
-    unread: Option<Error>,
-}
-
-impl Runs {
-    fn unread(why: Error) -> Self {
-        Self {
-            unread: Some(why),
-            ..Self::command("", "eval \"$UNREAD\"".to_owned())
-        }
-    }
-
-    fn command(what: &'static str, command: String) -> Self {
-        Self {
-            what,
-            arguments: json!({ "command": command }),
-            shown: command,
-            tool: "run_command",
-            as_tool: "Bash",
-            unread: None,
-        }
-    }
+enum Runs {
+    /// A command, after what says where it is from.
+    Command(&'static str, String),
+    /// A hook that sends calls to this address.
+    SendsTo(String),
+    /// What cannot be read, and why.
+    Unread(Error),
 }
 
 /// What the hooks in a skill's frontmatter run: commands, and addresses to which a call is sent. A
 /// prompt only asks a model.
-fn hooks(skill: &Skill, runs: &mut Vec<Runs>) {
+fn hooks(skill: &Skill) -> Vec<Runs> {
     let unreadable = || {
         let why = Error::new("its frontmatter has hooks that cannot be read");
-        Runs::unread(why.hint("its author has to correct them, or take them out of the skill"))
+        Runs::Unread(why.hint("its author has to correct them, or take them out of the skill"))
     };
     let events = match skill.fields.value("hooks") {
-        None | Some(Value::Null) => return,
+        None | Some(Value::Null) => return Vec::new(),
         Some(Value::Object(events)) => events,
-        Some(_) => {
-            runs.push(unreadable());
-            return;
-        }
+        Some(_) => return vec![unreadable()],
     };
     // `pre` and `post` are this program's, and no events there.
     let theirs = events
         .iter()
         .filter(|(event, _)| !["pre", "post"].contains(&event.as_str()));
-    let list = |value: &Value| match value {
-        Value::Array(items) => items.clone(),
-        Value::Null => Vec::new(),
-        other => vec![other.clone()],
-    };
-    for group in theirs.flat_map(|(_, groups)| list(groups)) {
-        let Some(own) = group.get("hooks") else {
-            runs.push(unreadable());
-            continue;
-        };
-        for hook in list(own) {
-            let text = |key: &str| hook.get(key).and_then(Value::as_str);
-            let kind = text("type");
-            if text("shell").is_some_and(|shell| shell != "bash") {
-                runs.push(other_shell());
-                continue;
-            }
-            let unread = || {
-                let kind = quoted(kind.unwrap_or_default());
-                Error::new(format!(
-                    "its frontmatter has a hook of the type `{kind}`, and what that does is not checked"
-                ))
-                .hint("its author has to take that hook out of the skill")
-            };
-            match (kind, text("command"), text("url")) {
-                (Some("command"), Some(command), _) => {
-                    let words = hook.get("args").map_or_else(Vec::new, list);
-                    let quoted = words.iter().map(|word| {
-                        let word = word.as_str()?.replace('\'', "'\\''");
-                        Some(format!(" '{word}'"))
-                    });
-                    let Some(words) = quoted.collect::<Option<String>>() else {
-                        runs.push(Runs::unread(unread()));
-                        continue;
-                    };
-                    let command = with_places(&format!("{command}{words}"), skill);
-                    runs.push(Runs::command("a hook in its frontmatter runs", command));
-                }
-                (Some("http"), _, Some(url)) => runs.push(Runs {
-                    what: "a hook in its frontmatter sends calls to",
-                    shown: url.to_owned(),
-                    tool: "fetch_url",
-                    as_tool: "WebFetch",
-                    arguments: json!({ "url": url }),
-                    unread: None,
-                }),
-                (Some("prompt"), ..) => {}
-                _ => runs.push(Runs::unread(unread())),
-            }
-        }
+    let groups = theirs.flat_map(|(_, groups)| list(groups));
+    let runs = groups.flat_map(|group| match group.get("hooks") {
+        Some(own) => list(own).iter().filter_map(|it| hook(it, skill)).collect(),
+        None => vec![unreadable()],
+    });
+    runs.collect()
+}
+
+fn list(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(items) => items,
+        Value::Null => &[],
+        other => std::slice::from_ref(other),
     }
+}
+
+/// What one hook runs; `None` for a prompt.
+fn hook(hook: &Value, skill: &Skill) -> Option<Runs> {
+    let text = |key: &str| hook.get(key).and_then(Value::as_str);
+    let kind = text("type");
+    if text("shell").is_some_and(|shell| shell != "bash") {
+        return Some(other_shell());
+    }
+    let run = match (kind, text("command"), text("url")) {
+        (Some("prompt"), ..) => return None,
+        (Some("command"), Some(command), _) => {
+            let words = hook.get("args").map_or(&[][..], list).iter();
+            let quoted = words.map(|word| {
+                let word = word.as_str()?.replace('\'', "'\\''");
+                Some(format!(" '{word}'"))
+            });
+            quoted.collect::<Option<String>>().map(|words| {
+                let command = with_places(&format!("{command}{words}"), skill);
+                Runs::Command("a hook in its frontmatter runs", command)
+            })
+        }
+        (Some("http"), _, Some(url)) => Some(Runs::SendsTo(url.to_owned())),
+        _ => None,
+    };
+    Some(run.unwrap_or_else(|| {
+        let kind = quoted(kind.unwrap_or_default());
+        let text = format!(
+            "its frontmatter has a hook of the type `{kind}`, and what that does is not checked"
+        );
+        Runs::Unread(Error::new(text).hint("its author has to take that hook out of the skill"))
+    }))
 }
 
 /// The skill's and its plugin's directory in a hook's command, as the agent puts them in.
@@ -200,27 +183,22 @@ fn plugin_root(dir: &Path) -> Option<&Path> {
 /// What another shell would run, whose words are not read here.
 fn other_shell() -> Runs {
     let why = Error::new("it has commands for another shell than Bash, and these are not read");
-    Runs::unread(why.hint("its author has to write them for Bash"))
+    Runs::Unread(why.hint("its author has to write them for Bash"))
 }
 
 /// The commands in a skill's text, with the arguments put in.
-fn injected(facts: &Facts, skill: &Skill, arguments: &str, runs: &mut Vec<Runs>) -> Result<()> {
+fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Runs>> {
     let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
     if !body.contains("!`") && !body.contains("```!") && !body.contains('$') {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let session = facts
-        .run
-        .agent
-        .as_ref()
-        .map(|calling| calling.session.as_str());
+    let calling = facts.run.agent.as_ref();
+    let session = calling.map_or("", |calling| calling.session.as_str());
+    let project = &facts.run.env.cwd;
     let mut places = vec![
         ("CLAUDE_SKILL_DIR", skill.dir.display().to_string()),
-        (
-            "CLAUDE_PROJECT_DIR",
-            facts.run.env.cwd.display().to_string(),
-        ),
-        ("CLAUDE_SESSION_ID", session.unwrap_or_default().to_owned()),
+        ("CLAUDE_PROJECT_DIR", project.display().to_string()),
+        ("CLAUDE_SESSION_ID", session.to_owned()),
     ];
     let root = plugin_root(&skill.dir).map(|root| root.display().to_string());
     places.extend(root.map(|root| ("CLAUDE_PLUGIN_ROOT", root)));
@@ -234,24 +212,19 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str, runs: &mut Vec<Runs>)
     let commands = commands_run(&filled);
     let shell = skill.fields.text("shell");
     if !commands.is_empty() && shell.is_some_and(|shell| shell.trim() != "bash") {
-        runs.push(other_shell());
-        return Ok(());
+        return Ok(vec![other_shell()]);
     }
     let breaks = filled.contains(UNKNOWN) && arguments.contains('`');
-    for command in &commands {
+    let runs = commands.into_iter().map(|command| {
         if breaks || command.contains(UNKNOWN) {
             let why =
                 "arguments would be put into a command in its text, and these are not plain words";
             let why = Error::new(why).hint("call it with plain words as arguments");
-            runs.push(Runs::unread(why));
-        } else {
-            runs.push(Runs::command(
-                "as it is loaded its text runs",
-                (*command).to_owned(),
-            ));
+            return Runs::Unread(why);
         }
-    }
-    Ok(())
+        Runs::Command("as it is loaded its text runs", command.to_owned())
+    });
+    Ok(runs.collect())
 }
 
 /// Stands for a word of the arguments that is not known. A blank, so that what follows it may begin

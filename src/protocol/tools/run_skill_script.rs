@@ -5,13 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::activation::{meant_skill, owner, with_outcome};
+use crate::activation::{meant_skill, owner, run_limits, with_outcome};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::policy::{Event, script_wait};
 use crate::protocol::{Format, Response, RunSkillScript, StartScript, WorkDir};
-use crate::script::{self, Jobs, Outcome, Ran, Request, RunLimits};
+use crate::script::{self, Jobs, Outcome, Ran, Request};
 use crate::skill::SkillPath;
 use crate::sys::{limits, warn};
 
@@ -40,6 +40,12 @@ fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
         WorkDir::Inside(path) => Some(SkillPath::parse(path, &skill.dir)?.resolve_dir(&skill.dir)?),
     };
     let env: Vec<_> = call.env.clone().into_iter().collect();
+    let limit = script::time_limit(call.timeout_secs, settings.timeout.duration())?;
+    let wait = if call.background {
+        Some(Duration::ZERO)
+    } else {
+        script_wait(&facts.run)
+    };
     let ran = script::run(&Request {
         skill: &skill,
         script: &script,
@@ -49,17 +55,7 @@ fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
         stdin: call.stdin.as_bytes(),
         env: &env,
         settings: &settings,
-        limits: RunLimits {
-            limit: script::time_limit(call.timeout_secs, settings.timeout.duration())?,
-            wait: if call.background {
-                Some(Duration::ZERO)
-            } else {
-                script_wait(&facts.run)
-            },
-            jobs: &Jobs::of(&facts.run),
-            owner: &owner(facts),
-            host: facts.key().host(facts.run.protocol),
-        },
+        limits: &run_limits(facts, limit, wait),
         base: &facts.run.env,
     })?;
     let event = Event::new("script")
@@ -147,14 +143,8 @@ fn run_command(facts: &Facts, words: &[String], wait: Duration) -> Result<Respon
         ("AGENT_SKILLS_HOME".to_owned(), home),
         (ours::BY_HOST.to_owned(), "1".to_owned()),
     ];
-    let limits = RunLimits {
-        limit: Duration::from_secs(limits::GIT_SECONDS),
-        wait: Some(wait),
-        jobs: &Jobs::of(&facts.run),
-        owner: &owner(facts),
-        host: facts.key().host(facts.run.protocol),
-    };
-    let ran = script::run_command(&facts.run.env, words, &env, limits)?;
+    let limits = run_limits(facts, Duration::from_secs(limits::GIT_SECONDS), Some(wait));
+    let ran = script::run_command(&facts.run.env, words, &env, &limits)?;
     let text = match ran.outcome.exit_code() {
         // With these, standard output is the answer as the host's call would give it.
         Some(0..=2) => ran.outcome.stdout.text(),

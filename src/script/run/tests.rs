@@ -143,11 +143,16 @@ fn our_own_command_runs_as_a_script_and_knows_no_call() {
         let limits = RunLimits {
             limit: Duration::from_secs(20),
             wait,
-            jobs: &jobs,
-            owner: &owner,
+            jobs: jobs.clone(),
+            owner: owner.clone(),
             host: None,
         };
-        run_command(&base, &args, &[("MORE".to_owned(), "1".to_owned())], limits)
+        run_command(
+            &base,
+            &args,
+            &[("MORE".to_owned(), "1".to_owned())],
+            &limits,
+        )
     };
     assert_eq!(
         run(&[], None).unwrap().outcome.text(),

@@ -156,15 +156,28 @@ impl Dir {
         mode: u32,
         durable: Durable,
     ) -> io::Result<()> {
-        let temporary = name.temporary();
-        let written = (|| {
-            let mut file = scratch.create(&temporary, mode)?;
+        self.put(scratch, name, mode, |file| {
             file.write_all(bytes)?;
-            if durable == Durable::Yes {
-                file.sync_data()?;
+            match durable {
+                Durable::Yes => file.sync_data(),
+                Durable::No => Ok(()),
             }
-            scratch.rename(&temporary, self, name)
-        })();
+        })
+    }
+
+    /// Makes a file in `scratch`, which `fill` fills, and moves it into the place of `name`; of one
+    /// that cannot be filled or moved nothing is left.
+    fn put(
+        &self,
+        scratch: &Self,
+        name: &EntryName,
+        mode: u32,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let temporary = name.temporary();
+        let file = scratch.create(&temporary, mode);
+        let filled = file.and_then(|mut file| fill(&mut file));
+        let written = filled.and_then(|()| scratch.rename(&temporary, self, name));
         written.inspect_err(|_| {
             // Errors here do not matter: the first one is reported.
             let _ = scratch.remove_file(&temporary);
@@ -210,28 +223,21 @@ impl Dir {
     /// # Errors
     /// As [`Dir::replace`], also when this process may not give the file that owner.
     pub fn replace_as(&self, name: &EntryName, bytes: &[u8], kept: &Metadata) -> io::Result<()> {
-        let temporary = name.temporary();
-        let written = (|| {
-            let mut file = self.create(&temporary, 0o600)?;
+        self.put(self, name, 0o600, |file| {
             file.write_all(bytes)?;
             let new = file.metadata()?;
             let mut mode = kept.mode() & 0o7777;
             if new.uid() != kept.uid() {
-                fchown(&file, Some(kept.uid()), Some(kept.gid()))?;
+                fchown(&*file, Some(kept.uid()), Some(kept.gid()))?;
             } else if new.gid() != kept.gid() {
-                match fchown(&file, None, Some(kept.gid())) {
+                match fchown(&*file, None, Some(kept.gid())) {
                     // Its owner is not in that group.
                     Err(error) if error.kind() == io::ErrorKind::PermissionDenied => mode &= 0o700,
                     changed => changed?,
                 }
             }
             file.set_permissions(Permissions::from_mode(mode))?;
-            file.sync_data()?;
-            self.rename(&temporary, self, name)
-        })();
-        written.inspect_err(|_| {
-            // Errors here do not matter: the first one is reported.
-            let _ = self.remove_file(&temporary);
+            file.sync_data()
         })
     }
 
