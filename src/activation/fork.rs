@@ -21,10 +21,8 @@ pub fn note(because: &str) -> String {
 
 /// The model's text in place of the instructions. Other tools find the skill by `reference`.
 pub fn hand_over(activation: &Activation, reference: &str) -> String {
-    let Activation {
-        skill, arguments, ..
-    } = *activation;
-    let given = arguments.filter(|text| !text.trim().is_empty());
+    let skill = activation.skill;
+    let given = activation.arguments.filter(|text| !text.trim().is_empty());
     let input = match given {
         Some(_) => "",
         None => ", adding what the user wants as `input`",

@@ -13,7 +13,7 @@ use crate::host::{Protocol, mentions, ours};
 use crate::permission::{Enforce, Restriction};
 use crate::policy::CONFIGURATION;
 use crate::session::snapshot;
-use crate::skill::{self, Activation, Listing, Runner, Skill, Wrapper};
+use crate::skill::{self, Activation, Runner, Skill, Wrapper};
 use crate::sys::limits;
 
 /// A skill's instructions as handed over.
@@ -37,18 +37,12 @@ impl Instructions<'_> {
     /// # Errors
     /// If they cannot be read.
     pub fn text(self, facts: &Facts) -> Result<String> {
-        let (body, listing) = read(self.skill)?;
-        let mut notes = notes(facts.run.protocol, &body, &self, &listing);
+        let mut activation = read(self.skill, self.arguments)?;
+        let mut notes = notes(facts.run.protocol, &activation, self.reference);
         notes.extend(permitted_line(facts, self.skill));
-        notes.extend(long_line(&body));
+        notes.extend(long_line(&activation.body));
         notes.extend(self.more);
-        let activation = Activation {
-            skill: self.skill,
-            body: &body,
-            listing: &listing,
-            arguments: self.arguments,
-            notes: &notes,
-        };
+        activation.notes = notes;
         Ok(activation.render_in(self.wrapper))
     }
 
@@ -72,15 +66,7 @@ impl Instructions<'_> {
 /// # Errors
 /// If its instructions cannot be read.
 pub fn handed_over(skill: &Skill, reference: &str, arguments: Option<&str>) -> Result<String> {
-    let (body, listing) = read(skill)?;
-    let activation = Activation {
-        skill,
-        body: &body,
-        listing: &listing,
-        arguments,
-        notes: &[],
-    };
-    Ok(hand_over(&activation, reference))
+    Ok(hand_over(&read(skill, arguments)?, reference))
 }
 
 /// What the model may use while the skill is active; `None` if that is not enforced.
@@ -100,9 +86,9 @@ fn permitted_line(facts: &Facts, skill: &Skill) -> Option<String> {
 }
 
 /// A skill's body and files.
-fn read(skill: &Skill) -> Result<(String, Listing)> {
-    let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
-    Ok((body, Listing::read(&skill.dir, limits::LISTED_RESOURCES)))
+fn read<'a>(skill: &'a Skill, arguments: Option<&'a str>) -> Result<Activation<'a>> {
+    let read = Activation::read(skill, arguments);
+    read.map_err(|why| Error::new(why.to_string()))
 }
 
 /// The note that replaces instructions which are in the conversation already.
@@ -133,15 +119,10 @@ fn long_line(body: &str) -> Option<String> {
     })
 }
 
-fn notes(
-    protocol: Option<Protocol>,
-    body: &str,
-    wanted: &Instructions,
-    listing: &Listing,
-) -> Vec<String> {
-    let (mut notes, name) = (Vec::new(), wanted.reference);
+fn notes(protocol: Option<Protocol>, wanted: &Activation, name: &str) -> Vec<String> {
+    let mut notes = Vec::new();
     let is_script = |path: &Path| Runner::is_meant_at(&wanted.skill.dir.join(path));
-    let files = || listing.resources.iter().map(|file| &file.path);
+    let files = || wanted.listing.resources.iter().map(|file| &file.path);
     if let Some(path) = files().find(|path| !is_script(path) && !path.starts_with("tests")) {
         let call = to_read(name, &path.to_string_lossy());
         notes.push(format!("To read one of its files: {call}"));
@@ -152,6 +133,6 @@ fn notes(
         notes.push(format!("To run one of its scripts: {tool} {call}"));
     }
     let older = protocol == Some(Protocol::Environment);
-    notes.extend(mentions::mapping_line(body, older));
+    notes.extend(mentions::mapping_line(&wanted.body, older));
     notes
 }

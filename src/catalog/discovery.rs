@@ -33,7 +33,7 @@ impl Catalog {
     /// The part of the catalog that decides what `written` means, read afresh, if it is an offered
     /// skill in the index. See [`Index::load_about`] for what is skipped.
     pub fn part(written: &str, roots: &[Root], rules: &Rules, index: &Index) -> Option<Self> {
-        if rules.policies().may_block() {
+        if rules.policies.may_block() {
             return None;
         }
         let loaded = index.load_about(roots, written, &unread(rules))?;

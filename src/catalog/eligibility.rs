@@ -28,10 +28,10 @@ use crate::sys::tree;
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
 pub struct Rules<'a> {
-    facts: &'a Facts,
+    pub(super) facts: &'a Facts,
     /// The default if it cannot be read, and so the policies; then no skill is eligible.
     pub(super) config: Rc<Config>,
-    policies: Rc<Policies>,
+    pub(super) policies: Rc<Policies>,
     /// Why no skill is eligible, if so.
     unreadable: Option<Diagnostic>,
     /// An error if it is not known whether the host has named one.
@@ -41,18 +41,13 @@ pub struct Rules<'a> {
     approved: OnceCell<BTreeMap<String, Approvals>>,
     installed: Rc<RefCell<Installed>>,
     /// `None` if none are required.
-    signatures: Option<Signatures<'a>>,
+    pub(super) signatures: Option<Signatures<'a>>,
 }
 
 /// What becomes of a skill that is not offered, and the reason.
 pub(super) type Refusal = (Withheld, Diagnostic);
 
 impl<'a> Rules<'a> {
-    /// Whether another agent than chibi asks, by whose rules its names mean skills.
-    pub(super) fn is_for_agent(&self) -> bool {
-        self.facts.run.agent.is_some()
-    }
-
     /// The rules for this run. Trust and approval go by the digests that are kept.
     pub fn new(facts: &'a Facts, asks: Asks) -> Self {
         let digests = DigestCache::of_project(&facts.run, facts.state(), asks);
@@ -151,11 +146,6 @@ impl<'a> Rules<'a> {
         Some((Withheld::Excluded, Diagnostic::HiddenPolicy(why)))
     }
 
-    /// The policies; none if one cannot be read.
-    pub(super) fn policies(&self) -> &Policies {
-        &self.policies
-    }
-
     pub(super) fn unapproved(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
         let needs = self.policies.needs_approval_of(skill.name.as_str());
         if needs.is_empty() || self.is_roots(entry) {
@@ -173,11 +163,6 @@ impl<'a> Rules<'a> {
         let need = format!("{need}, which needs an approval{since}");
         let why = Diagnostic::HiddenUnapproved(need, entry.in_layer());
         Some((Withheld::Unapproved, why))
-    }
-
-    /// Whether a signature is required of any skill.
-    pub(super) fn requires_signatures(&self) -> bool {
-        self.signatures.is_some()
     }
 
     /// Checks at once the signatures of skills whose standing will be asked for.

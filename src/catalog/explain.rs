@@ -1,6 +1,6 @@
 //! Why each rule of the policies lets a skill be used or not. It asks the functions that decide.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ impl<'a> Explainer<'a> {
         if entry.layer == Layer::Project {
             let refusal = rules.distrusts(entry.layer, &entry.dir);
             let said = refused_or(refusal, || (Holds::Holds, "it is trusted".to_owned()));
-            let file = rules.policies().project_file();
+            let file = rules.policies.project_file().map(Path::to_owned);
             all.push(explained("project.trust", file, said));
         }
         let Some(skill) = entry.disclosed() else {
@@ -80,7 +80,7 @@ impl<'a> Explainer<'a> {
     }
 
     fn approval(&self, entry: &Entry, skill: &Skill) -> Option<Explained> {
-        let needs = self.0.policies().needs_approval();
+        let needs = self.0.policies.needs_approval();
         if needs.is_empty() {
             return None;
         }
@@ -94,12 +94,12 @@ impl<'a> Explainer<'a> {
                 }
             }
         });
-        let file = self.0.policies().approval_file();
+        let file = self.0.policies.approval_file().map(Path::to_owned);
         Some(explained("approval.require", file, said))
     }
 
     fn signature(&self, entry: &Entry, skill: &Skill) -> Option<Explained> {
-        if !self.0.requires_signatures() {
+        if self.0.signatures.is_none() {
             return None;
         }
         let said = refused_or(self.0.unsigned(entry, skill), || {
@@ -110,7 +110,7 @@ impl<'a> Explainer<'a> {
                 (Holds::Holds, met.to_owned())
             }
         });
-        let mut signing = self.0.policies().signing();
+        let mut signing = self.0.policies.signing();
         let file = signing.find(|(_, rules)| rules.require_anything());
         let file = file.map(|(file, _)| file.to_owned());
         Some(explained("signing.require", file, said))
@@ -119,7 +119,7 @@ impl<'a> Explainer<'a> {
     fn others(&self, entry: &Entry, skill: &Skill) -> Vec<Explained> {
         let mut all = Vec::new();
         let mut add = |rule, outcome, why| all.push(explained(rule, None, (outcome, why)));
-        let required = self.0.policies().requires(skill.name.as_str());
+        let required = self.0.policies.requires(skill.name.as_str());
         if let Some((_, why)) = self.0.out_of_scope(skill) {
             match required {
                 Some(_) => add("scope", Holds::DoesNotApply, REQUIRED.to_owned()),

@@ -101,9 +101,7 @@ impl Catalog {
         let alike = alike.and_then(|name| self.by_name(name)?.offered());
         alike.into_iter().collect()
     }
-}
 
-impl Catalog {
     /// The catalog for looking up `written`. It has the skills' owners only if the name is
     /// qualified, since they have to be read from the lockfiles.
     pub fn naming(facts: &Facts, written: &str) -> Self {

@@ -43,7 +43,9 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
     }
     // Another agent may know a copy by its directory's name.
     let mut at = 0..;
-    entries.retain(|_| at.next().is_some_and(|at| !copies.contains(&at)) || rules.is_for_agent());
+    entries.retain(|_| {
+        at.next().is_some_and(|at| !copies.contains(&at)) || rules.facts.run.agent.is_some()
+    });
     for entry in entries {
         if let (Standing::Offered { .. }, Ok(skill)) = (&entry.standing, &entry.skill) {
             entry.tool = Some(tool_name(&skill.name));

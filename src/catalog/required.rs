@@ -9,7 +9,7 @@ use crate::skill::Diagnostic;
 /// Marks the entries that are required, and returns what is missing. If a policy wants it, nothing
 /// else is offered then.
 pub fn settle(entries: &mut [Entry], rules: &Rules) -> Vec<MissingSkill> {
-    let policies = rules.policies();
+    let policies = &rules.policies;
     for entry in &mut *entries {
         let is_offered = matches!(entry.standing, Standing::Offered { .. });
         entry.is_required = is_offered && policies.requires(&entry.name()).is_some();

@@ -146,7 +146,7 @@ pub fn permits_change(
     difference: &Difference,
 ) -> Result<()> {
     let of_all = layer == Layer::Enterprise;
-    let by_source = || policies.refuses_source(source).filter(|_| !of_all);
+    let by_source = || policies.refuses_origin(source, None).filter(|_| !of_all);
     let by_name = policies.refuses_skill(Subject {
         name: skill,
         directory: &difference.name,

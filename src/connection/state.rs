@@ -146,17 +146,17 @@ pub fn watched(run: &RunContext, holders: &[PathBuf]) -> Vec<PathBuf> {
         let usual = places.env.home();
         let usual = usual.map(|home| home.join(settings.home.below_home));
         for home in moved.into_iter().chain(usual) {
-            let files = watched.user.iter().chain([&settings.user]);
+            let files = watched.user.iter().chain([settings.user]);
             paths.extend(files.map(|file| home.join(file)));
         }
         let of_user = watched.home.iter();
         paths.extend(of_user.flat_map(|file| places.of_user(settings.home, file)));
         let roots = holders.iter().map(PathBuf::as_path);
         for root in roots.chain([&*places.project]) {
-            let files = watched.project.iter().chain([&settings.project]);
+            let files = watched.project.iter().chain([settings.project]);
             paths.extend(files.map(|file| root.join(file)));
         }
-        let machine = watched.machine.iter().chain(settings.managed.iter());
+        let machine = watched.machine.iter().chain(settings.managed);
         paths.extend(machine.map(|file| places.machine(file)));
     }
     // By their bytes: this is done at every decision, and to compare paths part by part takes longer

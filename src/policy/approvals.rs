@@ -76,15 +76,11 @@ impl Ledger<Approvals> {
     pub fn revoke(&self, name: &str, dir: Option<&Path>) -> Result<bool> {
         let mut was_there = false;
         self.change(|entries| {
-            was_there = match (entries.get_mut(name), dir) {
-                (Some(of_name), Some(dir)) => of_name.0.remove(&key(dir)).is_some(),
-                (found, _) => found.is_some(),
+            let Some(of_name) = entries.get_mut(name) else {
+                return;
             };
-            if dir.is_none()
-                || entries
-                    .get(name)
-                    .is_some_and(|of_name| of_name.0.is_empty())
-            {
+            was_there = dir.is_none_or(|dir| of_name.0.remove(&key(dir)).is_some());
+            if dir.is_none() || of_name.0.is_empty() {
                 entries.remove(name);
             }
         })?;

@@ -53,26 +53,12 @@ pub(super) struct Lists<Glob> {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Skills {
-    allow: Option<Vec<SkillGlob>>,
-    block: Vec<SkillGlob>,
-    require: Vec<RequiredSkill>,
+    pub(super) allow: Option<Vec<SkillGlob>>,
+    pub(super) block: Vec<SkillGlob>,
+    pub(super) require: Vec<RequiredSkill>,
     pub(super) missing: Missing,
     #[serde(deserialize_with = "by_skill")]
     pub(super) versions: BySkill<AtLeast>,
-}
-
-impl Skills {
-    /// The globs of names.
-    pub(super) fn lists(&self) -> (Option<&[SkillGlob]>, &[SkillGlob]) {
-        (self.allow.as_deref(), &self.block)
-    }
-}
-
-impl Policy {
-    /// The skills that it requires.
-    pub(super) fn required(&self) -> impl Iterator<Item = &RequiredSkill> {
-        self.skills.require.iter()
-    }
 }
 
 impl<Glob> Default for Lists<Glob> {
@@ -202,22 +188,21 @@ impl Policies {
 
     /// What each file denies, in the grammar of `allowed-tools`.
     pub fn denied_tools(&self) -> impl Iterator<Item = (&Path, &[String])> {
-        let each = self.0.iter();
-        each.map(|(file, policy)| (file.as_path(), policy.tools.deny.as_slice()))
+        let each = self.each_file();
+        each.map(|(file, policy)| (file, policy.tools.deny.as_slice()))
             .filter(|(_, denied)| !denied.is_empty())
     }
 
     /// Whether one of them says that restrictions restrict.
     pub fn demand_restrict(&self) -> bool {
-        let mut each = self.0.iter();
-        each.any(|(_, policy)| policy.enforce.mode == Some(Enforce::Restrict))
+        self.first(|policy| policy.enforce.mode == Some(Enforce::Restrict))
+            .is_some()
     }
 
     /// The policy file that forbids adding entries to a skill's own list, if any.
     pub fn forbids_added_entries(&self) -> Option<String> {
-        let mut each = self.each_file();
-        let found = each.find(|(_, policy)| !policy.enforce.permits_added_entries());
-        found.map(|(file, _)| format!("`{}`", file.display()))
+        let file = self.first(|policy| !policy.enforce.permits_added_entries());
+        file.map(|file| format!("`{}`", file.display()))
     }
 
     /// The lowest severity of a finding that blocks an installation.
@@ -233,24 +218,19 @@ impl Policies {
     }
 
     /// The policy that says whether projects may be trusted, if any.
-    pub fn project_file(&self) -> Option<PathBuf> {
-        let mut each = self.0.iter();
-        let never = |policy: &Policy| policy.project.trust == ProjectTrust::Never;
-        let found = each.find(|(_, policy)| never(policy));
-        found.map(|(file, _)| file.clone())
+    pub fn project_file(&self) -> Option<&Path> {
+        self.first(|policy| policy.project.trust == ProjectTrust::Never)
     }
 
     /// The policy that requires approvals, if any.
-    pub fn approval_file(&self) -> Option<PathBuf> {
-        let mut each = self.0.iter();
-        let found = each.find(|(_, policy)| !policy.approval.require.is_empty());
-        found.map(|(file, _)| file.clone())
+    pub fn approval_file(&self) -> Option<&Path> {
+        self.first(|policy| !policy.approval.require.is_empty())
     }
 
     /// What each file says about signatures.
     pub fn signing(&self) -> impl Iterator<Item = (&Path, &SigningRules)> {
-        let each = self.0.iter();
-        each.map(|(file, policy)| (file.as_path(), &policy.signing))
+        self.each_file()
+            .map(|(file, policy)| (file, &policy.signing))
     }
 
     /// The files that policies add as destinations of events.
@@ -258,6 +238,12 @@ impl Policies {
         let each = self.0.iter();
         each.filter_map(|(_, policy)| policy.audit.path.clone())
             .collect()
+    }
+
+    /// The first file that says so.
+    fn first(&self, says: impl Fn(&Policy) -> bool) -> Option<&Path> {
+        let mut each = self.each_file();
+        each.find_map(|(file, policy)| says(policy).then_some(file))
     }
 
     /// Each policy with its file.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::policies::{Lists, Need, Policies, Policy};
+use super::policies::{Lists, Need, Policies, Policy, Skills};
 use super::required_skills::{Missing, Presence, RequiredSkill};
 use super::skill_names::SkillGlob;
 use super::source_address::{SourceAddress, SourceGlob};
@@ -53,9 +53,13 @@ impl Policies {
     pub fn about_skill(&self, subject: Subject) -> Vec<Finding> {
         self.deciding(subject.name)
             .flat_map(|(file, policy)| {
-                let names = about_name(file, policy.skills.lists(), subject);
+                let names = about_name(file, policy, subject);
                 let versions = about_version(file, policy, subject);
-                let required = policy.required().filter(|one| one.is_named(subject.name));
+                let required = policy
+                    .skills
+                    .require
+                    .iter()
+                    .filter(|one| one.is_named(subject.name));
                 let required = required.map(|one| about_required(file, one, subject));
                 names.into_iter().chain(versions).chain(required)
             })
@@ -65,7 +69,7 @@ impl Policies {
     /// The files whose rules can speak against a skill of this name. Where root's policy requires it,
     /// one that a variable names cannot: whoever sets variables would lift the requirement.
     fn deciding(&self, name: &str) -> impl Iterator<Item = (&Path, &Policy)> {
-        let requires = |policy: &Policy| policy.required().any(|one| one.is_named(name));
+        let requires = |policy: &Policy| policy.skills.require.iter().any(|one| one.is_named(name));
         let is_firm = self
             .each_file()
             .any(|(_, policy)| !policy.is_named && requires(policy));
@@ -77,7 +81,7 @@ impl Policies {
     pub(super) fn contradiction(&self) -> Option<String> {
         self.each_file().find_map(|(file, policy)| {
             let alike = |(_, other): &(&Path, &Policy)| other.is_named == policy.is_named;
-            policy.required().find_map(|one| {
+            policy.skills.require.iter().find_map(|one| {
                 let subject = Subject {
                     name: one.name.as_str(),
                     directory: one.name.as_str(),
@@ -87,7 +91,7 @@ impl Policies {
                 };
                 let others = self.each_file().filter(alike);
                 let about = others
-                    .flat_map(|(other, it)| about_name(other, it.skills.lists(), subject))
+                    .flat_map(|(other, it)| about_name(other, it, subject))
                     .collect();
                 let why = refusal(about)?;
                 let file = file.display();
@@ -133,25 +137,15 @@ impl Policies {
             let of_file = |(file, policy)| about_source(file, policy, name, source, &all);
             self.deciding(name).flat_map(of_file).collect()
         };
-        let by_address = address.map(|address| each(Some(address)));
         let mut found = each(source);
         // One that git reaches elsewhere has to be allowed there, too.
-        found.extend(
-            by_address
-                .into_iter()
-                .flatten()
-                .filter(|one| one.said.is_err()),
-        );
+        let by_address = address.map_or_else(Vec::new, |address| each(Some(address)));
+        found.extend(by_address.into_iter().filter(|one| one.said.is_err()));
         found
     }
 
-    /// Why skills from a source may not be used; `None` if they may.
-    pub fn refuses_source(&self, source: Option<&str>) -> Option<String> {
-        refusal(self.about_origin("", source, None))
-    }
-
-    /// As [`Policies::refuses_source`], for the source and, if different, the address that git uses
-    /// for it.
+    /// Why skills from a source may not be used, or from the address that git uses for it if that is
+    /// another; `None` if they may.
     pub fn refuses_origin(&self, source: Option<&str>, address: Option<&str>) -> Option<String> {
         refusal(self.about_origin("", source, address))
     }
@@ -179,7 +173,7 @@ impl Policies {
     /// Every skill that a policy requires, with the policy.
     pub fn required(&self) -> impl Iterator<Item = (&Path, &RequiredSkill)> {
         let each = self.each_file();
-        each.flat_map(|(file, policy)| policy.required().map(move |one| (file, one)))
+        each.flat_map(|(file, policy)| policy.skills.require.iter().map(move |one| (file, one)))
     }
 
     /// Whether a policy requires any skill.
@@ -200,7 +194,7 @@ impl Policies {
     pub fn always_on(&self, only_blocking: bool) -> impl Iterator<Item = &SkillName> {
         self.each_file()
             .filter(move |(_, policy)| !only_blocking || policy.skills.missing == Missing::Block)
-            .flat_map(|(_, policy)| policy.required())
+            .flat_map(|(_, policy)| policy.skills.require.iter())
             .filter(|one| one.in_force == Presence::Always)
             .map(|one| &one.name)
     }
@@ -219,11 +213,8 @@ impl Policies {
     }
 }
 
-fn about_name(
-    file: &Path,
-    (allow, block): (Option<&[SkillGlob]>, &[SkillGlob]),
-    subject: Subject,
-) -> Vec<Finding> {
+fn about_name(file: &Path, policy: &Policy, subject: Subject) -> Vec<Finding> {
+    let Skills { allow, block, .. } = &policy.skills;
     let shown = file.display();
     let (name, directory) = (subject.name, subject.directory);
     let is_it = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
@@ -317,7 +308,11 @@ fn about_source(
         };
         found.push(Finding::new(file, "sources.allow", said));
     }
-    let required = policy.required().filter(|one| one.is_named(name));
+    let required = policy
+        .skills
+        .require
+        .iter()
+        .filter(|one| one.is_named(name));
     for one in required.filter(|one| one.needs_source()) {
         let said = match one.lacks_source(source) {
             Some(why) => Err(format!(

@@ -23,7 +23,7 @@ use crate::sys::{Env, limits, warn};
 
 pub use activate::{Activate, NAME};
 pub use arguments::written_skill;
-pub use hook::{HookData, ListedTool, Prompt, ToolResult, ToolUse};
+pub use hook::{HookData, ListedTool, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, WorkDir};
 pub use skill_session::SkillSession;
 pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall};

@@ -23,23 +23,19 @@ pub fn split(text: &str) -> Split<'_> {
     let mut diagnostics = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = unwrap_code_fence(text, &mut diagnostics);
+    let without = |diagnostics, outside| Split {
+        yaml: None,
+        body: text,
+        diagnostics,
+        outside,
+    };
     if let Some(fence) = foreign_fence(text) {
         diagnostics.push(Diagnostic::ForeignFence(fence.to_owned()));
-        return Split {
-            yaml: None,
-            body: text,
-            diagnostics,
-            outside: RestrictingKey::ALL.into(),
-        };
+        return without(diagnostics, RestrictingKey::ALL.into());
     }
     let Some(start) = opening(text, &mut diagnostics) else {
         diagnostics.push(Diagnostic::NoFrontmatter);
-        return Split {
-            yaml: None,
-            body: text,
-            diagnostics,
-            outside: begun_in_markdown(text),
-        };
+        return without(diagnostics, begun_in_markdown(text));
     };
     let block = &text[start..];
     let (end, body) = closing(block, &mut diagnostics);

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::body::injected_commands;
 use super::tokens::{shown, tokens};
-use super::{Arguments, Listing, Skill};
+use super::{Arguments, Diagnostic, Listing, Skill};
+use crate::sys::limits;
 use crate::sys::text::counted;
 
 /// An activation to be rendered.
@@ -15,13 +16,13 @@ pub struct Activation<'a> {
     /// The skill.
     pub skill: &'a Skill,
     /// Its instructions.
-    pub body: &'a str,
+    pub body: String,
     /// Its bundled files.
-    pub listing: &'a Listing,
+    pub listing: Listing,
     /// What the caller passed as `arguments`; blank counts as absent.
     pub arguments: Option<&'a str>,
     /// Lines that say how to go on with this skill on this host.
-    pub notes: &'a [String],
+    pub notes: Vec<String>,
 }
 
 /// The element around instructions. Nothing inside can close it.
@@ -44,7 +45,21 @@ impl Wrapper {
     }
 }
 
-impl Activation<'_> {
+impl<'a> Activation<'a> {
+    /// The activation of a skill as it is now, without notes.
+    ///
+    /// # Errors
+    /// If its instructions cannot be read.
+    pub fn read(skill: &'a Skill, arguments: Option<&'a str>) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            body: skill.body()?,
+            listing: Listing::read(&skill.dir, limits::LISTED_RESOURCES),
+            skill,
+            arguments,
+            notes: Vec::new(),
+        })
+    }
+
     /// The instructions in their wrapper.
     pub fn render_in(&self, wrapper: Wrapper) -> String {
         let inside = self.inside();
@@ -58,15 +73,15 @@ impl Activation<'_> {
             text,
             "\n\nSkill directory: {dir}\nPaths in this skill are relative to that directory.\n\
              The instructions above are approx. {} tokens.\n",
-            shown(tokens(self.body)),
+            shown(tokens(&self.body)),
         );
-        if injected_commands(self.body) > 0 {
+        if injected_commands(&self.body) > 0 {
             text.push_str(
                 "Commands written as !`…` were not run. If you need their output, run them \
                  yourself, if allowed.\n",
             );
         }
-        if self.given().are_missing(self.body) {
+        if self.given().are_missing(&self.body) {
             text.push_str(
                 "No arguments were given: $ARGUMENTS stands for what the user asked for.\n",
             );
@@ -83,7 +98,7 @@ impl Activation<'_> {
 
     /// The body with the skill's directory and the arguments substituted.
     pub fn instructions(&self) -> String {
-        let body = place(self.body, &self.skill.dir.display().to_string());
+        let body = place(&self.body, &self.skill.dir.display().to_string());
         self.given().fill(&body)
     }
 
@@ -168,16 +183,9 @@ mod tests {
             fs::write(root.path().join(name), vec![b'x'; *size]).unwrap();
         }
         let skill = Skill::load(root.path()).unwrap();
-        let listing = Listing::read(root.path(), 50);
-        let notes = ["Note.".to_owned()];
-        let text = Activation {
-            skill: &skill,
-            body: &skill.body().unwrap(),
-            listing: &listing,
-            arguments,
-            notes: &notes,
-        }
-        .render_in(Wrapper::SkillContent);
+        let mut activation = Activation::read(&skill, arguments).unwrap();
+        activation.notes = vec!["Note.".to_owned()];
+        let text = activation.render_in(Wrapper::SkillContent);
         text.replace(&root.path().display().to_string(), "/DIR")
     }
 

@@ -2,7 +2,7 @@
 //! the program starts.
 
 /// Names separated by blanks.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Names {
     text: &'static str,
     /// A bit for each name, by which most others are told apart without reading the text.
@@ -10,6 +10,17 @@ pub struct Names {
 }
 
 const WORDS: usize = 8;
+
+/// Texts without blanks that are only gone through, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Words(pub &'static str);
+
+impl Words {
+    /// Each of them.
+    pub fn iter(self) -> impl Iterator<Item = &'static str> {
+        self.0.split_ascii_whitespace()
+    }
+}
 
 impl Names {
     /// A list, whose bits the compiler computes.

@@ -5,6 +5,7 @@ use super::table::{
     Does, First, Form, Injects, Moment, Named, Serves, Skills, Started, Table, tool,
 };
 use crate::host::shell::BASH_OR_ZSH;
+use crate::sys::name_list::{Names, Words};
 
 /// Its events.
 pub(super) const EVENTS: &[(&str, Moment)] = &[
@@ -93,21 +94,11 @@ pub(super) static TABLE: Table = Table {
         plugin_mark: ".claude-plugin/plugin.json",
         below: true,
         above: true,
-        shipped: &[
-            "dataviz",
-            "update-config",
-            "keybindings-help",
-            "code-review",
-            "simplify",
-            "fewer-permission-prompts",
-            "loop",
-            "claude-api",
-            "workflow-authoring",
-            "run",
-            "plugin-authoring",
-            "init",
-            "security-review",
-        ],
+        shipped: Names::new(
+            "dataviz update-config keybindings-help code-review simplify \
+             fewer-permission-prompts loop claude-api workflow-authoring run plugin-authoring \
+             init security-review",
+        ),
         ..Skills::NONE
     },
     injects: Injects::Always,
@@ -139,14 +130,10 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("Skill"),
     unregistered: &[],
     watched: Watched {
-        user: &["settings.local.json", "plugins", "agents", "commands"],
-        home: &[".claude.json"],
-        project: &[
-            ".claude/settings.json",
-            ".claude/agents",
-            ".claude/commands",
-        ],
-        machine: &["/etc/claude-code"],
+        user: Words("settings.local.json plugins agents commands"),
+        home: Words(".claude.json"),
+        project: Words(".claude/settings.json .claude/agents .claude/commands"),
+        machine: Words("/etc/claude-code"),
     },
     trust: None,
     switches: &[Switch {

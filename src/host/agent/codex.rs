@@ -3,6 +3,7 @@
 use super::settings::{Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{Called, Deep, Does, First, Keys, Moment, Named, Skills, Table, tool};
 use crate::host::shell::BASH_OR_ZSH;
+use crate::sys::name_list::Words;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
@@ -72,23 +73,13 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &["SessionEnd"],
     watched: Watched {
-        user: &[
-            "config.toml",
-            "hooks.json",
-            "rules",
-            "requirements.toml",
-            "managed_config.toml",
-            "plugins",
-        ],
-        home: &[],
-        project: &[
-            ".codex/config.toml",
-            ".codex/hooks.json",
-            ".codex/rules",
-            ".codex/requirements.toml",
-            ".codex/managed_config.toml",
-        ],
-        machine: &["/etc/codex"],
+        user: Words("config.toml hooks.json rules requirements.toml managed_config.toml plugins"),
+        home: Words(""),
+        project: Words(
+            ".codex/config.toml .codex/hooks.json .codex/rules .codex/requirements.toml \
+             .codex/managed_config.toml",
+        ),
+        machine: Words("/etc/codex"),
     },
     trust: Some(
         "start codex, type /hooks, look at the entries that run `agent-skills hook codex` and trust \

@@ -8,6 +8,7 @@ use super::table::{
     Called, Deep, Does, First, Keys, Mcp, Named, Prompts, Serves, Skills, Started, Table, tool,
 };
 use crate::host::shell::SH;
+use crate::sys::name_list::Words;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
@@ -114,22 +115,14 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("skill"),
     unregistered: &["UserPromptExpansion"],
     watched: Watched {
-        user: &[
-            "settings.json",
-            "config.json",
-            "permissions-config.json",
-            "hooks",
-            "plugins",
-            "installed-plugins",
-        ],
-        home: &[],
-        project: &[
-            ".github/hooks",
-            ".github/copilot",
-            ".claude/settings.json",
-            ".claude/settings.local.json",
-        ],
-        machine: &["/etc/github-copilot"],
+        user: Words(
+            "settings.json config.json permissions-config.json hooks plugins installed-plugins",
+        ),
+        home: Words(""),
+        project: Words(
+            ".github/hooks .github/copilot .claude/settings.json .claude/settings.local.json",
+        ),
+        machine: Words("/etc/github-copilot"),
     },
     trust: None,
     switches: &[Switch {

@@ -4,6 +4,7 @@ use super::Scope;
 use super::settings::{Format, Handler, Home, Literal, Settings, Watched};
 use super::table::{Called, Does, Form, Keys, Moment, Serves, Skills, Started, Table, tool};
 use crate::host::shell::{BASH_OR_ZSH, Shell};
+use crate::sys::name_list::Words;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
@@ -92,21 +93,12 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &[
-            "hooks.json",
-            "permissions.json",
-            "plugins",
-            "cli-config.json",
-            "extensions",
-        ],
-        home: &[],
-        project: &[
-            ".cursor/hooks.json",
-            ".cursor/permissions.json",
-            ".cursor/plugins",
-            ".cursor/cli.json",
-        ],
-        machine: &["/etc/cursor"],
+        user: Words("hooks.json permissions.json plugins cli-config.json extensions"),
+        home: Words(""),
+        project: Words(
+            ".cursor/hooks.json .cursor/permissions.json .cursor/plugins .cursor/cli.json",
+        ),
+        machine: Words("/etc/cursor"),
     },
     trust: None,
     switches: &[],

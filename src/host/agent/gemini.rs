@@ -6,6 +6,7 @@ use super::table::{
     Table, tool,
 };
 use crate::host::shell::SH;
+use crate::sys::name_list::Words;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
@@ -50,28 +51,12 @@ pub(super) static TABLE: Table = Table {
     form: Form::Decision,
     serves: Serves {
         rewrite: Some(&Own {
-            user: &[".gemini/", ".gemini/extensions/*/"],
-            project: &[".gemini/", ".gemini/extensions/*/"],
-            machine: &["/etc/gemini-cli/"],
-            files: &[
-                "settings.json",
-                "system-defaults.json",
-                "gemini-extension.json",
-                "policies",
-            ],
-            variables: &[
-                "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-                "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
-            ],
-            marks: &[
-                "run_shell_command",
-                "ShellTool",
-                "\"tools\"",
-                "olic",
-                "xcludeTools",
-                "rule",
-                "\\u",
-            ],
+            user: Words(".gemini/ .gemini/extensions/*/"),
+            project: Words(".gemini/ .gemini/extensions/*/"),
+            machine: Words("/etc/gemini-cli/"),
+            files: Words("settings.json system-defaults.json gemini-extension.json policies"),
+            variables: Words("GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_SYSTEM_DEFAULTS_PATH"),
+            marks: Words("run_shell_command ShellTool \"tools\" olic xcludeTools rule \\u"),
         }),
         ..Serves::RESTRICTING
     },
@@ -119,20 +104,10 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &[
-            "settings.json",
-            "extensions",
-            "policies",
-            "trustedFolders.json",
-            "trusted_hooks.json",
-        ],
-        home: &[],
-        project: &[
-            ".gemini/settings.json",
-            ".gemini/extensions",
-            ".gemini/policies",
-        ],
-        machine: &["/etc/gemini-cli"],
+        user: Words("settings.json extensions policies trustedFolders.json trusted_hooks.json"),
+        home: Words(""),
+        project: Words(".gemini/settings.json .gemini/extensions .gemini/policies"),
+        machine: Words("/etc/gemini-cli"),
     },
     trust: None,
     switches: &[

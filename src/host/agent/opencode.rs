@@ -6,6 +6,7 @@ use super::table::{
     Deep, Does, Form, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Serves, Skills, Table, tool,
 };
 use crate::host::shell::BASH_OR_ZSH;
+use crate::sys::name_list::Words;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
@@ -56,24 +57,12 @@ pub(super) static TABLE: Table = Table {
     form: Form::Decision,
     serves: Serves {
         rewrite: Some(&Own {
-            user: &[".config/opencode/", ".opencode/", "$OPENCODE_CONFIG_DIR/"],
-            project: &["opencode.json", "opencode.jsonc", ".opencode/"],
-            machine: &["/etc/opencode/"],
-            files: &[
-                "opencode.json",
-                "opencode.jsonc",
-                "config.json",
-                "agent",
-                "agents",
-                "mode",
-                "modes",
-            ],
-            variables: &[
-                "OPENCODE_CONFIG",
-                "OPENCODE_CONFIG_CONTENT",
-                "OPENCODE_PERMISSION",
-            ],
-            marks: &["permission", "bash", "\\u"],
+            user: Words(".config/opencode/ .opencode/ $OPENCODE_CONFIG_DIR/"),
+            project: Words("opencode.json opencode.jsonc .opencode/"),
+            machine: Words("/etc/opencode/"),
+            files: Words("opencode.json opencode.jsonc config.json agent agents mode modes"),
+            variables: Words("OPENCODE_CONFIG OPENCODE_CONFIG_CONTENT OPENCODE_PERMISSION"),
+            marks: Words("permission bash \\u"),
         }),
         ..Serves::RESTRICTING
     },
@@ -127,53 +116,22 @@ pub(super) const SETTINGS: Settings = Settings {
     after: None,
     unregistered: &[],
     watched: Watched {
-        user: &[
-            "config.json",
-            "opencode.json",
-            "opencode.jsonc",
-            "plugin",
-            "plugins",
-            "agent",
-            "agents",
-            "command",
-            "commands",
-            "tool",
-            "tools",
-            "mode",
-            "modes",
-        ],
-        home: &[
-            ".opencode/opencode.json",
-            ".opencode/opencode.jsonc",
-            ".opencode/plugin",
-            ".opencode/plugins",
-            ".opencode/agent",
-            ".opencode/agents",
-            ".opencode/command",
-            ".opencode/commands",
-            ".opencode/tool",
-            ".opencode/tools",
-            ".opencode/mode",
-            ".opencode/modes",
-            "$OPENCODE_CONFIG_DIR",
-        ],
-        project: &[
-            "opencode.json",
-            "opencode.jsonc",
-            ".opencode/opencode.json",
-            ".opencode/opencode.jsonc",
-            ".opencode/plugin",
-            ".opencode/plugins",
-            ".opencode/agent",
-            ".opencode/agents",
-            ".opencode/command",
-            ".opencode/commands",
-            ".opencode/tool",
-            ".opencode/tools",
-            ".opencode/mode",
-            ".opencode/modes",
-        ],
-        machine: &["/etc/opencode"],
+        user: Words(
+            "config.json opencode.json opencode.jsonc plugin plugins agent agents command \
+             commands tool tools mode modes",
+        ),
+        home: Words(
+            ".opencode/opencode.json .opencode/opencode.jsonc .opencode/plugin .opencode/plugins \
+             .opencode/agent .opencode/agents .opencode/command .opencode/commands .opencode/tool \
+             .opencode/tools .opencode/mode .opencode/modes $OPENCODE_CONFIG_DIR",
+        ),
+        project: Words(
+            "opencode.json opencode.jsonc .opencode/opencode.json .opencode/opencode.jsonc \
+             .opencode/plugin .opencode/plugins .opencode/agent .opencode/agents \
+             .opencode/command .opencode/commands .opencode/tool .opencode/tools .opencode/mode \
+             .opencode/modes",
+        ),
+        machine: Words("/etc/opencode"),
     },
     trust: None,
     switches: &[],

@@ -4,6 +4,7 @@
 use super::settings::{Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
 use super::table::{Does, First, Keys, Moment, Named, Serves, Skills, Started, Table, tool};
 use crate::host::shell::SH;
+use crate::sys::name_list::Words;
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
@@ -86,22 +87,12 @@ pub(super) const SETTINGS: Settings = Settings {
     after: Some("^skill$"),
     unregistered: &[],
     watched: Watched {
-        user: &[
-            "settings.json",
-            "extensions",
-            "agents",
-            "commands",
-            "trustedFolders.json",
-            "trusted_hooks.json",
-        ],
-        home: &[],
-        project: &[
-            ".qwen/settings.json",
-            ".qwen/extensions",
-            ".qwen/agents",
-            ".qwen/commands",
-        ],
-        machine: &["/etc/qwen-code"],
+        user: Words(
+            "settings.json extensions agents commands trustedFolders.json trusted_hooks.json",
+        ),
+        home: Words(""),
+        project: Words(".qwen/settings.json .qwen/extensions .qwen/agents .qwen/commands"),
+        machine: Words("/etc/qwen-code"),
     },
     trust: None,
     switches: &[Switch {

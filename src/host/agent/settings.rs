@@ -9,6 +9,7 @@ use super::table::Moment;
 use super::{Agent, Mode};
 use crate::error::{Error, named};
 use crate::sys::Env;
+use crate::sys::name_list::Words;
 
 /// For whom an agent is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -218,14 +219,14 @@ pub enum Literal {
 #[derive(Debug, Clone, Copy)]
 pub struct Watched {
     /// In its directory of the user; `""` is that directory as a whole.
-    pub user: &'static [&'static str],
+    pub user: Words,
     /// Below the user's home directory, wherever that directory is, or below what a variable names, as
     /// in `$NAME/dir`.
-    pub home: &'static [&'static str],
+    pub home: Words,
     /// In a project.
-    pub project: &'static [&'static str],
+    pub project: Words,
     /// Absolute.
-    pub machine: &'static [&'static str],
+    pub machine: Words,
 }
 
 impl Agent {

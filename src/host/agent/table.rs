@@ -1,6 +1,7 @@
 //! The shape of an agent's table: what its events, tools and arguments are to us.
 
 use crate::host::shell::{SH, Shell};
+use crate::sys::name_list::{Names, Words};
 
 /// Everything that differs between agents.
 #[derive(Debug)]
@@ -225,17 +226,17 @@ impl Serves {
 pub struct Own {
     /// Files below the home. What ends in `/` is a directory with [`Own::files`]; a last part `*` in
     /// it is each directory there.
-    pub user: &'static [&'static str],
+    pub user: Words,
     /// The same in the project.
-    pub project: &'static [&'static str],
+    pub project: Words,
     /// The administrator's, the same.
-    pub machine: &'static [&'static str],
+    pub machine: Words,
     /// The files in these directories that may have such rules, and directories with such files.
-    pub files: &'static [&'static str],
+    pub files: Words,
     /// Variables that give it further configuration.
-    pub variables: &'static [&'static str],
+    pub variables: Words,
     /// What stands in a file with such rules, and the beginning of an escape in JSON.
-    pub marks: &'static [&'static str],
+    pub marks: Words,
 }
 
 /// How a prompt shows that its user called a skill.
@@ -289,7 +290,7 @@ pub struct Skills {
     pub above: bool,
     /// Names of skills that it ships and that win over those of directories deeper in the project. Any
     /// other name is searched for there.
-    pub shipped: &'static [&'static str],
+    pub shipped: Names,
 }
 
 impl Skills {
@@ -312,7 +313,7 @@ impl Skills {
         },
         below: false,
         above: false,
-        shipped: &[],
+        shipped: Names::new(""),
     };
 }
 

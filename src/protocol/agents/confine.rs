@@ -12,6 +12,7 @@ use crate::policy::Event;
 use crate::protocol::ToolUse;
 use crate::script::Mode;
 use crate::session::{ActiveSkill, Seen, Session};
+use crate::sys::name_list::Words;
 use crate::sys::{EntryName, files, limits};
 
 const CONFINED: EntryName = EntryName::from_static("confined");
@@ -163,29 +164,21 @@ fn has_rules(facts: &Facts, own: &Own) -> bool {
     {
         return true;
     }
-    let home = facts
-        .run
-        .agent
-        .as_ref()
-        .map(|calling| calling.agent.settings().home);
-    let of_user = |path: &str| home.and_then(|home| home.place(&facts.run.env, path));
+    let calling = facts.run.agent.as_ref();
+    let home = calling.map(|calling| calling.agent.settings().home);
     let mut holders = facts.run.holders();
     holders.push(facts.run.project_dir());
-    let user = own.user.iter().map(|path| (*path, of_user(path)));
-    let machine = own
-        .machine
-        .iter()
-        .map(|path| (*path, Some(PathBuf::from(path))));
+    let of_user = |path| Some((path, home?.place(&facts.run.env, path)?));
+    let user = own.user.iter().filter_map(of_user);
+    let machine = own.machine.iter().map(|path| (path, PathBuf::from(path)));
     let project = holders.iter().flat_map(|holder| {
         let paths = own.project.iter();
-        paths.map(move |path| (*path, Some(holder.join(path))))
+        paths.map(move |path| (path, holder.join(path)))
     });
     let mut all = user.chain(machine).chain(project);
     all.any(|(written, path)| {
-        path.is_some_and(|path| {
-            let mut files = files_meant(own, written, path).into_iter();
-            files.any(|file| may_have_rules(&file, own.marks, RULES_DEPTH))
-        })
+        let mut files = files_meant(own, written, path).into_iter();
+        files.any(|file| may_have_rules(&file, own.marks, RULES_DEPTH))
     })
 }
 
@@ -203,13 +196,17 @@ fn files_meant(own: &Own, written: &str, path: PathBuf) -> Vec<PathBuf> {
         }
         None => vec![path],
     };
-    let files =
-        |dir: &PathBuf| -> Vec<PathBuf> { own.files.iter().map(|file| dir.join(file)).collect() };
+    let files = |dir: &PathBuf| {
+        own.files
+            .iter()
+            .map(|file| dir.join(file))
+            .collect::<Vec<_>>()
+    };
     dirs.iter().flat_map(files).collect()
 }
 
 /// Whether a file, or one in a directory, speaks of commands. What cannot be read may.
-fn may_have_rules(path: &Path, marks: &[&str], depth: usize) -> bool {
+fn may_have_rules(path: &Path, marks: Words, depth: usize) -> bool {
     let is_dir = match files::if_there(path.metadata()) {
         Ok(Some(metadata)) => metadata.is_dir(),
         Ok(None) => return false,

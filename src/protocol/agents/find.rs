@@ -92,7 +92,7 @@ pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Fo
     };
     for by in ways(skills.named) {
         let is_alias = is_by_directory && by == Named::Frontmatter;
-        if is_alias && (skills.shipped.contains(&written) || look.is_command(written)) {
+        if is_alias && (skills.shipped.has(written) || look.is_command(written)) {
             break;
         }
         let sought = sought(by);
@@ -113,7 +113,7 @@ pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Fo
             return Ok(found);
         }
         if skills.below
-            && !skills.shipped.contains(&written)
+            && !skills.shipped.has(written)
             && let Some(found) = look.nested(sought)?
         {
             return Ok(Some(found));

@@ -10,18 +10,18 @@ use crate::facts::Facts;
 use crate::host::Protocol;
 use crate::protocol::judge::{Grounds, Request, judge};
 use crate::protocol::tools::{Place, hand_over, place};
-use crate::protocol::{Called, Prompt, Response};
+use crate::protocol::{Called, Response};
 use crate::session::Session;
 use crate::sys::text::did_you_mean;
 use crate::sys::warn;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. Without a
 /// usable call the prompt stays unchanged; if the skill cannot be used, the user is told why.
-pub fn pre_message(facts: &Facts, prompt: Option<Prompt>) -> Response {
-    let Some(prompt) = prompt else {
+pub fn pre_message(facts: &Facts, prompt: Option<(String, Option<String>)>) -> Response {
+    let Some((text, context)) = prompt else {
         return Response::nothing();
     };
-    let Some(call) = called_in(&prompt.text) else {
+    let Some(call) = called_in(&text) else {
         return Response::nothing();
     };
     // Only the first prompt of a run may be the user's: later ones are continuations written by a
@@ -29,7 +29,7 @@ pub fn pre_message(facts: &Facts, prompt: Option<Prompt>) -> Response {
     if !facts.store().is_before_first_prompt(facts.key()) {
         return Response::nothing();
     }
-    if let Some(context) = &prompt.context {
+    if let Some(context) = &context {
         facts.is_in(context);
     }
     match invoke(facts, call) {

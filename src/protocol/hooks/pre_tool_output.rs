@@ -6,21 +6,21 @@ use serde_json::json;
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::protocol::judge::{Grounds, Request, Verdict, judge};
-use crate::protocol::{Response, ToolResult};
+use crate::protocol::{Response, ToolUse};
 
 /// The output with its note, or no change without one.
-pub fn pre_tool_output(facts: &Facts, result: Option<ToolResult>) -> Response {
+pub fn pre_tool_output(facts: &Facts, result: Option<(ToolUse, String)>) -> Response {
     // Our own tools write their notes themselves.
-    let Some(result) = result.filter(|result| !ours::FIXED.contains(&result.used.tool.as_str()))
-    else {
+    let result = result.filter(|(used, _)| !ours::FIXED.contains(&used.tool.as_str()));
+    let Some((used, output)) = result else {
         return Response::nothing();
     };
     let session = facts.session();
-    let request = Request::of_chibi(facts, result.used);
+    let request = Request::of_chibi(facts, used);
     match judge(&Grounds::new(facts, &session), &request).verdict {
-        Verdict::Note(note) if session.is_ok() => Response::json(
-            &json!({"output": format!("{}\n\n[agent-skills: {note}]", result.output)}),
-        ),
+        Verdict::Note(note) if session.is_ok() => {
+            Response::json(&json!({"output": format!("{output}\n\n[agent-skills: {note}]")}))
+        }
         _ => Response::nothing(),
     }
 }

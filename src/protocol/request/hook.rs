@@ -10,15 +10,6 @@ use crate::protocol::Payload;
 #[derive(Debug)]
 pub struct HookData(Map<String, Value>);
 
-/// A prompt as a hook sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
-    /// Its text.
-    pub text: String,
-    /// The conversation.
-    pub context: Option<String>,
-}
-
 /// A tool call as a hook sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolUse {
@@ -35,15 +26,6 @@ pub struct ListedTool {
     pub name: String,
     /// Whether the host says that it belongs to an MCP server.
     pub is_mcp: bool,
-}
-
-/// The result of a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolResult {
-    /// The call.
-    pub used: ToolUse,
-    /// Its output.
-    pub output: String,
 }
 
 impl HookData {
@@ -72,11 +54,9 @@ impl HookData {
         self.text("tool_name")
     }
 
-    /// The prompt that the user has written, which can still be changed.
-    pub fn prompt(&mut self) -> Option<Prompt> {
-        let text = self.text("prompt")?;
-        let context = self.context();
-        Some(Prompt { text, context })
+    /// The prompt that the user has written, which can still be changed, and its conversation.
+    pub fn prompt(&mut self) -> Option<(String, Option<String>)> {
+        Some((self.text("prompt")?, self.context()))
     }
 
     /// The tools that are being assembled for a prompt.
@@ -105,11 +85,10 @@ impl HookData {
         Some(ToolUse { tool, arguments })
     }
 
-    /// The result of a tool that has run; its output can still be changed.
-    pub fn tool_result(&mut self) -> Option<ToolResult> {
+    /// A tool that has run, and its output, which can still be changed.
+    pub fn tool_result(&mut self) -> Option<(ToolUse, String)> {
         let output = self.text("output")?;
-        let used = self.tool_use()?;
-        Some(ToolResult { used, output })
+        Some((self.tool_use()?, output))
     }
 }
 
@@ -172,13 +151,9 @@ mod tests {
             tool: "t".to_owned(),
             arguments: Value::Null,
         };
-        let result = ToolResult {
-            used,
-            output: "o".to_owned(),
-        };
         assert_eq!(
             parse(json!({"tool_name": "t", "output": "o"})),
-            Some(result)
+            Some((used, "o".to_owned()))
         );
         assert_eq!(parse(json!({"tool_name": "t", "output": 3})), None);
         assert_eq!(parse(json!({"output": "o"})), None);
