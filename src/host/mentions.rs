@@ -3,25 +3,16 @@
 
 use super::alias::Capability;
 use super::tools;
+use crate::sys::name_list::Words;
 
 /// Names that are not everyday words: any mention counts.
-const DISTINCT: [&str; 10] = [
-    "AskUserQuestion",
-    "TodoWrite",
-    "TodoRead",
-    "WebFetch",
-    "WebSearch",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "TaskCreate",
-    "TaskUpdate",
-];
+const DISTINCT: Words = Words(
+    "AskUserQuestion TodoWrite TodoRead WebFetch WebSearch MultiEdit \
+     NotebookEdit NotebookRead TaskCreate TaskUpdate",
+);
 
 /// Names that are also everyday words: they count in backticks, before `tool`, or as a call.
-const COMMON: [&str; 9] = [
-    "Read", "Write", "Edit", "Bash", "Grep", "Glob", "LS", "Task", "Agent",
-];
+const COMMON: Words = Words("Read Write Edit Bash Grep Glob LS Task Agent");
 
 /// One line that maps the tool names in `body` to this host's tools; `None` if there are none. On
 /// the `older` host all but its task list comes from plugins.
@@ -38,10 +29,9 @@ pub fn mapping_line(body: &str, older: bool) -> Option<String> {
 
 /// The tool names mentioned in `body`, each with the offset of its first mention.
 pub fn named(body: &str) -> Vec<(&'static str, usize)> {
-    let distinct = DISTINCT
-        .into_iter()
-        .map(|name| (name, mentions(body, name).next()));
-    let common = COMMON.into_iter().map(|name| {
+    let first = |name| (name, mentions(body, name).next());
+    let distinct = DISTINCT.iter().map(first);
+    let common = COMMON.iter().map(|name| {
         let meant = mentions(body, name).find(|(before, after)| {
             (before.ends_with('`') && after.starts_with(['`', '(']))
                 || after.starts_with(" tool")

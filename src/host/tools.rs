@@ -6,6 +6,7 @@ use super::Protocol;
 use super::paths::{
     CWD_COMMAND, CWD_FILE, ELSEWHERE, PROJECT_COMMAND, PROJECT_FILE, PROJECT_KEY, PathMeaning,
 };
+use crate::sys::name_list::Names;
 
 /// The strongest effect that a call of a tool can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,17 +103,11 @@ pub fn path_meaning(name: &str) -> PathMeaning {
 /// Whether a grant of a tool requires its own exact name, never another client's name or a prefix
 /// (docs/spec/restriction.md#tool-names): its effects go beyond hooks, files or this conversation.
 pub fn only_by_own_name(name: &str) -> bool {
-    [
-        "scheme_eval",
-        "update_goals",
-        "update_reflection",
-        "read_context",
-        "vfs_copy",
-        "vfs_move",
-        "vfs_delete",
-        "send_message",
-    ]
-    .contains(&name)
+    static THESE: Names = Names::new(
+        "scheme_eval update_goals update_reflection read_context vfs_copy vfs_move vfs_delete \
+         send_message",
+    );
+    THESE.has(name)
 }
 
 const fn tool(

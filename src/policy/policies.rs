@@ -27,7 +27,7 @@ pub struct Policies(Vec<(PathBuf, Policy)>);
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Policy {
     pub(super) skills: Skills,
-    pub(super) sources: Lists<SourceGlob>,
+    pub(super) sources: Sources,
     pub(super) approval: Approval,
     tools: Tools,
     pub(super) enforce: Floors,
@@ -40,13 +40,12 @@ pub(super) struct Policy {
     pub(super) is_named: bool,
 }
 
-/// Globs of what may be used. Without `allow`, everything is allowed; `block` always wins.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Lists<Glob> {
-    pub(super) allow: Option<Vec<Glob>>,
-    #[serde(default = "Vec::new")]
-    pub(super) block: Vec<Glob>,
+/// Globs of sources that may be used. Without `allow`, every one is allowed; `block` always wins.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Sources {
+    pub(super) allow: Option<Vec<SourceGlob>>,
+    pub(super) block: Vec<SourceGlob>,
 }
 
 /// Which skills may be used, and which have to be there.
@@ -59,13 +58,6 @@ pub(super) struct Skills {
     pub(super) missing: Missing,
     #[serde(deserialize_with = "by_skill")]
     pub(super) versions: BySkill<AtLeast>,
-}
-
-impl<Glob> Default for Lists<Glob> {
-    fn default() -> Self {
-        let (allow, block) = (None, Vec::new());
-        Self { allow, block }
-    }
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -176,7 +168,7 @@ impl Policies {
 
     /// Whether a policy has rules about sources.
     pub fn has_source_rules(&self) -> bool {
-        let speaks = |lists: &Lists<_>| lists.allow.is_some() || !lists.block.is_empty();
+        let speaks = |all: &Sources| all.allow.is_some() || !all.block.is_empty();
         self.0.iter().any(|(_, policy)| speaks(&policy.sources))
     }
 

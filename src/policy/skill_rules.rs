@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::policies::{Lists, Need, Policies, Policy, Skills};
+use super::policies::{Need, Policies, Policy, Skills, Sources};
 use super::required_skills::{Missing, Presence, RequiredSkill};
 use super::skill_names::SkillGlob;
 use super::source_address::{SourceAddress, SourceGlob};
@@ -280,7 +280,7 @@ fn about_source(
     source: Option<&str>,
     all: &[SourceAddress],
 ) -> Vec<Finding> {
-    let Lists { allow, block } = &policy.sources;
+    let Sources { allow, block } = &policy.sources;
     let shown = file.display();
     let is_from = || match source {
         Some(source) => format!("it is from `{source}`"),

@@ -11,9 +11,7 @@ const MISSING: EntryName = EntryName::from_static("missing");
 /// Records each that is missing, and returns what this session has not recorded before. Without such
 /// a policy, nothing is looked at.
 pub fn record(facts: &Facts) -> Vec<MissingSkill> {
-    let requires = facts
-        .policies()
-        .is_ok_and(|it| it.required().next().is_some());
+    let requires = facts.policies().is_ok_and(|all| all.require_any());
     let seen = Seen::at(facts.state(), MISSING);
     let session = facts.key().as_str().to_owned();
     if !requires || seen.before(&session) {

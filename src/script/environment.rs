@@ -14,13 +14,7 @@ use crate::sys::variables::{self, matches_any};
 pub type Variables = BTreeMap<OsString, OsString>;
 
 /// Prefixes and names that only we or the host may set.
-const OURS: [&str; 5] = [
-    "CHIBI_*",
-    "AGENT_SKILLS_*",
-    "SKILL_DIR",
-    "SKILL_NAME",
-    "PROJECT_DIR",
-];
+const OURS: &str = "CHIBI_* AGENT_SKILLS_* SKILL_DIR SKILL_NAME PROJECT_DIR";
 
 /// Every variable of the script's process, each once. `own` tells it where it is; `temp` is its own
 /// temporary directory.
@@ -77,7 +71,7 @@ fn check(name: &str) -> Result<()> {
         ))
         .hint("use letters, digits and `_`, not beginning with a digit"));
     }
-    if matches_any(&OURS, name) {
+    if matches_any(OURS, name) {
         return Err(Error::new(format!(
             "`{shown}` cannot be set in `env`: the script gets its own"
         ))

@@ -8,30 +8,15 @@ use crate::sys::variables::matches_any;
 use crate::sys::{Dir, EntryPath, limits};
 
 /// Names that any script may be given.
-const OF_OUTPUT: [&str; 13] = [
-    "CI",
-    "COLUMNS",
-    "DEBUG",
-    "FORCE_COLOR",
-    "LANG",
-    "LANGUAGE",
-    "LC_*",
-    "LINES",
-    "LOG_LEVEL",
-    "NO_COLOR",
-    "TERM",
-    "TZ",
-    "VERBOSE",
-];
+const OF_OUTPUT: &str =
+    "CI COLUMNS DEBUG FORCE_COLOR LANG LANGUAGE LC_* LINES LOG_LEVEL NO_COLOR TERM TZ VERBOSE";
 /// The longest file that is looked at, and the most that is read of a skill, in bytes.
 const LONGEST_FILE: u64 = 1 << 20;
 const MOST: u64 = 8 << 20;
 
 /// The first of `names` that no file of the skill in `dir` names.
 pub fn first_unnamed<'n>(dir: &Path, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let mut unnamed: Vec<&str> = names
-        .filter(|name| !matches_any(&OF_OUTPUT, name))
-        .collect();
+    let mut unnamed: Vec<&str> = names.filter(|name| !matches_any(OF_OUTPUT, name)).collect();
     if unnamed.is_empty() {
         return None;
     }

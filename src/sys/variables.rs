@@ -77,22 +77,23 @@ pub fn for_others(env: &Env) -> impl Iterator<Item = (OsString, OsString)> + '_ 
 /// Whether setting this variable would turn the permission to run a script into one to run
 /// anything.
 pub fn steer(name: &str) -> bool {
-    let names: Vec<&str> = STEERING.iter().flat_map(|line| line.split(' ')).collect();
-    matches_any(&names, name)
+    STEERING.iter().any(|line| matches_any(line, name))
 }
 
-/// Whether any pattern matches this name, in upper or lower case. `*` at either end is a wildcard.
-pub fn matches_any<P: AsRef<str>>(patterns: &[P], name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    patterns.iter().any(|pattern| {
-        let pattern = pattern.as_ref().to_ascii_uppercase();
-        match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-            (Some(rest), Some(_)) => name.contains(rest.strip_suffix('*').unwrap_or(rest)),
-            (Some(end), None) => name.ends_with(end),
-            (None, Some(start)) => name.starts_with(start),
-            (None, None) => name == pattern,
-        }
-    })
+/// Whether any of these patterns, separated by blanks, matches this name.
+pub fn matches_any(patterns: &str, name: &str) -> bool {
+    patterns.split(' ').any(|pattern| matches(pattern, name))
+}
+
+/// Whether a pattern matches this name, in upper or lower case. `*` at either end is a wildcard.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.to_ascii_uppercase(), name.to_ascii_uppercase());
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(rest), Some(_)) => name.contains(rest.strip_suffix('*').unwrap_or(rest)),
+        (Some(end), None) => name.ends_with(end),
+        (None, Some(start)) => name.starts_with(start),
+        (None, None) => name == pattern,
+    }
 }
 
 #[cfg(test)]

@@ -94,20 +94,16 @@ fn reads_only(words: &[&str], is_own: impl Fn(&str) -> bool) -> bool {
         let mut chars = word.chars();
         chars.all(|c| c.is_ascii_digit() || matches!(c, ',' | '$' | 'p'))
     };
-    let operands: Vec<&&str> = match (*program, rest) {
-        ("sed", ["-n", range, files @ ..]) if is_line_range(range) => files.iter().collect(),
-        ("cat" | "ls" | "wc" | "nl", files) => {
-            files.iter().filter(|word| !word.starts_with('-')).collect()
-        }
-        ("head" | "tail", files) => {
-            let is_number = |word: &&str| word.chars().all(|c| c.is_ascii_digit());
-            let is_file = |word: &&&str| !word.starts_with('-') && !is_number(word);
-            files.iter().filter(is_file).collect()
-        }
+    let (words, is_skipped): (_, fn(&str) -> bool) = match (*program, rest) {
+        ("sed", ["-n", range, files @ ..]) if is_line_range(range) => (files, |_| false),
+        ("cat" | "ls" | "wc" | "nl", words) => (words, |word| word.starts_with('-')),
+        ("head" | "tail", words) => (words, |word| {
+            word.starts_with('-') || word.chars().all(|c| c.is_ascii_digit())
+        }),
         _ => return false,
     };
-    let is_file = |word: &&&str| !word.starts_with('-') && is_own(word);
-    !operands.is_empty() && operands.iter().all(is_file)
+    let mut files = words.iter().filter(|word| !is_skipped(word)).peekable();
+    files.peek().is_some() && files.all(|word| !word.starts_with('-') && is_own(word))
 }
 
 /// The advice to run a script of the active skill with our tool, if a call reads one instead.

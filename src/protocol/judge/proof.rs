@@ -5,12 +5,17 @@ use serde_json::Value;
 use super::Case;
 use crate::permission::{CitedRule, Outcome};
 use crate::policy::{CONFIGURATION, Event};
+use crate::sys::text::has_any;
 
 impl Case<'_> {
     /// Why the call may go on without a question: patterns of skills that the agent itself has made
     /// active grant every part of it.
     pub(super) fn proven(&self) -> Option<(String, Event)> {
-        if !self.request.is_known {
+        // Options of granted programs that write or run: what they do stands behind no question.
+        const WRITE: &str = "--output|--ext-diff|--exec|--upload-pack|--textconv";
+        let command = self.request.arguments.get("command");
+        let command = command.and_then(Value::as_str).unwrap_or_default();
+        if !self.request.is_known || has_any(command, WRITE) {
             return None;
         }
         let session = self.session;
@@ -23,25 +28,6 @@ impl Case<'_> {
             is_pattern(&rule.rule) && (is_theirs || is_added)
         };
         let by = self.by_rules(&self.enforcement.clone().keeping(proves));
-        // Options of granted programs that write or run: what they do stands behind no question.
-        let command = self
-            .request
-            .arguments
-            .get("command")
-            .and_then(Value::as_str);
-        let writes = |option: &&str| command.is_some_and(|command| command.contains(*option));
-        if [
-            "--output",
-            "--ext-diff",
-            "--exec",
-            "--upload-pack",
-            "--textconv",
-        ]
-        .iter()
-        .any(writes)
-        {
-            return None;
-        }
         let granting = by.decision.granting();
         let (first, _) = granting.split_first()?;
         (by.decision.outcome == Outcome::Granted).then(|| {
