@@ -47,7 +47,7 @@ pub fn hand_over(activation: &Activation, reference: &str) -> String {
             guarded(&call.to_string()),
         );
     }
-    if skill.fields.names_an_agent() {
+    if skill.fields.text("agent").is_some() {
         text.push_str("\nIts `agent` belongs to another client and is ignored here.\n");
     }
     text.push_str("</skill_content>");

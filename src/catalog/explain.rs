@@ -99,9 +99,7 @@ impl<'a> Explainer<'a> {
     }
 
     fn signature(&self, entry: &Entry, skill: &Skill) -> Option<Explained> {
-        if self.0.signatures.is_none() {
-            return None;
-        }
+        self.0.signatures.as_ref()?;
         let said = refused_or(self.0.unsigned(entry, skill), || {
             let met = "what is required for its source is met";
             if self.0.is_roots(entry) {

@@ -25,15 +25,7 @@ impl Installed {
     /// The lockfile's entry for a skill, to be shown and compared with the files; `None` for one put
     /// there by hand. A project's lockfile came with it, so that its entry is only a claim.
     pub fn said(&mut self, facts: &Facts, entry: &Entry) -> Option<&LockEntry> {
-        self.look(facts, entry).ok().flatten()
-    }
-
-    /// As [`Installed::said`].
-    ///
-    /// # Errors
-    /// When the lockfile cannot be read.
-    pub fn look(&mut self, facts: &Facts, entry: &Entry) -> Result<Option<&LockEntry>, &Error> {
-        self.at(facts, &entry.dir)
+        self.at(facts, &entry.dir).ok().flatten()
     }
 
     /// As [`Installed::look`], for the skill in this directory.

@@ -73,7 +73,7 @@ impl<'a> Signatures<'a> {
     fn ask(&self, entry: &Entry, skill: &Skill) -> Result<Option<String>, String> {
         let mut installed = self.installed.borrow_mut();
         let claimed = installed.is_claimed(self.facts, entry);
-        let said = installed.look(self.facts, entry);
+        let said = installed.at(self.facts, &entry.dir);
         let said = said.map_err(|error| format!("where it is from is not known: {error}"))?;
         let present = Present::new(&entry.dir, said, claimed);
         let rules = || signing_in_force(self.facts);

@@ -12,17 +12,19 @@ pub const PROGRAM: &str = "chibi";
 /// The name of the agent whose program this is; also chibi's `with_chibi`.
 pub fn agent_of(image: &Image, with_chibi: bool) -> Option<&'static str> {
     let script = script(image);
-    let started_as = image.words.first().map(|word| first_word(word));
+    // A process may put a title in the place of its words.
+    let started_as = image.words.first().and_then(|word| word.split(' ').next());
     let paths = [image.executable.as_deref(), script];
     let files = paths.into_iter().chain([started_as]).flatten();
     let names = files.map(file_name).chain([&*image.comm]);
     let names: Vec<&str> = names.collect();
     let is_program = |program: &&str| {
+        // A version that the program installed itself (`claude/versions/2.1.330`,
+        // `cursor-agent/versions/2026.11.01/node`).
+        let versions = format!("/{program}/versions/");
+        let mut paths = paths.iter().flatten();
         names.iter().any(|name| is_build_of(name, program))
-            || paths
-                .iter()
-                .flatten()
-                .any(|path| is_version_of(path, program))
+            || paths.any(|path| path.contains(&versions))
     };
     let agents = Agent::ALL.into_iter().find_map(|agent| {
         let settings = agent.settings();
@@ -130,11 +132,6 @@ fn file_name(path: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// A process may put a title in the place of its words.
-fn first_word(text: &str) -> &str {
-    text.split(' ').next().unwrap_or_default()
-}
-
 /// The name of an executable that was replaced since it started is marked by the kernel.
 fn current(name: &str) -> &str {
     name.strip_suffix(" (deleted)").unwrap_or(name)
@@ -160,12 +157,6 @@ fn is_build_of(name: &str, program: &str) -> bool {
     rest.is_empty()
         || is_version(build.strip_prefix('v').unwrap_or(build))
         || PLATFORMS.iter().any(|platform| build.starts_with(platform))
-}
-
-/// Whether this is a file of a version that the program installed itself
-/// (`claude/versions/2.1.330`, `cursor-agent/versions/2026.11.01/node`).
-fn is_version_of(path: &str, program: &str) -> bool {
-    path.contains(&format!("/{program}/versions/"))
 }
 
 /// Whether a script belongs to this npm package.

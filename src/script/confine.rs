@@ -40,11 +40,11 @@ pub fn run_confined(
     let temp = jobs.shared_temp(&skill.dir)?;
     let places = Places {
         skill_dir: &skill.dir,
-        project_dir: project_dir,
+        project_dir,
         temp: &temp,
         interpreter: &program,
         confinement: &confinement,
-        base: base,
+        base,
     };
     let mut notes = Vec::new();
     let sandbox = sandbox::build(&label, &places, Kernel::at_hand(), &mut notes)?;

@@ -204,8 +204,10 @@ impl Session {
     /// Whether the model was handed the skill's current instructions with these arguments, in an
     /// activation that has not ended.
     pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
-        let active = self.active_in(&skill.dir);
-        active.is_some_and(|active| active.was_handed(skill, arguments))
+        let is_the_same = |active: &ActiveSkill| {
+            active.digest == skill.digest && active.handed == Some(digest(arguments))
+        };
+        self.active_in(&skill.dir).is_some_and(is_the_same)
     }
 
     /// The last arguments of an active skill, unless they were too long to be kept.
@@ -247,7 +249,7 @@ impl Session {
             session: None,
             context: self.context.clone(),
             skill: skill.name.clone(),
-            restricted: skill.allowed.is_some() || !skill.denied.is_empty(),
+            restricted: skill.is_restricted(),
             began: began.unwrap_or(self.changed * 1000),
             why,
         }
@@ -255,12 +257,6 @@ impl Session {
 }
 
 impl ActiveSkill {
-    /// Whether the model was handed the instructions of this version of the skill with these
-    /// arguments.
-    pub fn was_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
-        self.digest == skill.digest && self.handed == Some(digest(arguments))
-    }
-
     /// Whether it restricts the model at all.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()

@@ -146,11 +146,6 @@ impl Known {
     pub fn is_read_as(&self, key: &str) -> bool {
         key == self.key || !EXACT.has(self.key)
     }
-
-    /// Whether it has an effect here, and the specification does not have it.
-    pub fn is_extension(&self) -> bool {
-        matches!(self.used_by, UsedBy::Us | UsedBy::UsAndClaude)
-    }
 }
 
 fn folded(key: &str) -> String {

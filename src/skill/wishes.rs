@@ -107,11 +107,6 @@ impl Fields {
         })
     }
 
-    /// Whether it names an `agent`, which is always one of another client.
-    pub fn names_an_agent(&self) -> bool {
-        self.text("agent").is_some()
-    }
-
     fn flag(&self, folded: &str) -> Option<bool> {
         let (key, _) = self.spelled(folded)?;
         flag(&self.text(key)?)

@@ -27,7 +27,13 @@ pub fn unheld(facts: &Facts, calling: &Calling, written: &str, stands_in: bool) 
                 "{file} is a command that has the name of a skill of the administrator"
             );
         }
-        as_skill(written, file)
+        let name = written.rsplit(':').next().unwrap_or(written);
+        format!(
+            "it is a command, not a skill, and its list or its own commands cannot be held to here: \
+             make it a skill, `skills/{}/SKILL.md`, instead of {}",
+            quoted(name),
+            file.display()
+        )
     };
     if let Some(file) = of_user(facts, calling, written) {
         return asking(&file).then(|| why(&file));
@@ -109,14 +115,4 @@ fn asks_for_something(file: &Path) -> bool {
     let taken = snapshot(&skill, "");
     let has_hooks = skill.fields.value("hooks").is_some_and(|it| !it.is_null());
     taken.is_restricted() || has_hooks || !commands_run(&String::from_utf8_lossy(&bytes)).is_empty()
-}
-
-fn as_skill(written: &str, file: &Path) -> String {
-    let name = written.rsplit(':').next().unwrap_or(written);
-    format!(
-        "it is a command, not a skill, and its list or its own commands cannot be held to here: \
-         make it a skill, `skills/{}/SKILL.md`, instead of {}",
-        quoted(name),
-        file.display()
-    )
 }

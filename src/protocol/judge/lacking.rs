@@ -51,7 +51,7 @@ pub fn lacks_always_on(facts: &Facts, session: &Session) -> Option<Error> {
         // A mistake in it would hide what a policy requires, too.
         Err(error) => {
             let may_use = || may_have_always_on(&facts.run.config_path());
-            let lacks = policies.required().next().is_some() || may_use();
+            let lacks = policies.require_any() || may_use();
             return lacks.then_some(error);
         }
     };

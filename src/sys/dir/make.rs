@@ -165,20 +165,20 @@ impl Dir {
         })
     }
 
-    /// Makes a file in `scratch`, which `fill` fills, and moves it into the place of `name`; of one
-    /// that cannot be filled or moved nothing is left.
+    /// Makes a file in `scratch`, which `write` writes, and moves it into the place of `name`; of one
+    /// that cannot be written or moved nothing is left.
     fn put(
         &self,
         scratch: &Self,
         name: &EntryName,
         mode: u32,
-        fill: impl FnOnce(&mut File) -> io::Result<()>,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
         let temporary = name.temporary();
         let file = scratch.create(&temporary, mode);
-        let filled = file.and_then(|mut file| fill(&mut file));
-        let written = filled.and_then(|()| scratch.rename(&temporary, self, name));
-        written.inspect_err(|_| {
+        let written = file.and_then(|mut file| write(&mut file));
+        let moved = written.and_then(|()| scratch.rename(&temporary, self, name));
+        moved.inspect_err(|_| {
             // Errors here do not matter: the first one is reported.
             let _ = scratch.remove_file(&temporary);
         })
