@@ -121,10 +121,9 @@ const HARMLESS: &[&str] = &[
     "NODE_ENV",
     "PYTHONUNBUFFERED",
     "PYTHONDONTWRITEBYTECODE",
-    "API_URL",
-    "DB_PORT",
-    "A_ENV",
 ];
+/// How names end of such that belong to no known program.
+const SETTINGS: [&str; 3] = ["_URL", "_PORT", "_ENV"];
 
 impl Profile {
     pub fn accepts(&self, world: &World, language: Language, command: &str) -> bool {
@@ -217,6 +216,7 @@ impl Profile {
             "_" | "SHLVL" => true,
             "FOO" => program == "make",
             _ if name.starts_with("LC_") => is_plain,
+            _ if SETTINGS.iter().any(|end| name.ends_with(end)) => is_plain && name != "BASH_ENV",
             _ => HARMLESS.contains(&name) && is_plain,
         }
     }
