@@ -234,7 +234,7 @@ impl Market<'_> {
         let stashed = stashed.collect::<Result<_>>()?;
         changes.make(&steps.iter().collect::<Vec<_>>())?;
         if !self.dry_run {
-            self.remember_signers(steps.iter().filter_map(Step::recorded))?;
+            self.remember_signers(steps.iter().filter_map(Step::proven))?;
         }
         Ok(stashed)
     }

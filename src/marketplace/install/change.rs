@@ -44,6 +44,10 @@ pub struct Step {
     /// Whether that is moved to the stash, as no source can bring it back.
     #[serde(skip)]
     pub stashes: bool,
+    /// Whether this command checked the signature that the entry names: an entry alone may be a
+    /// project's, which proves no signer.
+    #[serde(skip)]
+    is_checked: bool,
 }
 
 /// What becomes of a skill's files.
@@ -67,9 +71,25 @@ impl Step {
         Ok(Self::to(&prepared.name, entry, Becomes::New(digest)))
     }
 
-    /// Only the entry changes, unless the skill was removed meanwhile.
+    /// As [`Step::new`], with the entry that was made of what is prepared, its signature checked.
+    ///
+    /// # Errors
+    /// As [`Step::new`].
+    pub fn checked(prepared: &Prepared, entry: &LockEntry) -> Result<Self> {
+        let step = Self::new(prepared, Some(entry))?;
+        Ok(Self {
+            is_checked: true,
+            ..step
+        })
+    }
+
+    /// Only the entry changes, to one whose signature was checked, unless the skill was removed
+    /// meanwhile.
     pub fn noted(entry: &LockEntry) -> Self {
-        Self::to(&entry.name, Some(entry), Becomes::Same)
+        Self {
+            is_checked: true,
+            ..Self::to(&entry.name, Some(entry), Becomes::Same)
+        }
     }
 
     /// The skill is removed.
@@ -85,16 +105,13 @@ impl Step {
             stash: None,
             seen: None,
             stashes: false,
+            is_checked: false,
         }
     }
 
-    /// Its entry, if that says what its files are then.
-    pub fn recorded(&self) -> Option<&LockEntry> {
-        let is_its = |entry: &&LockEntry| match &self.files {
-            Becomes::New(sha256) => *sha256 == entry.sha256,
-            Becomes::Same | Becomes::Gone => true,
-        };
-        self.entry.as_ref().filter(is_its)
+    /// Its entry, if this command checked whose it is.
+    pub fn proven(&self) -> Option<&LockEntry> {
+        self.entry.as_ref().filter(|_| self.is_checked)
     }
 }
 

@@ -99,7 +99,7 @@ impl Staged {
     /// # Errors
     /// When its files cannot be read.
     pub fn step(&self) -> Result<Step> {
-        Step::new(&self.place, Some(&self.entry))
+        Step::checked(&self.place, &self.entry)
     }
 }
 

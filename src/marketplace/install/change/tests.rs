@@ -372,6 +372,21 @@ fn what_others_put_into_the_stash_is_not_in_the_way() {
 }
 
 #[test]
+fn an_entry_proves_a_signer_only_where_it_was_checked() {
+    let killed = Killed::new();
+    let staging = Staging::new(&killed.base, Duration::ZERO).unwrap();
+    let (prepared, dir) = staging.prepare(&name("x")).unwrap();
+    Killed::put(dir.path(), "new");
+    let mut entry = entry("x", "new");
+    // As a repository may have foreseen it.
+    entry.sha256 = Digest::read(&prepared.path).unwrap().sha256;
+    let step = Step::new(&prepared, Some(&entry)).unwrap();
+    assert!(step.proven().is_none());
+    let step = Step::checked(&prepared, &entry).unwrap();
+    assert!(step.proven().is_some());
+}
+
+#[test]
 fn the_same_again_is_stashed_once() {
     let killed = Killed::new();
     for (text, number) in [("mine", 1), ("mine", 1), ("other", 2), ("mine", 3)] {
