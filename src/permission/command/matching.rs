@@ -103,6 +103,11 @@ pub fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
             (None, None) => return true,
             (Some(star @ (Atom::Any | Atom::Below | Atom::Within)), _) => {
                 let held = star != Atom::Any;
+                let begins_option =
+                    || text[here..].starts_with('-') && !text[..here].ends_with(|c| c != BREAK);
+                if star == Atom::Within && begins_option() {
+                    return false;
+                }
                 if held && is_upwards_at(text, here) {
                     return false;
                 }

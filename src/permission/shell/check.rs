@@ -298,7 +298,12 @@ impl Checker<'_> {
             return Ok(Grant::Rule(by));
         }
         if !view.lead.is_empty() {
-            return Fault::refuse(&view.lead[0], STEERS);
+            let steers = |text: &&String| program.has(SHELL) || !names::is_setting(text);
+            if let Some(text) = view.lead.iter().find(steers) {
+                return Fault::refuse(text, STEERS);
+            }
+            // No entry spells the settings; it is what it is without them.
+            return self.run(&View { lead: &[], ..*view });
         }
         match builtin {
             Builtin::Neutral if !view.programs_only || !program.has(SHELL) => {

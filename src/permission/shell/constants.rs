@@ -45,8 +45,7 @@ fn assigned_in(
     }
     let written = literal(assignment, known)?;
     let (name, value) = names::assignment(&written)?;
-    let may_be =
-        (variables.may_hold_anything(name) || names::is_setting(name)) && !is_special(name);
+    let may_be = variables.may_hold_anything(name) && !is_special(name);
     let value = plain(value).filter(|_| may_be && text.only_uses(name, 1))?;
     Some((name.to_owned(), value))
 }

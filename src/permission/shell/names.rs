@@ -10,7 +10,7 @@ use crate::sys::variables;
 /// Variables that affect how output looks, never what runs.
 const HARMLESS: Names = Names::new(
     "LANG TZ TERM NO_COLOR FORCE_COLOR CLICOLOR COLUMNS LINES CI DEBUG RUST_BACKTRACE RUST_LOG \
-     NODE_ENV PORT PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE TF_LOG",
+     NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE TF_LOG",
 );
 
 /// How names end of variables that say to what a program connects, or how it runs.
@@ -18,19 +18,23 @@ const FORMS: [&str; 7] = [
     "_URL", "_HOST", "_PORT", "_ENV", "_MODE", "_LEVEL", "_TIMEOUT",
 ];
 
-/// Whether a name has one of these forms, and is none that steers a known program.
-pub fn is_setting(name: &str) -> bool {
+/// Whether this text, `NAME=value`, gives such a variable a plain value, and it steers no known program.
+/// It may stand before a program; in the shell itself it is a variable like others.
+pub fn is_setting(text: &str) -> bool {
     let is_upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    FORMS.iter().any(|end| name.ends_with(end))
-        && is_name(name)
-        && name.chars().all(is_upper)
-        && !variables::steer(name)
+    assignment(text).is_some_and(|(name, value)| {
+        let has_form = name == "PORT" || FORMS.iter().any(|end| name.ends_with(end));
+        has_form
+            && name.chars().all(is_upper)
+            && is_safe_value(name, value)
+            && !variables::steer(name)
+    })
 }
 
 /// Whether a variable may be exported, or set before a command.
 pub fn may_be_exported(name: &str) -> bool {
     let is_category = |rest: &str| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase());
-    HARMLESS.has(name) || name.strip_prefix("LC_").is_some_and(is_category) || is_setting(name)
+    HARMLESS.has(name) || name.strip_prefix("LC_").is_some_and(is_category)
 }
 
 /// Whether a value is safe for a program in a harmless variable of this name: evaluating it has no

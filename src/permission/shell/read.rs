@@ -308,7 +308,8 @@ impl Reader {
             _ => Input::Outer,
         };
         self.redirects(redirects)?;
-        if let ([shell], [redirect]) = (words.as_slice(), redirects.as_slice())
+        // Behind a pipe zsh hands on both inputs.
+        if let (0, [shell], [redirect]) = (stage, words.as_slice(), redirects.as_slice())
             && shell.fits(|name| exactly(name).has(PARSED))
             && let Some(line) = only_line(redirect)
         {

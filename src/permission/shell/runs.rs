@@ -83,8 +83,13 @@ pub fn run_by<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Run<'w>> {
             commands.map(|words| Run::Command(words.into())).collect()
         }
         Runs::Nothing => Vec::new(),
-        Runs::Text => shells::text_of(arguments)
-            .map_or_else(Vec::new, |word| text(std::slice::from_ref(word))),
+        Runs::Text => match (shells::text_of(arguments), arguments.first()) {
+            (Some(word), _) => text(std::slice::from_ref(word)),
+            (None, Some(script)) if script.fits(shells::is_script) => {
+                vec![Run::Command(arguments.into())]
+            }
+            _ => Vec::new(),
+        },
         Runs::Words => text(arguments),
         Runs::Later => text(&arguments[..arguments.len().min(1)]),
         Runs::Command { .. } if program.free == Free::Looks && builtins::looks(arguments) => {

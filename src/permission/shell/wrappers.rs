@@ -112,7 +112,8 @@ pub fn behind_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Co
 
 /// Whether a word stands before the command: an option, or an assignment for `env`.
 fn is_option(text: &str, exact: &str) -> bool {
-    text.len() > 1 && text.starts_with('-') || exact == "=" && names::sets_harmlessly(text)
+    let may_be_set = |text| names::sets_harmlessly(text) || names::is_setting(text);
+    text.len() > 1 && text.starts_with('-') || exact == "=" && may_be_set(text)
 }
 
 /// Makes every word that contains `name` unknown in its place.

@@ -170,12 +170,14 @@ fn a_here_document_ends_its_substitution() {
 #[test]
 fn a_shell_runs_the_one_line_that_it_is_given_as_input() {
     let scene = scene().active("Bash(git:*) Bash(head:*) Bash(cat:*)");
-    all_run(&scene, &["bash <<'EOF'\ngit a && git b\nEOF", "sh <<\"E\"\ngit a\nE", "git a | bash <<'E'\ngit b\nE", "bash <<'E'; git b\ngit a\nE"]);
+    all_run(&scene, &["bash <<'EOF'\ngit a && git b\nEOF", "sh <<\"E\"\ngit a\nE", "bash <<'E'; git b\ngit a\nE"]);
     none_runs(
         &scene,
         &[
             // The first command may read a part of the second, of which the shell then reads the rest.
             "bash <<'E'\nhead -c 9\ngit ' ; rm x # '\nE", "bash <<'E'\ngit a\ngit b\nE", "bash <<'E'\nrm x\nE", "bash <<'E'\ngit a \\\nE", "bash <<'E'\n\ngit a\nE",
+            // Behind a pipe zsh hands on both.
+            "echo 'rm x' | bash <<'E'\ngit a\nE", "bash <<'E' | sh <<'F'\ngit a\nE\ngit b\nF",
             "bash <<E\n$x\nE", "bash <<E\ngit a\nE", "bash <<'E' <x\ngit a\nE", "bash <<'E' 2>x\ngit a\nE", "bash x <<'E'\ngit a\nE", "bash -s <<'E'\ngit a\nE", "zsh <<'E'\ngit a\nE",
             "bash 3<<'E'\ngit a\nE", "bash <<'E'\nbash <<F\nE", "x=bash; $x <<'E'\nrm x\nE", "bash <<'E'\ncat x | bash\nE", "PATH=x bash <<'E'\ngit a\nE", "bash <<<'git a'",
         ],
@@ -214,13 +216,15 @@ fn a_variable_that_says_how_a_program_runs_may_be_set() {
     let serve = scene().active("Bash(serve:*)");
     all_run(
         &serve,
-        &["API_URL=http://localhost:1 serve", "APP_ENV=test LOG_LEVEL=debug serve x", "export REDIS_HOST=h; serve", "REQUEST_TIMEOUT=30 DB_PORT=5432 serve", "BASE_URL=http://h; serve \"$BASE_URL/x\""],
+        &["API_URL=http://localhost:1 serve", "APP_ENV=test LOG_LEVEL=debug serve x", "env REDIS_HOST=h serve", "PORT=1 REQUEST_TIMEOUT=30 DB_PORT=5432 serve", "CI=1 API_URL=h timeout 5 serve",
+          "REPO_URL=$(serve x); serve \"$REPO_URL\"", "X_URL='a b'; serve", "PORT=$(serve); echo $PORT", "DB_PORT=${DB_PORT:-5432}; serve", "while read -r API_URL; do serve \"$API_URL\"; done",
+          "for BASE_URL in a b; do serve $BASE_URL; done", "BASE_URL=http://h; serve \"$BASE_URL/x\""],
     );
     none_runs(
         &serve,
         &[
             "GIT_URL=x serve", "PIP_INDEX_URL=x serve", "UV_INDEX_URL=x serve", "DOCKER_HOST=x serve", "NPM_CONFIG_URL=x serve", "BASH_ENV=x serve", "SSH_HOST=x serve", "OPENAI_BASE_URL=x serve",
-            "AWS_ENDPOINT_URL=x serve", "api_url=x serve", "API_URL='a b' serve", "API_URL=$(id) serve", "API_URL=\"$x\" serve", "API_URL='`id`' serve", "API_FILE=x serve", "X_URLS=x serve",
+            "AWS_ENDPOINT_URL=x serve", "api_url=x serve", "API_URL='a b' serve", "API_URL=$(id) serve", "API_URL=\"$x\" serve", "API_URL='`id`' serve", "API_FILE=x serve", "export API_URL=h; serve", "A_ENV='$(x)'; export A_ENV; serve", "A_ENV=x eval serve", "A_ENV=x : ; A_ENV='$(y)'; serve", "X_URLS=x serve",
         ],
     );
     let fetch = scene().active("Bash(curl https://h/*)");
@@ -267,7 +271,7 @@ fn a_star_in_double_quotes_of_an_entry_is_part_of_a_word() {
         &quoted,
         &[
             "bash x y/scripts/z", "bash -c 'rm x' /scripts/a", "bash a/scripts/b c", "bash a/scripts/../b", "bash ../a/scripts/b", "bash $x/scripts/a", "bash a/scripts/$x", "find . -name 'x.py'",
-            "find . -name x -delete -o -name y.py", "/bin/x",
+            "find . -name x -delete -o -name y.py", "/bin/x", "bash '-c x/scripts/y'", "bash -x/scripts/y",
         ],
     );
 }

@@ -14,7 +14,7 @@ fn text_that_a_shell_runs_is_read() {
         &denied(),
         &[
             "sh -c reboot", "bash -c rm", r"sh -c rm\;x", "bash -c 'rm${IFS}x'", "bash -c '{rm,-rf,x}'", "bash -c 'x=r;${x}m'", "trap reboot EXIT", "trap 'ls; rm x' EXIT", "eval reboot", "eval 'r''m x'",
-            "sudo sh -c reboot", "sh -c 'sh -c reboot'", "fish -c reboot", "ash -c reboot", "bash -ec reboot", "bash -lc 'rm x'", "bash -O extglob -xc 'rm x'", "bash --rcfile y -c 'rm x'", "bash -c -e -- 'rm x'",
+            "sudo sh -c reboot", "bash ./rm x", "env sh sub/rm x", "/bin/bash /bin/rm x", "sh -c 'sh -c reboot'", "fish -c reboot", "ash -c reboot", "bash -ec reboot", "bash -lc 'rm x'", "bash -O extglob -xc 'rm x'", "bash --rcfile y -c 'rm x'", "bash -c -e -- 'rm x'",
             "find . -exec sh -c 'rm \"$1\"' x {} \\;", "find . -name -exec -exec rm {} +", "find . -exec ls {} + -ok rm {} \\;", "find . -exec find . -exec rm {} \\;", "xargs sh -c 'rm \"$@\"' x", "git x $(rm y)", "x=$(rm y)", "ls <(rm x)", "for i in a; do rm $i; done",
         ],
     );
