@@ -197,6 +197,17 @@ impl Consenting {
         Err(Error::new("there is no terminal to ask at").hint(self.next(command, &here)))
     }
 
+    /// As [`Consenting::to_decide`].
+    ///
+    /// # Errors
+    /// Also when somebody says no, with what is `undone` then.
+    pub fn to_agree(self, shown: &str, question: &str, command: &str, undone: &str) -> Result<()> {
+        if self.to_decide(shown, question, command)? {
+            return Ok(());
+        }
+        Err(Error::new(format!("{undone}: you said no")).hint("the same command asks again"))
+    }
+
     fn decides<'f>(
         self,
         question: &str,

@@ -10,16 +10,14 @@ use crate::cli::named::installed;
 use crate::cli::report::session_with;
 use crate::cli::{Answer, Call, Failure, note};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::host::Agent;
 use crate::host::alias::{self, Capability};
 use crate::host::ours;
 use crate::host::tools::{self, HostTool};
 use crate::permission::{CALL, Decision, Grant, Outcome, Part, decide};
 use crate::policy::{CONFIGURATION, OnDisk};
-use crate::protocol::agents::Asked;
+use crate::protocol::agents::asked;
 use crate::protocol::{Request, ToolUse, Verdict, with_call};
-use crate::session::Session;
 use crate::skill::one_line;
 use crate::sys::{tell, text::quoted};
 
@@ -77,8 +75,19 @@ impl Check {
             tool: host_tool(&self.tool, &arguments),
             arguments: Value::Object(arguments),
         };
+        let (config, policies) = (call.facts.config()?, call.facts.policies()?);
+        let enforcement = Enforcement::for_session(call.facts, &config, &policies, &session);
         let request = Request::of_chibi(call.facts, used).usable()?;
-        Explained::by_rules(call.facts, &session, &request)
+        let scope = enforcement.scope();
+        Ok(with_call(call.facts, &session, &scope, &request, |call| {
+            let decision = decide(&scope, call, &OnDisk);
+            Explained {
+                tool: call.tool.to_owned(),
+                is_allowed: decision.allows(),
+                message: message(&decision),
+                parts: decision.parts,
+            }
+        }))
     }
 
     /// As its hook answers, in its words: the first call that does not go on by itself counts.
@@ -92,38 +101,23 @@ impl Check {
             tool: self.tool.clone(),
             arguments: Value::Object(arguments),
         };
-        let asked = Asked::of(&call.facts.run, agent, &self.skill, &used)?;
-        let mut whole: Option<Explained> = None;
-        for (request, verdict) in asked.judged {
-            let by_rules = Explained::by_rules(asked.facts, &asked.session, &request)?;
-            let (is_allowed, message) = match verdict {
+        let mut said = (true, format!("the hook of {agent} lets it pass"));
+        for verdict in asked(&call.facts.run, agent, &self.skill, &used)? {
+            said = match verdict {
                 Verdict::Refuse(why) => (false, why.person),
-                Verdict::Ask(reason) => (false, format!("the agent asks you: {reason}")),
-                Verdict::Note(text) => (true, text),
-                Verdict::Allow | Verdict::Grant(_) if by_rules.is_allowed => {
-                    (true, by_rules.message)
-                }
-                Verdict::Allow | Verdict::Grant(_) => {
-                    (true, "the files are the skill's own".to_owned())
-                }
+                Verdict::Ask(reason) => (false, format!("{agent} asks you: {reason}")),
+                Verdict::Grant(text) | Verdict::Note(text) => (true, text),
+                Verdict::Allow => continue,
             };
-            let mut parts = whole.map_or_else(Vec::new, |before| before.parts);
-            parts.extend(by_rules.parts);
-            whole = Some(Explained {
-                tool: self.tool.clone(),
-                is_allowed,
-                message,
-                parts,
-            });
-            if !is_allowed {
+            if !said.0 {
                 break;
             }
         }
-        whole.ok_or_else(|| {
-            Error::new(format!(
-                "`{}` is judged by the skill that it loads",
-                quoted(&self.tool)
-            ))
+        Ok(Explained {
+            tool: used.tool,
+            is_allowed: said.0,
+            message: said.1,
+            parts: Vec::new(),
         })
     }
 }
@@ -134,23 +128,6 @@ struct Explained {
     is_allowed: bool,
     message: String,
     parts: Vec<Part>,
-}
-
-impl Explained {
-    fn by_rules(facts: &Facts, session: &Session, request: &Request) -> Result<Self> {
-        let (config, policies) = (facts.config()?, facts.policies()?);
-        let enforcement = Enforcement::for_session(facts, &config, &policies, session);
-        let scope = enforcement.scope();
-        let (tool, decision) = with_call(facts, session, &scope, request, |call| {
-            (call.tool.to_owned(), decide(&scope, call, &OnDisk))
-        });
-        Ok(Self {
-            tool,
-            is_allowed: decision.allows(),
-            message: message(&decision),
-            parts: decision.parts,
-        })
-    }
 }
 
 fn message(decision: &Decision) -> String {

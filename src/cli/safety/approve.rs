@@ -69,10 +69,11 @@ fn approve(call: Call, consenting: Consenting, written: &str) -> Result<String> 
     let at = one_line(&entry.dir.display().to_string());
     let screenful = format!("`{name}` in {at}:\n{shown}");
     let command = pasted(&["approve", written]);
-    if !consenting.to_decide(&screenful, "Approve it as it is now?", &command)? {
-        let text = format!("`{name}` was not approved: you said no");
-        return Err(Error::new(text).hint("the same command asks again"));
-    }
+    let (question, undone) = (
+        "Approve it as it is now?",
+        format!("`{name}` was not approved"),
+    );
+    consenting.to_agree(&screenful, question, &command, &undone)?;
     let approval = Approval::now(digest.clone(), user(&call.facts.run.env));
     let put = approved.approve(&name, &entry.dir, approval);
     put.map_err(|error| to_owner(call.facts, error))?;

@@ -496,11 +496,8 @@ fn whose(facts: &Facts, fingerprint: &str) -> Option<String> {
 
 /// Shows what would change, and asks; an error unless somebody agrees.
 fn agree(call: Call, shown: &str, question: &str, (words, done): (&[String], &str)) -> Result<()> {
-    let consenting = Consenting::new(call, Findings::default());
-    if consenting.to_decide(shown, question, &pasted(words))? {
-        return Ok(());
-    }
-    Err(Error::new(format!("nothing was {done}: you said no")).hint("the same command asks again"))
+    let (command, undone) = (pasted(words), format!("nothing was {done}"));
+    Consenting::new(call, Findings::default()).to_agree(shown, question, &command, &undone)
 }
 
 /// Replaces a file by what `edit` makes of its text, while no other command of ours does. It keeps

@@ -107,9 +107,9 @@ impl Trust {
         let command = self.command(holder);
         let screenful = format!("`{shown}` comes with:\n{}", look.brief(&command));
         let is_any = self.always || seen.iter().any(Seen::is_readable);
-        if is_any && !consenting.to_decide(&screenful, question, &command)? {
-            let text = format!("`{shown}` was not trusted: you said no");
-            return Err(Error::new(text).hint("the same command asks again"));
+        if is_any {
+            let undone = format!("`{shown}` was not trusted");
+            consenting.to_agree(&screenful, question, &command, &undone)?;
         }
         let text = if consenting.asks() {
             format!("`{shown}` is trusted{how}\n")

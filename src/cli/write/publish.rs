@@ -66,9 +66,7 @@ impl Publish {
             let words: Vec<&str> = self.skills.iter().map(String::as_str).collect();
             let command = pasted(&[&["publish"][..], &words, &[&to.to_string()]].concat());
             let shown = format!("To {to}:\n{said}");
-            if !consenting.to_decide(&shown, "Publish?", &command)? {
-                return Err(Error::new("nothing was published: you said no"));
-            }
+            consenting.to_agree(&shown, "Publish?", &command, "nothing was published")?;
         }
         let (mut artifacts, mut key_used) = (Vec::new(), None);
         for (skill, name, files) in packed {

@@ -329,11 +329,7 @@ impl Checker<'_> {
             return read;
         }
         if let Some((directory, words)) = runs::git_elsewhere(view.words) {
-            let here = self.directories.clone();
-            let stays = self.enter(directory, view.simple);
-            let outcome = stays.then(|| self.inner(&words, view, view.programs_only));
-            self.directories = here;
-            return outcome.unwrap_or_else(|| Fault::refuse("", "it leaves the project"));
+            return self.elsewhere(directory, &words, view);
         }
         let is_builtin = view.programs_only && program.has(SHELL);
         match wrappers::unwrap(view.words).filter(|_| !is_builtin) {
@@ -344,6 +340,15 @@ impl Checker<'_> {
             Some(Inner::Text(text)) => self.text_within(program.runs, &text, view),
             _ => Fault::refuse("", "no entry grants it"),
         }
+    }
+
+    /// A command that runs in another directory of the project or the skill.
+    fn elsewhere(&mut self, to: &str, words: &[Word], view: &View) -> Result<Grant, Fault> {
+        let here = self.directories.clone();
+        let stays = self.enter(to, view.simple);
+        let outcome = stays.then(|| self.inner(words, view, view.programs_only));
+        self.directories = here;
+        outcome.unwrap_or_else(|| Fault::refuse("", "it leaves the project"))
     }
 
     /// Follows a granted change of directory, if possible.

@@ -18,5 +18,5 @@ mod run;
 mod search;
 mod translate;
 
-pub use asked::Asked;
+pub use asked::asked;
 pub use run::run;

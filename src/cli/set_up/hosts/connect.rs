@@ -6,7 +6,7 @@ use crate::catalog::{Layer, market_at};
 use crate::cli::agents::{connected, line, lines};
 use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, pasted};
 use crate::connection::{Change, Connector, Found, Invocation};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::marketplace::listed_name;
@@ -183,13 +183,9 @@ impl Connecting<'_> {
         let mut words = vec!["hosts", verb, agent.as_str(), &scope_flag];
         words.extend(mode.as_deref());
         let question = format!("{question} {agent} for {}?", whom(scope));
-        if !self
-            .consenting
-            .to_decide(shown, &question, &pasted(&words))?
-        {
-            let text = format!("{agent} was not {done}: you said no");
-            return Err(Error::new(text).hint("the same command asks again"));
-        }
+        let (command, undone) = (pasted(&words), format!("{agent} was not {done}"));
+        let asking = self.consenting;
+        asking.to_agree(shown, &question, &command, &undone)?;
         let applied = self.connector.apply(change);
         applied.map_err(|error| match scope {
             Scope::Managed => error.hint("an administrator writes there: run it as root"),
