@@ -55,6 +55,20 @@ pub struct Calling {
     pub version: Option<String>,
 }
 
+impl Calling {
+    /// A call of which only the agent is known.
+    pub fn of(agent: Agent) -> Self {
+        Self {
+            agent,
+            session: String::new(),
+            mode: None,
+            plugins: Vec::new(),
+            model: None,
+            version: None,
+        }
+    }
+}
+
 impl RunContext {
     /// The context of a call.
     pub fn new(env: Env, protocol: Option<Protocol>) -> Self {

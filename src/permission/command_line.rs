@@ -37,17 +37,15 @@ impl<'a> CommandLine<'a> {
         context: PathContext<'a>,
         limits: &[Limit],
     ) -> Self {
-        let names = text
-            .split("${")
-            .skip(1)
-            .filter_map(|rest| rest.split_once('}'));
-        let rules = || limits.iter().flat_map(|limit| limit.rules);
-        let mut names = names.map(|(name, _)| (name, format!("${{{name}}}/")));
-        let host = names.find(|(_, form)| rules().any(|rule| rule.cited.rule.contains(form)));
-        let variables = Variables {
-            host: host.map(|(name, _)| name),
-            ..variables(context.places)
-        };
+        // Entries are few, and a text may hold thousands of variables.
+        let mut rules = limits.iter().flat_map(|limit| limit.rules);
+        let host = rules.find_map(|rule| {
+            let (name, _) = rule.cited.rule.split_once("${")?.1.split_once("}/")?;
+            let at = text.find(&format!("${{{name}}}"))? + 2;
+            Some(&text[at..at + name.len()])
+        });
+        let mut variables = variables(context.places);
+        variables.host = host;
         Self {
             text,
             tool,

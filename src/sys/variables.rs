@@ -87,12 +87,17 @@ pub fn matches_any(patterns: &str, name: &str) -> bool {
 
 /// Whether a pattern matches this name, in upper or lower case. `*` at either end is a wildcard.
 pub fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.to_ascii_uppercase(), name.to_ascii_uppercase());
+    // Without a copy: a command may set thousands of variables.
+    let name = name.as_bytes();
+    let is = |there: &[u8], part: &str| there.eq_ignore_ascii_case(part.as_bytes());
+    let within = |part: &str| part.is_empty() || name.windows(part.len()).any(|it| is(it, part));
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(rest), Some(_)) => name.contains(rest.strip_suffix('*').unwrap_or(rest)),
-        (Some(end), None) => name.ends_with(end),
-        (None, Some(start)) => name.starts_with(start),
-        (None, None) => name == pattern,
+        (Some(rest), Some(_)) => within(rest.trim_end_matches('*')),
+        (Some(end), None) => name.len() >= end.len() && is(&name[name.len() - end.len()..], end),
+        (None, Some(start)) => name
+            .get(..start.len())
+            .is_some_and(|there| is(there, start)),
+        (None, None) => is(name, pattern),
     }
 }
 

@@ -190,15 +190,7 @@ fn enforcement_in(
     let Some(agent) = agent else {
         return Enforcement::for_session(facts, config, policies, session);
     };
-    let calling = Calling {
-        agent,
-        session: String::new(),
-        mode: None,
-        plugins: Vec::new(),
-        model: None,
-        version: None,
-    };
-    let facts = Facts::of_agent(facts.run.env.clone(), calling);
+    let facts = Facts::of_agent(facts.run.env.clone(), Calling::of(agent));
     let persists = agent.table().shell.persists;
     Enforcement::for_session(&facts, config, policies, session)
         .begun_in(facts.run.env.cwd.clone(), persists)

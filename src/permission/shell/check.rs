@@ -73,6 +73,9 @@ pub trait Rules {
 
 const STEERS: &str = "this variable may steer programs";
 
+/// The limit of settings before one command.
+const MAX_SETTINGS: usize = 16;
+
 /// The limit of nested wrappers around one command.
 const MAX_WRAPPERS: usize = 8;
 
@@ -298,10 +301,7 @@ impl Checker<'_> {
             return Ok(Grant::Rule(by));
         }
         if !view.lead.is_empty() {
-            let steers = |text: &&String| program.has(SHELL) || !names::is_setting(text);
-            if let Some(text) = view.lead.iter().find(steers) {
-                return Fault::refuse(text, STEERS);
-            }
+            refuse_unless_settings(program, view.lead)?;
             // No entry spells the settings; it is what it is without them.
             return self.run(&View { lead: &[], ..*view });
         }
@@ -418,6 +418,13 @@ impl Checker<'_> {
 /// Whether what a program runs is looked for as a program: only `command` runs builtins.
 fn runs_programs(program: &Program) -> bool {
     program.free != Free::Looks
+}
+
+/// Refuses assignments before a program that may be more than settings.
+fn refuse_unless_settings(program: &Program, lead: &[String]) -> Result<(), Fault> {
+    let is_odd = program.has(SHELL) || lead.len() > MAX_SETTINGS;
+    let mut all = lead.iter();
+    all.try_for_each(|text| Fault::refuse_if(is_odd || !names::is_setting(text), text, STEERS))
 }
 
 /// The text of a word in a program's place.

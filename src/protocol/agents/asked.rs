@@ -18,14 +18,7 @@ use crate::sys::text::quoted;
 /// # Errors
 /// If the agent loads no such skill here, or the call lacks an argument that decides.
 pub fn asked(run: &RunContext, agent: Agent, skill: &str, used: &ToolUse) -> Result<Vec<Verdict>> {
-    let calling = Calling {
-        agent,
-        session: String::new(),
-        mode: None,
-        plugins: Vec::new(),
-        model: None,
-        version: None,
-    };
+    let calling = Calling::of(agent);
     let facts = leaked(run.env.clone(), calling.clone());
     let found = find(facts, &calling, skill)?;
     let usable = found.as_ref().and_then(|found| found.entry().usable());

@@ -32,12 +32,11 @@ pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'s
     let mut known = set.chain(told).filter(|path| path.is_absolute());
     let begin = known.next().unwrap_or_else(|| env.cwd.clone());
     let calling = Calling {
-        agent,
         session: event.session.clone(),
         mode,
-        plugins: Vec::new(),
         model: event.model.clone(),
         version: event.version.clone(),
+        ..Calling::of(agent)
     };
     let facts = leaked(env.in_directory(begin, None), calling.clone());
     // The session that started this subagent may be a subagent's as well.
