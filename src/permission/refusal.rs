@@ -187,7 +187,16 @@ impl Refusal {
                 };
                 let active = brief(skill, 64);
                 let because = format!(": the active skill `{active}` does not permit it{why}.");
-                (because, instead.into())
+                // An agent shows the person this same text; in chibi they get one of their own.
+                let next = if self.0.of_chibi || self.0.is_own_file {
+                    instead.into()
+                } else {
+                    format!(
+                        " Use an allowed tool, or tell the user that the skill does not permit this: \
+                         `agent-skills suggest {active}` shows what its list lacks."
+                    )
+                };
+                (because, next)
             }
             Reason::Denied(CitedRule { source, rule }) => {
                 let (source, rule) = (brief(source, 64), brief(rule, 80));

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use crate::host::tools::{self, Argument};
 use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Scope};
-use crate::policy::event::unique;
 use crate::policy::{Config, Event, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{End, Ended};
@@ -27,7 +26,6 @@ pub fn user(env: &Env) -> Option<String> {
 /// The event with where it happened: on which machine, for whom, and in what project.
 pub fn with_origin(event: Event, run: &RunContext, own: &Config) -> Event {
     event
-        .with("event_id", unique())
         .with("machine", process::machine())
         .with("user", user(&run.env))
         .with("uid", process::effective_user())

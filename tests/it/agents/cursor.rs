@@ -24,7 +24,7 @@ fn a_read_of_the_skill_activates_and_the_answer_is_its_own() {
     let answer = world.run("touch x").json();
     assert_eq!(answer["permission"], "deny");
     let text = |key: &str| answer[key].as_str().unwrap().to_owned();
-    text("agent_message").finishes("tell the user that the skill does not permit this.");
+    text("agent_message").finishes("shows what its list lacks.");
     let shown = "the active skill `pdf` does not permit it. Allowed: Read. \
                  `agent-skills suggest pdf` shows what its list lacks.";
     text("user_message").finishes(shown);
