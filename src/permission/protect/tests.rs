@@ -238,7 +238,6 @@ fn where_a_command_runs_is_known_or_it_is_not_let_in() {
         "cd .claude && rm -rf skills",
         "cd .claude && mv ../x skills",
         "git -C ~/.chibi clean -fd",
-        "git clean -fdx",
         "find -delete",
         "ln -s ../h/.chibi x",
         "ln -s .. sub/x",

@@ -1,8 +1,6 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
-use std::collections::BTreeSet;
-
 use super::operand::globs;
 use super::programs::{self, Does, Program, Runs, base};
 use super::reach::{Checked, Named, Reach};
@@ -10,7 +8,7 @@ use super::reading_programs::reading;
 use super::runs::{self, Run};
 use super::word::Word;
 use super::{Fault, find};
-use crate::permission::protected::{ANY, ONE, Relation, UNKNOWN, WHY_PROTECTED, may_be};
+use crate::permission::protected::{ANY, ONE, Relation, WHY_PROTECTED, may_be};
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
@@ -312,71 +310,26 @@ impl Reach<'_> {
         })
     }
 
-    /// `git`: what it removes, moves or writes.
+    /// `git`: what it removes, moves or writes by the paths it is given.
     fn git(&self, words: &[Word], named: &[Named]) -> Checked {
         let place = runs::git_verb(words);
-        let mut verbs = named.iter().filter(|one| one.at == place);
-        verbs.try_for_each(|verb| self.git_as(&verb.text, place, named))
-    }
-
-    fn git_as(&self, verb: &str, place: usize, named: &[Named]) -> Checked {
-        let behind = &named[named.partition_point(|one| one.at <= place)..];
-        // The words behind `-e` and `--exclude` of `git clean`, which may look like options.
-        let mut patterns = BTreeSet::new();
-        for one in behind.iter().filter(|_| verb == "clean") {
-            let letters = one.text.strip_prefix('-').unwrap_or_default();
-            let value = letters
-                .split_once('e')
-                .filter(|_| !letters.starts_with('-'));
-            let takes_next =
-                one.text == "--exclude" || value.is_some_and(|(_, value)| value.is_empty());
-            if takes_next && !patterns.contains(&one.at) {
-                patterns.insert(one.at + 1);
-            }
-        }
-        let is_undone = before_end(behind).any(|one| one.text.starts_with("--no-"));
-        let leaves = |one: &Named| match verb {
-            _ if is_undone || patterns.contains(&one.at) => false,
-            "rm" => one.text == "--cached",
-            _ if one.text.starts_with("--") => one.text == "--dry-run",
-            // Behind `-e` it is a pattern.
-            _ => one.is_option() && one.text.split('e').next().unwrap_or_default().contains('n'),
+        let (before, behind) = named.split_at(named.partition_point(|one| one.at < place));
+        let mut options = behind.iter().take_while(|one| one.text != "--");
+        let leaves = options.any(|one| matches!(&*one.text, "--cached" | "--dry-run" | "-n"));
+        let is_verb = |verbs: &str| {
+            let mut verb = behind.iter().take_while(|one| one.at == place);
+            verb.any(|verb| programs::lists(verbs, &verb.text))
         };
-        match verb {
-            "clean" | "rm" | "mv" if !before_end(behind).any(leaves) => {
-                self.others(named.iter().filter(|one| one.is_option()))?;
-                let paths = plain(behind).filter(|one| !patterns.contains(&one.at));
-                let mut paths = paths.peekable();
-                // Without a path it is all of the directory.
-                let vanishes =
-                    |one: &&Named| one.text.starts_with(UNKNOWN) && !one.word.is_one_word();
-                while paths.next_if(vanishes).is_some() {}
-                if verb == "clean" && paths.peek().is_none() {
-                    return self.each_changed(&self.named(&[Word::literal(".")])?);
-                }
-                paths.try_for_each(|one| refuse_if(one, self.is_near(&self.pathspec(&one.text))))
-            }
-            "log" | "diff" | "show" | "status" | "blame" => {
-                let writes = |one: &&Named| {
-                    one.at < place || one.text.starts_with("-o") || one.text.starts_with("--ou")
-                };
-                self.others(named.iter().filter(writes))
-            }
-            _ => self.others(named),
+        if is_verb("clean rm mv") && !leaves {
+            self.others(before)?;
+            return self.each_changed(behind);
         }
-    }
-
-    /// What `git` takes for a path, whose globs it expands itself; `:/x` is below the root.
-    fn pathspec(&self, text: &str) -> String {
-        let text = globs(text);
-        match text.strip_prefix(':') {
-            Some(magic) => {
-                let path = magic.split_once(')').map_or(magic, |(_, path)| path);
-                let path = path.trim_start_matches(['/', '!', '^']);
-                self.guard.begin.join(path).to_string_lossy().into_owned()
-            }
-            None => text,
+        if is_verb("log diff show status blame") {
+            let is_output =
+                |one: &&Named| one.text.starts_with("-o") || one.text.starts_with("--ou");
+            return self.others(before.iter().chain(behind.iter().filter(is_output)));
         }
+        self.others(named)
     }
 }
 
@@ -419,11 +372,6 @@ fn plain<'n, 'w>(named: &'n [Named<'w>]) -> impl Iterator<Item = &'n Named<'w>> 
         ended |= ends;
         is_plain
     })
-}
-
-/// What stands before `--`.
-fn before_end<'n, 'w>(named: &'n [Named<'w>]) -> impl Iterator<Item = &'n Named<'w>> {
-    named.iter().take_while(|one| one.text != "--")
 }
 
 fn has_option(named: &[Named], letters: &str) -> bool {

@@ -155,18 +155,13 @@ impl Rules for Recorder<'_> {
                     let words = simple.words.iter().skip(1);
                     all.extend(words.filter_map(|word| texts(word, reach.known)).flatten());
                 });
-                let values = self.values.borrow();
-                let searched = values.get("CDPATH").into_iter().flatten();
-                let bases = searched.flat_map(|path| path.split(':')).chain([""]);
                 let mut entered = self.entered.borrow_mut();
-                for base in bases {
-                    let base = self.guard.begin.join(base);
-                    let to = |text: &String| match directory(text) {
-                        Some("") | None => base.join(text),
-                        Some(value) => base.join(value),
-                    };
-                    entered.extend(all.iter().map(to));
-                }
+                let base = self.guard.begin;
+                let to = |text: &String| match directory(text) {
+                    Some("") | None => base.join(text),
+                    Some(value) => base.join(value),
+                };
+                entered.extend(all.iter().map(to));
                 entered.truncate(MAX_ENTERED);
             }
         }

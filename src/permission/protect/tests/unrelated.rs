@@ -28,6 +28,7 @@ fn what_has_nothing_to_do_with_them_passes() {
         "git rm old.txt",
         "git mv a b",
         "git clean -fd build",
+        "git clean -fdx",
         "git clean -n",
         "cd sub && git add ../.claude skills",
         "git -C sub status",
