@@ -147,8 +147,9 @@ fn fix(dir: &Path, call: Call) -> Result<()> {
 /// Descriptions more similar than this are too hard to tell apart for a model. The two most similar
 /// ones in the corpus for different tasks have 0.65.
 const OVERLAP: f64 = 0.75;
-/// Maximum number of findings of one kind about a skill's commands; more would add nothing.
-const COMMANDS: usize = 3;
+/// Maximum number of findings of one kind about a skill's commands and about its description; more
+/// would add nothing.
+const MOST: usize = 3;
 
 /// What is found in a skill's file: the code, the place and the message.
 type Found = (String, (usize, usize), String);
@@ -295,7 +296,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Fo
             "the command `{}` in the body is refused by the skill's own list of tools",
             brief(&part.text, 80)
         );
-        if found.len() < COMMANDS && found.iter().all(|(.., other)| *other != message) {
+        if found.len() < MOST && found.iter().all(|(.., other)| *other != message) {
             found.push(finding(place, message));
         }
     }
@@ -309,7 +310,8 @@ fn overlaps(source: &Source, installed: &Installed) -> Vec<Found> {
         return Vec::new();
     };
     let own = skill.dir.canonicalize().unwrap_or_default();
-    let similar = installed.descriptions.similar(description, OVERLAP);
+    let mut similar = installed.descriptions.similar(description, OVERLAP);
+    similar.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let others = similar
         .into_iter()
         .map(|(at, alike)| (&installed.offered[at].skill, alike));
@@ -324,7 +326,7 @@ fn overlaps(source: &Source, installed: &Installed) -> Vec<Found> {
         );
         ("description-overlap".to_owned(), place, message)
     });
-    found.collect()
+    found.take(MOST).collect()
 }
 
 /// Programs without a known interpreter.
