@@ -218,7 +218,7 @@ if [ -n "$uninstall" ]; then
             rm -rf "$bundled"
         fi
     done
-    if rmdir "$dir/skills" 2>/dev/null; then rm -f "$dir/links.json"; fi
+    rmdir "$dir/skills" 2>/dev/null || true
     if rmdir "$dir" 2>/dev/null; then
         say "agent-skills is removed; nothing of yours was in $dir"
     else

@@ -6,14 +6,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use crate::catalog::{Layer, base_at};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::run_context::{RunContext, real};
-use crate::sys::{Base, Dir, Durable, EntryKind, EntryName, files, limits};
+use crate::sys::{Base, Dir, EntryKind, EntryName, files};
 
 /// The skills of one layer, and the directories in which agents look.
 #[derive(Debug)]
@@ -25,19 +23,6 @@ pub struct Shared<'a> {
     places: Vec<Place>,
 }
 
-/// A link of this user that was made, so that one that is missing can be told from one that was never
-/// wanted. Those of a project are part of the project.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Made {
-    /// Its path.
-    pub link: PathBuf,
-    /// The directory of its skill.
-    pub skill: PathBuf,
-    /// Whether it was made when an agent was connected, and goes with the connection.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub by_connection: bool,
-}
-
 /// What became of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -47,26 +32,6 @@ pub enum Outcome {
     There,
     /// Something else is there, and stays.
     Foreign,
-}
-
-/// What a link is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum For {
-    /// A skill that is installed: it stays as long as that.
-    Skill,
-    /// An agent that is connected: it goes with the connection.
-    Connection,
-}
-
-/// A link that is not as it was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// It is gone; the skill is there.
-    Missing,
-    /// Something else is in its place.
-    Replaced,
-    /// Its skill is gone.
-    Dangling,
 }
 
 impl<'a> Shared<'a> {
@@ -85,12 +50,12 @@ impl<'a> Shared<'a> {
     /// they need. A dry run makes none.
     ///
     /// # Errors
-    /// When a link cannot be made or recorded.
+    /// When a link cannot be made.
     pub fn share(
         &self,
         skill: &EntryName,
         name: &EntryName,
-        (agents, made_for): (&[Agent], For),
+        agents: &[Agent],
         dry_run: bool,
     ) -> Result<Vec<(Link, Outcome)>> {
         let mut done = Vec::new();
@@ -107,18 +72,6 @@ impl<'a> Shared<'a> {
             let outcome = self.link(place, skill, name, dry_run);
             let outcome = outcome.map_err(|error| Error::io("link", &link.path, &error))?;
             done.push((link, outcome));
-        }
-        if !dry_run {
-            self.record(|all| {
-                for (link, outcome) in &done {
-                    let made = Made {
-                        link: link.path.clone(),
-                        skill: self.skills.join(skill.as_os_str()),
-                        by_connection: made_for == For::Connection,
-                    };
-                    note(all, made, *outcome);
-                }
-            })?;
         }
         Ok(done)
     }
@@ -201,49 +154,33 @@ impl<'a> Shared<'a> {
         ours.collect()
     }
 
-    /// Removes the links to the skill in the directory `skill`; returns which. They stay on record, so
-    /// that [`Shared::bring_back`] can make them again.
+    /// Removes the links to the skill in the directory `skill`; returns which.
     ///
     /// # Errors
     /// When one cannot be removed.
     pub fn withdraw(&self, skill: &EntryName, dry_run: bool) -> Result<Vec<Link>> {
         let dir = self.skills.join(skill.as_os_str());
-        let links = self.all().filter(|(to, _)| *to == dir);
-        let links: Vec<Link> = links.map(|(_, link)| link).collect();
-        for link in links.iter().filter(|_| !dry_run) {
-            self.remove(&link.path)?;
-        }
-        Ok(links)
+        self.remove_those(|to, _| to == dir, dry_run)
     }
 
-    /// Removes the links by which `agent` finds skills since it was connected, but for those that one of
-    /// the connected `others` needs; returns which.
+    /// Removes the links by which `agent` finds skills, but for those that one of the connected `others`
+    /// needs; returns which.
     ///
     /// # Errors
     /// When one cannot be removed.
     pub fn disconnect(&self, agent: Agent, others: &[Agent], dry_run: bool) -> Result<Vec<Link>> {
-        let mut removed = Vec::new();
-        for made in self.recorded() {
-            let is_here = made.by_connection && made.skill.parent() == Some(&self.skills);
-            let Some((place, name)) = self.place_of(&made.link).filter(|_| is_here) else {
-                continue;
-            };
-            let looks = |agent: &Agent| place.agents.contains(agent);
-            if !looks(&agent) || others.iter().any(looks) {
-                continue;
-            }
-            let is_ours = self.links_in(place).iter().any(|(link, _)| *link == name);
-            if is_ours {
-                removed.push(place.link(&name));
-            }
-            if !dry_run {
-                if is_ours {
-                    self.remove(&made.link)?;
-                }
-                self.forget(|other| *other != made)?;
-            }
-        }
-        Ok(removed)
+        let is_last = |link: &Link| {
+            link.agents.contains(&agent) && !others.iter().any(|other| link.agents.contains(other))
+        };
+        self.remove_those(|_, link| is_last(link), dry_run)
+    }
+
+    /// Removes the links to skills that are not there; returns which.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn remove_dangling(&self, dry_run: bool) -> Result<Vec<Link>> {
+        self.remove_those(|skill, _| !skill.exists(), dry_run)
     }
 
     /// Whether this skill is there.
@@ -251,27 +188,17 @@ impl<'a> Shared<'a> {
         self.skills.join(skill.as_os_str()).is_dir()
     }
 
-    /// Makes the links again that the skill in the directory `skill` had before it was removed;
-    /// returns which.
-    ///
-    /// # Errors
-    /// When one cannot be made.
-    pub fn bring_back(&self, skill: &EntryName) -> Result<Vec<Link>> {
-        let dir = self.skills.join(skill.as_os_str());
-        let gone = self.faults().into_iter();
-        let gone = gone.filter(|(_, its, fault)| *its == dir && *fault == Fault::Missing);
-        gone.map(|(link, its, fault)| self.mend(&link, &its, fault).map(|()| link))
-            .collect()
-    }
-
-    /// Forgets the links that an earlier skill in the directory `skill` had: another one is there.
-    ///
-    /// # Errors
-    /// When the record cannot be written.
-    pub fn begin(&self, skill: &EntryName) -> Result<()> {
-        let dir = self.skills.join(skill.as_os_str());
-        let is_there = |made: &Made| made.link.symlink_metadata().is_ok();
-        self.forget(|made| made.skill != dir || is_there(made))
+    fn remove_those(
+        &self,
+        goes: impl Fn(&Path, &Link) -> bool,
+        dry_run: bool,
+    ) -> Result<Vec<Link>> {
+        let links = self.all().filter(|(skill, link)| goes(skill, link));
+        let links: Vec<Link> = links.map(|(_, link)| link).collect();
+        for link in links.iter().filter(|_| !dry_run) {
+            self.remove(&link.path)?;
+        }
+        Ok(links)
     }
 
     fn remove(&self, link: &Path) -> Result<()> {
@@ -285,63 +212,6 @@ impl<'a> Shared<'a> {
         removed.map_err(|error| Error::io("remove", link, &error))
     }
 
-    fn forget(&self, keep: impl Fn(&Made) -> bool) -> Result<()> {
-        self.record(|all| all.retain(|made| keep(made)))
-    }
-
-    /// The links of this user that were made; an unreadable record counts as empty, since it decides
-    /// nothing but what `doctor` looks for.
-    fn recorded(&self) -> Vec<Made> {
-        let bytes = files::read_capped(&self.record_file(), limits::LINKS_FILE).unwrap_or_default();
-        serde_json::from_slice(&bytes).unwrap_or_default()
-    }
-
-    /// Changes the record, which has no links of a project.
-    fn record(&self, change: impl FnOnce(&mut Vec<Made>)) -> Result<()> {
-        if self.in_project {
-            return Ok(());
-        }
-        let before = self.recorded();
-        let mut made = before.clone();
-        change(&mut made);
-        made.sort();
-        made.dedup();
-        if made == before {
-            return Ok(());
-        }
-        let json = serde_json::to_vec_pretty(&made);
-        let json = json.map_err(|error| Error::caused("links.json cannot be written", error))?;
-        files::replace(&self.record_file(), &json, 0o600, Durable::No)
-    }
-
-    fn record_file(&self) -> PathBuf {
-        self.facts.run.dirs.plugin.join("links.json")
-    }
-
-    /// The links that are not as they were made, each with the directory of its skill.
-    pub fn faults(&self) -> Vec<(Link, PathBuf, Fault)> {
-        let dangling = self.all().filter(|(skill, _)| !skill.exists());
-        let dangling = dangling.map(|(skill, link)| (link, skill, Fault::Dangling));
-        let mut faults: Vec<_> = dangling.collect();
-        if self.in_project {
-            return faults;
-        }
-        for made in self.recorded() {
-            let place = self.place_of(&made.link);
-            let is_here = made.skill.parent() == Some(&self.skills) && made.skill.exists();
-            let (Some((place, name)), true) = (place, is_here) else {
-                continue;
-            };
-            let fault = match made.link.symlink_metadata() {
-                Err(_) => Fault::Missing,
-                Ok(_) if real(&made.link) == real(&made.skill) => continue,
-                Ok(_) => Fault::Replaced,
-            };
-            faults.push((place.link(&name), made.skill, fault));
-        }
-        faults
-    }
-
     /// The directory that a link is in, and its name there.
     fn place_of(&self, link: &Path) -> Option<(&Place, EntryName)> {
         let above = link.parent();
@@ -350,43 +220,6 @@ impl<'a> Shared<'a> {
             .iter()
             .find(|place| above == Some(&*place.path))?;
         Some((place, EntryName::parse(link.file_name()?)?))
-    }
-
-    /// Mends such a link: makes it again, or removes it if its skill is gone. What somebody else put
-    /// there stays.
-    ///
-    /// # Errors
-    /// When it cannot be made or removed.
-    pub fn mend(&self, link: &Link, skill: &Path, fault: Fault) -> Result<()> {
-        let skill = skill.file_name().and_then(EntryName::parse);
-        let (Some((place, name)), Some(skill)) = (self.place_of(&link.path), skill) else {
-            return Ok(());
-        };
-        match fault {
-            Fault::Replaced => Ok(()),
-            Fault::Dangling => {
-                self.remove(&link.path)?;
-                self.forget(|made| made.link != link.path)
-            }
-            Fault::Missing => {
-                let made = self.link(place, &skill, &name, false).map(drop);
-                made.map_err(|error| Error::io("link", &link.path, &error))
-            }
-        }
-    }
-}
-
-/// Adds a link to the record. One that a person asked for stays when an agent is disconnected, whoever
-/// made it first.
-fn note(all: &mut Vec<Made>, made: Made, outcome: Outcome) {
-    let is_same = |other: &Made| other.link == made.link && other.skill == made.skill;
-    match (outcome, made.by_connection) {
-        (Outcome::Foreign, _) | (Outcome::There, true) => {}
-        (Outcome::Made, true) if all.iter().any(is_same) => {}
-        _ => {
-            all.retain(|other| !is_same(other));
-            all.push(made);
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::options::{Call, Common};
-use crate::catalog::Layer;
+use crate::catalog::{Layer, market_at};
 use crate::connection::Connector;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -14,7 +14,7 @@ use crate::host::program::PROGRAM;
 use crate::marketplace::{Installed, InstalledName, Status, listed_name};
 use crate::run_context::RunContext;
 use crate::script::find_program;
-use crate::sharing::{Fault, For, Link, Links, Outcome, Shared};
+use crate::sharing::{Link, Links, Outcome, Shared};
 use crate::skill::one_line;
 use crate::sys::EntryName;
 
@@ -111,10 +111,7 @@ fn share_one(
     let Some((directory, name)) = names else {
         return Ok(String::new());
     };
-    if skill.status == Status::New && !common.dry_run {
-        shared.begin(&directory)?;
-    }
-    let done = shared.share(&directory, &name, (agents, For::Skill), common.dry_run)?;
+    let done = shared.share(&directory, &name, agents, common.dry_run)?;
     Ok(done.iter().map(|it| line(it, common.dry_run)).collect())
 }
 
@@ -158,40 +155,34 @@ pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
     )
 }
 
-/// Makes the links again that a skill had before it was removed, and says so.
-pub fn bring_back(facts: &Facts, layer: Layer, name: &InstalledName) -> String {
-    let brought = Shared::of(facts, layer).map(|shared| shared.bring_back(name.entry()));
-    let links = brought.unwrap_or(Ok(Vec::new()));
-    let found = |link| line(&(link, Outcome::Made), false);
-    links.map_or_else(
-        |error| noted(&error),
-        |links| links.into_iter().map(found).collect(),
-    )
+/// Has agents find what is installed in a layer: each link with what became of it, or would.
+///
+/// # Errors
+/// When the lockfile cannot be read, or a link cannot be made.
+pub fn share_installed(
+    facts: &Facts,
+    layer: Layer,
+    agents: &[Agent],
+    dry_run: bool,
+) -> Result<Vec<(Link, Outcome)>> {
+    let base = layer.base(facts);
+    let (Some(shared), false) = (Shared::of(facts, layer), agents.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let mut done = Vec::new();
+    for entry in market_at(facts, &base).entries()? {
+        let directory = entry.name.entry();
+        if let Some(name) = EntryName::parse(listed_name(&entry.name))
+            && shared.has(directory)
+        {
+            done.extend(shared.share(directory, &name, agents, dry_run)?);
+        }
+    }
+    Ok(done)
 }
 
-fn joined(link: &Link) -> String {
+/// The agents that look where this link is.
+pub fn joined(link: &Link) -> String {
     let names: Vec<&str> = link.agents.iter().map(|agent| agent.as_str()).collect();
     names.join(", ")
-}
-
-/// What is wrong with a link, and the next step.
-pub fn fault(link: &Link, skill: &Path, fault: Fault) -> (String, &'static str) {
-    let (path, agents) = (link.path.display(), joined(link));
-    let name = skill.file_name().unwrap_or_default().to_string_lossy();
-    let name = listed_name(&name);
-    match fault {
-        Fault::Missing => (
-            format!("`{path}` is gone, by which {agents} found `{name}`"),
-            "`agent-skills doctor --fix` makes the link again; to have it no more, `remove` and \
-             install the skill",
-        ),
-        Fault::Replaced => (
-            format!("something else is at `{path}`, where {agents} found `{name}`"),
-            "move it away, then `agent-skills doctor --fix` makes the link again",
-        ),
-        Fault::Dangling => (
-            format!("`{path}` leads to `{name}`, which is not installed any more"),
-            "`agent-skills doctor --fix` removes the link",
-        ),
-    }
 }

@@ -53,8 +53,6 @@ pub const SCRIPT_SECONDS_MOST: f64 = 12.0 * 3600.0;
 /// Seconds after which a call of the newer host answers even if its script still runs: at 30 the
 /// host kills the call and loses the answer (docs/spec/hosts.md#time-limits).
 pub const HOST_CALL_SECONDS: u64 = 25;
-/// The record of links to skills: some hundred thousand would fit.
-pub const LINKS_FILE: u64 = 16 * 1024 * 1024;
 /// A file of a job, other than its output.
 pub const JOB_FILE: u64 = 64 * 1024;
 /// How long to wait for a killed process tree. Only processes of another user survive the kill.

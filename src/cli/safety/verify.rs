@@ -1,22 +1,19 @@
 //! `verify`: compares skills with the lockfile, checks their signatures again, and restores them.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::slice;
 
 use serde_json::json;
 
 use crate::catalog::{Catalog, Layer, Verdicts, signing_in_force};
-use crate::cli::json::Told;
 use crate::cli::market::{market, market_for};
 use crate::cli::named::{layer_of, layers_of, tell_which};
 use crate::cli::signed::{Fault, faults, withheld};
-use crate::cli::{Answer, Call, Common, Failure, Outcomes, Scope, agents, note, pasted};
+use crate::cli::{Answer, Call, Common, Failure, Outcomes, Scope, note, pasted};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{State, Synced, Verified, listed_name};
 use crate::policy::Event;
-use crate::sharing::Shared;
 use crate::skill::one_line;
 
 const NONE_RECORDED: &str = "The lockfile has no skill.\n";
@@ -67,22 +64,18 @@ impl Verify {
         if verified.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
-        let faults = link_faults(call.facts, &by_layer);
         let compared = json!({
             "skills": verified,
             "signatures": unsigned,
-            "links": faults,
         });
-        let text = call.answer(&compared, || self.told(&verified, &unsigned, &faults))?;
-        let is_whole = failed.is_empty()
-            && faults.is_empty()
-            && unsigned.is_empty()
-            && verified.iter().all(Verified::is_well);
+        let text = call.answer(&compared, || self.told(&verified, &unsigned))?;
+        let is_whole =
+            failed.is_empty() && unsigned.is_empty() && verified.iter().all(Verified::is_well);
         Failure::unless(is_whole, text + &failed.errors())
     }
 
-    fn told(&self, verified: &[Verified], unsigned: &[Fault], faults: &[Told]) -> String {
-        if verified.is_empty() && faults.is_empty() && unsigned.is_empty() {
+    fn told(&self, verified: &[Verified], unsigned: &[Fault]) -> String {
+        if verified.is_empty() && unsigned.is_empty() {
             return NONE_RECORDED.to_owned();
         }
         let intact = verified.iter().filter(|one| one.state == State::Intact);
@@ -107,7 +100,6 @@ impl Verify {
             let name = listed_name(&fault.name);
             let _ = writeln!(text, "{name}: {}\n  {}", fault.message, fault.remedy);
         }
-        text.extend(faults.iter().map(|fault| &*fault.text));
         text
     }
 
@@ -148,32 +140,6 @@ impl Verify {
             }
         }
     }
-}
-
-/// What is wrong with the links by which other agents found these skills; without names, with those of
-/// the layer.
-fn link_faults(facts: &Facts, by_layer: &[(Layer, Vec<String>)]) -> Vec<Told> {
-    let each = by_layer.iter().flat_map(|(layer, names)| {
-        let faults = Shared::of(facts, *layer).map(|shared| shared.faults());
-        let meant = |skill: &Path| {
-            let name = skill.file_name().unwrap_or_default().to_string_lossy();
-            names.is_empty()
-                || names
-                    .iter()
-                    .any(|one| [&*name, &listed_name(&name)].contains(&&**one))
-        };
-        let faults = faults.unwrap_or_default().into_iter();
-        let faults = faults.filter(move |(_, skill, _)| meant(skill));
-        faults.map(|(link, skill, fault)| {
-            let (message, remedy) = agents::fault(&link, &skill, fault);
-            let path = link.path.display().to_string();
-            Told {
-                text: format!("{}\n  {remedy}\n", one_line(&message)),
-                json: json!({"path": path, "message": message, "remedy": remedy}),
-            }
-        })
-    });
-    each.collect()
 }
 
 fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::facts::Facts;
 use crate::marketplace::{Market, Verified};
 use crate::policy::Config;
-use crate::sharing::{Fault, Shared};
+use crate::sharing::{self, Link, Shared};
 use crate::skill::{Diagnostic, Level, SkillName};
 use crate::sys::{files, limits, text};
 
@@ -245,36 +245,59 @@ fn differing(facts: &Facts, layer: Layer, skill: &Verified) -> Check {
     Check::warn("skill-changed", text, remedy)
 }
 
-/// The checks of this area: only what is wrong.
+/// The checks of the links by which connected agents find what is installed: only what is wrong.
 pub fn links(facts: &Facts) -> Vec<Check> {
-    let layers = Layer::ALL.into_iter();
-    let shared = layers.filter_map(|layer| Some((layer, Shared::of(facts, layer)?)));
-    let found = shared.flat_map(|(layer, shared)| {
-        let faults = shared.faults().into_iter();
-        let checks = faults.map(move |(link, skill, fault)| {
-            let (text, remedy) = agents::fault(&link, &skill, fault);
-            let code = match fault {
-                Fault::Missing => "link-missing",
-                Fault::Replaced => "link-replaced",
-                Fault::Dangling => "link-dangling",
-            };
-            let check = Check::warn(code, text, remedy);
-            if fault == Fault::Replaced {
-                return check;
-            }
+    let connected = agents::connected(&facts.run);
+    let mut checks = Vec::new();
+    for layer in Layer::ALL {
+        let its = if layer == Layer::Project {
+            &[]
+        } else {
+            &*connected
+        };
+        // An unreadable lockfile is told elsewhere.
+        let links = agents::share_installed(facts, layer, its, true).unwrap_or_default();
+        checks.extend(
+            links
+                .into_iter()
+                .filter_map(|it| unlinked(facts, layer, it)),
+        );
+        let dangling = Shared::of(facts, layer).map(|shared| shared.remove_dangling(true));
+        for link in dangling.and_then(Result::ok).into_iter().flatten() {
+            let path = link.path.display().to_string();
+            let text = format!("`{path}` leads to a skill that is not installed any more");
+            let remedy = "`agent-skills doctor --fix` removes the link";
             let again = Facts::new(facts.run.env.clone(), None);
-            check.fix(move || {
+            checks.push(Check::warn("link-dangling", text, remedy).fix(move || {
                 let shared = Shared::of(&again, layer);
-                let mended = shared.map(|shared| shared.mend(&link, &skill, fault));
-                mended.transpose()?;
-                let done = match fault {
-                    Fault::Dangling => "removed",
-                    Fault::Missing | Fault::Replaced => "made again",
-                };
-                Ok(format!("`{}` was {done}", link.path.display()))
-            })
-        });
-        checks.collect::<Vec<_>>()
-    });
-    found.collect()
+                shared
+                    .map(|shared| shared.remove_dangling(false))
+                    .transpose()?;
+                Ok(format!("`{path}` was removed"))
+            }));
+        }
+    }
+    checks
+}
+
+/// The check of one link that a connected agent needs.
+fn unlinked(facts: &Facts, layer: Layer, (link, found): (Link, sharing::Outcome)) -> Option<Check> {
+    let (path, agents) = (link.path.display().to_string(), agents::joined(&link));
+    match found {
+        sharing::Outcome::There => None,
+        sharing::Outcome::Foreign => Some(Check::warn(
+            "link-replaced",
+            format!("something else is at `{path}`, where {agents} would find the skill"),
+            "move it away, then `agent-skills doctor --fix` makes the link",
+        )),
+        sharing::Outcome::Made => {
+            let text = format!("{agents} would find a skill at `{path}`, where nothing is");
+            let remedy = "`agent-skills doctor --fix` makes the link";
+            let again = Facts::new(facts.run.env.clone(), None);
+            Some(Check::warn("link-missing", text, remedy).fix(move || {
+                agents::share_installed(&again, layer, &link.agents, false)?;
+                Ok(format!("`{path}` was made"))
+            }))
+        }
+    }
 }

@@ -2,18 +2,15 @@
 
 use std::fmt::Write as _;
 
-use crate::catalog::{Layer, market_at};
-use crate::cli::agents::{connected, line, lines};
+use crate::catalog::Layer;
+use crate::cli::agents::{connected, line, lines, share_installed};
 use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, pasted};
 use crate::connection::{Change, Connector, Found, Invocation};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
-use crate::marketplace::listed_name;
-use crate::sharing::{For, Shared};
+use crate::sharing::Shared;
 use crate::skill::{one_line, unified_diff};
-use crate::sys::EntryName;
-use crate::sys::text::count;
 
 /// The layers whose skills are this user's.
 const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];
@@ -163,9 +160,6 @@ impl Connecting<'_> {
         let whom = whom(scope);
         let mut said = format!("disconnected {agent} for {whom}: `{path}`; {how}\n");
         said += &self.lose(agent, scope, false)?;
-        if scope == Scope::User {
-            said += &self.kept(agent);
-        }
         Ok(said)
     }
 
@@ -198,20 +192,8 @@ impl Connecting<'_> {
     fn share(&self, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<String> {
         let mut text = String::new();
         for layer in layers {
-            let base = layer.base(self.facts);
-            let Some(shared) = Shared::of(self.facts, *layer) else {
-                continue;
-            };
-            for entry in market_at(self.facts, &base).entries()? {
-                let directory = entry.name.entry();
-                if let Some(name) = EntryName::parse(listed_name(&entry.name))
-                    && shared.has(directory)
-                {
-                    let agents = (&[agent][..], For::Connection);
-                    let links = shared.share(directory, &name, agents, dry_run)?;
-                    text.extend(links.iter().map(|it| line(it, dry_run)));
-                }
-            }
+            let links = share_installed(self.facts, *layer, &[agent], dry_run)?;
+            text.extend(links.iter().map(|it| line(it, dry_run)));
         }
         Ok(text)
     }
@@ -233,23 +215,6 @@ impl Connecting<'_> {
             text += &lines(&shared.disconnect(agent, &others, dry_run)?, dry_run);
         }
         Ok(text)
-    }
-
-    /// What the agent still finds although nothing restricts it there any more; empty if nothing.
-    fn kept(&self, agent: Agent) -> String {
-        let all = OWN
-            .iter()
-            .filter_map(|layer| Shared::of(self.facts, *layer));
-        let links = all.flat_map(|shared| shared.all().collect::<Vec<_>>());
-        let its = links.filter(|(_, link)| link.agents.contains(&agent));
-        match its.count() {
-            0 => String::new(),
-            links => format!(
-                "Note: {agent} still finds skills by {} that `install` made; nothing restricts them \
-                 there now.\n",
-                count(links, "link")
-            ),
-        }
     }
 }
 
