@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::Host;
 use crate::host::Has;
+use crate::repository::{commit, copy};
 
 const SKILLS: usize = 76;
 
@@ -43,18 +44,6 @@ fn skill_dirs(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap().flatten() {
         if entry.file_type().unwrap().is_dir() {
             skill_dirs(&entry.path(), found);
-        }
-    }
-}
-
-pub fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().flatten() {
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else if entry.path().is_file() {
-            fs::copy(entry.path(), target).unwrap();
         }
     }
 }
@@ -186,6 +175,55 @@ fn each_real_skill_validates_without_an_error() {
     let report = host.succeeds(&[&["validate"], &dirs[..]].concat());
     let counted = format!("\n{SKILLS} skills: 0 errors, ");
     report.has(&counted);
+}
+
+/// From repositories, as people install them, to the last removal.
+#[test]
+fn all_are_installed_looked_at_updated_and_removed() {
+    let Some(corpus) = corpus() else { return };
+    let host = Host::stdin();
+    let source = host.project().join("source");
+    for (name, dir) in &corpus {
+        let (collection, name) = name.split_once("--").unwrap();
+        copy(dir, &source.join(collection).join("skills").join(name));
+    }
+    let mut names = Vec::new();
+    for collection in fs::read_dir(&source).unwrap().flatten() {
+        let dir = collection.path();
+        commit(&dir);
+        let from = format!("file://{}", dir.display());
+        let told = host.succeeds(&["install", &from, "--all", "--yes"]);
+        let each = told
+            .lines()
+            .filter_map(|line| line.strip_prefix("installed `"));
+        names.extend(each.filter_map(|line| Some(line.split_once('`')?.0.to_owned())));
+    }
+    assert_eq!(names.len(), SKILLS);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let with = |words: &[&str]| host.succeeds(&[words, &names[..]].concat());
+    with(&["info"]);
+    with(&["scan"]);
+    with(&["validate"]).has(&format!("\n{SKILLS} skills: 0 errors, "));
+    let offered = format!("{SKILLS} of {SKILLS} skills are offered to the model");
+    host.person(&["doctor"])
+        .stdout
+        .has(&offered)
+        .lacks("skill-changed");
+    host.succeeds(&["verify"])
+        .has(&format!("{SKILLS} skills are intact"));
+    for (name, _) in &corpus {
+        let (collection, name) = name.split_once("--").unwrap();
+        let dir = source.join(collection).join("skills").join(name);
+        let text = fs::read_to_string(dir.join("SKILL.md")).unwrap() + "\nOne more line.\n";
+        fs::write(dir.join("SKILL.md"), text).unwrap();
+    }
+    for collection in fs::read_dir(&source).unwrap().flatten() {
+        commit(&collection.path());
+    }
+    let told = host.succeeds(&["update", "--yes"]);
+    assert_eq!(told.matches("` was updated from ").count(), SKILLS);
+    with(&["remove", "--yes"]);
+    host.succeeds(&["list"]).has("No skills are installed");
 }
 
 /// Each command that a skill documents, under the skill's own list or under every program.

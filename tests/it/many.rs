@@ -161,7 +161,7 @@ fn installed_skills_are_found_by_name_tag_and_description() {
 fn add_corpus(to: &Path) -> usize {
     let corpus = crate::corpus::corpus().unwrap_or_default();
     for (name, from) in &corpus {
-        crate::corpus::copy(from, &to.join(name));
+        crate::repository::copy(from, &to.join(name));
     }
     corpus.len()
 }
