@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::install::{Step, change, names};
-use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile};
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, listed_name};
 use crate::marketplace::reference::Kind;
 use crate::skill::{Skill, SkillName};
 use crate::sys::text::{backticked, nearest};
@@ -90,14 +90,16 @@ impl Market<'_> {
     }
 
     /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means. `NAME` alone is the
-    /// exact name of a directory, or the one given with `--name`: what is changed or removed is never
-    /// a namesake from elsewhere.
+    /// exact name of a directory, or the one by which `list` shows it: what is changed or removed is
+    /// never a namesake from elsewhere.
     pub(crate) fn installed(&self, written: &str) -> Result<InstalledName> {
         let directories = self.directories();
         let of_owner = written.rsplit_once('@').map(|(name, owner)| (owner, name));
         let Some((owner, name)) = written.split_once('/').or(of_owner) else {
             let exact = one_of(&directories, &[written, &format!("{written}--")]);
-            return exact.ok_or_else(|| self.not_installed(written));
+            let listed = || directories.iter().find(|one| listed_name(one) == written);
+            let found = exact.or_else(|| listed().cloned());
+            return found.ok_or_else(|| self.not_installed(written));
         };
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let is_owners = |directory: &InstalledName| {
