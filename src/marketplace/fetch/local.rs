@@ -12,12 +12,21 @@ use crate::sys::{Dir, EntryKind, EntryName, EntryPath, Env, limits};
 pub struct LocalDir(Dir);
 
 impl LocalDir {
-    /// Opens a directory as a person typed it; `~/` means the home directory.
+    /// Opens a directory as a person typed it, who may have named the `SKILL.md` in it; `~/` means
+    /// the home directory.
     ///
     /// # Errors
     /// When there is no such directory.
     pub fn open(written: &str, env: &Env) -> Result<Self> {
-        let path = real(written, env)?;
+        let is_file = expand(written, env).is_file();
+        let path = real(
+            if is_file {
+                tree::skill_dir(written)
+            } else {
+                written
+            },
+            env,
+        )?;
         if !path.is_dir() {
             let text = format!("`{}` is not a directory", path.display());
             return Err(Error::new(text).hint("give the directory that holds SKILL.md"));

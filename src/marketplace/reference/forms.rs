@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::address::public;
-use crate::marketplace::reference::{At, OciAt, OciRepo, Place, Reading};
+use crate::marketplace::reference::{At, OciAt, OciRepo, Pin, Place, Reading};
 use crate::marketplace::reference::{RepoUrl, SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use percent_encoding::percent_decode_str;
@@ -20,7 +20,18 @@ const FORGES: [&str; 5] = [
     "dev.azure.com",
 ];
 
-const ARCHIVES: [&str; 4] = [".zip", ".tar", ".tar.gz", ".tgz"];
+/// Those where a repository is OWNER/REPO, so that what follows is a path in it.
+const OWNER_AND_REPO: [&str; 3] = ["github.com", "bitbucket.org", "codeberg.org"];
+
+/// What follows OWNER/REPO in the addresses of their other pages.
+const PAGES: &str = "issues pull pulls pull-requests actions wiki discussions releases compare \
+                     tree blob commits tags branches";
+
+/// Where GitHub gives single files.
+const RAW: &str = "raw.githubusercontent.com";
+
+/// The second is what Anthropic's own packages are called: a zip.
+const ARCHIVES: [&str; 5] = [".zip", ".skill", ".tar", ".tar.gz", ".tgz"];
 
 /// `SKILL` or `SKILL@SOURCE`: names looked up in the configured sources.
 pub fn named(text: &str) -> Result<(String, Option<String>)> {
@@ -66,42 +77,69 @@ pub fn github(text: &str, at: At) -> Result<Reading> {
 /// A URL on any host: a repository or a place in one, an archive, a `SKILL.md`, a site. `fragment`
 /// is what followed `#`; `repository` forces reading it as a repository.
 pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Reading> {
-    let is_web = text.starts_with("http://") || text.starts_with("https://");
+    let scheme = text
+        .split_once("://")
+        .map(|(scheme, _)| scheme.to_ascii_lowercase());
+    let is_web = matches!(scheme.as_deref(), Some("http" | "https"));
     if is_web && let Some(reading) = azure(text, fragment)? {
         return Ok(reading);
     }
-    let (bare, named) = split_skill(text)?;
-    let want = named.map_or(Want::Any, Want::Named);
-    let path = bare.split('?').next().unwrap_or_default();
-    if is_web && !repository && is_archive(path) {
+    let (page, query) = text.split_once('?').unwrap_or((text, ""));
+    let page = page.trim_end_matches('/');
+    let is_file = split_skill(page).is_ok_and(|(bare, _)| is_archive(bare));
+    let is_archive = is_web && !repository && is_file;
+    if is_web
+        && !is_archive
+        && let Some((repo, place)) = place_in_repository(page, query)
+    {
+        if fragment.is_some_and(names_a_ref) {
+            let why = "names a ref twice, in its path and after `#`";
+            return Err(refused(text, why));
+        }
+        let at = At::RefAndPath(decoded_path(text, &place)?);
+        return Ok(Reading::repository(RepoUrl::parse(&repo)?, at, Want::Any));
+    }
+    // What a forge's own page has behind `?` and then `#` is a tab of it and a heading.
+    let is_tab = is_web && !is_archive && !query.is_empty() && is_forge(page);
+    let fragment = fragment.filter(|it| !(is_web && (is_tab || is_anchor(it))));
+    let (bare, named) = split_skill(if is_tab { page } else { text })?;
+    let mut want = named.map_or(Want::Any, Want::Named);
+    if is_archive {
         let (url, sha256) = (WebUrl::parse(bare)?, fragment.map(digest).transpose()?);
         let place = Place::Archive { url, sha256 };
         return Ok(Reading { place, want });
     }
-    if is_web && let Some((repo, place)) = place_in_repository(text) {
-        if fragment.is_some() {
-            let why = "names a ref twice, in its path and after `#`";
-            return Err(refused(text, why));
-        }
-        let place = percent_decoded(&place).ok_or_else(|| refused(text, "is not UTF-8"))?;
-        let at = At::RefAndPath(SubPath::parse(&place)?);
-        return Ok(Reading::repository(RepoUrl::parse(&repo)?, at, Want::Any));
-    }
     if is_web && !repository && fragment.is_none() && !is_forge(bare) {
         let url = WebUrl::parse(bare)?;
-        let place = if url.file_name().eq_ignore_ascii_case("SKILL.md") {
+        let place = if is_skill_file(url.file_name()) {
             Place::File(url)
         } else {
             Place::WellKnown(url)
         };
         return Ok(Reading { place, want });
     }
-    let url = RepoUrl::parse(bare)?;
-    let on_github = url.as_str().strip_prefix("https://github.com/");
-    if on_github.is_some_and(|path| path.matches('/').count() != 1) {
-        return Err(refused(text, "is a page of GitHub's, but not a repository"));
+    let at = At::parse(fragment)?;
+    let parts: Vec<&str> = bare.splitn(6, '/').collect();
+    if let [_, "", host, rest @ ..] = parts.as_slice()
+        && is_web
+        && OWNER_AND_REPO.contains(&host_of(host).as_str())
+    {
+        match *rest {
+            [_, _] => {}
+            [_, _, path] if want == Want::Any && !is_page(path) => {
+                let repo = &bare[..bare.len() - path.len() - 1];
+                want = Want::PathOrName(decoded_path(text, path)?);
+                return Ok(Reading::repository(RepoUrl::parse(repo)?, at, want));
+            }
+            _ => return Err(refused(text, "is a page of a forge, but not a repository")),
+        }
     }
-    Ok(Reading::repository(url, At::parse(fragment)?, want))
+    // A `SKILL.md` behind another repository's address is the one at its root.
+    let repo = match bare.rsplit_once('/') {
+        Some((repo, file)) if is_skill_file(file) => repo,
+        _ => bare,
+    };
+    Ok(Reading::repository(RepoUrl::parse(repo)?, at, want))
 }
 
 /// `oci://HOST/NAME[:TAG][@sha256:DIGEST][@SKILL]`. A digest counts more than a tag.
@@ -150,7 +188,7 @@ pub fn digest(fragment: &str) -> Result<String> {
 /// forges serve the files and archives of every commit they know, including those of forks.
 /// Branches and tags with their full name and uploaded releases belong to the repository.
 pub fn may_be_a_forks(url: &WebUrl) -> bool {
-    let raw = url.host() == "raw.githubusercontent.com";
+    let raw = url.host() == RAW;
     if !raw && url.host() != "codeload.github.com" && !is_forge_host(url.host()) {
         return false;
     }
@@ -166,7 +204,7 @@ pub fn may_be_a_forks(url: &WebUrl) -> bool {
 fn is_forge(url: &str) -> bool {
     let host = url.split('/').nth(2).unwrap_or_default();
     let path = url.split('?').next().unwrap_or_default();
-    is_forge_host(&host.to_ascii_lowercase()) || path.strip_suffix(".git").is_some()
+    is_forge_host(&host_of(host)) || path.strip_suffix(".git").is_some()
 }
 
 fn is_forge_host(host: &str) -> bool {
@@ -206,32 +244,87 @@ fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
     Ok(Some(Reading::repository(url, at, want)))
 }
 
-/// The repository and `REF/PATH` of a web page that shows a directory or a `SKILL.md`.
-fn place_in_repository(url: &str) -> Option<(String, String)> {
+/// The repository and `REF/PATH` of a web page that shows a directory or a `SKILL.md`; `query` is
+/// what follows `?`.
+fn place_in_repository(url: &str, query: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://")?;
     let parts: Vec<&str> = rest.split('/').collect();
-    let is_marker = |part: &str| matches!(part, "tree" | "blob");
+    let host = host_of(parts[0]);
     // The host is the first part. In GitLab, `/-/` ends the path of the project, however deep.
-    let gitlab = parts
-        .windows(2)
-        .position(|pair| pair[0] == "-" && is_marker(pair[1]));
-    let (end, mut place) = match gitlab {
-        Some(dash) => (dash, &parts[dash + 2..]),
-        None if parts.len() > 4
-            && (is_marker(parts[3]) || parts[0] == "bitbucket.org" && parts[3] == "src") =>
-        {
-            (3, &parts[4..])
+    let dash = parts.iter().position(|part| *part == "-");
+    let (end, page) = dash.map_or((3, 3), |dash| (dash, dash + 1));
+    let page = parts.get(page..)?;
+    let (kind, mut place) = match page {
+        [.., file] if host == RAW => ("", if is_skill_file(file) { page } else { &[] }),
+        ["tree" | "blob", place @ ..] => ("", place),
+        // Gitea and Forgejo, such as Codeberg, say what kind of ref follows.
+        [
+            "src" | "raw" | "media" | "blame" | "commits",
+            kind,
+            place @ ..,
+        ] if host != "github.com" && matches!(*kind, "branch" | "tag" | "commit") => (*kind, place),
+        ["releases", "tag", place @ ..] => ("tag", place),
+        ["tags" | "releases", place @ ..] if dash.is_some() => ("tag", place),
+        ["raw" | "blame" | "edit" | "commit" | "commits", place @ ..] if is_forge_host(&host) => {
+            ("", place)
         }
-        None => return None,
+        ["src", place @ ..] if host == "bitbucket.org" => ("", place),
+        _ => return None,
+    };
+    let asked = query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("ref_type="));
+    let prefix = match asked.unwrap_or(kind) {
+        "branch" | "heads" => "refs/heads/",
+        "tag" | "tags" => "refs/tags/",
+        _ => "",
     };
     if let [before @ .., last] = place
-        && last.eq_ignore_ascii_case("SKILL.md")
+        && is_skill_file(last)
         && !before.is_empty()
     {
         place = before;
     }
-    let repo = format!("{scheme}://{}", parts[..end].join("/"));
-    (!place.is_empty()).then(|| (repo, place.join("/")))
+    let host = if host == RAW { "github.com" } else { parts[0] };
+    let repo = format!("{scheme}://{host}/{}", parts[1..end].join("/"));
+    (!place.is_empty()).then(|| (repo, format!("{prefix}{}", place.join("/"))))
+}
+
+fn is_skill_file(name: &str) -> bool {
+    name.eq_ignore_ascii_case("SKILL.md")
+}
+
+/// The host of an address as it is compared.
+fn host_of(authority: &str) -> String {
+    let host = authority.to_ascii_lowercase();
+    host.strip_prefix("www.").unwrap_or(&host).to_owned()
+}
+
+/// Whether `path` behind OWNER/REPO is another page of a forge.
+fn is_page(path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or_default();
+    PAGES.split_whitespace().any(|page| page == first)
+}
+
+/// Whether what follows `#` is a line or a heading that every page of a forge may have, which
+/// people copy with its address.
+fn is_anchor(fragment: &str) -> bool {
+    let line = fragment
+        .strip_prefix('L')
+        .or(fragment.strip_prefix("lines-"));
+    matches!(
+        fragment,
+        "readme" | "readme-ov-file" | "user-content-readme"
+    ) || line.is_some_and(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether what follows `#` is a commit or a version, rather than a heading of the page.
+fn names_a_ref(fragment: &str) -> bool {
+    let version = fragment.strip_prefix('v').unwrap_or_default();
+    fragment.is_empty()
+        || fragment.contains('/')
+        || version.starts_with(|c: char| c.is_ascii_digit())
+        || Pin::parse(fragment).is_some()
 }
 
 /// Splits `…/repo@skill`.
@@ -263,6 +356,11 @@ fn skill(name: &str) -> Result<String> {
         return Err(refused(name, "is not the name of a skill"));
     }
     Ok(name.to_owned())
+}
+
+fn decoded_path(written: &str, path: &str) -> Result<SubPath> {
+    let path = percent_decoded(path).ok_or_else(|| refused(written, "is not UTF-8"))?;
+    SubPath::parse(&path)
 }
 
 fn percent_decoded(text: &str) -> Option<String> {

@@ -184,6 +184,200 @@ fn every_form_with_one_meaning() {
     }
 }
 
+/// What people copy from a browser or a terminal, with what it means, as [`shown`] writes it.
+const COPIED: &[(&str, &str)] = &[
+    (
+        "https://github.com/o/r?tab=readme-ov-file",
+        "GH | default | any",
+    ),
+    (
+        "https://github.com/o/r/?tab=readme-ov-file#usage",
+        "GH | default | any",
+    ),
+    ("https://github.com/o/r#readme", "GH | default | any"),
+    (
+        "https://github.com/o/r#readme-ov-file",
+        "GH | default | any",
+    ),
+    ("https://github.com/o/r#dev", "GH | dev | any"),
+    ("https://www.github.com/o/r", "GH | default | any"),
+    ("http://www.github.com/o/r", "refused"),
+    (
+        "www.github.com/o/r/skills/s",
+        "GH | default | path or skill skills/s",
+    ),
+    (
+        "HTTPS://GitHub.com/o/r/skills/s/",
+        "GH | default | path or skill skills/s",
+    ),
+    ("https://github.com/o/r.git/", "GH | default | any"),
+    (
+        "https://github.com/o/r.git/skills/s",
+        "GH | default | path or skill skills/s",
+    ),
+    (
+        "https://github.com/o/r/skills/s#v1",
+        "GH | v1 | path or skill skills/s",
+    ),
+    (
+        "https://github.com/o/r/src/branch/s",
+        "GH | default | path or skill src/branch/s",
+    ),
+    (
+        "https://github.com/o/r/SKILL.md",
+        "GH | default | path or skill SKILL.md",
+    ),
+    (
+        "o/r/skills/s/SKILL.md",
+        "GH | default | path or skill skills/s/SKILL.md",
+    ),
+    ("github:o/r/SKILL.md#v1", "GH | v1 | path or skill SKILL.md"),
+    (
+        "https://github.com/o/r/tree/main/skills/s?tab=readme-ov-file",
+        "GH | [main/skills/s] | any",
+    ),
+    (
+        "https://github.com/o/r/tree/main/skills/s/#how-to-use-it",
+        "GH | [main/skills/s] | any",
+    ),
+    (
+        "https://github.com/o/r/blob/main/skills/s/SKILL.md?plain=1#L3-L9",
+        "GH | [main/skills/s] | any",
+    ),
+    (
+        "https://github.com/o/r/blob/main/skills/s/skill.md#L3",
+        "GH | [main/skills/s] | any",
+    ),
+    (
+        "https://github.com/o/r/blob/refs/heads/main/SKILL.md",
+        "GH | [refs/heads/main] | any",
+    ),
+    (
+        "https://github.com/o/r/raw/main/s/SKILL.md",
+        "GH | [main/s] | any",
+    ),
+    (
+        "https://github.com/o/r/raw/refs/heads/main/s/SKILL.md",
+        "GH | [refs/heads/main/s] | any",
+    ),
+    (
+        "https://raw.githubusercontent.com/o/r/main/s/SKILL.md",
+        "GH | [main/s] | any",
+    ),
+    (
+        "https://raw.githubusercontent.com/o/r/main/s/a.zip",
+        "archive https://raw.githubusercontent.com/o/r/main/s/a.zip | any | any",
+    ),
+    (
+        "https://github.com/o/r/commits/main/skills",
+        "GH | [main/skills] | any",
+    ),
+    (
+        "https://github.com/o/r/releases/tag/v1",
+        "GH | [refs/tags/v1] | any",
+    ),
+    ("https://github.com/o/r/issues/1", "refused"),
+    ("https://github.com/o/r/pulls?q=is%3Aopen", "refused"),
+    ("https://github.com/o/r/tree/main#v1", "refused"),
+    (
+        "https://codeberg.org/o/r/src/branch/main/skills/s",
+        "CB | [refs/heads/main/skills/s] | any",
+    ),
+    (
+        "https://codeberg.org/o/r/src/branch/f/x/s/SKILL.md#L3",
+        "CB | [refs/heads/f/x/s] | any",
+    ),
+    (
+        "https://codeberg.org/o/r/src/tag/v1/s?display=source",
+        "CB | [refs/tags/v1/s] | any",
+    ),
+    (
+        "https://codeberg.org/o/r/src/commit/0123456/s",
+        "CB | [0123456/s] | any",
+    ),
+    (
+        "https://codeberg.org/o/r/raw/branch/main/s/SKILL.md",
+        "CB | [refs/heads/main/s] | any",
+    ),
+    (
+        "https://codeberg.org/o/r/skills/s",
+        "CB | default | path or skill skills/s",
+    ),
+    (
+        "https://code.example.org/o/r/src/branch/main/s",
+        "https://code.example.org/o/r | [refs/heads/main/s] | any",
+    ),
+    (
+        "https://gitlab.com/g/s/p/-/tree/main/a?ref_type=heads",
+        "GL | [refs/heads/main/a] | any",
+    ),
+    (
+        "https://gitlab.com/g/s/p/-/blob/v1/a/SKILL.md?ref_type=tags#L3",
+        "GL | [refs/tags/v1/a] | any",
+    ),
+    (
+        "https://gitlab.com/g/s/p/-/raw/main/a/SKILL.md",
+        "GL | [main/a] | any",
+    ),
+    (
+        "https://gitlab.com/g/s/p/-/tags/v1",
+        "GL | [refs/tags/v1] | any",
+    ),
+    (
+        "https://gitlab.com/g/s/p.git",
+        "https://gitlab.com/g/s/p.git | default | any",
+    ),
+    ("https://gitlab.com/g/s/p#readme", "GL | default | any"),
+    (
+        "https://bitbucket.org/o/r/src/main/a/SKILL.md?at=main#lines-3",
+        "https://bitbucket.org/o/r | [main/a] | any",
+    ),
+    (
+        "https://dev.azure.com/o/p/_git/r?path=/s/SKILL.md&version=GTv1",
+        "https://dev.azure.com/o/p/_git/r | refs/tags/v1 | path s/SKILL.md",
+    ),
+    (
+        "https://example.org/docs#readme",
+        "site https://example.org/docs | any",
+    ),
+    (
+        "https://example.org/s/SKILL.md?x=1",
+        "file https://example.org/s/SKILL.md?x=1",
+    ),
+    (
+        "https://git.example.org/o/r.git/SKILL.md",
+        "https://git.example.org/o/r.git | default | any",
+    ),
+    (
+        "git@github.com:o/r.git",
+        "git@github.com:o/r.git | default | any",
+    ),
+    ("git@h:o/r.git/", "git@h:o/r.git | default | any"),
+    (
+        "ssh://git@h:2222/o/r.git#v1",
+        "ssh://git@h:2222/o/r.git | v1 | any",
+    ),
+];
+
+#[test]
+fn a_reference_may_be_as_it_is_copied() {
+    for (written, expected) in COPIED {
+        let expected = [
+            "GH=https://github.com/o/r",
+            "CB=https://codeberg.org/o/r",
+            "GL=https://gitlab.com/g/s/p",
+        ]
+        .iter()
+        .filter_map(|short| short.split_once('='))
+        .fold((*expected).to_owned(), |text, (short, url)| {
+            text.replace(short, url)
+        });
+        let found = Reference::parse(written, None)
+            .map_or("refused".to_owned(), |_| understood(written).join(", "));
+        assert_eq!(found, expected, "{written}");
+    }
+}
+
 #[test]
 fn addresses_of_archives_files_sites_and_forges_are_told_apart() {
     for (written, expected) in [
