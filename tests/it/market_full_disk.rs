@@ -11,6 +11,8 @@ use serde_json::Value;
 use crate::Host;
 use crate::repository::{Hub, commit, copy, files};
 
+const READ_ONLY: usize = 1_000_000;
+
 const SKILLS: [&str; 3] = ["pdf", "csv", "zip"];
 
 /// A skill's files and its entry; empty and null where it is not installed.
@@ -33,7 +35,8 @@ fn state(plugin: &Path) -> State {
     SKILLS.map(of).into()
 }
 
-/// What a command says, and the plugin directory after it, on a disk with so many free KiB.
+/// What a command says, and the plugin directory after it, on a disk with so many free KiB, or one
+/// that cannot be written to.
 fn on_disk(host: &Host, saved: &Path, words: &[&str], free: usize) -> (i32, String, State) {
     let script = r#"
         filled() {
@@ -42,6 +45,7 @@ fn on_disk(host: &Host, saved: &Path, words: &[&str], free: usize) -> (i32, Stri
         # Not every user may change the size of what is mounted.
         filled 64m && used=$(df -k --output=used "$AGENT_SKILLS_HOME" | tail -n 1) &&
         umount "$AGENT_SKILLS_HOME" && filled $((used + FREE))k || exit 99
+        [ "$FREE" != 1000000 ] || mount -o remount,ro "$AGENT_SKILLS_HOME" || exit 99
         "$EXE" "$@"
         status=$?
         cp -a "$AGENT_SKILLS_HOME/." "$AFTER" || exit 99
@@ -128,5 +132,9 @@ fn a_full_disk_leaves_each_skill_old_or_new() {
             );
         }
         assert!(failed > 0, "{words:?}");
+        let (status, told, now) = on_disk(&host, saved.path(), words, READ_ONLY);
+        let told = told.to_lowercase();
+        let says = told.contains("read-only file system") && told.contains("hint: ");
+        assert!(says && !is_done(status) && now == old, "{words:?}: {told}");
     }
 }

@@ -120,10 +120,16 @@ fn archives_are_installed_checked_and_updated() {
             &name.replace('.', "-"),
         ]);
     }
-    let local = host.home().join("z.zip");
-    fs::write(&local, zip(&[("SKILL.md", &skill("local-one"))])).unwrap();
+    // As Anthropic calls its packages, and as Windows makes them.
+    let local = host.home().join("z.skill");
+    let files = [("one\\SKILL.md", &*skill("one")), ("one\\docs\\a.md", "A")];
+    fs::write(&local, zip(&files)).unwrap();
     host.succeeds(&["install", local.to_str().unwrap()]);
-    assert_eq!(host.skill_tools().len(), 4);
+    let one = host.plugin_dir().join("skills/one");
+    assert!(one.join("docs/a.md").exists());
+    let named = one.join("SKILL.md");
+    host.succeeds(&["install", named.to_str().unwrap(), "--name", "again"]);
+    assert_eq!(host.skill_tools().len(), 5);
     let verified = host.succeeds(&["verify"]);
     assert!(verified.lines().all(|line| line.ends_with("intact")));
 }

@@ -1,5 +1,6 @@
 //! A small web server on the loopback interface: files, and git repositories through
-//! `git http-backend`. It can ask for a password and break off in the middle. It ends when dropped.
+//! `git http-backend`. It can ask for a password and break off in the middle, and below `/429` it answers
+//! with that status. It ends when dropped.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -49,9 +50,14 @@ impl Server {
         }
     }
 
+    /// `127.0.0.1:PORT`
+    pub fn address(&self) -> String {
+        self.loopback.address.to_string()
+    }
+
     /// `http://127.0.0.1:PORT/path`
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}/{path}", self.loopback.address)
+        format!("http://{}/{path}", self.address())
     }
 
     pub fn file(&self, path: &str, content: impl AsRef<[u8]>) -> &Self {
@@ -130,6 +136,13 @@ fn reply(
         return write!(
             stream,
             "{head}Content-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+    }
+    let first = path.split('/').nth(1).unwrap_or_default();
+    if first.parse::<u16>().is_ok_and(|status| status >= 400) {
+        return write!(
+            stream,
+            "HTTP/1.1 {first} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         );
     }
     if let Some(to) = behaviour.redirects.lock().unwrap().get(path) {

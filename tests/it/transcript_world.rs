@@ -9,6 +9,7 @@ use crate::Host;
 use crate::host::finish;
 use crate::one_argument::call;
 use crate::repository::Hub;
+use crate::server::Server;
 use crate::terminal::{at_width, terminal};
 
 /// The only programs besides our own, so that no machine's others change an answer.
@@ -69,6 +70,8 @@ const WIDTH: u16 = 100;
 pub struct World {
     host: Host,
     hub: Hub,
+    /// Gives the hub's files.
+    server: Server,
 }
 
 impl World {
@@ -103,7 +106,10 @@ impl World {
             .var("GIT_CONFIG_SYSTEM", "/dev/null")
             .var("NO_COLOR", "1")
             .var("TERM", "dumb");
-        let world = Self { host, hub };
+        let server = Server::new(hub.dir());
+        server.file("page.zip", "<!doctype html><title>Sign in</title>");
+        let host = host.var("SERVER", &server.url(""));
+        let world = Self { host, hub, server };
         for (name, _) in REPOSITORIES {
             world.prepare(&format!(
                 "git -C \"$HUB/{name}\" commit --quiet --amend --reset-author --no-edit"
@@ -208,6 +214,7 @@ impl World {
     /// Without what differs from one run to the next.
     fn neutral(&self, text: &str) -> String {
         let text = text.replace(self.hub.dir().to_str().unwrap(), "/srv/hub");
+        let text = text.replace(&self.server.address(), "localhost:8000");
         let mut text = text.replace(self.host.home().to_str().unwrap(), "/home/ada");
         for (id, name) in self.names().lines().filter_map(|line| line.split_once(' ')) {
             text = text.replace(id, name);

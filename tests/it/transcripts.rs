@@ -63,7 +63,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    active audit author check config doctor first_minutes help hosts install installed keys
+    active audit author check config doctor failures first_minutes help hosts install installed keys
     lockfile options origins policy proposals remove simulate sources suggest trust update
     walk_get walk_look walk_safety walk_set_up walk_write
 }

@@ -1,4 +1,4 @@
-//! Reads archives (`.zip`, `.tar`, `.tar.gz`) into memory. Nothing is written and no link is
+//! Reads archives (`.zip`, `.skill`, `.tar`, `.tar.gz`) into memory. Nothing is written and no link is
 //! followed. Unpacked bytes are counted as they arrive, because the sizes that the archive states
 //! cannot be trusted.
 
@@ -23,6 +23,8 @@ pub fn read(bytes: &[u8]) -> Result<Memory> {
     let mut layers = Layers::default();
     if bytes.starts_with(b"PK") {
         layers.zip(bytes)?;
+    } else if bytes.trim_ascii_start().starts_with(b"<") {
+        return Err(broken(&"it is a web page"));
     } else {
         layers.add(bytes)?;
     }
@@ -103,8 +105,10 @@ impl Layers {
         for index in 0..archive.len() {
             self.entry()?;
             let mut entry = archive.by_index(index).map_err(|error| broken(&error))?;
-            let path = inside(&String::from_utf8_lossy(entry.name_raw()))?;
-            if entry.is_dir() {
+            // Some programs for Windows write its separators.
+            let name = String::from_utf8_lossy(entry.name_raw()).replace('\\', "/");
+            let path = inside(&name)?;
+            if name.ends_with('/') {
                 continue;
             }
             let mode = entry.unix_mode().unwrap_or(0o644);
@@ -166,7 +170,7 @@ fn link(target: Vec<u8>) -> Node {
 
 fn broken(error: &dyn std::fmt::Display) -> Error {
     Error::new(format!("the archive cannot be read: {error}"))
-        .hint("a .zip, .tar or .tar.gz without a password is wanted")
+        .hint("a .zip, .skill, .tar or .tar.gz without a password is wanted")
 }
 
 fn too_large() -> Error {

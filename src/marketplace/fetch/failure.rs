@@ -18,6 +18,10 @@ pub enum Class {
     NeedsAuthentication,
     /// The host cannot be reached.
     Unreachable,
+    /// The host does not prove who it is by a certificate or key that is trusted here.
+    Untrusted,
+    /// The host gives nothing now: it was asked too often, or has an error of its own.
+    Busy,
     /// It belongs to another user of this machine.
     NotOwned,
     /// The repository has no such branch, tag or commit.
@@ -32,6 +36,8 @@ pub enum Class {
     TooLarge,
     /// The disk is full.
     DiskFull,
+    /// This user may not write there.
+    NotWritable,
     /// The program is not installed.
     Missing,
     /// The network is needed, but not allowed.
@@ -80,18 +86,17 @@ impl Failure {
     pub fn from_stderr(stderr: &str) -> Self {
         let lines: Vec<&str> = stderr.split(['\n', '\r']).map(str::trim).collect();
         let (class, evidence) = classify(&lines);
-        let mut telling: Vec<&str> = lines.iter().copied().filter(|line| tells(line)).collect();
-        // This adds nothing to the reason, which precedes it.
-        if telling.len() > 1 {
-            telling.retain(|line| *line != "fatal: Could not read from remote repository.");
-        }
-        telling.dedup();
-        if telling.len() > 2 * TOLD {
-            telling.drain(TOLD..telling.len() - TOLD);
-        }
-        let mut told = telling;
+        let mut told: Vec<&str> = lines.iter().copied().filter(|line| tells(line)).collect();
         if let Some(evidence) = evidence.filter(|line| !told.contains(line)) {
             told.insert(0, evidence);
+        }
+        // This adds nothing to the reason, which precedes it.
+        if told.len() > 1 {
+            told.retain(|line| *line != "fatal: Could not read from remote repository.");
+        }
+        told.dedup();
+        if told.len() > 2 * TOLD {
+            told.drain(TOLD..told.len() - TOLD);
         }
         let last = lines.iter().rfind(|line| !line.is_empty());
         if told.is_empty() {
@@ -119,16 +124,19 @@ impl Failure {
     /// Classifies curl's exit status and standard error.
     pub fn from_curl(status: Option<i32>, stderr: &str) -> Self {
         let class = match status {
-            Some(5..=7 | 35 | 52 | 55 | 56 | 60) => Class::Unreachable,
+            Some(5..=7 | 18 | 35 | 52 | 55 | 56 | 92) => Class::Unreachable,
             Some(28) => Class::TimedOut,
+            Some(51 | 58 | 60 | 77 | 83 | 90 | 91) => Class::Untrusted,
             Some(63) => Class::TooLarge,
             _ => Class::Other,
         };
         let line = stderr.lines().find(|line| line.starts_with("curl:"));
-        Self::new(
-            class,
-            brief(line.unwrap_or("curl failed and did not say why"), 300),
-        )
+        let line = line.unwrap_or("curl failed and did not say why");
+        let failure = Self::new(class, brief(line, 300));
+        match class {
+            Class::Other => failure.hint("that is all that curl said; `curl -v` may say more"),
+            _ => failure,
+        }
     }
 
     /// A failure of our own with its class.
@@ -160,6 +168,12 @@ impl Class {
                  works without asking (a credential helper, or an ssh agent)"
             }
             Self::Unreachable => "check the network, the host's name and the proxy settings",
+            Self::Untrusted => {
+                "check the address and this machine's clock; if both are right, have the program \
+                 trust it: git by `http.sslCAInfo`, curl by `cacert` in `~/.curlrc`, ssh by \
+                 `ssh -T HOST`, which asks about a new key"
+            }
+            Self::Busy => "try again later; who is logged in may often ask more",
             Self::NotOwned => {
                 "have git read it by `git config --global --add safe.directory DIR`, if you trust \
                  its owner"
@@ -174,6 +188,9 @@ impl Class {
             }
             Self::TooLarge => "name the one skill that is wanted, or ask its author to trim it",
             Self::DiskFull => "free some space and try again",
+            Self::NotWritable => {
+                "see that you may write in the plugin directory, which `agent-skills doctor` names"
+            }
             Self::Missing => "install it and see that it is on the PATH",
             Self::Offline => "run it once without `--offline`",
             Self::Other => return None,
@@ -202,21 +219,28 @@ const TOLD: usize = 2;
 const EXCEPTION: &str = "git config --global --add safe.directory ";
 
 /// What git and ssh print, in lowercase, and what it means. The first match counts.
-const MEANINGS: [(Class, &str); 8] = [
+const MEANINGS: [(Class, &str); 12] = [
     (Class::NotOwned, "dubious ownership"),
     (
         Class::DiskFull,
         "no space left on device|disk quota exceeded",
     ),
+    (
+        Class::NotWritable,
+        "read-only file system|insufficient permission|for writing: permission denied|\
+         fetch_head': permission denied",
+    ),
     // The kernel ends a program with signal 25 (SIGXFSZ) at its limit of `process::limit_files`.
     (Class::TooLarge, "file too large|died of signal 25"),
+    (Class::Busy, "error: 429|error: 50"),
+    (Class::Untrusted, "certificate|host key verification failed"),
     (
         Class::Unreachable,
-        "could not resolve host|connection refused|connection timed out|\
+        "could not resolve|connection refused|connection timed out|\
          failed to connect|couldn't connect|network is unreachable|no route to host|\
          temporary failure in name resolution|name or service not known|\
-         operation timed out|connection reset|early eof|hung up unexpectedly|\
-         unexpected disconnect|rpc failed|host key verification failed|unable to look up",
+         operation timed out|too slow|connection reset|early eof|hung up unexpectedly|\
+         unexpected disconnect|rpc failed|unable to look up|connect tunnel|from proxy",
     ),
     (
         Class::NoSuchRef,
@@ -230,7 +254,7 @@ const MEANINGS: [(Class, &str); 8] = [
     (
         Class::NeedsAuthentication,
         "authentication failed|could not read username|could not read password|\
-         terminal prompts disabled|permission denied (publickey|\
+         terminal prompts disabled|permission denied (publickey|saml sso|\
          invalid username or password|error: 401|error: 403|access denied",
     ),
     (
@@ -239,6 +263,11 @@ const MEANINGS: [(Class, &str); 8] = [
          error: 404|\
          could not be found or you don't have permission|does not exist|\
          not found: did you run git update-server-info",
+    ),
+    // Such as ssh.
+    (
+        Class::Missing,
+        "error: cannot run |: not found|command not found",
     ),
 ];
 
@@ -312,6 +341,14 @@ mod tests {
             ),
             ("fatal: index-pack failed", Class::Other),
             (
+                "fatal: cannot open '/x/FETCH_HEAD': Permission denied",
+                Class::NotWritable,
+            ),
+            (
+                "error: cannot run ssh: No such file or directory\nfatal: unable to fork",
+                Class::Missing,
+            ),
+            (
                 "fatal: unable to access 'https://h/': The requested URL returned error: 302",
                 Class::Redirected,
             ),
@@ -337,10 +374,6 @@ mod tests {
             (
                 "warning: lazy fetching disabled\nfatal: could not fetch a1 from promisor remote",
                 "could not fetch a1 from promisor remote",
-            ),
-            (
-                "error: cannot run ssh: No such file or directory\nfatal: unable to fork",
-                "error: cannot run ssh: No such file or directory; unable to fork",
             ),
             (
                 "warning: No space left on device\nerror: unknown option `stdin'\nusage: git fetch",
@@ -383,7 +416,8 @@ mod tests {
             let failure = Failure::from_curl(Some(status), "curl: (23) Failed writing body");
             assert_ne!(failure.class, Class::DiskFull, "{status}");
         }
-        assert_eq!(Failure::from_curl(Some(23), "").error.next_step(), None);
+        let error = Failure::from_curl(Some(23), "").error;
+        assert!(error.next_step().is_some_and(|step| step.contains("curl")));
     }
 
     #[test]

@@ -233,10 +233,8 @@ impl Answer {
             )
             .hint("check the spelling; if it is private, let curl know your credentials (`~/.curlrc`)"),
             404 | 410 => failure(Class::NoRepository, format!("{host} does not have {what}")),
-            429 => failure(Class::Unreachable, format!("{host} limits how often it is asked"))
-                .hint("try again later; logged in, more is allowed"),
-            408 | 500..=599 => failure(Class::Unreachable, format!("{host} cannot give {what} now"))
-                .hint("try again later"),
+            429 => failure(Class::Busy, format!("{host} limits how often it is asked")),
+            408 | 500..=599 => failure(Class::Busy, format!("{host} cannot give {what} now")),
             _ => failure(Class::Other, format!("{host} does not give {what}")),
         }
     }

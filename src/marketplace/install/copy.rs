@@ -3,12 +3,16 @@
 //! regular files and directories are written.
 
 use std::collections::BTreeSet;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, Node, Tree, Wanted, tree};
+use crate::skill::brief;
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
+
+/// How the file begins that git has in place of one in git LFS.
+const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
 /// The files of one skill.
 #[derive(Debug, Default)]
@@ -135,26 +139,41 @@ impl CopyPlan {
         let mut lost = Vec::new();
         content.each(&wanted, limits::INSTALL_BYTES, &mut |index, _, bytes| {
             let piece = &self.files[index];
-            let too_long = || io::Error::from(ErrorKind::InvalidFilename);
-            let path = EntryPath::parse(&piece.to).ok_or_else(too_long);
+            let path = EntryPath::parse(&piece.to).ok_or_else(|| {
+                let text = format!("`{}` is too long a name for a file", brief(&piece.to, 60));
+                Error::new(text).hint("ask its author for a shorter one")
+            })?;
             let mode = if piece.executable { 0o755 } else { 0o644 };
-            match path.and_then(|path| dest.create_below(&path, mode)) {
+            match dest.create_below(&path, mode) {
                 // The file system ignores case; this was reported already.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    lost.push(piece.to.clone());
+                    lost.push((index, "was left out: another file has taken its place"));
                 }
                 file => {
-                    let copied = file.and_then(|mut file| io::copy(bytes, &mut file));
+                    let mut begins = Vec::new();
+                    let head = (&mut *bytes)
+                        .take(LFS.len() as u64)
+                        .read_to_end(&mut begins);
+                    let copied = head.and(file).and_then(|mut file| {
+                        io::copy(&mut begins.as_slice().chain(bytes), &mut file)
+                    });
                     copied.map_err(|error| {
                         let error = Error::io("write", &dest.path().join(&piece.to), &error);
                         error.hint("check the space and the permissions there")
                     })?;
+                    if begins == LFS {
+                        lost.push((
+                            index,
+                            "is only a pointer: git LFS has the file, which is not fetched",
+                        ));
+                    }
                 }
             }
             Ok(())
         })?;
-        for path in lost {
-            self.drop(&path, "another file has taken its place");
+        for (index, what) in lost {
+            let path = self.files[index].to.escape_debug();
+            self.dropped.push(format!("`{path}` {what}"));
         }
         Ok(())
     }
