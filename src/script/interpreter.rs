@@ -158,12 +158,30 @@ fn declares_dependencies(head: &[u8]) -> bool {
     block.find(|line| *line == "# ///" || !line.starts_with('#')) == Some("# ///")
 }
 
+/// Programs whose packages have their names, of Debian as of Homebrew.
+const PACKAGED: &str = "awk bash curl elixir ffmpeg fish gawk gh git go jq make pandoc perl ruby \
+                        shellcheck tree wget zsh";
+
 /// How to install a program for which no command is declared.
 pub fn system_install(program: &str) -> String {
-    format!(
-        "the user can install it with the system's package manager, for example \
-         `sudo apt install {program}` or `brew install {program}`"
-    )
+    let how = "the user can install it with the system's package manager";
+    let (debian, brew) = match program {
+        "Rscript" => ("r-base", "r"),
+        "convert" | "magick" => ("imagemagick", "imagemagick"),
+        "lua" => ("lua5.4", "lua"),
+        "node" | "npm" | "npx" => ("nodejs", "node"),
+        "pdftoppm" | "pdftotext" => ("poppler-utils", "poppler"),
+        "php" => ("php-cli", "php"),
+        "python" | "python3" => ("python3", "python"),
+        "raku" => ("rakudo", "rakudo"),
+        "rg" => ("ripgrep", "ripgrep"),
+        "runghc" => ("ghc", "ghc"),
+        "soffice" => ("libreoffice", "libreoffice"),
+        "tclsh" => ("tcl", "tcl-tk"),
+        same if PACKAGED.split_whitespace().any(|name| name == same) => (same, same),
+        _ => return format!("{how}; its package may have another name"),
+    };
+    format!("{how}, for example `sudo apt install {debian}` or `brew install {brew}`")
 }
 
 #[cfg(test)]

@@ -231,7 +231,8 @@ fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
 }
 
 /// The bytes of a `SKILL.md` of the skill in `dir`. Links are followed inside the directory that
-/// contains the skill.
+/// contains the skill, and its own also to another `SKILL.md`, as stow and home-manager link it from a
+/// store: nothing secret is called so.
 ///
 /// # Errors
 /// When it leads elsewhere, is too large or cannot be read.
@@ -245,8 +246,16 @@ pub fn read_skill_file(dir: &Path, path: &Path) -> io::Result<Vec<u8>> {
     let (root, real) = (dir.canonicalize()?, path.canonicalize()?);
     let around = root.parent().unwrap_or(&root);
     let below = real.strip_prefix(around).ok().and_then(EntryPath::parse);
-    let leaves = || io::Error::other("it is a link that leaves the skills directory");
-    Dir::anchor(around)?.read_below(&below.ok_or_else(leaves)?, limits::SKILL_FILE)
+    if let Some(below) = below {
+        return Dir::anchor(around)?.read_below(&below, limits::SKILL_FILE);
+    }
+    let name = real.to_string_lossy().to_ascii_lowercase();
+    if path.parent() == Some(dir) && name.ends_with("skill.md") {
+        return Ok(files::read_unlinked(&real, limits::SKILL_FILE)?.1);
+    }
+    Err(io::Error::other(
+        "it is a link that leaves the skills directory",
+    ))
 }
 
 /// The path in a `SKILL.md` that is a link checked out as text.

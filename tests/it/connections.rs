@@ -64,6 +64,7 @@ const SWITCHED_OFF: &str = r#"
     copilot | project/.github/copilot/settings.json | {"disableAllHooks": true} | disableAllHooks
     qwen-code | project/.qwen/settings.json | {"disableAllHooks": true} | disableAllHooks
     codex | home/.codex/config.toml | features.hooks = false | features.hooks
+    codex | home/.codex/config.toml | features.codex_hooks = false | features.codex_hooks
     codex | home/.codex/config.toml | [features | cannot be read
     gemini | project/.gemini/settings.json | {"hooksConfig": {"enabled": false}} | set it to true
     gemini | project/.gemini/settings.json | {"hooksConfig": {"disabled": ["agent-skills"]}} | take `agent-skills` out

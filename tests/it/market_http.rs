@@ -126,7 +126,7 @@ fn archives_are_installed_checked_and_updated() {
     fs::write(&local, zip(&files)).unwrap();
     host.succeeds(&["install", local.to_str().unwrap()]);
     let one = host.plugin_dir().join("skills/one");
-    assert!(one.join("docs/a.md").exists());
+    assert!(one.join("deep/a.md").exists());
     let named = one.join("SKILL.md");
     host.succeeds(&["install", named.to_str().unwrap(), "--name", "again"]);
     assert_eq!(host.skill_tools().len(), 5);

@@ -175,10 +175,10 @@ fn a_skill_that_has_moved_or_gone_is_kept_and_told_of() {
     git(&dir, &["mv", "skills/pdf", "skills/paper"]);
     let manifest = r#"{"renames":{"pdf":"paper"},"plugins":[]}"#;
     write(&dir, ".claude-plugin/marketplace.json", manifest);
-    host.succeeds(&["update"]);
+    host.fails(&["update"]);
     fs::remove_dir_all(dir.join("skills/paper")).unwrap();
     commit(&dir);
-    host.succeeds(&["update"]);
+    host.fails(&["update"]);
     body(&host).has("Body");
 }
 

@@ -85,14 +85,23 @@ pub(super) const SETTINGS: Settings = Settings {
         "start codex, type /hooks, look at the entries that run `agent-skills hook codex` and trust \
          them: until then Codex skips them silently, and again after each change to them",
     ),
-    switches: &[Switch {
-        user: &["config.toml"],
-        project: &[".codex/config.toml"],
-        key: &["features", "hooks"],
-        off: Off::Is(false),
-    }],
+    // The second is its name in earlier versions, which still counts.
+    switches: &[
+        SWITCH,
+        Switch {
+            key: &["features", "codex_hooks"],
+            ..SWITCH
+        },
+    ],
     unseen: &[
         "what is typed into a running command (`write_stdin`); while a skill has a list, a call that asks for a terminal is refused",
         "searches of the web that its provider makes",
     ],
+};
+
+const SWITCH: Switch = Switch {
+    user: &["config.toml"],
+    project: &[".codex/config.toml"],
+    key: &["features", "hooks"],
+    off: Off::Is(false),
 };

@@ -186,7 +186,7 @@ impl Update<'_> {
         meant(&origin.commit)?;
         let found = match find_again(entry, &snapshot) {
             Ok(found) => found.clone(),
-            Err(gone) => return settled(Change::kept(None, &gone)),
+            Err(gone) => return settled(Change::failed(&gone)),
         };
         let ancestry = ancestry(entry, &reading, &origin, fetcher);
         // If the new commit does not descend from the installed one, the lockfile does not record

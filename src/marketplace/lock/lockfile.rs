@@ -209,12 +209,12 @@ impl Lockfile {
             ))
         };
         let written: Written<Parsed> = serde_json::from_slice(bytes).map_err(|error| {
-            let conflicts = bytes.windows(8).any(|window| window == b"<<<<<<< ");
-            broken(if conflicts {
-                &"it has merge conflicts"
-            } else {
-                &error
-            })
+            if bytes.windows(8).any(|window| window == b"<<<<<<< ") {
+                let hint = "resolve them as in any file: keep the entries of both sides, and of one \
+                            skill the newer";
+                return broken(&"it has merge conflicts").hint(hint);
+            }
+            broken(&error)
         })?;
         if written.version != VERSION {
             let (path, version) = (path.display(), written.version);

@@ -72,7 +72,7 @@ impl Manifest {
         found: &[&str],
         listed: &dyn Fn(&str) -> Option<Vec<String>>,
     ) -> Option<Vec<String>> {
-        let source = local(&plugin.source)?;
+        let source = tree::skill_dir(local(&plugin.source)?);
         let root = self.root.as_deref().unwrap_or_default();
         // The path as written comes first: most of them already include the root.
         let dir = [tree::normal(source), join(root, source)]
@@ -86,7 +86,8 @@ impl Manifest {
         };
         let own = plugin.strict.then(|| listed(&dir)).flatten();
         if let Some(skills) = plugin.skills.clone().or(own) {
-            let places = skills.iter().filter_map(|path| join(&dir, path));
+            let places = skills.iter();
+            let places = places.filter_map(|path| join(&dir, tree::skill_dir(path)));
             let skills = places.flat_map(|place| {
                 if found.contains(&place.as_str()) {
                     vec![place]
@@ -230,6 +231,16 @@ mod tests {
             (
                 r#""source":"./skills/a","skills":"./""#,
                 &["skills/a"],
+                &["skills/a"],
+            ),
+            (
+                r#""source":"./","skills":["./skills/a/SKILL.md"]"#,
+                &["skills/a", "skills/b"],
+                &["skills/a"],
+            ),
+            (
+                r#""source":"./skills/a/SKILL.md""#,
+                &["skills/a", "skills/b"],
                 &["skills/a"],
             ),
             (

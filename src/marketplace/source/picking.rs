@@ -145,6 +145,10 @@ fn pick<'a>(
                 });
                 continue;
             }
+            // Nobody typed the name of this repository.
+            Err(failure) if readings.len() > 1 => {
+                return Err(failure.context(format!("{told}, if there is one")).into());
+            }
             Err(failure) => return Err(failure.into()),
         };
         // From a site, only the chosen skills were fetched.

@@ -98,15 +98,18 @@ pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s F
     let last = tree::base(&entry.path);
     let last = if last.is_empty() { &entry.name } else { last };
     let wanted = Want::Named(last.to_owned());
-    let named = choose(&snapshot.found, &wanted, Choosing::default()).unwrap_or_default();
-    let moved = named.first().map(|found| &found.path);
     let text = format!("{} no longer has a skill at `{}`", entry.source, entry.path);
-    Err(Error::new(text).hint(match moved {
-        Some(path) => {
-            format!("it seems to be at `{path}` now: remove it and install it from there")
-        }
-        None => "`agent-skills remove` removes it".to_owned(),
-    }))
+    Err(
+        match choose(&snapshot.found, &wanted, Choosing::default()) {
+            Ok(named) if !named.is_empty() => Error::new(text).hint(format!(
+                "it seems to be at `{}` now: remove it and install it from there",
+                named[0].path
+            )),
+            Err(miss) if !miss.absent => Error::new(format!("{text}, and {}", miss.error))
+                .hint("remove it and install the one that is meant, by its path"),
+            _ => Error::new(text).hint("`agent-skills remove` removes it"),
+        },
+    )
 }
 
 /// The letters before a tag's numbers, the numbers, and the text after them: `v1.2-rc1` is `v`, 1 and

@@ -79,7 +79,7 @@ fn a_skill_that_is_gone_upstream_is_kept() {
         .with(|market| market.update(&[], UpdateOptions::default(), &mut |_| Ok(true)))
         .unwrap();
     assert!(
-        matches!(&updated[0].change, Change::Kept { hint: Some(hint), .. } if hint.contains("`moved`"))
+        matches!(&updated[0].change, Change::Failed { hint: Some(hint), .. } if hint.contains("`moved`"))
     );
     assert!(world.skill_file("pdf/SKILL.md").exists());
 }

@@ -186,3 +186,20 @@ fn unknown_files_and_programs_run_only_if_executable() {
     let error = chosen("tool", "\x7fELF\x02\x01\0\0", &["bash", "sh"]).unwrap_err();
     assert!(error.contains("binary file, and not executable"), "{error}");
 }
+
+#[test]
+fn a_package_is_named_only_if_it_is_known() {
+    for (program, package) in [
+        ("jq", Some("`sudo apt install jq` or `brew install jq`")),
+        (
+            "Rscript",
+            Some("`sudo apt install r-base` or `brew install r`"),
+        ),
+        ("pwsh", None),
+        ("their-tool", None),
+    ] {
+        let told = super::system_install(program);
+        assert_eq!(told.contains("apt"), package.is_some(), "{told}");
+        assert!(told.contains(package.unwrap_or("another name")), "{told}");
+    }
+}

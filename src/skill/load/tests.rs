@@ -119,7 +119,7 @@ fn a_link_checked_out_as_text_is_followed_inside_the_root_only() {
 }
 
 #[test]
-fn a_skill_file_linked_from_outside_is_not_read() {
+fn of_what_is_outside_only_a_linked_skill_file_is_read() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(
         outside.path().join("secret"),
@@ -130,6 +130,21 @@ fn a_skill_file_linked_from_outside_is_not_read() {
     let dir = root.path().join("x");
     fs::create_dir(&dir).unwrap();
     std::os::unix::fs::symlink(outside.path().join("secret"), dir.join("SKILL.md")).unwrap();
+    assert_eq!(Skill::load(&dir).unwrap_err().code(), "unreadable");
+    // In a store it has such a name.
+    let stored = outside.path().join("0ab1-hm_SKILL.md");
+    fs::rename(outside.path().join("secret"), &stored).unwrap();
+    fs::remove_file(dir.join("SKILL.md")).unwrap();
+    std::os::unix::fs::symlink(&stored, dir.join("SKILL.md")).unwrap();
+    let skill = Skill::load(&dir).unwrap();
+    assert_eq!((skill.name.as_str(), skill.pointed_to()), ("s", None));
+    assert_eq!(skill.body().unwrap(), "");
+    // Named in a text, it is not.
+    fs::remove_file(dir.join("SKILL.md")).unwrap();
+    fs::create_dir(outside.path().join("y")).unwrap();
+    fs::rename(&stored, outside.path().join("y/SKILL.md")).unwrap();
+    let root = outside.path().file_name().unwrap().to_str().unwrap();
+    fs::write(dir.join("SKILL.md"), format!("../../{root}/y/SKILL.md")).unwrap();
     assert_eq!(Skill::load(&dir).unwrap_err().code(), "unreadable");
 }
 
