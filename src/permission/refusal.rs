@@ -25,8 +25,8 @@ struct Details {
     allowed: Vec<String>,
     /// Whether the host is chibi, which has tools of ours.
     of_chibi: bool,
-    /// Whether the call is about the active skill's own files, for which we have tools there.
-    is_own_file: bool,
+    /// What may be done instead.
+    instead: &'static str,
 }
 
 /// The reason for a refusal.
@@ -74,7 +74,7 @@ impl Refusal {
             reason,
             allowed: Vec::new(),
             of_chibi: true,
-            is_own_file: false,
+            instead: " Use an allowed tool, or tell the user that the skill does not permit this.",
         }))
     }
 
@@ -98,7 +98,16 @@ impl Refusal {
     /// Says that our own tools read the active skill's files and run its scripts.
     #[must_use]
     pub fn about_own_file(mut self) -> Self {
-        self.0.is_own_file = true;
+        self.0.instead = " Read the skill's files with read_skill_file, and run its scripts with \
+                          run_skill_script.";
+        self
+    }
+
+    /// Says who may allow a tool of the host that nothing here knows, and that seems to do no harm.
+    #[must_use]
+    pub fn of_harmless_tool(mut self) -> Self {
+        self.0.instead = " Do without it, or tell the user, who can allow it by its name in \
+                          `always_allowed` of the configuration.";
         self
     }
 
@@ -163,13 +172,7 @@ impl Refusal {
     /// Why it is refused, and what to do instead.
     fn explained(&self) -> (String, String) {
         const SIMPLER: &str = " Write it more simply, or tell the user that it cannot be checked.";
-        const OWN_FILE: &str = " Read the skill's files with read_skill_file, and run its scripts with \
-             run_skill_script.";
-        let instead = if self.0.is_own_file {
-            OWN_FILE
-        } else {
-            " Use an allowed tool, or tell the user that the skill does not permit this."
-        };
+        let instead = self.0.instead;
         let to_people = if self.0.of_chibi {
             " Use skill_marketplace, or tell the user the command."
         } else {

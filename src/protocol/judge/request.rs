@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::host::ours;
+use crate::host::{ours, tools};
 use crate::permission::{Call, OurTool, Refusal, looking};
 use crate::protocol::called::{self, Called};
 use crate::protocol::{RunSkillScript, ToolCall, ToolUse, written_skill};
 use crate::session::Session;
+use crate::sys::text::has_any;
 
 /// A call of a tool, with what its arguments are.
 #[derive(Debug)]
@@ -196,9 +197,30 @@ impl Request {
         entries: impl FnOnce() -> Vec<String>,
     ) -> Refusal {
         match &self.shown {
-            Some(shown) => refusal.in_agent(shown, entries()),
+            Some(shown) => {
+                let refusal = refusal.in_agent(shown, entries());
+                let is_unknown = !self.is_mcp && tools::find(&self.tool).is_none();
+                if is_unknown && is_harmless(&self.arguments) {
+                    refusal.of_harmless_tool()
+                } else {
+                    refusal
+                }
+            }
             None => refusal,
         }
+    }
+}
+
+/// Whether no argument has the form of a command, a file or an address.
+fn is_harmless(arguments: &Value) -> bool {
+    match arguments {
+        Value::String(text) => !text.contains(['/', '\\', '\n', '$', '`', ';', '|', '&', '<', '>']),
+        Value::Array(all) => all.iter().all(is_harmless),
+        Value::Object(all) => all.iter().all(|(key, value)| {
+            let key = key.to_ascii_lowercase();
+            !has_any(&key, "command|cmd|code|script|path|file|url|uri|dir") && is_harmless(value)
+        }),
+        _ => true,
     }
 }
 

@@ -100,8 +100,14 @@ fn an_agents_own_channel_for_its_answer_is_open() {
         let world = World::of(form).using("pdf", "allowed-tools: Read");
         let answer = world.call(tool, json!({"answer": 1}));
         assert!(answer.is_silent(), "{tool}: {answer:?}");
-        let other = world.call("SomethingElse", json!({}));
-        assert!(other.is_denied(), "{}", form.agent);
+        let others = [
+            json!({"title": "x"}),
+            json!({"title": "x", "command": "rm"}),
+        ];
+        let others = others.map(|arguments| world.call("SomethingElse", arguments));
+        let says = others
+            .map(|denied| denied.is_denied() && denied.decision().1.contains("always_allowed"));
+        assert_eq!(says, [true, false], "{}", form.agent);
     }
 }
 
