@@ -122,7 +122,7 @@ fn archives_are_installed_checked_and_updated() {
     }
     // As Anthropic calls its packages, and as Windows makes them.
     let local = host.home().join("z.skill");
-    let files = [("one\\SKILL.md", &*skill("one")), ("one\\docs\\a.md", "A")];
+    let files = [("one\\SKILL.md", &*skill("one")), ("one\\deep\\a.md", "A")];
     fs::write(&local, zip(&files)).unwrap();
     host.succeeds(&["install", local.to_str().unwrap()]);
     let one = host.plugin_dir().join("skills/one");

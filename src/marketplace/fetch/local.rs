@@ -19,14 +19,8 @@ impl LocalDir {
     /// When there is no such directory.
     pub fn open(written: &str, env: &Env) -> Result<Self> {
         let is_file = expand(written, env).is_file();
-        let path = real(
-            if is_file {
-                tree::skill_dir(written)
-            } else {
-                written
-            },
-            env,
-        )?;
+        let named = is_file.then(|| tree::skill_dir(written));
+        let path = real(named.unwrap_or(written), env)?;
         if !path.is_dir() {
             let text = format!("`{}` is not a directory", path.display());
             return Err(Error::new(text).hint("give the directory that holds SKILL.md"));

@@ -56,15 +56,17 @@ impl Refs {
     /// The commit that `at` means. In `REF/PATH`, the longest prefix that is a ref counts.
     pub fn resolve(&self, at: &At) -> Result<Resolved, Failure> {
         match at {
-            At::Default if self.named.is_empty() && self.head.is_none() => {
-                Err(Failure::new(Class::NoSuchRef, "the repository is empty")
-                    .hint("check the spelling of the address, or ask its owner"))
-            }
             At::Default => {
-                let text = "the repository has no commit on a default branch";
+                let (class, text) = match self.named[..] {
+                    [] => (Class::NoRepository, "the repository is empty"),
+                    _ => (
+                        Class::NoSuchRef,
+                        "the repository has no commit on a default branch",
+                    ),
+                };
                 let commit = self.head.clone();
                 Ok(Resolved {
-                    commit: commit.ok_or_else(|| Failure::new(Class::NoSuchRef, text))?,
+                    commit: commit.ok_or_else(|| Failure::new(class, text))?,
                     pin: None,
                     path: None,
                 })

@@ -52,6 +52,11 @@ impl Index {
             let base = site.join(&SubPath::parse(index)?);
             let file = base.join(&SubPath::parse("index.json")?);
             let answer = http::send(tool, &file, http::Send::Get, &[], limits::INDEX)?;
+            // Others, such as 403, are what some sites answer where nothing is.
+            if matches!(answer.status, 408 | 429 | 500..) {
+                let (host, what) = (file.url().host(), format!("`{}`", file.url()));
+                return Err(answer.refusal(host, &what));
+            }
             let written = serde_json::from_slice::<Written>(&answer.body);
             if let (200, Ok(Written { skills })) = (answer.status, written) {
                 let place = site.url().clone();

@@ -77,10 +77,7 @@ pub fn github(text: &str, at: At) -> Result<Reading> {
 /// A URL on any host: a repository or a place in one, an archive, a `SKILL.md`, a site. `fragment`
 /// is what followed `#`; `repository` forces reading it as a repository.
 pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Reading> {
-    let scheme = text
-        .split_once("://")
-        .map(|(scheme, _)| scheme.to_ascii_lowercase());
-    let is_web = matches!(scheme.as_deref(), Some("http" | "https"));
+    let is_web = text.starts_with("http://") || text.starts_with("https://");
     if is_web && let Some(reading) = azure(text, fragment)? {
         return Ok(reading);
     }
@@ -135,11 +132,11 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
         }
     }
     // A `SKILL.md` behind another repository's address is the one at its root.
-    let repo = match bare.rsplit_once('/') {
-        Some((repo, file)) if is_skill_file(file) => repo,
-        _ => bare,
-    };
-    Ok(Reading::repository(RepoUrl::parse(repo)?, at, want))
+    Ok(Reading::repository(
+        RepoUrl::parse(directory(bare))?,
+        at,
+        want,
+    ))
 }
 
 /// `oci://HOST/NAME[:TAG][@sha256:DIGEST][@SKILL]`. A digest counts more than a tag.
@@ -254,8 +251,8 @@ fn place_in_repository(url: &str, query: &str) -> Option<(String, String)> {
     let dash = parts.iter().position(|part| *part == "-");
     let (end, page) = dash.map_or((3, 3), |dash| (dash, dash + 1));
     let page = parts.get(page..)?;
-    let (kind, mut place) = match page {
-        [.., file] if host == RAW => ("", if is_skill_file(file) { page } else { &[] }),
+    let (kind, place) = match page {
+        [.., file] if host == RAW && is_skill_file(file) => ("", page),
         ["tree" | "blob", place @ ..] => ("", place),
         // Gitea and Forgejo, such as Codeberg, say what kind of ref follows.
         [
@@ -279,15 +276,19 @@ fn place_in_repository(url: &str, query: &str) -> Option<(String, String)> {
         "tag" | "tags" => "refs/tags/",
         _ => "",
     };
-    if let [before @ .., last] = place
-        && is_skill_file(last)
-        && !before.is_empty()
-    {
-        place = before;
-    }
     let host = if host == RAW { "github.com" } else { parts[0] };
     let repo = format!("{scheme}://{host}/{}", parts[1..end].join("/"));
-    (!place.is_empty()).then(|| (repo, format!("{prefix}{}", place.join("/"))))
+    let place = format!("{prefix}{}", place.join("/"));
+    (place.len() > prefix.len()).then(|| (repo, directory(&place).to_owned()))
+}
+
+/// Without the `SKILL.md` at its end.
+fn directory(path: &str) -> &str {
+    let parts = path.rsplit_once('/');
+    parts.map_or(
+        path,
+        |(dir, file)| if is_skill_file(file) { dir } else { path },
+    )
 }
 
 fn is_skill_file(name: &str) -> bool {
@@ -306,25 +307,20 @@ fn is_page(path: &str) -> bool {
     PAGES.split_whitespace().any(|page| page == first)
 }
 
-/// Whether what follows `#` is a line or a heading that every page of a forge may have, which
-/// people copy with its address.
+/// Whether what follows `#` is a line or the heading that every page of a forge may have, which people
+/// copy with its address.
 fn is_anchor(fragment: &str) -> bool {
-    let line = fragment
-        .strip_prefix('L')
-        .or(fragment.strip_prefix("lines-"));
-    matches!(
-        fragment,
-        "readme" | "readme-ov-file" | "user-content-readme"
-    ) || line.is_some_and(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+    let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    ["L", "lines-"]
+        .iter()
+        .any(|line| fragment.strip_prefix(line).is_some_and(digit))
+        || matches!(fragment, "readme" | "readme-ov-file")
 }
 
 /// Whether what follows `#` is a commit or a version, rather than a heading of the page.
 fn names_a_ref(fragment: &str) -> bool {
     let version = fragment.strip_prefix('v').unwrap_or_default();
-    fragment.is_empty()
-        || fragment.contains('/')
-        || version.starts_with(|c: char| c.is_ascii_digit())
-        || Pin::parse(fragment).is_some()
+    version.starts_with(|c: char| c.is_ascii_digit()) || Pin::parse(fragment).is_some()
 }
 
 /// Splits `…/repo@skill`.

@@ -199,11 +199,10 @@ impl Request {
         match &self.shown {
             Some(shown) => {
                 let refusal = refusal.in_agent(shown, entries());
-                let is_unknown = !self.is_mcp && tools::find(&self.tool).is_none();
-                if is_unknown && is_harmless(&self.arguments) {
-                    refusal.of_harmless_tool()
-                } else {
-                    refusal
+                let is_known = self.is_mcp || tools::find(&self.tool).is_some();
+                match is_known || !is_harmless(&self.arguments) {
+                    true => refusal,
+                    false => refusal.of_harmless_tool(),
                 }
             }
             None => refusal,
@@ -213,15 +212,11 @@ impl Request {
 
 /// Whether no argument has the form of a command, a file or an address.
 fn is_harmless(arguments: &Value) -> bool {
-    match arguments {
-        Value::String(text) => !text.contains(['/', '\\', '\n', '$', '`', ';', '|', '&', '<', '>']),
-        Value::Array(all) => all.iter().all(is_harmless),
-        Value::Object(all) => all.iter().all(|(key, value)| {
-            let key = key.to_ascii_lowercase();
-            !has_any(&key, "command|cmd|code|script|path|file|url|uri|dir") && is_harmless(value)
-        }),
-        _ => true,
-    }
+    let text = arguments.to_string().to_ascii_lowercase();
+    !has_any(
+        &text,
+        r"/|\|$|`|;|&|<|>|command|cmd|code|script|path|file|url|uri|dir",
+    )
 }
 
 /// What a call in chibi asks for.

@@ -207,7 +207,7 @@ const COPIED: &[(&str, &str)] = &[
         "GH | default | path or skill skills/s",
     ),
     (
-        "HTTPS://GitHub.com/o/r/skills/s/",
+        "https://GitHub.com/o/r/skills/s/",
         "GH | default | path or skill skills/s",
     ),
     ("https://github.com/o/r.git/", "GH | default | any"),
