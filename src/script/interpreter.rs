@@ -158,30 +158,30 @@ fn declares_dependencies(head: &[u8]) -> bool {
     block.find(|line| *line == "# ///" || !line.starts_with('#')) == Some("# ///")
 }
 
-/// Programs whose packages have their names, of Debian as of Homebrew.
-const PACKAGED: &str = "awk bash curl elixir ffmpeg fish gawk gh git go jq make pandoc perl ruby \
-                        shellcheck tree wget zsh";
+/// Programs with the packages of Debian and of Homebrew that have them.
+const PACKAGES: &str = "Rscript r-base r|awk gawk gawk|bash bash bash|convert imagemagick imagemagick|\
+    curl curl curl|elixir elixir elixir|ffmpeg ffmpeg ffmpeg|fish fish fish|gh gh gh|git git git|\
+    jq jq jq|lua lua5.4 lua|magick imagemagick imagemagick|make make make|node nodejs node|\
+    npm npm node|pandoc pandoc pandoc|pdftotext poppler-utils poppler|perl perl perl|\
+    php php-cli php|python3 python3 python|raku rakudo rakudo|rg ripgrep ripgrep|ruby ruby ruby|\
+    runghc ghc ghc|soffice libreoffice libreoffice|tclsh tcl tcl-tk|wget wget wget|zsh zsh zsh";
 
 /// How to install a program for which no command is declared.
 pub fn system_install(program: &str) -> String {
     let how = "the user can install it with the system's package manager";
-    let (debian, brew) = match program {
-        "Rscript" => ("r-base", "r"),
-        "convert" | "magick" => ("imagemagick", "imagemagick"),
-        "lua" => ("lua5.4", "lua"),
-        "node" | "npm" | "npx" => ("nodejs", "node"),
-        "pdftoppm" | "pdftotext" => ("poppler-utils", "poppler"),
-        "php" => ("php-cli", "php"),
-        "python" | "python3" => ("python3", "python"),
-        "raku" => ("rakudo", "rakudo"),
-        "rg" => ("ripgrep", "ripgrep"),
-        "runghc" => ("ghc", "ghc"),
-        "soffice" => ("libreoffice", "libreoffice"),
-        "tclsh" => ("tcl", "tcl-tk"),
-        same if PACKAGED.split_whitespace().any(|name| name == same) => (same, same),
-        _ => return format!("{how}; its package may have another name"),
-    };
-    format!("{how}, for example `sudo apt install {debian}` or `brew install {brew}`")
+    let mut rows = PACKAGES.split('|').map(|row| row.split(' '));
+    let named = rows.find_map(|mut row| {
+        (row.next()? == program).then_some(())?;
+        Some(format!(
+            "`sudo apt install {}` or `brew install {}`",
+            row.next()?,
+            row.next()?
+        ))
+    });
+    match named {
+        Some(named) => format!("{how}, for example {named}"),
+        None => format!("{how}; its package may have another name"),
+    }
 }
 
 #[cfg(test)]

@@ -196,15 +196,12 @@ impl Request {
         refusal: Refusal,
         entries: impl FnOnce() -> Vec<String>,
     ) -> Refusal {
+        let is_known = self.is_mcp || tools::find(&self.tool).is_some();
         match &self.shown {
-            Some(shown) => {
-                let refusal = refusal.in_agent(shown, entries());
-                let is_known = self.is_mcp || tools::find(&self.tool).is_some();
-                match is_known || !is_harmless(&self.arguments) {
-                    true => refusal,
-                    false => refusal.of_harmless_tool(),
-                }
+            Some(shown) if is_known || !is_harmless(&self.arguments) => {
+                refusal.in_agent(shown, entries())
             }
+            Some(shown) => refusal.in_agent(shown, entries()).of_harmless_tool(),
             None => refusal,
         }
     }
