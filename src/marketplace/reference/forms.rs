@@ -132,11 +132,11 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
         }
     }
     // A `SKILL.md` behind another repository's address is the one at its root.
-    Ok(Reading::repository(
-        RepoUrl::parse(directory(bare))?,
-        at,
-        want,
-    ))
+    let repo = bare
+        .rsplit_once('/')
+        .filter(|(_, file)| is_skill_file(file));
+    let repo = RepoUrl::parse(repo.map_or(bare, |(repo, _)| repo))?;
+    Ok(Reading::repository(repo, at, want))
 }
 
 /// `oci://HOST/NAME[:TAG][@sha256:DIGEST][@SKILL]`. A digest counts more than a tag.
@@ -279,16 +279,7 @@ fn place_in_repository(url: &str, query: &str) -> Option<(String, String)> {
     let host = if host == RAW { "github.com" } else { parts[0] };
     let repo = format!("{scheme}://{host}/{}", parts[1..end].join("/"));
     let place = format!("{prefix}{}", place.join("/"));
-    (place.len() > prefix.len()).then(|| (repo, directory(&place).to_owned()))
-}
-
-/// Without the `SKILL.md` at its end.
-fn directory(path: &str) -> &str {
-    let parts = path.rsplit_once('/');
-    parts.map_or(
-        path,
-        |(dir, file)| if is_skill_file(file) { dir } else { path },
-    )
+    (place.len() > prefix.len()).then_some((repo, place))
 }
 
 fn is_skill_file(name: &str) -> bool {

@@ -129,7 +129,7 @@ fn every_form_with_one_meaning() {
         ),
         (
             "https://github.com/o/r/blob/main/a/SKILL.md",
-            format!("{gh} | [main/a] | any"),
+            format!("{gh} | [main/a/SKILL.md] | any"),
         ),
         (
             "https://github.com/o/r/tree/main/a%20b",
@@ -242,27 +242,27 @@ const COPIED: &[(&str, &str)] = &[
     ),
     (
         "https://github.com/o/r/blob/main/skills/s/SKILL.md?plain=1#L3-L9",
-        "GH | [main/skills/s] | any",
+        "GH | [main/skills/s/SKILL.md] | any",
     ),
     (
         "https://github.com/o/r/blob/main/skills/s/skill.md#L3",
-        "GH | [main/skills/s] | any",
+        "GH | [main/skills/s/skill.md] | any",
     ),
     (
         "https://github.com/o/r/blob/refs/heads/main/SKILL.md",
-        "GH | [refs/heads/main] | any",
+        "GH | [refs/heads/main/SKILL.md] | any",
     ),
     (
         "https://github.com/o/r/raw/main/s/SKILL.md",
-        "GH | [main/s] | any",
+        "GH | [main/s/SKILL.md] | any",
     ),
     (
         "https://github.com/o/r/raw/refs/heads/main/s/SKILL.md",
-        "GH | [refs/heads/main/s] | any",
+        "GH | [refs/heads/main/s/SKILL.md] | any",
     ),
     (
         "https://raw.githubusercontent.com/o/r/main/s/SKILL.md",
-        "GH | [main/s] | any",
+        "GH | [main/s/SKILL.md] | any",
     ),
     (
         "https://raw.githubusercontent.com/o/r/main/s/a.zip",
@@ -285,7 +285,7 @@ const COPIED: &[(&str, &str)] = &[
     ),
     (
         "https://codeberg.org/o/r/src/branch/f/x/s/SKILL.md#L3",
-        "CB | [refs/heads/f/x/s] | any",
+        "CB | [refs/heads/f/x/s/SKILL.md] | any",
     ),
     (
         "https://codeberg.org/o/r/src/tag/v1/s?display=source",
@@ -297,7 +297,7 @@ const COPIED: &[(&str, &str)] = &[
     ),
     (
         "https://codeberg.org/o/r/raw/branch/main/s/SKILL.md",
-        "CB | [refs/heads/main/s] | any",
+        "CB | [refs/heads/main/s/SKILL.md] | any",
     ),
     (
         "https://codeberg.org/o/r/skills/s",
@@ -313,11 +313,11 @@ const COPIED: &[(&str, &str)] = &[
     ),
     (
         "https://gitlab.com/g/s/p/-/blob/v1/a/SKILL.md?ref_type=tags#L3",
-        "GL | [refs/tags/v1/a] | any",
+        "GL | [refs/tags/v1/a/SKILL.md] | any",
     ),
     (
         "https://gitlab.com/g/s/p/-/raw/main/a/SKILL.md",
-        "GL | [main/a] | any",
+        "GL | [main/a/SKILL.md] | any",
     ),
     (
         "https://gitlab.com/g/s/p/-/tags/v1",
@@ -330,7 +330,7 @@ const COPIED: &[(&str, &str)] = &[
     ("https://gitlab.com/g/s/p#readme", "GL | default | any"),
     (
         "https://bitbucket.org/o/r/src/main/a/SKILL.md?at=main#lines-3",
-        "https://bitbucket.org/o/r | [main/a] | any",
+        "https://bitbucket.org/o/r | [main/a/SKILL.md] | any",
     ),
     (
         "https://dev.azure.com/o/p/_git/r?path=/s/SKILL.md&version=GTv1",
