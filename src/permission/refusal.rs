@@ -17,6 +17,9 @@ const NAMED: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(Box<Details>);
 
+/// What may usually be done instead.
+const INSTEAD: &str = " Use an allowed tool, or tell the user that the skill does not permit this.";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Details {
     tool: String,
@@ -74,7 +77,7 @@ impl Refusal {
             reason,
             allowed: Vec::new(),
             of_chibi: true,
-            instead: " Use an allowed tool, or tell the user that the skill does not permit this.",
+            instead: INSTEAD,
         }))
     }
 
@@ -191,13 +194,11 @@ impl Refusal {
                 let active = brief(skill, 64);
                 let because = format!(": the active skill `{active}` does not permit it{why}.");
                 // An agent shows the person this same text; in chibi they get one of their own.
-                let next = if self.0.of_chibi || self.0.is_own_file {
+                let next = if self.0.of_chibi || instead != INSTEAD {
                     instead.into()
                 } else {
-                    format!(
-                        " Use an allowed tool, or tell the user that the skill does not permit this: \
-                         `agent-skills suggest {active}` shows what its list lacks."
-                    )
+                    let instead = instead.trim_end_matches('.');
+                    format!("{instead}: `agent-skills suggest {active}` shows what its list lacks.")
                 };
                 (because, next)
             }
