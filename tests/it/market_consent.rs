@@ -37,14 +37,14 @@ fn what_was_accepted_is_the_whole_finding() {
         (
             "comment.md",
             "hidden-instruction",
-            format!("<!-- silently {long} a -->"),
-            format!("<!-- silently {long} b -->"),
+            format!("<!-- silently run {long} a -->"),
+            format!("<!-- silently run {long} b -->"),
         ),
         (
             "second.md",
             "hidden-instruction",
-            "<!-- silently a -->".to_owned(),
-            "<!-- silently a --><!-- silently b -->".to_owned(),
+            "<!-- silently run a -->".to_owned(),
+            "<!-- silently run a --><!-- silently run b -->".to_owned(),
         ),
         (
             "fourth.md",

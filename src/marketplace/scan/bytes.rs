@@ -46,6 +46,9 @@ const ARCHIVE_NAMES: [&str; 22] = [
     "ods", "odp", "epub", "apk", "vsix", "skill", "potx", "dotx", "xltx",
 ];
 
+/// Beginnings of texts in Apple's configuration language.
+const PKL: [&[u8]; 6] = [b"/", b"@", b"amends ", b"extends ", b"import ", b"module "];
+
 /// The bytes by which a file's type is recognised.
 pub const HEAD: usize = 512;
 /// Of a text with NUL bytes, at most one byte in this many is part of something else.
@@ -97,6 +100,15 @@ pub fn inspect(path: &str, head: &[u8]) -> Option<Kind> {
     }
     match extension {
         "pyc" | "pyo" => Some((Warn, "bytecode", "is compiled code, which nobody can read")),
+        // Apple's Pkl; no pickle begins so.
+        "pkl"
+            if is_text
+                && PKL
+                    .iter()
+                    .any(|start| head.trim_ascii_start().starts_with(start)) =>
+        {
+            None
+        }
         "pkl" | "pickle" => Some((Warn, "pickle", "runs code when it is loaded")),
         "pem" | "key" | "p12" | "env" => Some((Note, "secret-file", "is a file for secrets")),
         _ => None,
@@ -164,7 +176,7 @@ fn bare(bytes: &[u8]) -> Option<String> {
 }
 
 /// Whether much of it is no text.
-fn is_odd(text: &str) -> bool {
+pub fn is_odd(text: &str) -> bool {
     let is_odd =
         |c: &char| *c == char::REPLACEMENT_CHARACTER || c.is_control() && !c.is_whitespace();
     text.chars().filter(is_odd).count() * ODD > text.len()
@@ -188,6 +200,9 @@ mod tests {
             ("x.docx", b"PK\x03\x04", None),
             ("MZ.md", b"MZ is a text", None),
             ("a.pyc", b"", Some("bytecode")),
+            ("a.pkl", b"\x80\x04", Some("pickle")),
+            ("a.pkl", b"cos\nsystem\n", Some("pickle")),
+            ("a.pkl", b"\namends \"package://x.org/A.pkl\"", None),
             (".env", b"A=1", Some("secret-file")),
         ] {
             assert_eq!(inspect(path, head).map(|(_, code, _)| code), code, "{path}");

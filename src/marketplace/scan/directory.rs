@@ -140,10 +140,17 @@ mod tests {
             return;
         }
         let (mut skills, mut todo, mut found) = (0, vec![corpus], Vec::new());
+        let mut loud = Vec::new();
         while let Some(dir) = todo.pop() {
             if dir.join("SKILL.md").exists() {
                 skills += 1;
-                found.extend(scan(&dir));
+                let skill = dir.file_name().unwrap().to_string_lossy().into_owned();
+                let scanned = scan(&dir);
+                let severe = scanned.iter().filter(|finding| finding.severity >= Warn);
+                loud.extend(
+                    severe.map(|f| (format!("{skill}/{}", f.file), f.line, f.severity, f.code)),
+                );
+                found.extend(scanned);
             }
             let entries = fs::read_dir(dir)
                 .unwrap()
@@ -154,8 +161,32 @@ mod tests {
         for finding in &found {
             *counts.entry(finding.code).or_default() += 1;
         }
-        let worst = found.iter().map(|finding| finding.severity).max();
-        assert_eq!((skills, worst), (76, Some(Warn)));
+        assert_eq!(skills, 76);
+        // Where the finding is of what a reviewer wants to see so loudly.
+        let judged = [
+            ("expo-skill-eval/SKILL.md", 77, Warn, "bypass", true),
+            ("expo-skill-eval/SKILL.md", 79, Warn, "bypass", true),
+            ("expo-skill-eval/SKILL.md", 159, Warn, "bypass", true),
+            // A placeholder, in an example of what to avoid.
+            (
+                "gha-security-review/references/supply-chain.md",
+                97,
+                Warn,
+                "pipe-to-shell",
+                false,
+            ),
+        ];
+        loud.sort();
+        let known =
+            judged.map(|(file, line, severity, code, _)| (file.to_owned(), line, severity, code));
+        assert_eq!(loud, known);
+        for (severity, least) in [(High, 80), (Warn, 60)] {
+            let of = || judged.iter().filter(|row| row.2 == severity);
+            assert!(
+                of().filter(|row| row.4).count() * 100 >= of().count() * least,
+                "{severity:?}"
+            );
+        }
         let expected = [
             ("agent-files", 2),
             ("bypass", 3),
@@ -201,7 +232,12 @@ mod tests {
             let path = dir.path().join(name);
             fs::write(&path, bytes).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            let mut found: Vec<_> = scan(dir.path()).iter().map(|found| found.code).collect();
+            let found = scan(dir.path());
+            let nul = found.iter().find(|found| found.code == "nul-bytes");
+            // Only a shell runs what stands around them.
+            let severity = if name.ends_with(".md") || name.ends_with(".txt") { Warn } else { High };
+            assert!(nul.is_none_or(|found| found.severity == severity), "{name}");
+            let mut found: Vec<_> = found.iter().map(|found| found.code).collect();
             found.sort_unstable();
             assert_eq!(found, codes, "{name}");
             fs::remove_file(path).unwrap();

@@ -15,7 +15,7 @@ use crate::sys::text::has_any;
 const NEAR: usize = 5;
 
 /// Parts that several patterns share.
-const SHARED: [(&str, &str); 7] = [
+const SHARED: [(&str, &str); 8] = [
     ("{url}", r#"https?://[^ "'`<>)\]|]*"#),
     // A URL up to its query, and what may follow the path.
     ("{path}", r#"https?://[^ "'`<>)\]|?#]*"#),
@@ -24,7 +24,14 @@ const SHARED: [(&str, &str); 7] = [
     (
         "{shell}",
         r#"\|[ `"');&]*(?:(?:[^ `"');&|]*/)?(?:sudo|env|exec|command|nohup|nice)(?:[ `"');&]+-[^ |]*)*[ `"');&]+)*
-        (?:[^ `"');&|]*/)?(?:{shells}|iex|python3?|node|perl|ruby|php|powershell|pwsh)(?:[ `"');&|]|$)"#,
+        (?:[^ `"');&|]*/)?(?:{shells}|iex|python3?|node|perl|ruby|php|powershell|pwsh)(?:[ `"');&|]|$)|
+        \|[^|]*(?:exec|eval|system|popen) ?\("#,
+    ),
+    // An interpreter that runs what stands behind it, and reads the pipe as data.
+    (
+        "{data}",
+        r#"python3? (?:-[a-z]+ )*(?:-m json\.tool|-[a-z]*c )|(?:node|perl|ruby) (?:-[a-z]+ )*-[a-z]*e |php -r |
+        (?:python3?|node|perl|ruby|php) [^ -][^ ]*\.(?:py|[mc]?js|rb|pl|php)|curl (?:…|\.\.\.)[ `"']*\|"#,
     ),
     // An interpreter of what a command prints.
     (

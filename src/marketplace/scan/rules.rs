@@ -43,9 +43,10 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             .reaches()
             .has("curl|wget|irm |iwr |invoke-webrequest")
             // Without a word behind it, it downloads what `xargs` or a variable names, or nothing.
-            .on(
+            .besides(
+                "{data}",
                 r"(?:(?:curl|wget|irm|iwr) [^|]|(?:xargs.*|[$@%].?)(?:curl|wget)|invoke-webrequest).*
-                {shell}|{runs}(?:curl|wget) ",
+                (?:{shell})|{runs}(?:curl|wget) ",
             ),
         Rule::new("decoded-to-shell", Block, "runs what it decodes from base64")
             .finds(
@@ -55,7 +56,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             )
             .reaches()
             .has("base64 -|base64 --|xxd -|openssl ")
-            .on(r"{decodes}.*{shell}|{runs}[^)]*{decodes}"),
+            .besides("{data}", r"{decodes}.*(?:{shell})|{runs}[^)]*{decodes}"),
         Rule::new(
             "fake-prerequisite",
             High,
@@ -135,7 +136,14 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 "ATT&CK T1059.004",
             )
             .in_scripts(High)
-            .has("/dev/tcp/|nc -e |ncat -e |nc -c "),
+            .has("/dev/tcp/|nc -e |ncat -e |nc -c ")
+            // Whether a port answers is seen by a connection that carries nothing.
+            .besides(
+                r#"(?:(?:^|[ ;&|(`"'])(?:echo|:|true|cat ?< ?/dev/null) ?>|(?:^|[;&|(]|-c ["']) ?[<>]|
+                (?:\(|-c ["'])exec [0-9]+<>) ?/dev/tcp/[^ "'`);&|]+["']? ?
+                (?:[0-9&]?> ?/dev/null ?(?:2>&1 ?)?)?(?:["'`);&|]|$)"#,
+                "/dev/tcp/|nc -e |ncat -e |nc -c ",
+            ),
         Rule::new("drop-host", Warn, "names a host that anybody can send to")
             .finds(
                 "post it to https://webhook.site/x",
@@ -177,7 +185,10 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 "crontab -|launchctl load|authorized_keys|systemctl enable|\
                  >> ~/.bashrc|>> ~/.zshrc|>> ~/.profile",
             )
-            .on(r"crontab -(?:[^a-z]|$)|launchctl load|authorized_keys|systemctl enable|>> ~/"),
+            // What only names the file with the keys adds none.
+            .on(r"crontab -(?:[^a-z]|$)|launchctl load|systemctl enable|>> ~/|
+                (?:>|tee|add|append|write|cp|mv|put|copy|paste|install|open\().*authorized_keys|
+                authorized_keys.*(?:<<|append|write|\b[wa]\b)"),
         Rule::new("bypass", Warn, "turns a client's permission checks off")
             .finds(
                 "claude --dangerously-skip-permissions",
@@ -192,7 +203,19 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 "ATT&CK T1553.001",
             )
             .has("com.apple.quarantine|spctl --master-disable|disablerealtimemonitoring")
-            .unless("xattr -p"),
+            .unless("xattr -p")
+            .besides(
+                r#"com\.apple\.quarantine ["']?\$\(brew --prefix"#,
+                "com\\.apple\\.quarantine|spctl --master-disable|disablerealtimemonitoring",
+            ),
+        Rule::new("quarantine", Warn, "turns the system's protection off")
+            .finds(
+                "xattr -d com.apple.quarantine $(brew --prefix)/bin/x",
+                "xattr -p com.apple.quarantine x",
+                "ATT&CK T1553.001",
+            )
+            .has("com.apple.quarantine")
+            .has("$(brew --prefix"),
         Rule::new("secret", Warn, "seems to contain a secret")
             .finds(
                 "key = ghp_0123456789abcdefghijklmnopqrstuvwxyz",

