@@ -123,7 +123,10 @@ fn notes(protocol: Option<Protocol>, wanted: &Activation, name: &str) -> Vec<Str
     let mut notes = Vec::new();
     let is_script = |path: &Path| Runner::is_meant_at(&wanted.skill.dir.join(path));
     let files = || wanted.listing.resources.iter().map(|file| &file.path);
-    if let Some(path) = files().find(|path| !is_script(path) && !path.starts_with("tests")) {
+    // What tests the skill, or is copied from it, is no example.
+    let aside = ["tests", "test", "templates", "template"];
+    let files = || files().filter(|path| !aside.iter().any(|dir| path.starts_with(dir)));
+    if let Some(path) = files().find(|path| !is_script(path)) {
         let call = to_read(name, &path.to_string_lossy());
         notes.push(format!("To read one of its files: {call}"));
     }

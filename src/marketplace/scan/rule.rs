@@ -83,8 +83,8 @@ enum Test {
     Unless(&'static str),
     /// On the line or a neighbouring one.
     Near(&'static str),
-    /// On any line of the text. The rule then reports one line only.
-    Anywhere(Regex),
+    /// One of the first words, or one of the second and the pattern, on any line of the text. The rule then reports one line only.
+    Anywhere(&'static str, &'static str, Regex),
 }
 
 impl Rule {
@@ -168,10 +168,10 @@ impl Rule {
         self.with(Test::Near(words))
     }
 
-    /// Needs this pattern on any line of the text.
+    /// Needs one of `words` on any line of the text, or one of `others` with this pattern.
     #[must_use]
-    pub fn anywhere(self, text: &str) -> Self {
-        self.with(Test::Anywhere(pattern(text)))
+    pub fn anywhere(self, words: &'static str, others: &'static str, text: &str) -> Self {
+        self.with(Test::Anywhere(words, others, pattern(text)))
     }
 
     fn with(mut self, test: Test) -> Self {
@@ -213,11 +213,11 @@ impl Rule {
                     Test::Besides(honest, regex) => regex.is_match(&honest.replace_all(line, " ")),
                     Test::Unless(words) => !has_any(line, words),
                     Test::Near(words) => near().any(|near| has_any(&near.normal, words)),
-                    Test::Anywhere(_) => true,
+                    Test::Anywhere(..) => true,
                 })
         };
         let found = looked.iter().copied().filter(passes);
-        let Some(Test::Anywhere(regex)) = self.tests.last() else {
+        let Some(Test::Anywhere(words, others, regex)) = self.tests.last() else {
             return found.map(|at| (at, Vec::new())).collect();
         };
         let mut found: Vec<usize> = found.collect();
@@ -225,7 +225,11 @@ impl Rule {
             return Vec::new();
         }
         let first = found.remove(0);
-        let anywhere = |line: &Line| line.extent.is_whole() && regex.is_match(&line.normal);
+        let anywhere = |line: &Line| {
+            let text = &*line.normal;
+            let is_on = || has_any(text, others) && matches(regex, text);
+            line.extent.is_whole() && (has_any(text, words) || is_on())
+        };
         let before = found.len();
         found.extend((0..lines.len()).filter(|at| anywhere(&lines[*at])));
         let is_found = found.len() > before;
@@ -251,6 +255,18 @@ impl Rule {
             })
         })
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often a pattern was looked for on a line that no word of its rule chose.
+    pub static FAR: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+fn matches(regex: &Regex, text: &str) -> bool {
+    #[cfg(test)]
+    FAR.set(FAR.get() + 1);
+    regex.is_match(text)
 }
 
 /// Compiles a pattern; its line breaks and indentation do not count.
