@@ -154,6 +154,19 @@ fn stamps(dir: &Path) -> Vec<(PathBuf, std::time::SystemTime)> {
 }
 
 #[test]
+fn a_layers_own_lockfile_is_for_that_layer() {
+    let fleet = Fleet::new(&["a"]);
+    fleet
+        .first
+        .succeeds(&["config", "set", "unattended", "true"]);
+    sync(&fleet.first, &[fleet.list()], 0);
+    fs::remove_dir_all(fleet.first.skills_dir().join("a")).unwrap();
+    sync(&fleet.first, &[fleet.list()], 3);
+    assert!(fleet.first.skills_dir().join("a").exists());
+    assert_eq!(layer(&fleet.first), (Vec::new(), Value::Null));
+}
+
+#[test]
 fn prune_removes_only_what_a_source_brought() {
     let fleet = Fleet::new(&["csv", "pdf", "zip"]);
     let host = fleet.machine();

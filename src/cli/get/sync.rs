@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::{Fate, Installed, SyncList, SyncPlan, Synced, is_foreign, listed_name};
 use crate::policy::Event;
+use crate::run_context::real;
 use crate::skill::one_line;
 use crate::sys::text::counted;
 use crate::sys::{eprint, tell};
@@ -144,10 +145,17 @@ impl Sync {
         }
     }
 
-    /// Where it works: without a list, where there is a lockfile to go by, as `install` does.
+    /// Where it works: with a layer's own lockfile in that layer; without a list, where there is one
+    /// to go by, as `install` does.
     pub fn layer(&self, facts: &Facts) -> Layer {
         match &self.list {
-            Some(_) if self.scope.is_default() => Layer::Personal,
+            Some(list) if self.scope.is_default() => {
+                let list = real(&facts.run.env.cwd.join(list));
+                let mut layers = [Layer::Plugin, Layer::Project].into_iter();
+                let is_its =
+                    |layer: &Layer| real(&layer.dir(facts).join("skills.lock.json")) == list;
+                layers.find(is_its).unwrap_or(Layer::Personal)
+            }
             Some(_) => self.scope.layer(),
             None => install::restoring(facts, self.scope),
         }
