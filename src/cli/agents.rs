@@ -22,9 +22,9 @@ use crate::sys::EntryName;
 #[derive(Debug, Serialize)]
 pub struct Finds {
     /// The agent.
-    agent: &'static str,
-    /// The link by which it finds the skill.
-    link: String,
+    pub agent: &'static str,
+    /// The link by which it finds the skill, or the skill's directory if that is the agent's own.
+    pub link: String,
 }
 
 /// The agents that find the skill in this directory by our links.

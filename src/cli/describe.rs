@@ -124,7 +124,7 @@ pub enum ToolNames {
 impl ToolNames {
     /// Those for whoever uses this machine.
     pub fn of(facts: &Facts) -> Self {
-        if agents::has_chibi(&facts.run) {
+        if facts.run.agent.is_none() && agents::has_chibi(&facts.run) {
             Self::Chibi
         } else {
             Self::Written

@@ -6,14 +6,15 @@ use serde::Serialize;
 
 use crate::activation::{added_entries, unmet, why_not_added};
 use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer, base_at, market_at};
-use crate::cli::agents::{Finds, finding};
+use crate::cli::agents::{Finds, connected, finding, names};
 use crate::cli::describe::ToolNames;
 use crate::cli::market::watched;
 use crate::facts::Facts;
+use crate::host::agent::Agent;
 use crate::marketplace::{LockEntry, State};
 use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
-use crate::run_context::RunContext;
+use crate::run_context::{Calling, RunContext, real};
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::sharing::Links;
 use crate::skill::{Diagnostic, Level, Skill, one_line, rules, tokens};
@@ -24,7 +25,7 @@ use crate::sys::Progress;
 pub struct Report {
     /// The skill's name, or its directory's if it could not be loaded.
     pub name: String,
-    /// The tool that activates it; `null` if it is not offered.
+    /// The tool that activates it; `null` if it is not offered, or only in another agent.
     pub tool: Option<String>,
     /// As its author wrote it.
     pub description: Option<String>,
@@ -44,7 +45,7 @@ pub struct Report {
     pub changed: bool,
     /// The working copy it is a link to.
     pub linked_to: Option<String>,
-    /// The agents besides chibi that find it by our links.
+    /// The agents besides chibi that find it, by our links or in their own directories.
     pub agents: Vec<Finds>,
     /// Whether the model is told about it.
     pub offered: bool,
@@ -129,8 +130,42 @@ impl Report {
         told.enumerate().map(report)
     }
 
+    /// The reports about skills that connected agents have in directories of their own, and the
+    /// catalog has not; each once, with all agents that find it there.
+    pub fn of_agents(facts: &Facts, catalog: &Catalog) -> Vec<Self> {
+        let mut seen: Vec<_> = catalog
+            .entries()
+            .iter()
+            .map(|entry| real(&entry.dir))
+            .collect();
+        let ours = seen.len();
+        let mut found: Vec<Self> = Vec::new();
+        for agent in connected(&facts.run) {
+            let its = in_agent(facts, agent);
+            let catalog = Catalog::of(&its);
+            let mut reporter = Reporter::new(&its, &catalog);
+            for entry in catalog.entries() {
+                let dir = real(&entry.dir);
+                match seen.iter().position(|one| *one == dir) {
+                    Some(at) if at < ours => {}
+                    Some(at) => found[at - ours]
+                        .agents
+                        .extend(reporter.report(entry).agents),
+                    None => {
+                        seen.push(dir);
+                        found.push(reporter.report(entry));
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// Its source, short enough for a table.
     pub fn origin(&self) -> String {
+        if self.agents.iter().any(|finds| finds.link == self.path) {
+            return format!("{}'s own", names(&self.agents));
+        }
         if let Some(to) = &self.linked_to {
             return format!("linked to {to}");
         }
@@ -197,7 +232,7 @@ impl<'a> Reporter<'a> {
         }
         Report {
             name: entry.name(),
-            tool: entry.tool.clone(),
+            tool: entry.tool.clone().filter(|_| facts.run.agent.is_none()),
             description: skill.and_then(|skill| skill.description.clone()),
             version: skill.and_then(|skill| skill.fields.version()),
             path: entry.dir.display().to_string(),
@@ -207,7 +242,13 @@ impl<'a> Reporter<'a> {
             claimed,
             changed,
             linked_to: link.map(|to| to.display().to_string()),
-            agents: finding(&self.links, &entry.dir),
+            agents: match &facts.run.agent {
+                None => finding(&self.links, &entry.dir),
+                Some(calling) => vec![Finds {
+                    agent: calling.agent.as_str(),
+                    link: entry.dir.display().to_string(),
+                }],
+            },
             offered: entry.tool.is_some(),
             not_offered: why.as_ref().map(Diagnostic::code),
             why: why.and_then(|why| why.in_short()),
@@ -217,6 +258,11 @@ impl<'a> Reporter<'a> {
             diagnostics,
         }
     }
+}
+
+/// What is seen where a connected agent looks for skills.
+pub fn in_agent(facts: &Facts, agent: Agent) -> Facts {
+    Facts::of_agent(facts.run.env.clone(), Calling::of(agent))
 }
 
 /// Whether the caller may know of the skill.

@@ -83,6 +83,47 @@ fn where_nothing_is_wrong_nothing_is_reported() {
 }
 
 #[test]
+fn a_connected_agents_own_skills_are_known() {
+    let without = Host::stdin();
+    let path = format!("{}:/usr/bin:/bin", without.home().join("bin").display());
+    let without = without.var("PATH", &path);
+    for host in [healthy(Host::stdin()), without] {
+        let dir = host.home().join(".claude/skills/held");
+        let text = "---\nname: held\ndescription: Does a thing.\nallowed-tools: Read\n---\nb\n";
+        write_at(dir.join("SKILL.md"), text);
+        assert!(!host.succeeds(&["list"]).contains("held"));
+        host.succeeds(&["config", "set", "skills.held.allow", "Glob"]);
+        host.succeeds(&["hosts", "add", "claude-code", "--yes"]);
+        finds(&host, "agent-never-seen", "warn", &["start claude-code"]);
+        let call = json!({"hook_event_name": "PreToolUse", "session_id": "s", "prompt_id": "p",
+            "cwd": host.project(), "tool_name": "Skill", "tool_input": {"skill": "held"}});
+        let mut hook = host.command();
+        finish(
+            hook.args(["hook", "claude-code"]),
+            call.to_string().as_bytes(),
+        );
+        let told = host.succeeds(&["doctor"]);
+        told.has("1 more is in directories of connected agents; 1 is restricted there");
+        told.has("`@FILE`").finishes("Nothing is wrong.\n");
+        host.succeeds(&["list"])
+            .has("claude-code's own")
+            .has("restricted");
+        let info = host.succeeds(&["info", "held"]);
+        info.has("found by      claude-code")
+            .has("Read")
+            .has("Glob");
+        assert!(!info.contains("file_head"), "{info}");
+        let skills = host.json(&["list", "--json"])["skills"].clone();
+        let its = skills.as_array().unwrap().last().unwrap();
+        assert_eq!(its["agents"][0]["link"], dir.to_str().unwrap());
+        assert_eq!(
+            (&its["tool"], &its["restricted"]),
+            (&Value::Null, &json!(true))
+        );
+    }
+}
+
+#[test]
 fn a_host_that_is_missing_old_or_silent_is_named() {
     let host = healthy(Host::stdin());
     let chibi = host.home().join("bin/chibi");

@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 
 use crate::author::no_effect;
 use crate::catalog::{Catalog, Entry, Installed, signature};
-use crate::cli::agents::names;
+use crate::cli::agents::{connected, names};
 use crate::cli::describe::short;
 use crate::cli::json::{Told, with};
 use crate::cli::market::market;
-use crate::cli::named::installed;
-use crate::cli::report::{Report, Reporter, remark};
+use crate::cli::named::{installed, layers_with};
+use crate::cli::report::{Report, Reporter, in_agent, remark};
 use crate::cli::signed::{lapsed, signed};
 use crate::cli::table::shortened;
 use crate::cli::{Answer, Call, Paint, Screen, look_at};
@@ -52,6 +52,19 @@ impl Info {
     pub fn run(&self, call: Call) -> Answer {
         let look = |name: &str| {
             let catalog = Catalog::naming(call.facts, name);
+            let is_ours =
+                catalog.by_name(name).is_some() || !layers_with(call.facts, name).is_empty();
+            let agents = connected(&call.facts.run).into_iter();
+            let agents = agents.filter(|_| !is_ours && call.facts.run.protocol.is_none());
+            for facts in agents.map(|agent| in_agent(call.facts, agent)) {
+                let (catalog, facts) = (Catalog::naming(&facts, name), &facts);
+                if let Some(entry) = catalog.by_name(name) {
+                    return match self.files {
+                        true => files(call, entry),
+                        false => Ok(details(Call { facts, ..call }, &catalog, entry)),
+                    };
+                }
+            }
             let entry = installed(call.facts, &catalog, name)?;
             if self.files {
                 return files(call, entry);
@@ -101,7 +114,10 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> Told {
     };
     lines.add("name", Some(&report.name));
     let tool = report.tool.as_deref();
-    lines.add("tool", tool.or(Some("none: it is not offered")));
+    lines.add(
+        "tool",
+        tool.or((!report.offered).then_some("none: it is not offered")),
+    );
     // Omit this for a skill that is unreadable or must not be shown.
     let is_told = report.tokens.is_some();
     let description = report.description.as_deref();

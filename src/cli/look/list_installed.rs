@@ -36,6 +36,9 @@ pub enum Order {
 pub fn list_installed(call: Call, sort_by: Option<Order>, long: bool) -> Result<String> {
     let catalog = Catalog::of(call.facts);
     let mut reports: Vec<_> = Report::for_catalog(call.facts, &catalog).collect();
+    if call.facts.run.protocol.is_none() {
+        reports.extend(Report::of_agents(call.facts, &catalog));
+    }
     if let Some(order) = sort_by {
         sort(&mut reports, order);
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::ask::ask;
 use super::check::Check;
-use crate::cli::agents::has_chibi;
+use crate::cli::agents::{connected, has_chibi};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::host::program::PROGRAM;
@@ -230,9 +230,13 @@ pub fn host(facts: &Facts) -> Vec<Check> {
 
 fn chibi(run: &RunContext) -> Check {
     let Some(chibi) = find_program(PROGRAM, &run.env) else {
+        let text = "`chibi` was not found on PATH";
+        if !connected(run).is_empty() {
+            return Check::ok("host-missing", format!("{text}, which only its users need"));
+        }
         return Check::warn(
             "host-missing",
-            "`chibi` was not found on PATH",
+            text,
             "install chibi, or put it on PATH, if you use it: `agent-skills hosts` shows other agents",
         );
     };

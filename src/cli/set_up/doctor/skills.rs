@@ -38,7 +38,21 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
     checks.extend(found);
     checks.extend(Report::for_catalog(facts, &catalog).filter_map(|report| remarks(&report)));
     let config = facts.config().unwrap_or_default();
-    checks.extend(unmeant(&config, &catalog));
+    let of_agents = Report::of_agents(facts, &catalog);
+    if !of_agents.is_empty() {
+        let (all, lists) = (of_agents.len(), of_agents.iter());
+        let text = format!(
+            "{} in directories of connected agents; {} restricted there",
+            text::counted(all, "more is", "more are"),
+            text::counted(
+                lists.filter(|one| one.restricted == Some(true)).count(),
+                "is",
+                "are"
+            )
+        );
+        checks.push(Check::ok("skills", text));
+    }
+    checks.extend(unmeant(&config, &catalog, &of_agents));
     let disclosure = Disclosure::new(&catalog);
     checks.extend(cut(&disclosure));
     // What follows needs the memory of a large catalog for itself.
@@ -143,8 +157,9 @@ fn remarks(report: &Report) -> Option<Check> {
 }
 
 /// Settings for single skills that mean none.
-fn unmeant(config: &Config, catalog: &Catalog) -> Vec<Check> {
+fn unmeant(config: &Config, catalog: &Catalog, of_agents: &[Report]) -> Vec<Check> {
     let there = catalog.entries().iter().map(Entry::name);
+    let there = there.chain(of_agents.iter().map(|report| report.name.clone()));
     let there = there.filter_map(|name| SkillName::from_written(&name));
     let there: BTreeSet<SkillName> = there.collect();
     let scripts = config.skills.keys().map(|name| ("skills", name));
