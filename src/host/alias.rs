@@ -1,6 +1,7 @@
 //! Other clients' names for what this host's tools do. Most skills use these
 //! (docs/spec/skills.md#allowed-tools); this table is their only translation.
 
+use crate::sys::name_list::Words;
 use crate::sys::text;
 
 /// Something a skill may ask for, independent of its author's client.
@@ -36,13 +37,11 @@ pub enum Capability {
     SendMessage,
     /// Activate a skill.
     Skill,
-    /// Something this host lacks; a skill that asks for it loses nothing.
-    NoCounterpart,
 }
 
 use Capability::{
-    AskUser, EditFile, EditNotebook, Fetch, FindFiles, ListDirectory, NoCounterpart, ReadFile,
-    SearchContent, SendMessage, Shell, Skill, SubAgent, Todo, WebSearch, WriteFile,
+    AskUser, EditFile, EditNotebook, Fetch, FindFiles, ListDirectory, ReadFile, SearchContent,
+    SendMessage, Shell, Skill, SubAgent, Todo, WebSearch, WriteFile,
 };
 
 impl Capability {
@@ -132,9 +131,22 @@ static ROWS: &[Row] = &[
     (Todo, &["update_todos"], &["todowrite", "todoread", "writetodos", "updateplan", "todo", "taskcreate", "taskupdate", "tasklist", "taskget"]),
     (AskUser, &["call_user"], &["askuserquestion", "askuser", "question"]),
     (SendMessage, &["send_message"], &["sendmessage"]),
-    (Skill, &[], &["skill", "activateskill"]),
-    (NoCounterpart, &[], &["exitplanmode", "enterplanmode", "killshell", "bashoutput", "taskoutput", "lsp", "problems", "think"]),
+    (Skill, &[], &["skill", "activateskill", "slashcommand"]),
 ];
+
+/// Folded names of tools that only other clients have; chibi has nothing like them.
+const ELSEWHERE: Words = Words(
+    "exitplanmode enterplanmode killshell killbash bashoutput taskoutput taskstop lsp problems think \
+     teamcreate teamdelete enterworktree exitworktree croncreate crondelete cronlist monitor \
+     toolsearch structuredoutput listmcpresources listmcpresourcestool readmcpresource \
+     readmcpresourcetool schedulewakeup pushnotification remotetrigger",
+);
+
+/// Whether only other clients have a tool of this name.
+pub fn is_elsewhere(name: &str) -> bool {
+    let name = fold(name);
+    ELSEWHERE.iter().any(|known| known == name)
+}
 
 #[cfg(test)]
 mod tests {

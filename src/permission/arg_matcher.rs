@@ -51,7 +51,6 @@ impl ArgMatcher {
         let body = body.filter(|body| *body != "*");
         match (subject, body) {
             (ToolMatcher::Unclear, _) => Err(NOT_A_NAME),
-            (ToolMatcher::Capability(Capability::NoCounterpart), _) => Ok(Self::Nothing),
             (ToolMatcher::Capability(Capability::EditNotebook), None) => path("//**/*.ipynb"),
             (ToolMatcher::Programs(programs), None) => {
                 let patterns = programs.iter().map(|name| CommandPattern::program(name));

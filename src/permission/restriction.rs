@@ -342,10 +342,15 @@ mod tests {
             ("Python", "Python → shell_exec(python:*)"),
             ("Bash(*)", "Bash(*) → shell_exec"),
             ("LSP", "LSP → nothing on this host"),
+            ("SlashCommand", "SlashCommand → skill_*"),
             ("Bash(cmd:*)", "Bash(cmd:*) → nothing on this host"),
             (
                 "mcp__plugin_c7_context7__*",
                 "mcp__plugin_c7_context7__* → context7_*",
+            ),
+            (
+                "mcp__plugin_my-plug_my-server__do",
+                "mcp__plugin_my-plug_my-server__do → my_server_do",
             ),
             ("MCP(slack:*)", "MCP(slack:*) → slack_*"),
             ("MCP(fetch:get)", "MCP(fetch:get) → fetch_get"),
@@ -372,7 +377,9 @@ mod tests {
         assert_eq!(codes("Bash(a, b)"), ["comma-in-pattern"]);
         assert_eq!(codes("readPaper"), ["unknown-tool"]);
         assert_eq!(codes("Bash(cmd:*)"), ["placeholder"]);
-        assert_eq!(codes("LSP"), [""; 0]);
+        for known in ["LSP", "TeamCreate", "EnterWorktree", "SlashCommand"] {
+            assert_eq!(codes(known), [""; 0], "{known}");
+        }
         assert_eq!(codes("file_head"), [""; 0]);
     }
 }

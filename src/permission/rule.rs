@@ -51,10 +51,7 @@ pub fn mistaken_grant(entries: &[String]) -> Option<String> {
     entries.iter().find_map(|entry| {
         let list: &[String] = std::slice::from_ref(entry);
         let (rules, notes) = read_list("", list, Purpose::Allow, &directories);
-        let is_idle = |rule: &&Rule| {
-            rule.test == ArgMatcher::Nothing
-                && rule.subject != ToolMatcher::Capability(Capability::NoCounterpart)
-        };
+        let is_idle = |rule: &&Rule| rule.test == ArgMatcher::Nothing;
         let idle = rules.iter().find(is_idle).map(|rule| &rule.cited.rule);
         if idle.is_none() && !rules.is_empty() {
             return None;
@@ -240,6 +237,7 @@ impl Rule {
         let named = |name: &str| vec![format!("{name}{pattern}")];
         match &self.subject {
             _ if self.test == ArgMatcher::Nothing => Vec::new(),
+            ToolMatcher::Named(name) if alias::is_elsewhere(name) => Vec::new(),
             ToolMatcher::Everything | ToolMatcher::Unclear => named("any tool"),
             ToolMatcher::Capability(Capability::Skill) => named("skill_*"),
             ToolMatcher::Capability(Capability::WebSearch) => named("web_search"),
@@ -256,7 +254,7 @@ impl Rule {
             }
             ToolMatcher::Named(_) => vec![written.clone()],
             ToolMatcher::Prefix(prefix) => vec![format!("{prefix}*")],
-            ToolMatcher::Mcp { name, open } => {
+            ToolMatcher::Mcp { name, open, .. } => {
                 vec![format!("{name}{}", if *open { "*" } else { "" })]
             }
         }

@@ -25,6 +25,8 @@ pub enum ToolMatcher {
     Prefix(String),
     /// A tool of an MCP server, by the host's name for it, or a prefix of such names.
     Mcp {
+        /// What an agent calls a plugin's server before its own name.
+        bundle: String,
         /// Server and tool.
         name: String,
         /// Whether more characters may follow.
@@ -101,10 +103,14 @@ impl ToolMatcher {
     /// `mcp__S__T`, `mcp__S__*`, `mcp__S`, `mcp/S:T`, `S:T`, `S/T` and `mcp_S*`; either part may end
     /// in `*`.
     fn mcp(name: &str) -> Option<Self> {
-        let name = &joined(name);
-        let (server, tool) = if let Some(rest) = name.strip_prefix("mcp__") {
+        let name = &name.to_ascii_lowercase();
+        let starts = |start: &str| {
+            let (before, rest) = name.split_at_checked(start.len())?;
+            (joined(before) == start).then_some(rest)
+        };
+        let (server, tool) = if let Some(rest) = starts("mcp__") {
             rest.split_once("__").unwrap_or((rest, "*"))
-        } else if let Some(rest) = name.strip_prefix("mcp_") {
+        } else if let Some(rest) = starts("mcp_") {
             (rest, "*")
         } else {
             let (path, tool) = name.rsplit_once([':', '/'])?;
@@ -116,18 +122,19 @@ impl ToolMatcher {
             }
             (server, tool)
         };
-        // A plugin's server is `plugin_<plugin>_<server>`; the host uses the server's own name.
-        let bundled = server
-            .strip_prefix("plugin_")
-            .and_then(|rest| rest.split_once('_'));
-        let server = bundled.map_or(server, |(_, server)| server);
+        // A plugin's server is `plugin_<plugin>_<server>` in its agent; the host uses the server's own
+        // name. Neither has a `_`, other than the one between them.
+        let bundled = server.strip_prefix("plugin_");
+        let start = bundled.and_then(|rest| Some(server.len() - rest.len() + rest.find('_')? + 1));
+        let (bundle, server) = server.split_at(start.unwrap_or(0));
+        let (bundle, server, tool) = (joined(bundle), &*joined(server), &*joined(tool));
         let (name, open) = match (server.strip_suffix('*'), tool.strip_suffix('*')) {
             (Some(server), _) => (server.to_owned(), true),
             (None, Some(tool)) => (format!("{server}_{tool}"), true),
             (None, None) => (format!("{server}_{tool}"), false),
         };
         let usable = name.len() >= 3 && !name.contains('*');
-        usable.then_some(Self::Mcp { name, open })
+        usable.then_some(Self::Mcp { bundle, name, open })
     }
 
     /// The host tools it covers by exact name, best first.
@@ -171,8 +178,11 @@ impl ToolMatcher {
             // A server may not have been reported yet.
             Self::Mcp { .. } if denies && tool.is_the_hosts_or_ours() => false,
             Self::Mcp { .. } if !denies && !tool.is_mcp => false,
-            Self::Mcp { name, open: true } => joined(tool.name).starts_with(name),
-            Self::Mcp { name, open: false } => joined(tool.name) == *name,
+            Self::Mcp { bundle, name, open } => {
+                let called = joined(tool.name);
+                let called = called.strip_prefix(&**bundle).unwrap_or(&called);
+                called == name || *open && called.starts_with(&**name)
+            }
         }
     }
 }
@@ -186,6 +196,7 @@ pub fn joined(name: &str) -> String {
 pub fn is_known(name: &str) -> bool {
     let is_it = |known: &str| fold(known) == fold(name);
     Capability::named(name).is_some()
+        || alias::is_elsewhere(name)
         || alias::programs(name).is_some()
         || tools::HOST_TOOLS.iter().any(|tool| is_it(tool.name))
         || ours::FIXED.into_iter().any(is_it)

@@ -284,6 +284,25 @@ fn the_model_is_told_what_it_may_use() {
 }
 
 #[test]
+fn tools_that_chibi_lacks_are_granted_by_name() {
+    let list = "mcp__plugin_my-plug_my-server__do, LSP, TeamCreate, SlashCommand";
+    let world = World::of(&FORM).skill("pdf", &format!("allowed-tools: {list}"));
+    let world = world.skill("free", "");
+    world.activate("pdf");
+    for (tool, arguments, granted) in [
+        ("mcp__plugin_my-plug_my-server__do", json!({}), true),
+        ("mcp__plugin_other_my-server__do", json!({}), false),
+        ("mcp__plugin_my-plug_my-server__undo", json!({}), false),
+        ("LSP", json!({}), true),
+        ("TeamCreate", json!({}), true),
+        ("EnterWorktree", json!({}), false),
+        ("Skill", json!({"skill": "free"}), true),
+    ] {
+        assert_eq!(world.call(tool, arguments).is_silent(), granted, "{tool}");
+    }
+}
+
+#[test]
 fn what_a_subagent_activates_lasts_for_the_prompt() {
     let mut world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
     let mut skill = world.payload("pre-tool-use-skill");
