@@ -123,7 +123,7 @@ static ROWS: &[Row] = &[
     (ListDirectory, &["dir_list", "vfs_list", "vfs_info"], &["ls", "list", "listdirectory", "listfiles", "listdir"]),
     (Shell, &["shell_exec", "run_command"], &["bash", "shell", "exec", "runshellcommand", "runcommand", "runcommands", "runshell", "terminal", "execute", "executecode", "runterminalcmd", "execute/runinterminal"]),
     (WriteFile, &["write_file", "file_edit", "vfs_mkdir"], &["write", "writefile", "createfile", "savefile", "fs"]),
-    (EditFile, &["file_edit"], &["edit", "multiedit", "replace", "applypatch", "patch", "strreplaceeditor", "strreplace", "editfile", "editfiles", "edit/editfiles"]),
+    (EditFile, &["file_edit", "write_file"], &["edit", "multiedit", "replace", "applypatch", "patch", "strreplaceeditor", "strreplace", "editfile", "editfiles", "edit/editfiles"]),
     (EditNotebook, &["write_file", "file_edit"], &["notebookedit"]),
     (Fetch, &["fetch_url", "summarize_content"], &["webfetch", "readurlcontent", "fetch", "web/fetch", "web", "network"]),
     (WebSearch, &[], &["websearch", "googlewebsearch", "searchquery"]),

@@ -181,11 +181,6 @@ impl Rule {
 
     /// The arguments of a tool that the rule covers; `None` if it does not cover the tool.
     pub fn test_of(&self, tool: &Tool<'_>) -> Option<&ArgMatcher> {
-        // Permission to edit a path includes rewriting it, as in the original client.
-        let writes = self.subject == ToolMatcher::Capability(Capability::EditFile)
-            && matches!(self.test, ArgMatcher::Path(_))
-            && tool.ours.is_none()
-            && tool.name == "write_file";
         if self.is_named_as(tool) {
             // Its arguments are unknown, so a pattern grants none of its calls and denies all. But
             // `skill` may be our own tool, called for a skill that does not exist.
@@ -195,7 +190,9 @@ impl Rule {
                 _ => {}
             }
         }
-        (writes || self.subject.covers(tool, self.purpose)).then_some(&self.test)
+        self.subject
+            .covers(tool, self.purpose)
+            .then_some(&self.test)
     }
 
     /// Whether a plugin's tool has exactly the entry's name, which means something else here.

@@ -43,7 +43,7 @@ fn names_of_other_clients_reach_this_hosts_tools() {
             &["write_file", "file_edit", "vfs_mkdir"],
             &["vfs_delete", "shell_exec"],
         ),
-        ("Edit", &["file_edit"], &["write_file"]),
+        ("Edit", &["file_edit", "write_file"], &["vfs_mkdir"]),
         ("web-fetch", &["fetch_url"], &["web_search"]),
         ("WebSearch", &["web_search", "websearch"], &["fetch_url"]),
         ("Task", &["spawn_agent"], &["send_message"]),
