@@ -192,7 +192,7 @@ impl Refusal {
                     why => format!(" ({})", brief(why, 120)),
                 };
                 let active = brief(skill, 64);
-                let because = format!(": the active skill `{active}` does not permit it{why}.");
+                let because = format!(": the skill `{active}` does not permit it{why}.");
                 // An agent shows the person this same text; in chibi they get one of their own.
                 let next = if self.0.of_chibi || instead != INSTEAD {
                     instead.into()
@@ -288,7 +288,7 @@ mod tests {
             .allowed(names);
         assert_eq!(
             refusal.message(),
-            "`shell_exec` is not allowed for subcommand `rm -rf x`: the active skill `pdf` does \
+            "`shell_exec` is not allowed for subcommand `rm -rf x`: the skill `pdf` does \
              not permit it. Allowed: shell_exec(git:*), file_head. Use an allowed tool, or tell \
              the user that the skill does not permit this."
         );

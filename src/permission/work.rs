@@ -70,6 +70,7 @@ fn hostile() -> Vec<String> {
         "[[ a ]]''{a".repeat(1818),
         "[[ a ]]''{a{a".repeat(1800),
         "$(".repeat(400),
+        "{a<(ls)".repeat(990),
         "git $(".repeat(400) + &")".repeat(400),
         directories,
         format!("rm {}", "a/".repeat(30_000)),

@@ -17,7 +17,7 @@ use crate::facts::Facts;
 use crate::skill::{SkillName, brief, one_line};
 
 /// Verbs and arguments that take the name of an installed skill.
-const SKILLS: [(&str, &str); 12] = [
+const SKILLS: [(&str, &str); 14] = [
     ("approve", "names"),
     ("audit", "skill"),
     ("check", "skill"),
@@ -28,6 +28,8 @@ const SKILLS: [(&str, &str); 12] = [
     ("remove", "names"),
     ("rollback", "names"),
     ("scan", "targets"),
+    ("suggest", "skill"),
+    ("try", "skill"),
     ("update", "names"),
     ("verify", "names"),
 ];
@@ -188,6 +190,8 @@ mod tests {
             (&["source", "a"], &["add"]),
             (&["info", ""], &["pdf", "pptx"]),
             (&["info", "--json", "pd"], &["pdf"]),
+            (&["suggest", "pp"], &["pptx"]),
+            (&["try", "pp"], &["pptx"]),
             (&["info", "pdf", "pp"], &["pptx"]),
             (&["update", "pdf", "--dry-run", "pp"], &["pptx"]),
             (&["list", "--so"], &["--sort"]),

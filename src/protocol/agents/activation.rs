@@ -16,7 +16,7 @@ use crate::policy::Event;
 use crate::protocol::judge::{Activation, Asks, Begins, Grounds, Judged, Request, Verdict, judge};
 use crate::run_context::{Calling, real};
 use crate::session::{ActiveSkill, Session, snapshot};
-use crate::skill::{Skill, brief};
+use crate::skill::{Skill, SkillName, brief};
 use crate::sys::text::quoted;
 
 /// How a skill is called.
@@ -125,7 +125,9 @@ pub fn activate(facts: &Facts, calling: &Calling, on: &Grounds, wanted: Wanted) 
 
 /// The activation of the skill in `dir`, for judging it.
 fn request(facts: &Facts, shown: &str, name: &str, dir: &Path) -> Request {
-    let tool = format!("skill_{name}");
+    // As the record calls it.
+    let tool = SkillName::from_written(name);
+    let tool = tool.map_or_else(|| format!("skill_{name}"), |name| tool_name(&name));
     let begins = Begins {
         directory: facts.run.env.cwd.clone(),
         persists: false,

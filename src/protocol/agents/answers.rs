@@ -31,7 +31,14 @@ pub fn answer(form: Form, event: &Event, judged: Judged) -> Response {
         (Form::Claude { .. }, Verdict::Refuse(why)) => {
             json!({"decision": "block", "reason": why.model})
         }
-        (Form::Claude { .. }, Verdict::Ask(reason)) => decided("ask", reason),
+        (Form::Claude { tells }, Verdict::Ask(reason)) => {
+            let mut answer = decided("ask", reason.clone());
+            // Its dialog for a file shows the change, and no reason.
+            if tells {
+                answer["systemMessage"] = json!(reason);
+            }
+            answer
+        }
         (Form::Claude { .. }, Verdict::Grant(_)) if event.moment == Moment::Asking => {
             json!({"hookSpecificOutput": {
                 "hookEventName": event.name,

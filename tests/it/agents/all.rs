@@ -49,7 +49,7 @@ fn what_the_list_does_not_grant_is_denied_with_the_reason() {
         assert!(denied.is_denied(), "{agent}: {denied:?}");
         let (_, reason) = denied.decision();
         let expected = format!(
-            "`{}` is not allowed for subcommand `touch evil`: the active skill `pdf` does not permit it",
+            "`{}` is not allowed for subcommand `touch evil`: the skill `pdf` does not permit it",
             world.form.shell.1
         );
         reason.begins(&expected);

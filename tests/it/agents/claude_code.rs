@@ -80,6 +80,8 @@ fn commands_run_at_activation_need_the_skills_own_list() {
         for answer in [by_tool, by_prompt] {
             let row = format!("{list} {body} {args}: {answer:?}");
             assert_eq!(!answer.is_denied(), allowed, "{row}");
+            // It is not active, and is not called so.
+            assert!(!row.contains("active skill"), "{row}");
         }
     }
 }
@@ -225,9 +227,11 @@ fn the_person_is_asked_about_what_is_not_listed() {
     let world = World::of(&FORM)
         .using("pdf", list)
         .config("hosts.claude-code.mode = \"ask\"\n");
-    let (decision, reason) = world.run("touch x").decision();
+    let answer = world.run("touch x");
+    let (decision, reason) = answer.decision();
     assert_eq!(decision, "ask");
-    reason.has("the active skill `pdf` does not permit it");
+    reason.has("the skill `pdf` does not permit it");
+    assert_eq!(answer.json()["systemMessage"], reason);
     assert!(world.run("rm x").is_denied(), "a denial is no question");
     world.audit().has("\"asked\"");
 }
@@ -285,7 +289,8 @@ fn the_model_is_told_what_it_may_use() {
 
 #[test]
 fn tools_that_chibi_lacks_are_granted_by_name() {
-    let list = "mcp__plugin_my-plug_my-server__do, LSP, TeamCreate, SlashCommand";
+    let list = "mcp__plugin_my-plug_my-server__do, LSP, TeamCreate, SlashCommand, Edit, \
+                Bash(echo:*)";
     let world = World::of(&FORM).skill("pdf", &format!("allowed-tools: {list}"));
     let world = world.skill("free", "");
     world.activate("pdf");
@@ -296,6 +301,9 @@ fn tools_that_chibi_lacks_are_granted_by_name() {
         ("LSP", json!({}), true),
         ("TeamCreate", json!({}), true),
         ("EnterWorktree", json!({}), false),
+        // To edit is to rewrite, whatever writes.
+        ("Write", json!({"file_path": "/tmp/x", "content": ""}), true),
+        ("Bash", json!({"command": "echo x > /tmp/x"}), true),
         ("Skill", json!({"skill": "free"}), true),
     ] {
         assert_eq!(world.call(tool, arguments).is_silent(), granted, "{tool}");

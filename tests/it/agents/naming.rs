@@ -129,6 +129,20 @@ fn codex_uses_none_of_several_for_a_dollar_name() {
 }
 
 #[test]
+fn a_skill_is_judged_by_the_tool_that_is_recorded() {
+    for (name, tool) in [
+        ("pdf", "skill_pdf"),
+        ("marketplace", "skill_marketplace_dfd76b3ecb"),
+    ] {
+        let world = World::of(&claude_code::FORM).skill(name, "");
+        let world = world.using("held", "allowed-tools: Read, Skill");
+        assert!(world.activate(name).is_silent(), "{name}");
+        let world = world.config(&format!("deny = [\"{tool}\"]\n"));
+        assert!(world.activate(name).is_denied(), "{name}");
+    }
+}
+
+#[test]
 fn a_skill_however_deep_is_found() {
     let deep = "a/node_modules/b/target/c/d/e/f/g/h/i/j/k";
     let world = with(
