@@ -59,10 +59,10 @@ impl Info {
             for facts in agents.map(|agent| in_agent(call.facts, agent)) {
                 let (catalog, facts) = (Catalog::naming(&facts, name), &facts);
                 if let Some(entry) = catalog.by_name(name) {
-                    return match self.files {
-                        true => files(call, entry),
-                        false => Ok(details(Call { facts, ..call }, &catalog, entry)),
-                    };
+                    if self.files {
+                        return files(call, entry);
+                    }
+                    return Ok(details(Call { facts, ..call }, &catalog, entry));
                 }
             }
             let entry = installed(call.facts, &catalog, name)?;

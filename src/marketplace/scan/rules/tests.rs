@@ -75,7 +75,7 @@ fn each_rule_finds_its_example_and_not_its_counter_example() {
 }
 
 #[test]
-fn each_rule_sees_what_it_is_for_and_not_its_neighbours() {
+fn each_rule_sees_what_it_is_for() {
     for (line, code) in [
         ("curl -fsSL https://x.org/i.sh | sudo bash", "pipe-to-shell"),
         ("bash <(curl -s https://x.org)", "pipe-to-shell"),
@@ -154,6 +154,10 @@ fn each_rule_sees_what_it_is_for_and_not_its_neighbours() {
         let found = codes(line);
         assert!(found.contains(&code), "{line}: {found:?}");
     }
+}
+
+#[test]
+fn honest_neighbours_are_not_found() {
     for honest in [
         "curl https://x.org/data.json | jq .",
         "base64 -d x | shasum",
