@@ -26,6 +26,10 @@ impl Interpreter {
         let args = args.into_iter().map(Into::into).collect();
         Self { program, args }
     }
+
+    fn is_uv_run(&self) -> bool {
+        self.program.ends_with("uv") && self.args.first().is_some_and(|verb| verb == "run")
+    }
 }
 
 /// The interpreter for the regular file `script` of the skill in `skill_dir`, which the caller
@@ -51,6 +55,10 @@ pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result
         (_, Runner::Extension(candidates)) => among(candidates, label, env)?,
         (_, Runner::Shell) => among(&[("sh", &[])], label, env)?,
     };
+    if interpreter.is_uv_run() {
+        // What it installs is not what the script says.
+        interpreter.args.insert(1, "--quiet".into());
+    }
     // An absolute path: a file named `--help` cannot become an option of its interpreter.
     interpreter.args.push(script.into());
     Ok(interpreter)
@@ -131,11 +139,8 @@ fn is_executable(path: &Path) -> bool {
 }
 
 fn missing(label: &str, names: &str, first: &str) -> Error {
-    let how = system_install(first);
     let text = format!("`{label}` needs `{names}`, which was not found on PATH");
-    Error::new(text).hint(format!(
-        "tell the user to install it for this script: {how}"
-    ))
+    Error::new(text).hint(system_install(first))
 }
 
 fn unknown(label: &str, head: &[u8]) -> Error {
@@ -168,7 +173,7 @@ const PACKAGES: &str = "Rscript r-base r|awk gawk gawk|bash bash bash|convert im
 
 /// How to install a program for which no command is declared.
 pub fn system_install(program: &str) -> String {
-    let how = "the user can install it with the system's package manager";
+    let how = "it is for the user to install, with the system's package manager";
     let mut rows = PACKAGES.split('|').map(|row| row.split(' '));
     let named = rows.find_map(|mut row| {
         (row.next()? == program).then_some(())?;

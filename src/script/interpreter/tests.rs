@@ -53,7 +53,7 @@ fn the_shebang_comes_before_the_extension() {
         (
             "a.py",
             "#!/usr/bin/env -S uv run --script --python 3.14\n",
-            "uv run --script --python 3.14",
+            "uv run --quiet --script --python 3.14",
         ),
         ("a.ts", "#!/usr/bin/env npx tsx\n", "npx tsx"),
         ("a", "#! /bin/sh -e\r\n", "/bin/sh -e"),
@@ -102,11 +102,13 @@ fn without_one_the_extension_decides() {
 
 #[test]
 fn python_with_declared_dependencies_runs_under_uv() {
-    let uv = Ok("uv run --script");
+    let uv = Ok("uv run --quiet --script");
     let both = ["uv", "python3"];
     let with_shebang = format!("#!/usr/bin/env python3\n{BLOCK}");
     assert_eq!(chosen("a.py", BLOCK, &both).as_deref(), uv);
     assert_eq!(chosen("a", &with_shebang, &both).as_deref(), uv);
+    let itself = "#!/usr/bin/env -S uv run --script\n";
+    assert_eq!(chosen("a", itself, &both).as_deref(), uv);
     assert_eq!(
         chosen("a.py", BLOCK, &["python3"]).as_deref(),
         Ok("python3")
@@ -128,7 +130,7 @@ fn python_with_declared_dependencies_runs_under_uv() {
 fn python_with_a_list_of_packages_runs_under_uv() {
     let listed = chosen("listed.py", "print(1)", &["uv", "python3"]).unwrap();
     let (start, end) = (
-        "uv run --no-project --with-requirements /",
+        "uv run --quiet --no-project --with-requirements /",
         "/requirements.txt python",
     );
     assert!(
@@ -138,7 +140,7 @@ fn python_with_a_list_of_packages_runs_under_uv() {
     let own = chosen("listed.py", BLOCK, &["uv", "python3"]);
     assert_eq!(
         own.as_deref(),
-        Ok("uv run --script"),
+        Ok("uv run --quiet --script"),
         "its own list comes first"
     );
     let without = chosen("listed.py", "print(1)", &["python3"]);

@@ -126,7 +126,7 @@ fn a_script_with_declared_dependencies_is_handed_to_uv() {
     let path = format!("{}:/usr/bin:/bin", script.path("").display());
     script.base = crate::sys::Env::new([("PATH", path)], Path::new("/"));
     let called = text(&script);
-    assert!(called.starts_with("run --script /"), "{called}");
+    assert!(called.starts_with("run --quiet --script /"), "{called}");
     assert!(called.ends_with("/a.py one\n"), "{called}");
 }
 
