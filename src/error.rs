@@ -97,6 +97,7 @@ impl Error {
     /// Message and next step as sentences, for readers that get a single text.
     pub fn with_next_step(&self) -> String {
         match self.next_step() {
+            Some(question) if question.ends_with('?') => format!("{self}. Next: {question}"),
             Some(hint) => format!("{self}. Next: {hint}."),
             None => format!("{self}."),
         }

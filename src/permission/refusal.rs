@@ -28,8 +28,8 @@ struct Details {
     allowed: Vec<String>,
     /// Whether the host is chibi, which has tools of ours.
     of_chibi: bool,
-    /// What may be done instead.
-    instead: &'static str,
+    /// What to do instead, where more is known of the call.
+    instead: Option<String>,
 }
 
 /// The reason for a refusal.
@@ -77,7 +77,7 @@ impl Refusal {
             reason,
             allowed: Vec::new(),
             of_chibi: true,
-            instead: INSTEAD,
+            instead: None,
         }))
     }
 
@@ -98,19 +98,10 @@ impl Refusal {
         self
     }
 
-    /// Says that our own tools read the active skill's files and run its scripts.
+    /// Says what to do instead of a call that no rule grants.
     #[must_use]
-    pub fn about_own_file(mut self) -> Self {
-        self.0.instead = " Read the skill's files with read_skill_file, and run its scripts with \
-                          run_skill_script.";
-        self
-    }
-
-    /// Says who may allow a tool of the host that nothing here knows, and that seems to do no harm.
-    #[must_use]
-    pub fn of_harmless_tool(mut self) -> Self {
-        self.0.instead = " Do without it, or tell the user, who can allow it by its name in \
-                          `always_allowed` of the configuration.";
+    pub fn instead(mut self, advice: String) -> Self {
+        self.0.instead = Some(advice);
         self
     }
 
@@ -175,7 +166,10 @@ impl Refusal {
     /// Why it is refused, and what to do instead.
     fn explained(&self) -> (String, String) {
         const SIMPLER: &str = " Write it more simply, or tell the user that it cannot be checked.";
-        let instead = self.0.instead;
+        let instead = match &self.0.instead {
+            Some(instead) => format!(" {instead}"),
+            None => INSTEAD.to_owned(),
+        };
         let to_people = if self.0.of_chibi {
             " Use skill_marketplace, or tell the user the command."
         } else {
@@ -194,8 +188,8 @@ impl Refusal {
                 let active = brief(skill, 64);
                 let because = format!(": the skill `{active}` does not permit it{why}.");
                 // An agent shows the person this same text; in chibi they get one of their own.
-                let next = if self.0.of_chibi || instead != INSTEAD {
-                    instead.into()
+                let next = if self.0.of_chibi || self.0.instead.is_some() {
+                    instead
                 } else {
                     let instead = instead.trim_end_matches('.');
                     format!("{instead}: `agent-skills suggest {active}` shows what its list lacks.")
@@ -208,7 +202,7 @@ impl Refusal {
                 let because = format!(": `{source}` denies it with the rule `{rule}`.");
                 (because, advice.into())
             }
-            Reason::Protected { skill, why } => (while_active(skill, why), instead.into()),
+            Reason::Protected { skill, why } => (while_active(skill, why), instead),
             Reason::Unclear { skill, why } => (while_active(skill, why), SIMPLER.into()),
             Reason::OurProgram => (
                 ": while a skill or policy restricts, only people may run agent-skills, at a terminal."

@@ -16,14 +16,17 @@ use crate::activation::Enforcement;
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::host::agent::Mode;
-use crate::host::ours;
+use crate::host::{ours, tools};
 use crate::permission::{
     Call, Decision, OurTool, Outcome, Reason, Refusal, Scope, absolute_arguments, decide,
     decide_unreadable_state, denied,
 };
 use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of};
+use crate::protocol::Activate;
+use crate::protocol::called::resolve;
 use crate::session::{Seen, Session, Unreadable};
 use crate::sys::EntryName;
+use crate::sys::text::nearest;
 
 use lacking::Lack;
 pub use lacking::lacks_always_on;
@@ -196,6 +199,16 @@ fn denies_no_tool(policies: &Policies) -> bool {
 /// Decides on a call. If a policy, the session or the configuration cannot be read, only reading is
 /// allowed (fail-closed, docs/spec/README.md#laws).
 pub fn judge(on: &Grounds, request: &Request) -> Judged {
+    let judged = judge_one(on, request);
+    let reading = || Some(judge_one(on, &request.reads()?));
+    match judged.stopped() {
+        None => reading().filter(|it| it.stopped().is_some()),
+        Some(_) => None,
+    }
+    .unwrap_or(judged)
+}
+
+fn judge_one(on: &Grounds, request: &Request) -> Judged {
     let facts = on.facts;
     // With nothing active, the call need not be matched to a skill's script.
     let session = on.session.as_ref();
@@ -474,19 +487,32 @@ impl Case<'_> {
             .in_hosts_words(refusal, || self.enforcement.entries())
     }
 
-    /// Whether the call names a file of an active skill, for which the host has tools of ours.
-    fn names_own_file(&self) -> bool {
-        self.host.has_our_tools && {
-            let arguments = self.request.arguments.to_string();
-            let mut active = self.session.activated.iter();
-            active.any(|skill| arguments.contains(&skill.dir))
+    /// What to call in place of a tool that chibi has not, or for a file of an active skill, which only
+    /// tools of ours reach there.
+    fn instead(&self) -> Option<String> {
+        const OWN_FILE: &str = "Read the skill's files with read_skill_file, and run its scripts with run_skill_script.";
+        let tool = self.request.tool.as_str();
+        let arguments = self.request.arguments.to_string();
+        let mut active = self.session.activated.iter();
+        if active.any(|skill| arguments.contains(&skill.dir)) {
+            return Some(OWN_FILE.to_owned());
         }
+        let names = tools::of(self.facts.run.protocol?);
+        let is_there = tools::find(tool).is_some() || ours::is_ours(tool);
+        let near = nearest(tool, names).filter(|_| !is_there)?;
+        Some(format!("Did you mean `{near}`?"))
     }
 
     fn refused(&self, refusal: Refusal, event: Event) -> Judged {
         let mut refusal = self.in_hosts_words(refusal);
-        if self.names_own_file() {
-            refusal = refusal.about_own_file();
+        if self.host.has_our_tools {
+            let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
+            if is_unlisted && let Some(why) = no_skill(self.facts, self.request) {
+                return Judged::refused(why, event);
+            }
+            if let Some(advice) = self.instead() {
+                refusal = refusal.instead(advice);
+            }
         }
         let next = match refusal.reason() {
             Reason::NotGranted { skill, .. } => {
@@ -500,6 +526,18 @@ impl Case<'_> {
         };
         Judged::refused(why, event)
     }
+}
+
+/// Why a call of a skill's tool activates nothing: no such skill is offered.
+fn no_skill(facts: &Facts, request: &Request) -> Option<String> {
+    let is_skills = ours::is_ours(&request.tool) && matches!(request.asks, Asks::Other);
+    let wanted = Activate {
+        tool: request.tool.clone(),
+        skill: None,
+        arguments: None,
+    };
+    let error = is_skills.then(|| resolve(facts, wanted).err()).flatten()?;
+    Some(error.with_next_step())
 }
 
 /// Allows reading, and those of our own tools that only inform. Using a skill is refused, because what

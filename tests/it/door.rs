@@ -153,4 +153,22 @@ fn a_skill_that_does_not_exist_is_answered_with_the_nearest() {
         answer,
         "Error: there is no tool `skill_pdf-from`\ndid you mean `pdf-forms`?"
     );
+    // Also while a skill restricts, when a tool that is not there is no matter of its list.
+    let host = host.skill("reads", "allowed-tools: Read", "body").skill(
+        "hidden",
+        "disable-model-invocation: true",
+        "body",
+    );
+    host.activates("reads");
+    for (tool, expected) in [
+        (
+            "skill_pdf-from",
+            "there is no tool `skill_pdf-from`. Next: did you mean `pdf-forms`?",
+        ),
+        ("skill_hidden", "there is no tool `skill_hidden`"),
+        ("fiel_head", "does not permit it. Allowed: file_head"),
+        ("fiel_head", "Did you mean `file_head`?"),
+    ] {
+        host.blocks(tool, &json!({})).has(expected);
+    }
 }

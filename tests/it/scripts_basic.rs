@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
+use crate::host::{Has, write_at};
 
 #[track_caller]
 pub fn run(host: &Host, script: &str, mut more: Value) -> String {
@@ -122,4 +122,38 @@ fn scripts_at_once_do_not_end_each_other() {
             });
         }
     });
+}
+
+#[test]
+fn a_file_of_the_project_is_input_where_it_may_be_read() {
+    for host in Host::both() {
+        let host = with_script(host, "cat")
+            .skill("reads", "allowed-tools: Read(docs/**)", "")
+            .file("reads/a.sh", "cat");
+        for path in ["docs/in.json", "src/in.json", "x"] {
+            write_at(host.project().join(path), path);
+        }
+        let link = host.project().join("docs/out");
+        std::os::unix::fs::symlink("/etc/hostname", link).unwrap();
+        let call =
+            |skill: &str, path: &str| json!({"skill": skill, "script": "a.sh", "stdin_file": path});
+        let runs = |skill: &str, path: &str| host.tool("run_skill_script", &call(skill, path));
+        for path in ["docs/in.json", "src/in.json"] {
+            assert_eq!(runs("x", path), path);
+        }
+        for path in ["docs/out", "docs/none", "docs", "../x", "/etc/hostname"] {
+            host.allows("run_skill_script", &call("x", path));
+            runs("x", path).begins("Error: `stdin_file`: the project has no file `");
+        }
+        let both = json!({"skill": "x", "script": "a.sh", "stdin": "a", "stdin_file": "x"});
+        host.tool("run_skill_script", &both)
+            .has("`stdin` and `stdin_file` exclude each other");
+        host.activates("reads");
+        host.allows("run_skill_script", &call("reads", "docs/in.json"));
+        assert_eq!(runs("reads", "docs/in.json"), "docs/in.json");
+        for path in ["src/in.json", "docs/../x", "docs/out", "/etc/hostname"] {
+            host.blocks("run_skill_script", &call("reads", path))
+                .has("`file_head` is not allowed for path");
+        }
+    }
 }

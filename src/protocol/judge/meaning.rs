@@ -51,7 +51,11 @@ pub fn meaning(
         }
         ToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
             let named = skill("skill", start.skill.as_deref());
-            script(start, dir(&start.skill).as_deref(), named)
+            let mut meant = script(start, dir(&start.skill).as_deref(), named);
+            // Its path can be written in many ways.
+            let input = start.stdin_file.as_ref();
+            meant.extend(input.map(|_| Meant::doubtful("stdin_file")));
+            meant
         }
         ToolCall::RunSkillScript(RunSkillScript::Job { job, stop, format }) => vec![
             Meant::text("job", job),
@@ -181,6 +185,7 @@ fn script(start: &StartScript, dir: Option<&Path>, named: Meant) -> Vec<Meant> {
         script,
         args,
         stdin,
+        stdin_file: _,
         workdir,
         env,
         timeout_secs,

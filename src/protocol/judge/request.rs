@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -145,6 +145,17 @@ impl Request {
         }
     }
 
+    /// The reading of a file that the call asks for besides, as that of a tool of the host.
+    pub fn reads(&self) -> Option<Self> {
+        match self.our_call()? {
+            ToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
+                let path = start.stdin_file.as_ref()?;
+                Some(Self::of_tool("file_head", json!({"path": path})))
+            }
+            _ => None,
+        }
+    }
+
     /// The directory of the skill whose script it runs, found as its tool finds it: skills may share a
     /// name, and a skill may have several spellings.
     pub fn script_of(&self, facts: &Facts, session: &Session) -> Option<PathBuf> {
@@ -201,11 +212,15 @@ impl Request {
             Some(shown) if is_known || !is_harmless(&self.arguments) => {
                 refusal.in_agent(shown, entries())
             }
-            Some(shown) => refusal.in_agent(shown, entries()).of_harmless_tool(),
+            Some(shown) => refusal.in_agent(shown, entries()).instead(ALLOW_IT.into()),
             None => refusal,
         }
     }
 }
+
+/// What to do about a tool of the host that nothing here knows, and that seems to do no harm.
+const ALLOW_IT: &str = "Do without it, or tell the user, who can allow it by its name in \
+                        `always_allowed` of the configuration.";
 
 /// Whether no argument has the form of a command, a file or an address.
 fn is_harmless(arguments: &Value) -> bool {

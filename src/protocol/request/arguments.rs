@@ -14,7 +14,7 @@ fn keys(tool: &str) -> Option<&'static str> {
         ours::MARKETPLACE => "action skill_ref query arguments",
         ours::READ_FILE => "skill path offset limit pattern",
         ours::RUN_SCRIPT => {
-            "skill script path args stdin workdir env timeout_secs background format job stop"
+            "skill script path args stdin stdin_file workdir env timeout_secs background format job stop"
         }
         ours::SESSION => "action names mode all",
         ours::PROPOSE => "skill diff justification evidence",

@@ -41,6 +41,9 @@ pub struct StartScript {
     pub args: Vec<String>,
     /// Its standard input.
     pub stdin: String,
+    /// The file of the project that is its standard input instead.
+    #[serde(deserialize_with = "name")]
+    pub stdin_file: Option<String>,
     /// Where it runs.
     pub workdir: WorkDir,
     /// Further environment variables.
@@ -128,6 +131,9 @@ impl RunSkillScript {
                 Err(wrong("`stop` needs `job`: which one is to be stopped"))
             }
             (None, None) => Err(wrong("missing field `script`")),
+            (None, Some(_)) if start.stdin_file.is_some() && !start.stdin.is_empty() => {
+                Err(wrong("`stdin` and `stdin_file` exclude each other"))
+            }
             (None, Some(script)) => Ok(Self::Start(StartScript { script, ..start })),
         }
     }

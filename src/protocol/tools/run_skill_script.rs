@@ -2,19 +2,23 @@
 //! host's time is up (docs/spec/hosts.md#time-limits): `run_skill_script`, which runs a bundled
 //! script and returns its output, or the new output of a job; and commands that access the network.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::activation::{meant_skill, owner, run_limits, with_outcome};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::policy::{Event, script_wait};
 use crate::protocol::{Format, Response, RunSkillScript, StartScript, WorkDir};
-use crate::script::{self, Jobs, Outcome, Ran, Request};
-use crate::skill::SkillPath;
-use crate::sys::{limits, warn};
+use crate::script::{self, JobId, Jobs, Outcome, Ran, Request};
+use crate::skill::{SkillPath, one_line};
+use crate::sys::text::quoted;
+use crate::sys::{files, limits, warn};
 
+/// How long a script may take unmentioned.
+const SLOW: Duration = Duration::from_secs(2);
 /// The verbs that access the network.
 const LONG: [&str; 2] = ["install", "update"];
 
@@ -52,7 +56,7 @@ fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
         label: &call.script,
         workdir: workdir.as_deref(),
         args: &call.args,
-        stdin: call.stdin.as_bytes(),
+        stdin: &input(facts, call)?,
         env: &env,
         settings: &settings,
         limits: &run_limits(facts, limit, wait),
@@ -64,8 +68,43 @@ fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
         .with("args", call.args.clone())
         .with("job", ran.outcome.job().map(ToString::to_string));
     record(facts, event, &ran.outcome);
+    let what = one_line(&format!("`{}` of the skill `{}`", call.script, skill.name));
+    let job = ran.outcome.job().map(JobId::as_str);
+    if let Some(line) = slow(&what, job, ran.outcome.duration) {
+        warn(format_args!("{line}"));
+    }
     let text = shown(&ran.outcome, &call.script, call.format);
     Ok(answer(ran, text))
+}
+
+/// The line for the person, who only sees that a script was called: that it took long, or goes on.
+fn slow(what: &str, job: Option<&str>, took: Duration) -> Option<String> {
+    match job {
+        Some(job) => Some(format!(
+            "{what} goes on as a job: `agent-skills jobs --follow {job}` shows it"
+        )),
+        None => (took > SLOW).then(|| format!("{what} took {} s", took.as_secs())),
+    }
+}
+
+/// What the script reads. A file of the project is opened in it, so that no link leads out.
+fn input<'a>(facts: &Facts, call: &'a StartScript) -> Result<Cow<'a, [u8]>> {
+    let Some(written) = &call.stdin_file else {
+        return Ok(call.stdin.as_bytes().into());
+    };
+    let root = facts.run.env.project_root();
+    let path = SkillPath::parse(written, &root);
+    let (_, file, about) = path.and_then(|path| path.open(&root)).map_err(|_| {
+        let text = format!(
+            "`stdin_file`: the project has no file `{}`",
+            quoted(written)
+        );
+        Error::new(text).hint("give its path in the project, or the text as `stdin`")
+    })?;
+    let bytes = files::read_file_capped(&file, about.len(), limits::RESOURCE_FILE);
+    bytes
+        .map(Cow::Owned)
+        .map_err(|error| Error::io("read", Path::new(written), &error))
 }
 
 /// The answer. Writing it releases a new job: one whose id nobody received ends with this process.
@@ -152,4 +191,21 @@ fn run_command(facts: &Facts, words: &[String], wait: Duration) -> Result<Respon
         _ => ran.outcome.text(),
     };
     Ok(answer(ran, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_took_long_or_goes_on_is_told() {
+        let line = |job, millis| slow("`a.sh`", job, Duration::from_millis(millis));
+        assert_eq!(line(None, 1999), None);
+        assert_eq!(line(None, 3100).as_deref(), Some("`a.sh` took 3 s"));
+        let told = line(Some("x7"), 0).unwrap();
+        assert!(
+            told.contains("goes on as a job: `agent-skills jobs --follow x7`"),
+            "{told}"
+        );
+    }
 }
