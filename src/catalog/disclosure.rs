@@ -98,14 +98,14 @@ fn intro(one_tool: bool) -> String {
     let call = if one_tool {
         "call the tool `skill` with its name as skill_name"
     } else {
-        "call its tool"
+        "call its tool skill_NAME"
     };
     format!(
         "## Available Agent Skills\n\n\
          Skills are instructions for specific tasks. When a task matches a skill's description, \
-         prefer that skill: {call} first, then follow the instructions it returns. Paths in a skill are relative to \
-         its directory. Run its scripts with run_skill_script instead of reading them; read its \
-         other files with read_skill_file when you need them.\n"
+         prefer that skill: {call} first, then follow the instructions it returns. Run its \
+         scripts with run_skill_script instead of reading them; read its other files with \
+         read_skill_file when you need them.\n"
     )
 }
 
@@ -152,7 +152,7 @@ mod tests {
         let disclosure = Disclosure::new(&two);
         let block = &disclosure.block;
         assert!(block.starts_with("## Available Agent Skills\n"));
-        assert!(block.ends_with("\n\n- a (tool `skill_a`): does a\n- b (tool `skill_b`): does b"));
+        assert!(block.ends_with("\n\n- a: does a\n- b: does b"));
         assert!(disclosure.cut.is_empty());
     }
 
@@ -184,7 +184,7 @@ mod tests {
             "{}",
             chars(block)
         );
-        assert!(block.contains("): dddddddddd\n"), "{block}");
+        assert!(block.contains(": dddddddddd\n"), "{block}");
         let lengths: Vec<usize> = block
             .lines()
             .filter(|l| l.ends_with('…'))

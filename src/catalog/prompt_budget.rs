@@ -19,10 +19,10 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The line of a skill, with its tool unless one tool serves all.
+    /// The line of a skill, with its tool unless one tool serves all or its name tells the tool.
     pub fn new(offered: &Offered<'a>, one_tool: bool) -> Self {
         let name = &offered.skill.name;
-        let head = if one_tool {
+        let head = if one_tool || offered.tool == format!("skill_{name}") {
             format!("- {name}")
         } else {
             format!("- {name} (tool `{}`)", offered.tool)

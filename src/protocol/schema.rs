@@ -26,7 +26,7 @@ pub const HOOKS: [&str; 11] = [
 ];
 
 const WHICH_SKILL: &str = "Its name (default: the last loaded)";
-const PATH: &str = "Path in the skill's directory";
+const PATH: &str = "Path in its directory";
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
 pub fn schema(facts: &Facts) -> Response {
@@ -59,7 +59,7 @@ fn with_skills(facts: &Facts, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<V
         let arguments = argument_description(hint.as_deref());
         json!({
             "name": offered.tool,
-            "description": format!("Activate the skill `{}`", offered.skill.name),
+            "description": "Activate this skill",
             "parameters": parameters(&[("arguments", "string", &arguments)], &[]),
         })
     }));
@@ -106,8 +106,7 @@ fn fixed_tools() -> Vec<Value> {
         }),
         json!({
             "name": ours::READ_FILE,
-            "description": "Read a file of a skill, which no other tool reaches. To run a \
-                script, use run_skill_script.",
+            "description": "Read a file of a skill, which no other tool reaches.",
             "parameters": parameters(&[
                 ("skill", "string", WHICH_SKILL),
                 ("path", "string", PATH),
@@ -126,13 +125,11 @@ fn fixed_tools() -> Vec<Value> {
                 ("script", "string", PATH),
                 ("args", "array", "Command-line arguments"),
                 ("stdin", "string", "Standard input"),
-                ("workdir", "string",
-                    "skill (default), project, temp (empty, deleted afterwards), or a directory \
-                     of the skill"),
+                ("stdin_file", "string", "A file of the project as standard input"),
+                ("workdir", "string", "skill (default), project, temp, or a directory of the skill"),
                 ("env", "object", "More environment variables"),
                 ("timeout_secs", "number", "Time limit, usually at most 120"),
                 ("background", "boolean", "Make it a job at once"),
-                ("format", "string", "text (default) or json"),
                 ("job", "string", "ID of a job, in place of script"),
                 ("stop", "boolean", "With job: end it"),
             ], &[]),
@@ -140,8 +137,7 @@ fn fixed_tools() -> Vec<Value> {
         }),
         json!({
             "name": ours::SESSION,
-            "description": "Show or change which skills are active, as JSON. Usually only the \
-                user can unload a skill that restricts tools.",
+            "description": "Show or change which skills are active.",
             "parameters": parameters(&[
                 ("action", "string", "load (names, mode), unload (names or all) or status"),
                 ("names", "array", "Names of skills, in this order: all or none"),
@@ -164,8 +160,8 @@ fn propose_tool() -> Value {
             decides.",
         "parameters": parameters(&[
             ("skill", "string", "Its name"),
-            ("diff", "string", "Unified diff against its files, such as SKILL.md"),
-            ("justification", "string", "The reason, for the user"),
+            ("diff", "string", "Unified diff of its files"),
+            ("justification", "string", "The reason"),
             ("evidence", "string", "Such as an error message"),
         ], &["skill", "diff", "justification"]),
         "summary_params": ["skill"],

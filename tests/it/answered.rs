@@ -83,8 +83,7 @@ fn the_prompt_says_how_skills_are_used() {
     let prompt = Host::stdin().skill("x", "", "").prompt();
     prompt
         .has("prefer that skill")
-        .has("call its tool first")
-        .has("relative to its directory")
+        .has("call its tool skill_NAME first")
         .has("instead of reading");
 }
 

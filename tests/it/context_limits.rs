@@ -21,11 +21,11 @@ fn what_does_not_fit_is_named_to_model_and_user() {
     let (prompt, told) = prompt_in(&host, "default");
     prompt.has("Body of short.");
     prompt.lacks("long long");
-    prompt.has("\n- long (tool `skill_long`)");
+    prompt.has("\n- long: ");
     told.has("`long` is not always on: it has 4");
     told.has("of 40000 are left");
     let (prompt, told) = prompt_in(&host, "default");
-    prompt.has("\n- long (tool `skill_long`)");
+    prompt.has("\n- long: ");
     assert_eq!(told, "", "once");
     // What was not handed over is not in force.
     host.allows("shell_exec", &json!({"command": "ls"}));
@@ -93,7 +93,7 @@ fn the_catalog_limits_what_a_context_sees() {
         let (prompt, _) = prompt_in(&host, context);
         let names = ["deploy", "ops-log", "poem"].into_iter();
         names
-            .filter(|name| prompt.contains(&format!("`skill_{name}`")))
+            .filter(|name| prompt.contains(&format!("\n- {name}: ")))
             .collect::<Vec<_>>()
     };
     assert_eq!(seen("default"), ["deploy", "ops-log", "poem"]);

@@ -33,7 +33,7 @@ fn the_prompt_names_each_skill_and_is_silent_without_any() {
         let host = host.skill("pdf", "", "");
         let prompt = host.prompt();
         assert!(prompt.starts_with("## Available Agent Skills\n"));
-        assert!(prompt.contains("- pdf (tool `skill_pdf`): Does pdf."));
+        assert!(prompt.contains("- pdf: Does pdf."));
     }
 }
 

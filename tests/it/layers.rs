@@ -69,7 +69,10 @@ pub fn codes(host: &Host, name: &str) -> Vec<String> {
 pub fn is_offered(host: &Host, name: &str) -> bool {
     let tool = format!("skill_{name}");
     let in_schema = host.tool_names().contains(&tool);
-    let in_prompt = host.prompt().contains(&format!("`{tool}`"));
+    let prompt = host.prompt() + "\n";
+    let in_prompt = [":", "\n"]
+        .iter()
+        .any(|end| prompt.contains(&format!("\n- {name}{end}")));
     assert_eq!(
         in_schema, in_prompt,
         "{name} is in one and not in the other"

@@ -58,7 +58,7 @@ fn above_the_limit_one_tool_stands_for_all_skills() {
         let host = with_generated(host, TOOLS);
         assert_eq!(host.skill_tools().len(), TOOLS);
         assert!(!host.tool_names().contains(&"skill".to_owned()));
-        assert!(host.prompt().contains("(tool `skill_"));
+        assert!(host.prompt().contains("its tool skill_NAME first"));
 
         let host = host.skill("last", "", "body");
         assert!(host.skill_tools().is_empty());
@@ -204,5 +204,44 @@ fn characters_per_skill() {
         let each = (schema + prompt) / count;
         println!("| {count} | {schema} | {prompt} | {each} |");
         assert!(each <= most, "{count}: {each}");
+    }
+}
+
+/// What a model reads of ten real skills before any is called: the tools as the newer host passes them
+/// on, and the prompt.
+#[test]
+fn ten_real_skills_cost_little_and_nothing_is_said_twice() {
+    let corpus = crate::corpus::corpus().unwrap_or_default();
+    let ten = corpus.iter().filter(|(name, _)| name.starts_with("obra+"));
+    let host = Host::stdin();
+    for (name, from) in ten.take(10) {
+        let name = name.rsplit("--").next().unwrap();
+        crate::corpus::copy(from, &host.skills_dir().join(name));
+    }
+    let mut tools = host.schema();
+    tools.retain(|tool| tool["name"] != "agent-skills");
+    let passed = tools.iter().map(|tool| {
+        let parameters = &tool["parameters"];
+        let properties = parameters["properties"].as_object().unwrap().iter();
+        let pass = |it: &Value| json!({"type": it["type"], "description": it["description"]});
+        let properties: serde_json::Map<_, _> = properties
+            .map(|(key, it)| (key.clone(), pass(it)))
+            .collect();
+        let parameters = json!({"type": "object", "properties": properties,
+            "required": parameters["required"]});
+        json!({"name": tool["name"], "description": tool["description"],
+            "parameters": parameters})
+    });
+    let schema = json!(passed.collect::<Vec<_>>()).to_string();
+    let prompt = host.prompt();
+    let size = schema.len() + prompt.len();
+    println!("schema {}, prompt {}", schema.len(), prompt.len());
+    assert!(size <= 7_500, "{size}");
+    let catalog = host.catalog();
+    for offered in catalog.offered() {
+        let (name, told) = (offered.skill.name.as_str(), offered.told());
+        assert_eq!(prompt.matches(&*told).count(), 1, "{name}");
+        assert!(!schema.contains(&*told), "{name}");
+        assert_eq!(schema.matches(name).count(), 1, "{name}");
     }
 }

@@ -179,7 +179,7 @@ fn a_missing_skill_is_told_and_lets_the_conversation_go_on() {
     answer["inject"]
         .as_str()
         .unwrap()
-        .has("skill_free")
+        .has("- free: ")
         .lacks("must");
     told.has("requires the skill `must`: there is no");
     host.hook_with_stderr("post_system_prompt", &data);
