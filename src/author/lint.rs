@@ -257,18 +257,14 @@ fn fault(fields: &Fields, key: &str, known: &Known, value: &Value) -> Option<Fau
 fn scope(value: &Value) -> Option<Fault> {
     const REMEDY: &str =
         "write `scope: {agents: [ops*], tenants: [acme], environments: [production]}`";
-    let Value::Object(map) = value else {
-        let why = "is not a mapping, so the skill is offered everywhere";
-        return Some(("field-ignored", why, REMEDY));
-    };
-    let why = if !map.keys().all(|key| SkillScope::reads(key)) {
-        "has a key that is not read"
-    } else if !map.values().all(|value| value.is_null() || is_text(value)) {
-        "has a value that is not a list of names"
-    } else {
-        return None;
-    };
-    Some(("field-value", why, REMEDY))
+    match SkillScope::read(value) {
+        Ok(Some(_)) => None,
+        Ok(None) => {
+            let why = "is not a mapping, so the skill is offered everywhere";
+            Some(("field-ignored", why, REMEDY))
+        }
+        Err(why) => Some(("field-value", why, REMEDY)),
+    }
 }
 
 fn execution(value: &Value) -> Option<Fault> {

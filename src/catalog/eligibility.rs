@@ -200,7 +200,12 @@ impl<'a> Rules<'a> {
     }
 
     pub(super) fn out_of_scope(&self, skill: &Skill) -> Option<Refusal> {
-        let (scope, config) = (skill.fields.scope(), &self.config);
+        let refused = |why: String| Some((Withheld::Excluded, Diagnostic::HiddenScope(why)));
+        let scope = match skill.fields.scope() {
+            Ok(scope) => scope,
+            Err(why) => return refused(format!("{why}, so it is offered nowhere")),
+        };
+        let config = &self.config;
         let outside = |allowed: &[String], here: Option<&str>| {
             !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))
         };
@@ -216,8 +221,9 @@ impl<'a> Rules<'a> {
             return None;
         };
         let allowed = allowed.join(", ");
-        let why = Diagnostic::HiddenScope(what.into(), allowed, here.into());
-        Some((Withheld::Excluded, why))
+        refused(format!(
+            "is the {what} {allowed}, and this {here} is none of them"
+        ))
     }
 
     /// If the host has named no context, only the patterns that match every context apply. If it

@@ -1,7 +1,5 @@
 //! Which skills a skill requires (`requires` in its frontmatter), directly or indirectly.
 
-use serde_json::Value;
-
 use super::{Catalog, Entry};
 use crate::skill::{Skill, SkillName, one_line};
 use crate::sys::limits;
@@ -28,7 +26,7 @@ impl Catalog {
     }
 
     fn follow(&self, skill: &Skill, path: &mut Vec<SkillName>, required: &mut Required) {
-        for written in written(skill) {
+        for written in skill.fields.requires() {
             let offered = self.by_name(&written).and_then(Entry::offered);
             let Some(offered) = offered else {
                 let shown = one_line(&written);
@@ -60,22 +58,6 @@ impl Catalog {
             required.names.push(name.clone());
         }
     }
-}
-
-/// The names in the field: a list, or a text with commas or spaces. A table, which other clients
-/// use, names programs and variables and is ignored.
-fn written(skill: &Skill) -> Vec<String> {
-    let names: Vec<&str> = match skill.fields.value("requires") {
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
-        Some(Value::String(text)) => text
-            .split(|c: char| c == ',' || c.is_whitespace())
-            .collect(),
-        _ => Vec::new(),
-    };
-    let given = names.into_iter().filter(|name| !name.trim().is_empty());
-    // One above the limit, to detect that there are more.
-    let given = given.take(limits::REQUIRED_SKILLS + 1);
-    given.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

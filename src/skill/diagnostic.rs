@@ -169,9 +169,9 @@ pub enum Diagnostic {
     /// What is required of its signature, and what is wrong.
     #[error("{0}")]
     HiddenUnsigned(String),
-    /// What its author names, as a list, and what this is.
-    #[error("its scope is the {0} {1}, and this {2} is none of them")]
-    HiddenScope(String, String, String),
+    /// What its author names, and what this is.
+    #[error("its scope {0}")]
+    HiddenScope(String),
     /// The context.
     #[error("the configuration's `catalog` leaves it out of the context `{0}`")]
     HiddenCatalog(String),

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use super::restricting::RestrictingKey;
 use super::{Fields, folds_to};
+use crate::sys::limits;
+use crate::sys::text::nearest;
 
 /// The frontmatter's `scope`. An empty list allows everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,10 +25,53 @@ impl SkillScope {
     const TENANTS: [&str; 3] = ["tenants", "tenant", "tenantids"];
     const ENVIRONMENTS: [&str; 3] = ["environments", "environment", "envs"];
 
-    /// Whether one of the lists is read under this key.
-    pub fn reads(key: &str) -> bool {
+    /// Reads a `scope`; `None` if it is another client's, which uses the key for other things.
+    ///
+    /// # Errors
+    /// Why it limits nothing that is known, although it names a list of these.
+    pub fn read(value: &Value) -> Result<Option<Self>, &'static str> {
         let all = [Self::AGENTS, Self::TENANTS, Self::ENVIRONMENTS];
-        all.as_flattened().iter().any(|known| folds_to(key, known))
+        let all = all.as_flattened();
+        let Value::Object(scope) = value else {
+            let text = value.to_string().to_lowercase();
+            let is_ours = text.contains([':', '=']) && all.iter().any(|key| text.contains(key));
+            return if is_ours {
+                Err("is not a mapping")
+            } else {
+                Ok(None)
+            };
+        };
+        let is_near = |key: &String| nearest(key, all.iter().copied()).is_some();
+        if !scope.is_empty() && !scope.keys().any(is_near) {
+            return Ok(None);
+        }
+        let is_read = |key: &String| all.iter().any(|known| folds_to(key, known));
+        if !scope.keys().all(is_read) {
+            return Err("has a key that is not read");
+        }
+        let is_list = |value: &Value| match value {
+            Value::Array(items) => items
+                .iter()
+                .all(|item| !item.is_array() && !item.is_object()),
+            value => !value.is_object(),
+        };
+        if !scope.values().all(is_list) {
+            return Err("has a value that is not a list of names");
+        }
+        let scope = Fields::from(scope.clone());
+        let list = |keys: [&str; 3]| {
+            let found = keys.iter().find_map(|key| scope.spelled(key));
+            let text = found
+                .and_then(|(key, _)| scope.text(key))
+                .unwrap_or_default();
+            let words = text.split([',', ' ']).filter(|word| !word.is_empty());
+            words.map(str::to_owned).collect()
+        };
+        Ok(Some(Self {
+            agents: list(Self::AGENTS),
+            tenants: list(Self::TENANTS),
+            environments: list(Self::ENVIRONMENTS),
+        }))
     }
 }
 
@@ -54,25 +99,30 @@ impl Fields {
         !folded.iter().any(|key| self.flag(key) == Some(false))
     }
 
-    /// The field `scope`, if it is a mapping; other clients use the key for other things.
-    pub fn scope(&self) -> SkillScope {
-        let Some((_, Value::Object(scope))) = self.spelled("scope") else {
-            return SkillScope::default();
+    /// The field `scope`; none if it is absent or another client's.
+    ///
+    /// # Errors
+    /// As [`SkillScope::read`].
+    pub fn scope(&self) -> Result<SkillScope, &'static str> {
+        let scope = self.spelled("scope");
+        let read = scope.map_or(Ok(None), |(_, value)| SkillScope::read(value));
+        read.map(Option::unwrap_or_default)
+    }
+
+    /// The skills that `requires` names: a list, or a text with commas or spaces. A table, which other
+    /// clients use, names programs and variables and is ignored.
+    pub fn requires(&self) -> Vec<String> {
+        let names: Vec<&str> = match self.value("requires") {
+            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+            Some(Value::String(text)) => text
+                .split(|c: char| c == ',' || c.is_whitespace())
+                .collect(),
+            _ => Vec::new(),
         };
-        let scope = Self::from(scope.clone());
-        let list = |keys: [&str; 3]| {
-            let found = keys.iter().find_map(|key| scope.spelled(key));
-            let text = found
-                .and_then(|(key, _)| scope.text(key))
-                .unwrap_or_default();
-            let words = text.split([',', ' ']).filter(|word| !word.is_empty());
-            words.map(str::to_owned).collect()
-        };
-        SkillScope {
-            agents: list(SkillScope::AGENTS),
-            tenants: list(SkillScope::TENANTS),
-            environments: list(SkillScope::ENVIRONMENTS),
-        }
+        let given = names.into_iter().filter(|name| !name.trim().is_empty());
+        // One above the limit, to detect that there are more.
+        let given = given.take(limits::REQUIRED_SKILLS + 1);
+        given.map(str::to_owned).collect()
     }
 
     /// `when_to_use` in any spelling, which continues the description (docs/spec/skills.md#fields).
@@ -162,10 +212,28 @@ mod tests {
     fn scopes_are_lists_or_words_and_nothing_else() {
         let scope =
             fields("scope: {agents: [a, b*], tenant: acme, environments: 'prod, test'}").scope();
+        let scope = scope.unwrap();
         assert_eq!(scope.agents, ["a", "b*"]);
         assert_eq!(scope.tenants, ["acme"]);
         assert_eq!(scope.environments, ["prod", "test"]);
-        assert_eq!(fields("scope: project").scope(), SkillScope::default());
+        for another in [
+            "scope: project",
+            "scope: [a, tenants]",
+            "scope: {x: 1}",
+            "scope: ~",
+        ] {
+            assert_eq!(fields(another).scope(), Ok(SkillScope::default()));
+        }
+        for unread in [
+            "scope: 'tenants: acme'",
+            "scope: [tenants: acme]",
+            "scope: tenant=acme",
+            "scope: {tenannts: acme}",
+            "scope: {tenants: {acme: true}}",
+            "scope: {tenants: [[acme]]}",
+        ] {
+            assert!(fields(unread).scope().is_err(), "{unread}");
+        }
     }
 
     #[test]

@@ -84,11 +84,24 @@ fn a_scope_limits_contexts_tenants_and_environments() {
     );
     host.tool("skill_agent", &json!({})).begins("Error: ");
     host.allows("skill_agent", &json!({}));
-    in_context("ops-2").has("skill_agent");
+    in_context("ops-2").has("- agent: ");
     host.tool("skill_agent", &json!({})).has("<skill_content");
     host.config("tenant = \"Acme\"\nenvironment = \"test\"");
-    in_context("default")
-        .has("skill_tenant")
-        .lacks("skill_place");
+    in_context("default").has("- tenant: ").lacks("- place: ");
     assert!(codes(&host, "place").contains(&"hidden-scope".to_owned()));
+    // A policy's values count, whatever the user configured; and what names a list but is not read limits.
+    let host = host
+        .policy("[enforce]\ntenant = 'other'\nenvironment = 'Production'\n")
+        .skill("unread", "scope: {tenannts: other}", "")
+        .skill("others", "scope: project", "");
+    for (skill, is_there) in [
+        ("tenant", false),
+        ("place", true),
+        ("unread", false),
+        ("others", true),
+    ] {
+        assert_eq!(is_offered(&host, skill), is_there, "{skill}");
+    }
+    host.succeeds(&["list", "--long"])
+        .has("its scope has a key that is not read, so it is offered nowhere");
 }

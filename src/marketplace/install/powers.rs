@@ -160,7 +160,10 @@ fn written(fields: &Fields, key: &str) -> Option<String> {
 }
 
 fn scope(fields: &Fields) -> Option<String> {
-    let scope = fields.scope();
+    let scope = match fields.scope() {
+        Ok(scope) => scope,
+        Err(why) => return Some(format!("{why}, so it is offered nowhere")),
+    };
     let all = [
         ("agents", scope.agents),
         ("tenants", scope.tenants),
