@@ -42,6 +42,28 @@ fn what_is_missing_is_told_at_install_and_wherever_people_look() {
             "{words:?}: {ran:?}"
         );
     }
+    // What the same source has comes with it, and what that requires; nothing that is there already.
+    let one =
+        |name: &str, more: &str| skill(name).replace("---\nBody", &format!("{more}---\nBody"));
+    let (a, b) = (one("a", "requires: [b, ocr]\n"), one("b", "requires: c\n"));
+    hub.repository(
+        "acme/more",
+        &[
+            ("skills/a/SKILL.md", &*a),
+            ("skills/b/SKILL.md", &*b),
+            ("skills/c/SKILL.md", &*skill("c")),
+            ("skills/d/SKILL.md", &*skill("d")),
+            ("skills/ocr/SKILL.md", &*skill("ocr")),
+        ],
+    );
+    host.succeeds(&["install", "acme/more@a", "--dry-run"])
+        .has("would install `a`")
+        .has("would install `c`");
+    host.succeeds(&["install", "acme/more@a"])
+        .lacks("requires-missing");
+    let there = |name: &&str| host.skills_dir().join(name).exists();
+    let all = ["a", "b", "c", "d", "acme--ocr"].into_iter().filter(there);
+    assert_eq!(all.collect::<Vec<_>>(), ["a", "b", "c"]);
     // Beside each other, skills that are not installed are there for their author.
     let dir = host.project().join("mine");
     for (name, more) in [("a", "requires: [b]\n"), ("b", "")] {

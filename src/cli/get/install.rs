@@ -27,7 +27,7 @@ use crate::marketplace::{
     Updated, offered_name,
 };
 use crate::policy::Event;
-use crate::skill::{Skill, one_line};
+use crate::skill::{Skill, SkillName, one_line};
 
 /// Install skills from a repository, archive, site or directory
 #[derive(Debug, clap::Args)]
@@ -194,6 +194,7 @@ impl Install {
             reading: self.reading,
             takes_first_signer,
             pick,
+            is_missing: None,
         }
     }
 
@@ -215,7 +216,12 @@ impl Install {
         let pick = picking(call, Some(reference), &command);
         let is_models =
             call.caller == Caller::Host || agent_above(call.facts, call.caller).is_some();
-        let options = self.options(!is_models, pick.as_ref().map(|pick| pick as Pick));
+        let catalog = Catalog::of(call.facts);
+        let is_missing = |name: &SkillName| catalog.by_name(name.as_str()).is_none();
+        let options = InstallOptions {
+            is_missing: Some(&is_missing),
+            ..self.options(!is_models, pick.as_ref().map(|pick| pick as Pick))
+        };
         market.install(reference, &options, &mut confirm, &mut note)
     }
 

@@ -9,6 +9,7 @@ use crate::marketplace::fetch::{Class, Fetcher, Snapshot};
 use crate::marketplace::reference::{Place, Reading, Reference, Want, is_local};
 use crate::marketplace::source::{Choosing, Found, Miss, Origin, choose, selects};
 use crate::marketplace::{Candidate, InstallOptions, Market, Note};
+use crate::skill::SkillName;
 use crate::sys::limits;
 
 /// What a reference means.
@@ -163,7 +164,7 @@ fn pick<'a>(
             all,
             ask: options.pick.is_some().then_some(&ask),
         };
-        let chosen: Vec<Found> = match choose(found, &want, choosing) {
+        let mut chosen: Vec<Found> = match choose(found, &want, choosing) {
             Ok(chosen) => chosen.into_iter().cloned().collect(),
             Err(miss) => {
                 let error = miss.error.context(format!("`{}`", opened.origin.shown()));
@@ -177,6 +178,7 @@ fn pick<'a>(
         if readings.len() > 1 {
             note(&told);
         }
+        add_required(found, &mut chosen, options, note);
         warn_of_ref(fetcher, reading, note);
         return Ok(Picked {
             snapshot: opened.snapshot,
@@ -186,6 +188,36 @@ fn pick<'a>(
         });
     }
     Err(forbidden.map_or_else(|| nothing_fits(requested, misses), Error::from))
+}
+
+/// Adds the missing skills of the same source that the chosen ones require, directly or indirectly.
+fn add_required(
+    found: &[Found],
+    chosen: &mut Vec<Found>,
+    options: &InstallOptions,
+    note: &mut Note,
+) {
+    // A name of its own is one skill's.
+    let is_missing = options.is_missing.filter(|_| options.name.is_none());
+    let Some(is_missing) = is_missing else {
+        return;
+    };
+    let mut at = 0;
+    while let Some(skill) = chosen.get(at).map(|one| one.skill.clone()) {
+        at += 1;
+        for written in skill.fields.requires() {
+            let name = SkillName::from_written(&written);
+            let is_it = |one: &&Found| Some(&one.skill.name) == name.as_ref();
+            let Some(required) = found.iter().find(is_it) else {
+                continue;
+            };
+            if !chosen.iter().any(|one| is_it(&one)) && is_missing(&required.skill.name) {
+                let (name, by) = (&required.skill.name, &skill.name);
+                note(&format!("`{name}` comes too, since `{by}` requires it"));
+                chosen.push(required.clone());
+            }
+        }
+    }
 }
 
 /// The skills that a site or a collection lists; none for any other place.
