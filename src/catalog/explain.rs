@@ -8,6 +8,7 @@ use super::eligibility::{Refusal, Rules};
 use super::entry::{Entry, Standing, Withheld};
 use super::layer::Layer;
 use crate::facts::Facts;
+use crate::marketplace::scan_directory;
 use crate::policy::{Asks, approval_needed};
 use crate::skill::{Diagnostic, Skill};
 
@@ -75,6 +76,7 @@ impl<'a> Explainer<'a> {
         }));
         all.extend(self.approval(entry, skill));
         all.extend(self.signature(entry, skill));
+        all.extend(self.scan(entry));
         all.extend(self.others(entry, skill));
         all
     }
@@ -112,6 +114,26 @@ impl<'a> Explainer<'a> {
         let file = signing.find(|(_, rules)| rules.require_anything());
         let file = file.map(|(file, _)| file.to_owned());
         Some(explained("signing.require", file, said))
+    }
+
+    fn scan(&self, entry: &Entry) -> Option<Explained> {
+        let (file, least) = self.0.policies.scan_block()?;
+        let found = scan_directory(&entry.dir);
+        let severe = found.iter().find(|finding| finding.severity >= least);
+        let said = severe.map_or_else(
+            || {
+                (
+                    Holds::Holds,
+                    "the scan finds nothing that is refused".to_owned(),
+                )
+            },
+            |found| {
+                let found = found.summary();
+                let why = format!("it is not installed, trusted or approved as it is: {found}");
+                (Holds::DoesNotApply, why)
+            },
+        );
+        Some(explained("scan.block", Some(file.to_owned()), said))
     }
 
     fn others(&self, entry: &Entry, skill: &Skill) -> Vec<Explained> {

@@ -61,7 +61,7 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
         let version = skill.version.as_deref();
         permits_name(policies, layer, (&skill.name, version), origin)?;
     }
-    permits_findings(policies, findings(plan))
+    permits_findings(policies, "installed", findings(plan))
 }
 
 /// Whether a source may be contacted for skills of this layer, by its name and by the address git
@@ -131,7 +131,7 @@ pub fn permits_update(policies: &Policies, layer: Layer, difference: &Difference
     permits_origin(policies, layer, difference.provenance.as_deref())?;
     let (name, version) = (&difference.name, difference.version.as_deref());
     refuse_if(policies.refuses_version(name, version))?;
-    permits_findings(policies, &difference.new_findings)
+    permits_findings(policies, "installed", &difference.new_findings)
 }
 
 /// Refuses a change to an installed skill if a policy forbids the skill or the findings.
@@ -155,7 +155,7 @@ pub fn permits_change(
         is_projects: layer == Layer::Project,
     });
     refuse_if(by_name.or_else(by_source))?;
-    permits_findings(policies, &difference.new_findings)
+    permits_findings(policies, "installed", &difference.new_findings)
 }
 
 /// Refuses to take away what a policy requires, or to put an earlier version in its place.
@@ -187,19 +187,23 @@ pub fn permits_loss(facts: &Facts, layer: Layer, name: &InstalledName) -> Result
     Err(Error::new(text).hint("ask the administrator of this machine"))
 }
 
-/// Refuses findings of at least the severity that a policy names.
-fn permits_findings<'f>(
+/// Refuses findings of at least the severity that a policy names, so that nothing is `done`.
+///
+/// # Errors
+/// When there is one.
+pub fn permits_findings<'f>(
     policies: &Policies,
+    done: &str,
     findings: impl IntoIterator<Item = &'f Finding>,
 ) -> Result<()> {
-    let Some(least) = policies.scan_block() else {
+    let Some((_, least)) = policies.scan_block() else {
         return Ok(());
     };
     let mut findings = findings.into_iter();
     let severe = findings.find(|finding| finding.severity >= least);
-    refuse_if(
-        severe.map(|found| format!("a policy refuses what the scan found: {}", found.summary())),
-    )
+    let why =
+        |found: &Finding| format!("a policy refuses what the scan found: {}", found.summary());
+    refuse_as(done, severe.map(why))
 }
 
 /// Refuses an install for this reason, if there is one.

@@ -197,10 +197,11 @@ impl Policies {
         file.map(|file| format!("`{}`", file.display()))
     }
 
-    /// The lowest severity of a finding that blocks an installation.
-    pub fn scan_block(&self) -> Option<Severity> {
-        let each = self.0.iter();
-        each.filter_map(|(_, policy)| policy.scan.block).min()
+    /// The lowest severity of a finding that is refused, and the policy that says so.
+    pub fn scan_block(&self) -> Option<(&Path, Severity)> {
+        let each = self.each_file();
+        let each = each.filter_map(|(file, policy)| Some((file, policy.scan.block?)));
+        each.min_by_key(|(_, least)| *least)
     }
 
     /// The policy file that forbids skills from projects, if any, for a message.

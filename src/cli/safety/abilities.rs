@@ -13,9 +13,9 @@ use crate::sys::text::{count, listed};
 /// The names of one kind that are shown.
 const NAMED: usize = 12;
 
-/// The files, scripts, tools and hooks of the skill in `dir`, a line each, and whether the scan has
-/// severe findings.
-pub fn abilities(dir: &Path, files: &[String], names: ToolNames) -> (Vec<String>, bool) {
+/// The files, scripts, tools and hooks of the skill in `dir`, a line each, and the worst finding of the
+/// scan.
+pub fn abilities(dir: &Path, files: &[String], names: ToolNames) -> (Vec<String>, Option<Finding>) {
     let is_script = |file: &&String| match Runner::at(&dir.join(file.as_str())) {
         Ok(runner) => runner.is_some(),
         // What cannot be read, or has a name that is not UTF-8, may be one.
@@ -30,13 +30,14 @@ pub fn abilities(dir: &Path, files: &[String], names: ToolNames) -> (Vec<String>
     }];
     let Ok(skill) = Skill::load(dir) else {
         lines.push("its SKILL.md cannot be read as that of a skill".to_owned());
-        return (lines, false);
+        return (lines, None);
     };
     let tools = tools(skill.name.as_str(), &Powers::of(&skill), names).into_iter();
     lines.extend(tools.map(|(label, tools)| format!("{label} {tools}")));
     lines.extend(hooks(&skill));
-    let is_severe = |finding: &Finding| finding.severity >= Severity::High;
-    let severe = scan_directory(dir).into_iter().filter(is_severe).count();
+    let found = scan_directory(dir);
+    let is_severe = |finding: &&Finding| finding.severity >= Severity::High;
+    let severe = found.iter().filter(is_severe).count();
     if severe > 0 {
         let command = pasted(&["scan", &dir.display().to_string()]);
         let found = count(severe, "severe finding");
@@ -44,7 +45,8 @@ pub fn abilities(dir: &Path, files: &[String], names: ToolNames) -> (Vec<String>
             "the scan has {found}: `agent-skills {command}` shows them"
         ));
     }
-    (lines, severe > 0)
+    let worst = found.into_iter().max_by_key(|finding| finding.severity);
+    (lines, worst)
 }
 
 /// The lines, each below what is named above them.

@@ -9,11 +9,13 @@ use super::abilities::{abilities, below, hooks};
 use crate::catalog::{Catalog, Entry};
 use crate::cli::json::with;
 use crate::cli::named::installed;
+use crate::cli::permitted::permits_findings;
 use crate::cli::{
     Answer, Call, Cell, Column, Consenting, Findings, Outcomes, Paint, Table, pasted,
 };
 use crate::error::{Error, Result};
 use crate::facts::Facts;
+use crate::marketplace::Finding;
 use crate::policy::{Approval, Approvals, Event, Ledger, approval_digest, user};
 use crate::skill::{Skill, one_line};
 use crate::sys::text::did_you_mean;
@@ -59,7 +61,8 @@ fn approve(call: Call, consenting: Consenting, written: &str) -> Result<String> 
     let approved = Ledger::approvals(call.facts.enterprise(), call.facts.state());
     let before = approved.entries()?.remove(&name);
     let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
-    let shown = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
+    let (shown, worst) = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
+    permits_findings(&*call.facts.policies()?, "approved", &worst)?;
     if call.common.dry_run {
         return Ok(format!("would approve `{name}` as it is now\n{shown}"));
     }
@@ -95,17 +98,20 @@ fn approve(call: Call, consenting: Consenting, written: &str) -> Result<String> 
     ))
 }
 
-/// What the person approves, and whether it was another state before.
-fn describe(consenting: Consenting, entry: &Entry, before: Option<&Approvals>) -> Result<String> {
+/// What the person approves, whether it was another state before, and the worst finding of the scan.
+fn describe(
+    consenting: Consenting,
+    entry: &Entry,
+    before: Option<&Approvals>,
+) -> Result<(String, Option<Finding>)> {
     let files = tree::files(&entry.dir);
     let files = files.map_err(|source| Error::io("read", &entry.dir, &source))?;
     let files: Vec<String> = files.into_keys().collect();
     let is_changed = before.is_some_and(|before| before.was_for(&entry.dir));
     let since = is_changed.then(|| "changed since it was approved".to_owned());
-    let lines = since
-        .into_iter()
-        .chain(abilities(&entry.dir, &files, consenting.names).0);
-    Ok(below(lines, "  ", consenting.screen))
+    let (lines, worst) = abilities(&entry.dir, &files, consenting.names);
+    let lines = since.into_iter().chain(lines);
+    Ok((below(lines, "  ", consenting.screen), worst))
 }
 
 fn revoke(call: Call, written: &str) -> Result<String> {

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::abilities::{abilities, below};
+use crate::cli::permitted::permits_findings;
 use crate::cli::{
     Answer, Call, Consenting, Findings, Outcomes, Screen, ToolNames, pasted, watched,
 };
 use crate::error::{Error, Result};
 use crate::facts::Facts;
+use crate::marketplace::{Finding, Severity};
 use crate::policy::{self, Event, Ledger, Seen, Trusts, is_empty_place, is_place, parts_of};
 use crate::skill::{one_line, shown_name};
 use crate::sys::text::{count, counted, did_you_mean};
@@ -56,6 +58,11 @@ impl Trust {
                 .hint("ask the administrator of this machine")
                 .into());
         }
+        if let (true, Some((file, _))) = (self.always, call.facts.policies()?.scan_block()) {
+            let file = file.display();
+            let text = format!("the policy `{file}` refuses what a scan finds in later changes");
+            return Err(Error::new(text).hint("leave out `--always`").into());
+        }
         let consenting = Consenting::new(call, Findings::default());
         let mut outcomes = Outcomes::new(call);
         for (holder, parts) in self.here(call.facts)? {
@@ -85,7 +92,7 @@ impl Trust {
         let shown = one_line(&holder.display().to_string());
         let seen = Seen::all(parts, watched(&call.facts.run));
         let whole = self.skill.is_empty();
-        let look = Look::new(call.facts, holder, &seen, whole, consenting.screen);
+        let look = Look::new(call.facts, holder, &seen, whole, consenting.screen)?;
         if call.common.dry_run {
             let text = format!("would trust `{shown}`, as it is now:\n{}", look.whole());
             return Ok((text, Vec::new()));
@@ -258,7 +265,17 @@ struct Look {
 
 impl Look {
     /// Looks at these parts of `holder`; `whole` says whether they are all it has.
-    pub fn new(facts: &Facts, holder: &Path, seen: &[Seen], whole: bool, screen: Screen) -> Self {
+    ///
+    /// # Errors
+    /// When a policy refuses what the scan finds in one of them.
+    pub fn new(
+        facts: &Facts,
+        holder: &Path,
+        seen: &[Seen],
+        whole: bool,
+        screen: Screen,
+    ) -> Result<Self> {
+        let policies = facts.policies()?;
         let trusts = Trusts::new(Ledger::trusted(facts.state()));
         // Further in than what is inside, which a name could look like otherwise.
         let below = |told: String| screen.hanging("  ", &told, 6);
@@ -271,8 +288,16 @@ impl Look {
                 }
                 policy::Trust::Given => kept += 1,
                 state => {
-                    let (inside, is_severe) = inside(part, screen, names);
-                    let list = if is_severe { &mut severe } else { &mut parts };
+                    let (inside, worst) = inside(part, screen, names);
+                    permits_findings(&policies, "trusted", &worst).map_err(|error| {
+                        error.context(one_line(&part.path.display().to_string()))
+                    })?;
+                    let is_severe = |it: &Finding| it.severity >= Severity::High;
+                    let list = if worst.as_ref().is_some_and(is_severe) {
+                        &mut severe
+                    } else {
+                        &mut parts
+                    };
                     list.push(below(line(holder, &part.path, &state, "new")) + &inside);
                 }
             }
@@ -283,11 +308,11 @@ impl Look {
         }
         parts.splice(..0, severe);
         let is_same = parts.is_empty() && !trusts.is_always(holder);
-        Self {
+        Ok(Self {
             parts,
             kept,
             is_same,
-        }
+        })
     }
 
     /// A screenful; `command` shows all with `--dry-run`.
@@ -313,17 +338,17 @@ impl Look {
     }
 }
 
-/// What is in a part, and whether the scan has severe findings there.
-fn inside(part: &Seen, screen: Screen, names: ToolNames) -> (String, bool) {
+/// What is in a part, and the worst finding of the scan there.
+fn inside(part: &Seen, screen: Screen, names: ToolNames) -> (String, Option<Finding>) {
     let files = part.files();
-    let (lines, is_severe) = if is_place(&part.path) {
-        (vec![count(files.len(), "file")], false)
+    let (lines, worst) = if is_place(&part.path) {
+        (vec![count(files.len(), "file")], None)
     } else if part.path.is_dir() {
         abilities(&part.path, &files, names)
     } else {
-        (Vec::new(), false)
+        (Vec::new(), None)
     };
-    (below(lines, "    ", screen), is_severe)
+    (below(lines, "    ", screen), worst)
 }
 
 /// Whether a part is a skills directory in which there is nothing beside the skills.
