@@ -81,10 +81,16 @@ pub fn parse_diff(text: &str, dir: &Path) -> Result<Vec<FilePatch>> {
             }
             continue;
         }
-        let Some(file) = open.map(|file| &mut files[file]) else {
-            if line.starts_with("@@") {
+        if open.is_none() && line.starts_with("@@") {
+            if !files.is_empty() {
                 return Err(not_a_diff("a hunk comes before the name of its file"));
             }
+            // A diff that names no file means the one that every skill has.
+            let (path, hunks) = (SkillPath::parse("SKILL.md", dir)?, Vec::new());
+            files.push(FilePatch { path, hunks });
+            open = Some(0);
+        }
+        let Some(file) = open.map(|file| &mut files[file]) else {
             continue;
         };
         let ends = ["```", "diff ", "index ", "Index: ", "===="];

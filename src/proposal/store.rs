@@ -1,5 +1,5 @@
-//! The waiting proposals: one file each in a directory of their own. An empty file beside them
-//! marks that the user has not been told about the latest one.
+//! The waiting proposals: one file each in a directory of their own, and the latest decided ones in
+//! another. An empty file marks that the user has not been told about the latest one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -122,26 +122,37 @@ pub fn digest(content: &[u8]) -> String {
     format!("{:x}", Sha256::digest(content))
 }
 
-/// The directory of proposals.
+/// A directory of proposals.
 #[derive(Debug, Clone)]
 pub struct Proposals {
     base: Base,
+    place: EntryName,
 }
 
-const PROPOSALS: EntryName = EntryName::from_static("proposals");
+const WAITING: EntryName = EntryName::from_static("proposals");
+const DECIDED: EntryName = EntryName::from_static("decided-proposals");
 const LOCK: EntryName = EntryName::from_static(".lock");
 /// Marks that the user has not been told about the latest proposal.
 const UNTOLD: EntryName = EntryName::from_static("untold");
 
 impl Proposals {
-    /// The proposals below the state directory.
+    /// The waiting proposals below the state directory.
     pub fn at(state: &Path) -> Self {
         Self {
             base: Base::own(state.to_owned()),
+            place: WAITING,
         }
     }
 
-    /// All waiting proposals, oldest first, and the errors of unreadable files.
+    /// The latest decided ones below the state directory.
+    pub fn decided(state: &Path) -> Self {
+        Self {
+            place: DECIDED,
+            ..Self::at(state)
+        }
+    }
+
+    /// All proposals, oldest first, and the errors of unreadable files.
     pub fn list(&self) -> (Vec<Proposal>, Vec<Error>) {
         let entries = self.open().and_then(|dir| dir.entries().ok());
         let names = entries.into_iter().flatten();
@@ -200,21 +211,33 @@ impl Proposals {
             return Err(Error::new(text)
                 .hint("ask the user to decide some of them: `agent-skills proposals list`"));
         }
-        let json = serde_json::to_vec_pretty(proposal)
-            .map_err(|error| Error::caused("could not write the proposal", error))?;
-        let name = file(&proposal.id);
-        let written = dir.replace(&name, &json, 0o600, Durable::Yes);
-        written.map_err(|error| dir.error("write", &name, &error))?;
+        write(&dir, proposal)?;
         // On failure the user is only not notified.
         let _ = dir.replace(&UNTOLD, b"", 0o600, Durable::No);
         Ok(true)
     }
 
-    /// Removes a decided proposal.
+    /// Moves a waiting proposal to the decided ones, of which the latest stay.
     ///
     /// # Errors
-    /// When it cannot be removed.
-    pub fn remove(&self, id: &ProposalId) -> Result<()> {
+    /// When it cannot be written or removed.
+    pub fn decide(&self, proposal: &Proposal) -> Result<()> {
+        let decided = Self {
+            place: DECIDED,
+            ..self.clone()
+        };
+        {
+            let (dir, _turn) = decided.turn()?;
+            write(&dir, proposal)?;
+        }
+        let (all, _) = decided.list();
+        for old in all.iter().rev().skip(limits::DECIDED_PROPOSALS) {
+            decided.remove(&old.id)?;
+        }
+        self.remove(&proposal.id)
+    }
+
+    fn remove(&self, id: &ProposalId) -> Result<()> {
         let Some(dir) = self.open() else {
             return Ok(());
         };
@@ -231,8 +254,8 @@ impl Proposals {
 
     fn turn(&self) -> Result<(Dir, FileLock)> {
         let state = self.base.make()?;
-        let dir = state.make_private_dir(&PROPOSALS).map_err(|error| {
-            let error = state.error("make directory", &PROPOSALS, &error);
+        let dir = state.make_private_dir(&self.place).map_err(|error| {
+            let error = state.error("make directory", &self.place, &error);
             error.or_hint("check that it can be written to")
         })?;
         // Others hold it for about a millisecond.
@@ -241,8 +264,16 @@ impl Proposals {
     }
 
     fn open(&self) -> Option<Dir> {
-        self.base.open().ok()??.open_dir(&PROPOSALS).ok()
+        self.base.open().ok()??.open_dir(&self.place).ok()
     }
+}
+
+fn write(dir: &Dir, proposal: &Proposal) -> Result<()> {
+    let json = serde_json::to_vec_pretty(proposal)
+        .map_err(|error| Error::caused("could not write the proposal", error))?;
+    let name = file(&proposal.id);
+    let written = dir.replace(&name, &json, 0o600, Durable::Yes);
+    written.map_err(|error| dir.error("write", &name, &error))
 }
 
 fn file(id: &ProposalId) -> EntryName {

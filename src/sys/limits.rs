@@ -142,6 +142,8 @@ pub const AUDIT_KEPT: usize = 4;
 pub const PROPOSAL_TEXT: usize = 4 * 1024;
 /// Pending proposals. A user with this many undecided will not miss another.
 pub const PROPOSALS: usize = 100;
+/// Decided proposals that are kept, the latest.
+pub const DECIDED_PROPOSALS: usize = 100;
 /// The file of a proposal: its texts and its diff, of which a byte may take six in JSON.
 pub const PROPOSAL_FILE: u64 = 1024 * 1024;
 /// A recorded conversation that tests a skill.

@@ -41,6 +41,17 @@ fn a_model_may_see_and_never_decide() {
         .has("is as it was");
     assert_eq!(list(&host), json!([]));
     assert_eq!(decisions(&host), ["written", "rejected"]);
+    // What was decided stays to be looked at, and is not decided again.
+    host.succeeds(&["proposals", "show", &id])
+        .has("why: It was wrong.\ncannot be applied: it was decided")
+        .has("\nAs it was written:\n--- a/SKILL.md\n+++ b/SKILL.md\n");
+    host.fails(&["proposals", "approve", &id, "--yes"])
+        .has("there is no proposal");
+    let again = propose(&host, "pdf", &diff("One.", "1."));
+    assert_eq!(again, id);
+    host.succeeds(&["proposals", "approve", &id, "--yes"]);
+    let shown = &host.json(&["proposals", "show", &id, "--json"])["proposals"][0];
+    assert_eq!(shown["problem"], "it was decided");
 }
 
 /// A shell that the host has started is not a person's.

@@ -28,7 +28,7 @@ use crate::sys::{Dir, tell, warn};
 pub enum Proposals {
     /// List the proposals that await a decision
     List,
-    /// Show proposals: the reason, and what would change
+    /// Show proposals, also the latest decided ones: the reason, and what would change
     Show {
         /// The proposals' ids
         #[arg(required = true, value_name = "ID")]
@@ -144,7 +144,7 @@ fn approve(call: Call, proposal: &Proposal, findings: Findings) -> Result<String
         }
     };
     call.facts.record(proposal_event(proposal, "approved"));
-    proposal::Proposals::at(call.facts.state()).remove(&proposal.id)?;
+    proposal::Proposals::at(call.facts.state()).decide(proposal)?;
     let mut text = format!("`{skill}` is as proposed; `agent-skills {back}` undoes it\n");
     let catalog = Catalog::of(call.facts);
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
@@ -172,7 +172,7 @@ fn reject(call: Call, proposal: &Proposal, reason: Option<&str>) -> Result<Strin
     if call.common.dry_run {
         return Ok(format!("would reject the proposal {}\n", proposal.id));
     }
-    proposal::Proposals::at(call.facts.state()).remove(&proposal.id)?;
+    proposal::Proposals::at(call.facts.state()).decide(proposal)?;
     let event = proposal_event(proposal, "rejected");
     call.facts
         .record(event.with("reason", reason.map(str::to_owned)));
@@ -183,7 +183,7 @@ fn reject(call: Call, proposal: &Proposal, reason: Option<&str>) -> Result<Strin
     ))
 }
 
-/// The proposal with this id.
+/// The waiting proposal with this id.
 fn get(facts: &Facts, id: &str) -> Result<Proposal> {
     proposal::Proposals::at(facts.state()).get(&ProposalId::parse(id)?)
 }
@@ -236,8 +236,19 @@ fn list(call: Call) -> Result<String> {
 
 /// One proposal, and what applying it would change.
 fn show(facts: &Facts, id: &str) -> Result<Told> {
-    let (proposal, catalog) = (get(facts, id)?, Catalog::of(facts));
-    let today = today(facts, &catalog, &proposal);
+    let (catalog, state) = (Catalog::of(facts), facts.state());
+    let waiting = get(facts, id);
+    let is_decided = waiting.is_err();
+    let proposal = waiting.or_else(|missing| {
+        let decided = proposal::Proposals::decided(state).get(&ProposalId::parse(id)?);
+        decided.map_err(|_| missing)
+    })?;
+    let today = if is_decided {
+        let how = "`agent-skills audit --event proposal` shows how";
+        Err(Error::new("it was decided").hint(how))
+    } else {
+        today(facts, &catalog, &proposal)
+    };
     let row = row(&proposal, today.as_ref().err());
     let mut text = introduction(&proposal);
     match today {
@@ -246,9 +257,9 @@ fn show(facts: &Facts, id: &str) -> Result<Told> {
         Err(error) => {
             let why = with_hint(&error, error.next_step());
             let _ = writeln!(text, "cannot be applied: {why}");
-            if let Change::Update { diff, .. } = &proposal.change {
-                let _ = write!(text, "\nAs it was written:\n{}", printable(diff));
-            }
+            let (Change::Update { diff: written, .. } | Change::Create { text: written }) =
+                &proposal.change;
+            let _ = write!(text, "\nAs it was written:\n{}", printable(written));
         }
     }
     let json = with(row, json!({"text": text}));

@@ -31,6 +31,7 @@ fn the_ways_in_which_models_write_one_diff_mean_one_thing() {
         PLAIN.replace("@@ -4,3 +4,3 @@", "@@ -90,1 +91,17 @@ section"),
         PLAIN.replace("@@ -4,3 +4,3 @@", "@@ ... @@"),
         PLAIN.replace("@@ -4,3 +4,3 @@\n", ""),
+        PLAIN.replace("--- a/SKILL.md\n+++ b/SKILL.md\n", ""),
         PLAIN.replace("a/", "").replace("b/", ""),
         PLAIN.replace("a/", ""),
         PLAIN.replace("b/", "./x/../").replace("a/", "./x/../"),
@@ -85,7 +86,10 @@ fn what_is_no_change_of_text_is_refused() {
         ),
         (PLAIN.replace("-Two.\n+2.\n", ""), "changes nothing"),
         (PLAIN.replace(" One.", "One."), "neither a space"),
-        ("@@ -1 +1 @@\n-a\n+b\n".to_owned(), "before the name"),
+        (
+            "```diff\n--- SKILL.md\n+++ SKILL.md\n@@\n-a\n+b\n```\n@@\n-a\n+b\n".to_owned(),
+            "before the name",
+        ),
         (
             "--- a/SKILL.md\n+++ b/SKILL.md\n".to_owned(),
             "changes nothing",
