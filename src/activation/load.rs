@@ -64,14 +64,16 @@ pub fn put_in_force(facts: &Facts, skill: &Skill, tool: &str) -> Result<()> {
 /// or replaces it.
 ///
 /// # Errors
-/// As [`put_in_force`], and if it would unload a restricted skill that only the user may end.
+/// As [`put_in_force`], and if it would unload a restricted skill that still counts and that only the
+/// user may end.
 pub fn load(facts: &Facts, skills: &[Offered], adds: bool) -> Result<()> {
     let config = facts.config()?;
     let restricted_too = config.deactivate == Deactivate::Model;
-    let loading = if adds {
-        Loading::Add
-    } else {
-        Loading::Replace { restricted_too }
+    let loading = match config.stacking {
+        _ if adds => Loading::Add,
+        // As a skill's own tool does.
+        Stacking::Replace if !restricted_too => Loading::InPlace,
+        _ => Loading::Replace { restricted_too },
     };
     let skills: Vec<_> = skills.iter().map(|one| (one.skill, one.tool)).collect();
     make_active(facts, &config, &skills, loading)

@@ -124,7 +124,7 @@ impl Session {
                 held.name
             );
             return Err(Error::new(text).hint(
-                "ask the user to run `agent-skills deactivate`; a load with mode \"add\" keeps it",
+                "`agent-skills deactivate` is for the user to run; a load with mode \"add\" keeps it",
             ));
         }
         Ok(self.leave(meant, Standing::Unloaded))

@@ -49,10 +49,9 @@ fn a_model_unloads_what_does_not_restrict_and_nothing_else() {
             .has("deactivate");
         assert_eq!(active(&host), ["free", "reads", "plain"]);
     }
-    // A load that replaces unloads, and so is under the same rule.
-    refused(&host, &load(&["runs"], "replace")).has("only the user");
-    assert_eq!(active(&host), ["free", "reads", "plain"]);
-    // One that keeps the restricted skill does not.
+    // A load that replaces is under the rule of a skill's own tool.
+    session(&host, &load(&["runs"], "replace"));
+    assert_eq!(active(&host), ["runs"]);
     session(&host, &load(&["reads"], "replace"));
     assert_eq!(active(&host), ["reads"]);
     host.blocks(SHELL, &ls());
