@@ -16,7 +16,7 @@ use crate::sys::text::has_any;
 /// Maximum number of findings per file; more would add nothing.
 const EACH: usize = 50;
 /// Directories that by convention hold a skill's own files.
-const OWN: [&str; 3] = ["scripts", "references", "assets"];
+const OWN: [&str; 4] = ["scripts", "references", "assets", "docs"];
 
 /// The rules, each with what the message says of the reference.
 const LEAVES: (&str, &str) = ("reference-leaves-skill", "leads out of the skill");

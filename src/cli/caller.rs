@@ -139,7 +139,10 @@ pub fn decided_by_a_person(facts: &Facts, caller: Caller, command: &str) -> Resu
 pub fn only_for_people(agent: Option<&AgentAbove>, command: &str) -> Error {
     let text = format!("only a person at their own terminal can run `agent-skills {command}`");
     let Some(AgentAbove { name, process }) = agent else {
-        return Error::new(text).hint("run it in a terminal; a model asks its user to");
+        return Error::new(text).hint(
+            "run `agent-skills` itself in a terminal, not through `chibi -p`, where a model's call looks \
+             the same",
+        );
     };
     let text = format!(
         "{text}, and this runs below `{name}` (process {})",

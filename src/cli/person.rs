@@ -155,8 +155,8 @@ const SOURCES: &str = "a skill of a configured source";
 /// The message to a model for a command that only the user may run.
 fn for_people(words: &[String]) -> String {
     format!(
-        "This is not allowed without the user: a model does not decide it. Ask the user to look at it \
-         and to run in a terminal: agent-skills {}",
+        "This is not allowed without the user: a model does not decide it. The user can look at it \
+         and run in a terminal: agent-skills {}",
         pasted(words)
     )
 }
@@ -164,8 +164,8 @@ fn for_people(words: &[String]) -> String {
 fn refused(run: &RunContext, command: &str, permitted: &str) -> ModelInstall {
     let command = through_host(run, command);
     ModelInstall::Refused(format!(
-        "This is not allowed without the user: a model may install {permitted}. Ask the user to look \
-         at it and to run: {command}"
+        "This is not allowed without the user: a model may install {permitted}. The user can look \
+         at it and run: {command}"
     ))
 }
 

@@ -24,7 +24,13 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
     let screen = Screen::new(&facts.run.env, caller);
     // The clock of its progress starts.
     let _ = running();
-    let all = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
+    // `help VERB`, as many programs have it.
+    let (asked, help) = match words.split_first() {
+        Some((first, rest)) if first == "help" => (rest, Some("--help".into())),
+        _ => (words, None),
+    };
+    let program = std::iter::once(OsString::from("agent-skills"));
+    let all = program.chain(asked.iter().cloned()).chain(help);
     let parsed = command().try_get_matches_from(all);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,

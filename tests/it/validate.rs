@@ -38,6 +38,7 @@ const OF_SKILLS: &str = r"
     7:1 command-not-allowed | allowed-tools: Read\n | ```sh\nnpm i\n```
     5:9 missing-reference | | See [a](references/none.md).
     5:13 missing-reference | | Run `python scripts/none.py`.
+    5:6 missing-reference | | See `docs/none.txt`.
     5:9 reference-leaves-skill | | See [a](../y/SKILL.md).
     5:1 secret | | key: sk-ant-abcdefghijabcdefghijabcdefghijabcdefghij
 ";
@@ -54,7 +55,14 @@ const OF_FILES: &str = r"
 fn each_finding_has_its_code_and_place() {
     let host = Host::stdin();
     let finds = |expected: &str, text: &str| {
-        write(&host, &[("x/SKILL.md", text), ("x/scripts/real.py", "")]);
+        write(
+            &host,
+            &[
+                ("x/SKILL.md", text),
+                ("x/scripts/real.py", ""),
+                ("x/docs/real.txt", ""),
+            ],
+        );
         let found = found(&host, &["x"]);
         let shown = |(code, line, column): &(String, u64, u64)| format!("{line}:{column} {code}");
         let is_there = found.iter().map(shown).any(|one| one == expected);

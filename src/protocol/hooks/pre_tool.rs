@@ -153,7 +153,8 @@ fn refuse(facts: &Facts, request: &Request, message: &str) -> Response {
 /// Tells the person, to whom the host shows a refused call as if it ran. The host waits for the answer,
 /// so this asks nothing of the terminal.
 fn tell_refused(why: &str) {
-    let line = format!("agent-skills: refused: {}\n", one_line(why));
+    let why = one_line(why.trim_end_matches(" Tell the user."));
+    let line = format!("agent-skills: refused: {why}\n");
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
