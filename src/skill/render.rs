@@ -111,12 +111,17 @@ impl<'a> Activation<'a> {
             return;
         }
         text.push_str("<skill_resources>\n");
-        for resource in &self.listing.resources {
+        // Tests are for its author.
+        let resources = self.listing.resources.iter();
+        let shown: Vec<_> = resources
+            .filter(|it| !it.path.starts_with("tests"))
+            .collect();
+        for resource in &shown {
             let path = escape(&resource.path);
             let _ = writeln!(text, "<file size=\"{}\">{path}</file>", size(resource.size));
         }
         text.push_str("</skill_resources>\n");
-        let more = self.listing.total - self.listing.resources.len();
+        let more = self.listing.total - shown.len();
         if more > 0 {
             let _ = writeln!(
                 text,
@@ -180,7 +185,9 @@ mod tests {
         )
         .unwrap();
         for (name, size) in files {
-            fs::write(root.path().join(name), vec![b'x'; *size]).unwrap();
+            let file = root.path().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, vec![b'x'; *size]).unwrap();
         }
         let skill = Skill::load(root.path()).unwrap();
         let mut activation = Activation::read(&skill, arguments).unwrap();
@@ -194,15 +201,15 @@ mod tests {
         assert_eq!(
             activate(
                 "# T\n\nUse {baseDir}/a and ${SKILL_DIR}/b, ${CLAUDE_SKILL_DIR}.",
-                &[("a.md", 1500)],
+                &[("a.md", 1500), ("tests/a.py", 1)],
                 Some("now")
             ),
             "<skill_content name=\"x\">\n# T\n\nUse /DIR/a and /DIR/b, /DIR.\n\n\
              Skill directory: /DIR\n\
              Paths in this skill are relative to that directory.\n\
              The instructions above are approx. 16 tokens.\n\
-             <skill_resources>\n<file size=\"1.5 KB\">a.md</file>\n</skill_resources>\n\n\
-             ## Arguments\n\nnow\n\nNote.\n</skill_content>"
+             <skill_resources>\n<file size=\"1.5 KB\">a.md</file>\n</skill_resources>\n\
+             1 more file is in the skill directory not listed.\n\n## Arguments\n\nnow\n\nNote.\n</skill_content>"
         );
     }
 

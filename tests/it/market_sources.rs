@@ -97,7 +97,8 @@ fn a_plugin_of_the_manifest_stands_for_its_skills() {
 fn a_second_source_installs_beside_the_first() {
     let (host, hub) = two_sources();
     host.succeeds(&["install", "anthropics/skills@pdf"]);
-    host.succeeds(&["install", "acme/tools@pdf"]);
+    host.succeeds(&["install", "acme/tools@pdf"])
+        .has("it is called `acme-pdf` here, because another skill is called `pdf`");
     host.succeeds(&["install", "acme/tools@pdf"]);
     assert_eq!(host.skill_tools(), ["skill_acme-pdf", "skill_pdf"]);
     host.tool("skill_acme-pdf", &json!({})).has("Body of pdf.");

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::copy::CopyPlan;
 use crate::marketplace::install::{Powers, Prepared, Step};
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, listed_name};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::signature::{Checked, Proof, proofs};
 use crate::marketplace::source::{Found, Origin};
@@ -154,6 +154,12 @@ pub fn stage(
     let proofs = proofs(snapshot, origin, &found.path, &place.path).map_err(of_skill)?;
     let (skill, digest, mut planned) = look(&place.path, name, &found.path, copy.dropped)?;
     planned.provenance = Some(origin.clone());
+    let own = &found.skill.name;
+    if name.ends_with(&format!("--{own}")) {
+        let here = listed_name(name);
+        let told = format!("it is called `{here}` here, because another skill is called `{own}`");
+        planned.warnings.insert(0, told);
+    }
     let deceives = |error: Error| of_skill(error.hint("tell its author"));
     let entry = LockEntry {
         tree: snapshot.tree.id(&found.path).map(str::to_owned),
