@@ -325,4 +325,15 @@ fn the_end_of_a_restriction_is_told_to_the_person() {
     host.activates("careful");
     starts().has("no longer restricted by `careful`: the prompt is over");
     assert_eq!(starts(), "");
+    // Nor does it end unseen, or go on unseen, where conversations keep it.
+    host.config("scope = \"context\"");
+    let prompt = || {
+        let data = json!({"context_name": "work"});
+        host.hook_with_stderr("post_system_prompt", &data).1
+    };
+    starts();
+    assert_eq!(prompt(), "");
+    host.activates("careful");
+    starts().lacks("no longer restricted");
+    prompt().has("still restricted by `careful`");
 }

@@ -32,6 +32,13 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
     // First, because listing what a project has may take until the deadline.
     let always_on = always_on::instructions(facts, context, is_first);
     let session = facts.session().ok();
+    if let Some(session) = session.as_ref().filter(|it| is_first && it.kept) {
+        let restricted = session.activated.iter().filter(|it| it.is_restricted());
+        let names: Vec<String> = restricted.map(|it| format!("`{}`", it.name)).collect();
+        if !names.is_empty() {
+            warn(format_args!("still restricted by {}", listed(&names, 3)));
+        }
+    }
     if let Some(error) = session.and_then(|session| lacks_always_on(facts, &session)) {
         warn(format_args!(
             "only reading is allowed, because skills that are always on are not in force: {}",
