@@ -216,7 +216,7 @@ fn ten_real_skills_cost_little_and_nothing_is_said_twice() {
     let host = Host::stdin();
     for (name, from) in ten.take(10) {
         let name = name.rsplit("--").next().unwrap();
-        crate::corpus::copy(from, &host.skills_dir().join(name));
+        crate::repository::copy(from, &host.skills_dir().join(name));
     }
     let mut tools = host.schema();
     tools.retain(|tool| tool["name"] != "agent-skills");
