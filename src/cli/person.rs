@@ -238,7 +238,7 @@ mod tests {
         let ModelInstall::Refused(message) = install(reference) else {
             panic!()
         };
-        let command = message.split("to run: ").nth(1).unwrap();
+        let command = message.split("and run: ").nth(1).unwrap();
         assert!(
             !command.contains(['$', '`', ';', '|', '&', '\\', '>', '\'']),
             "{command}"
