@@ -12,6 +12,7 @@ const RULES: &[Rule] = &[
     // An installed skill.
     ("changed", Error, "call again"),
     ("changed-since", Note, "`agent-skills verify` names the files"),
+    ("hidden-from-model", Note, "`agent-skills enable NAME` shows it to the model"),
     ("duplicate-name", Error, "rename or remove one of the two"),
     ("description-shortened", Note, "shorten descriptions"),
     ("description-omitted", Note, "shorten descriptions"),
@@ -151,7 +152,7 @@ mod tests {
             .iter()
             .position(|(code, ..)| *code == "no-path")
             .unwrap();
-        assert_eq!(installed, 6);
+        assert_eq!(installed, 7);
         for (code, _, _) in &RULES[installed..] {
             assert!(docs.contains(&format!("`{code}`")), "{code}");
         }

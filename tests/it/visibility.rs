@@ -38,6 +38,9 @@ fn visibility_is_the_users_choice_before_the_authors() {
             .begins("Error: there is no tool");
     };
     hidden("shy", "hidden-from-model");
+    // It is meant so.
+    host.succeeds(&["info", "shy"])
+        .has("note: its author keeps");
     host.succeeds(&["enable", "shy"]);
     assert!(is_offered(&host, "shy"));
     host.succeeds(&["disable", "plain"]);
