@@ -274,7 +274,8 @@ mod tests {
 
     #[test]
     fn it_says_what_failed_what_is_allowed_and_what_to_do() {
-        let names = ["shell_exec(git:*)", "file_head"]
+        // What the refused tool may do comes first.
+        let names = ["file_head", "shell_exec(git:*)"]
             .map(str::to_owned)
             .to_vec();
         let refusal = not_granted("pdf")
@@ -286,6 +287,12 @@ mod tests {
              not permit it. Allowed: shell_exec(git:*), file_head. Use an allowed tool, or tell \
              the user that the skill does not permit this."
         );
+        let message = refusal.clone().instead("Do y.".into()).message();
+        assert!(message.ends_with("file_head. Do y."), "{message}");
+        // An agent's person reads the same text as its model.
+        let message = refusal.in_agent("Bash", vec!["Read".into()]).message();
+        let next = ": `agent-skills suggest pdf` shows what its list lacks.";
+        assert!(message.ends_with(next), "{message}");
     }
 
     #[test]

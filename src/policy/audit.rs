@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn threads_that_put_it_aside_at_once_lose_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        // The retained logs hold 800 events of about 60 bytes.
-        let audit = audit(dir.path(), 16_000);
+        // The retained logs hold 800 events of about 110 bytes.
+        let audit = audit(dir.path(), 32_000);
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let audit = &audit;

@@ -280,3 +280,34 @@ fn file(id: &ProposalId) -> EntryName {
     // An id is hexadecimal.
     EntryName::parse(format!("{id}.json")).unwrap_or(UNTOLD)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_decided_ones_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Proposals::at(dir.path());
+        let most = limits::DECIDED_PROPOSALS;
+        for n in 0..most + 3 {
+            let text = format!("text {n}");
+            let change = Change::Create { text };
+            let proposal = Proposal {
+                id: ProposalId::new("x", &change),
+                skill: "x".into(),
+                change,
+                justification: String::new(),
+                evidence: None,
+                written: format!("2026-11-28T00:{:02}:{:02}Z", n / 60, n % 60),
+                context: None,
+            };
+            assert!(store.add(&proposal).unwrap());
+            store.decide(&proposal).unwrap();
+        }
+        let (decided, broken) = Proposals::decided(dir.path()).list();
+        assert_eq!((decided.len(), broken.len()), (most, 0));
+        assert_eq!(decided[0].written, "2026-11-28T00:00:03Z");
+        assert_eq!(store.list().0.len(), 0);
+    }
+}

@@ -144,6 +144,7 @@ fn fixed_tools() -> Vec<Value> {
                 ("mode", "string", "replace the active skills (default), or add"),
                 ("all", "boolean", "Unload every skill"),
             ], &["action"]),
+            "summary_params": ["action", "names"],
         }),
         json!({
             "name": ours::DIRECT,
@@ -209,5 +210,20 @@ mod tests {
         assert_eq!(tools[0]["name"], ours::MARKETPLACE);
         assert_eq!(tools[0]["hooks"], json!(HOOKS));
         assert_eq!(tools[0]["hooks"], fixed_tools()[0]["hooks"]);
+    }
+
+    #[test]
+    fn a_person_is_shown_what_each_tool_is_called_for() {
+        for tool in fixed_tools()
+            .into_iter()
+            .filter(|tool| tool["name"] != ours::DIRECT)
+        {
+            let shown = tool["summary_params"].as_array().unwrap();
+            let given = &tool["parameters"]["properties"];
+            assert!(!shown.is_empty(), "{tool}");
+            for name in shown {
+                assert!(given.get(name.as_str().unwrap()).is_some(), "{tool}");
+            }
+        }
     }
 }

@@ -60,6 +60,10 @@ pub struct Session {
     /// Of a subagent with a session of its own, the session of the main agent, where its skills are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub main: Option<String>,
+    /// The restricted skills that had ended when it began, each with its conversation: the model still
+    /// knows of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over: Vec<(Option<String>, String)>,
     /// The directories of the skills that an agent itself has made active. A call of its skill tool
     /// alone may yet be refused by the agent, so it grants nothing.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

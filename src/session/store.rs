@@ -159,10 +159,14 @@ impl Store {
                 session.ended(key.as_str(), End::NextStart)
             });
             ended.extend(state.forget_ended(&realm));
-            if state.reset {
+            let restricted = ended.iter().filter(|end| end.restricted);
+            let over = restricted.map(|end| (end.context.clone(), end.skill.clone()));
+            let over: Vec<_> = over.collect();
+            if state.reset || !over.is_empty() {
                 let session = Session {
                     realm,
                     changed: now(),
+                    over,
                     ..Session::default()
                 };
                 state.sessions.insert(key.as_str().to_owned(), session);

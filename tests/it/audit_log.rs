@@ -223,9 +223,9 @@ fn each_call_has_one_line_that_says_what_came_of_it() {
     let lock = fs::File::create(host.plugin_dir().join("state.lock")).unwrap();
     fs2::FileExt::lock_exclusive(&lock).unwrap();
     host.blocks("skill_other", &json!({}));
-    drop(lock);
     let load = |name: &str| json!({"action": "load", "names": [name]});
     host.blocks("skill_session", &load("other"));
+    drop(lock);
     host.activates("strict");
     host.blocks("skill_session", &load("other"));
     host.blocks("skill_strange", &json!({}));

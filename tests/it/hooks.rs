@@ -322,18 +322,23 @@ fn the_end_of_a_restriction_is_told_to_the_person() {
     let starts = || host.hook_with_stderr("on_start", &json!({})).1;
     host.activates("free");
     assert_eq!(starts(), "");
+    let prompt = |name: &str| {
+        let (answer, told) =
+            host.hook_with_stderr("post_system_prompt", &json!({"context_name": name}));
+        (answer.to_string(), told)
+    };
+    prompt("work");
     host.activates("careful");
     starts().has("no longer restricted by `careful`: the prompt is over");
-    assert_eq!(starts(), "");
+    let over = "no longer restricting your tools: `careful`";
+    prompt("work").0.has(over);
+    starts();
+    prompt("work").0.lacks(over);
     // Nor does it end unseen, or go on unseen, where conversations keep it.
     host.config("scope = \"context\"");
-    let prompt = || {
-        let data = json!({"context_name": "work"});
-        host.hook_with_stderr("post_system_prompt", &data).1
-    };
     starts();
-    assert_eq!(prompt(), "");
+    assert_eq!(prompt("work").1, "");
     host.activates("careful");
     starts().lacks("no longer restricted");
-    prompt().has("still restricted by `careful`");
+    prompt("work").1.has("still restricted by `careful`");
 }

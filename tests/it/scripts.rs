@@ -174,7 +174,8 @@ fn what_a_skill_needs_and_does_not_get_is_named_in_the_result() {
         .var("MY_TOKEN", "x");
     let text = host.runs(&json!({}));
     text.begins("ran\n[");
-    text.has("`no-such-program`").has("brew install");
+    text.has("`no-such-program`")
+        .has("it is for the user to install");
     text.has("`MY_TOKEN`").has("pass_env = [\"MY_TOKEN\"]");
     let data: Value = serde_json::from_str(&host.runs(&json!({"format": "json"}))).unwrap();
     assert_eq!(data["notes"].as_array().unwrap().len(), 2, "{data}");

@@ -63,7 +63,7 @@ fn a_record_within_its_skill_is_repeated_at_once() {
     let files = ["pdf/tests/one.yaml", "pdf/tests/two.yaml"];
     host.succeeds(&["simulate", "--record", files[0], files[1]]);
     let recorded = fs::read_to_string(tests.join("one.yaml")).unwrap();
-    recorded.has("tests/two.yaml");
+    recorded.has("2 more files");
     host.succeeds(&["simulate", files[0], files[1]]);
 }
 

@@ -142,6 +142,8 @@ fn a_name_alone_means_exactly_its_directory() {
         ("pdf", "pdf"),
         ("o/pdf", "pdf"),
         ("acme--pdf", "acme--pdf"),
+        // By the name that `list` shows.
+        ("acme-pdf", "acme--pdf"),
         ("acme/pdf", "acme--pdf"),
         ("pdf@Acme", "acme--pdf"),
         ("mine", "mine--"),
@@ -152,7 +154,6 @@ fn a_name_alone_means_exactly_its_directory() {
     std::fs::remove_dir_all(world.skill_file("pdf")).unwrap();
     for (written, hint) in [
         ("pdf", "`agent-skills remove pdf` forgets it"),
-        ("acme-pdf", "did you mean `acme--pdf`?"),
         ("o/pdf", "`acme--pdf` alone means it"),
     ] {
         let error = meant(written).unwrap_err();

@@ -15,7 +15,7 @@ use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::always_on;
 use crate::protocol::judge::lacks_always_on;
 use crate::protocol::missing;
-use crate::session::Seen;
+use crate::session::{Seen, Session};
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::text::{counted, listed};
 use crate::sys::{EntryName, warn};
@@ -32,6 +32,7 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
     // First, because listing what a project has may take until the deadline.
     let always_on = always_on::instructions(facts, context, is_first);
     let session = facts.session().ok();
+    let over = session.as_ref().and_then(|it| over(it, context));
     if let Some(session) = session.as_ref().filter(|it| is_first && it.kept) {
         let restricted = session.activated.iter().filter(|it| it.is_restricted());
         let names: Vec<String> = restricted.map(|it| format!("`{}`", it.name)).collect();
@@ -63,12 +64,25 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
     }
     tell_of_proposals(facts);
     let disclosed = Some(told.text).filter(|text| !text.is_empty());
-    let blocks = [disclosed, always_on, active_block(facts)];
+    let blocks = [disclosed, always_on, active_block(facts), over];
     let blocks: Vec<String> = blocks.into_iter().flatten().collect();
     if blocks.is_empty() {
         return Response::nothing();
     }
     Response::json(&json!({"inject": blocks.join("\n\n")}))
+}
+
+/// What the model still takes for restricted, since an earlier prompt of this conversation was.
+fn over(session: &Session, context: Option<&str>) -> Option<String> {
+    let here = session
+        .over
+        .iter()
+        .filter(|(of, _)| of.as_deref() == context);
+    let names: Vec<String> = here.map(|(_, skill)| format!("`{skill}`")).collect();
+    let names = (!names.is_empty()).then(|| listed(&names, LISTED))?;
+    Some(format!(
+        "No longer active, and no longer restricting your tools: {names}."
+    ))
 }
 
 /// Restores what was active in this conversation, if the user configured that or the configuration
