@@ -497,9 +497,10 @@ impl Case<'_> {
         if active.any(|skill| arguments.contains(&skill.dir)) {
             return Some(OWN_FILE.to_owned());
         }
-        let names = tools::of(self.facts.run.protocol?);
-        let is_there = tools::find(tool).is_some() || ours::is_ours(tool);
-        let near = nearest(tool, names).filter(|_| !is_there)?;
+        if tools::find(tool).is_some() || ours::is_ours(tool) {
+            return None;
+        }
+        let near = nearest(tool, tools::of(self.facts.run.protocol?))?;
         Some(format!("Did you mean `{near}`?"))
     }
 
