@@ -2,7 +2,7 @@
 //! (docs/spec/restriction.md#find).
 
 use super::Fault;
-use super::word::Word;
+use super::word::{Piece, Word};
 use super::wrappers::make_unknown;
 use crate::sys::name_list::Names;
 
@@ -49,7 +49,8 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
         let before = &arguments[..at];
         at += 1;
         let Some(text) = word.text() else {
-            if !(word.is_never_option() || word.is_one_word() && is_surely_value(before)) {
+            let is_value = word.is_one_word() && is_surely_value(before);
+            if !(word.is_never_option() || is_value || ends_otherwise(word)) {
                 return Fault::refuse(&word.raw, "this may become an action of `find`");
             }
             continue;
@@ -112,6 +113,19 @@ pub fn commands(arguments: &[Word]) -> Vec<Vec<Word>> {
 pub fn fill_in(words: &mut Vec<Word>) {
     make_unknown(words, "{}");
     words.push(Word::unknown());
+}
+
+/// Whether a glob ends in text with which no action does, as `*.py`, so that no name that it matches is
+/// one.
+fn ends_otherwise(word: &Word) -> bool {
+    let is_name = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Names | Piece::Name);
+    let Some(Piece::Text(end)) = word.pieces.last() else {
+        return false;
+    };
+    let mut actions = WRITES.iter().chain(&RUNS);
+    word.is_whole
+        && word.pieces.iter().all(is_name)
+        && !actions.any(|action| action.ends_with(end.as_str()))
 }
 
 /// Whether the word after these is certainly the value of a primary.

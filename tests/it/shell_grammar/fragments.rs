@@ -76,7 +76,7 @@ pub const USES: &[&str] = &[
     "python3 scripts/x.py", "./scripts/run.sh", "ls > out/x", "git a < in/data", "git a > ../x", "git a < ../in/data", "ls > \"$OUT/x\"",
     "\"$G\" a", "$G a", "${G} a", "git a < \"$x\"", "cd sub && git a < in/data", "./git a", "git $x", "find . $x", "find . \"$x\"",
     "git a > $x", "npm run \"$n\"", "python3 \"$f\"", "python3 $f", "./scripts/\"$f\"", "./scripts/$f", "git < in/*", "ls \"$@\"",
-    "find . -name \"$i\"", "find . -name $i", "test \"$x\" a", "echo $((i+1))", "echo $((i + x))", "echo $((n))", "xargs $G", "env $x git a",
+    "find . -name \"$i\"", "find . -name *.py", "find . *y -print", "find . -name $i", "test \"$x\" a", "echo $((i+1))", "echo $((i + x))", "echo $((n))", "xargs $G", "env $x git a",
 ];
 
 const POSITIONAL: &[&str] = &[
