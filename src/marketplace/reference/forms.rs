@@ -83,7 +83,7 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
     }
     let (page, query) = text.split_once('?').unwrap_or((text, ""));
     let page = page.trim_end_matches('/');
-    let is_file = split_skill(page).is_ok_and(|(bare, _)| is_archive(bare));
+    let is_file = split_skill(page).is_ok_and(|(bare, _)| is_download(bare));
     let is_archive = is_web && !repository && is_file;
     if is_web
         && !is_archive
@@ -97,8 +97,9 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
         return Ok(Reading::repository(RepoUrl::parse(&repo)?, at, Want::Any));
     }
     // What a forge's own page has behind `?` and then `#` is a tab of it and a heading.
-    let is_tab = is_web && !is_archive && !query.is_empty() && is_forge(page);
-    let fragment = fragment.filter(|it| !(is_web && (is_tab || is_anchor(it))));
+    let is_page = is_web && !is_archive && is_forge(page);
+    let is_tab = is_page && !query.is_empty();
+    let fragment = fragment.filter(|it| !(is_tab && !names_a_ref(it) || is_page && is_anchor(it)));
     let (bare, named) = split_skill(if is_tab { page } else { text })?;
     let mut want = named.map_or(Want::Any, Want::Named);
     if is_archive {
@@ -169,6 +170,16 @@ pub fn registry(text: &str) -> Result<(OciRepo, Option<OciAt>, Want)> {
 pub fn is_archive(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     ARCHIVES.iter().any(|end| lower.ends_with(end))
+}
+
+/// Whether an address is that of an archive: a repository may be called `x.skill`, too.
+fn is_download(url: &str) -> bool {
+    let is_below = || {
+        ["/releases/", "/raw/", "/archive/"]
+            .iter()
+            .any(|page| url.contains(page))
+    };
+    is_archive(url) && (!url.ends_with(".skill") || !is_forge(url) || is_below())
 }
 
 /// The digest in `sha256=DIGEST`.
@@ -301,10 +312,11 @@ fn is_page(path: &str) -> bool {
 /// Whether what follows `#` is a line or the heading that every page of a forge may have, which people
 /// copy with its address.
 fn is_anchor(fragment: &str) -> bool {
-    let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-    ["L", "lines-"]
-        .iter()
-        .any(|line| fragment.strip_prefix(line).is_some_and(digit))
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let line = |line: &str| line.strip_prefix('L').is_some_and(is_number);
+    let lines = fragment.strip_prefix("lines-").unwrap_or(fragment);
+    fragment.split('-').all(line)
+        || lines.len() < fragment.len() && lines.split(':').all(is_number)
         || matches!(fragment, "readme" | "readme-ov-file")
 }
 
