@@ -314,23 +314,48 @@ impl Reach<'_> {
     fn git(&self, words: &[Word], named: &[Named]) -> Checked {
         let place = runs::git_verb(words);
         let (before, behind) = named.split_at(named.partition_point(|one| one.at < place));
-        let mut options = behind.iter().take_while(|one| one.text != "--");
-        let leaves = options.any(|one| matches!(&*one.text, "--cached" | "--dry-run" | "-n"));
-        let is_verb = |verbs: &str| {
-            let mut verb = behind.iter().take_while(|one| one.at == place);
-            verb.any(|verb| programs::lists(verbs, &verb.text))
-        };
-        if is_verb("clean rm mv") && !leaves {
-            self.others(before)?;
+        let verbs: Vec<&str> = behind
+            .iter()
+            .take_while(|one| one.at == place)
+            .map(|verb| &*verb.text)
+            .collect();
+        let is_one_of = |list: &str, verb: &&str| programs::lists(list, verb);
+        if verbs.iter().any(|verb| is_one_of("clean rm mv", verb)) && !leaves(&verbs, behind) {
+            self.others(named)?;
+            // Where a directory is named, what it holds goes without a path.
+            if verbs.contains(&"clean") && plain(behind).nth(verbs.len()).is_none() {
+                self.each_changed(before)?;
+            }
             return self.each_changed(behind);
         }
-        if is_verb("log diff show status blame") {
+        if verbs
+            .iter()
+            .all(|verb| is_one_of("log diff show status blame", verb))
+        {
             let is_output =
                 |one: &&Named| one.text.starts_with("-o") || one.text.starts_with("--ou");
             return self.others(before.iter().chain(behind.iter().filter(is_output)));
         }
         self.others(named)
     }
+}
+
+/// Whether `git rm`, `mv` or `clean` with these words certainly changes no file: by an option before all
+/// else, which none takes back.
+fn leaves(verbs: &[&str], behind: &[Named]) -> bool {
+    let mut leading = behind[verbs.len()..].iter().take_while(|one| {
+        let option = one.text.trim_start_matches('-');
+        let is_exclusion =
+            one.text.starts_with("--e") || !one.text.starts_with("--") && option.contains('e');
+        one.is_option() && !option.is_empty() && !(verbs.contains(&"clean") && is_exclusion)
+    });
+    let is_certain = |one: &Named| behind.iter().filter(|other| other.at == one.at).count() == 1;
+    let is_dry = |one: &Named| match verbs {
+        ["rm"] if one.text == "--cached" => true,
+        _ => one.text == "--dry-run" || !one.text.starts_with("--") && one.text.contains('n'),
+    };
+    let is_undone = behind.iter().any(|one| one.text.starts_with("--no-"));
+    verbs.len() == 1 && !is_undone && leading.any(|one| is_certain(one) && is_dry(one))
 }
 
 /// Whether a glob may become this word, if a file has such a name.
