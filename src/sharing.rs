@@ -10,6 +10,7 @@ use crate::catalog::{Layer, base_at};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Agent;
+use crate::marketplace::listed_name;
 use crate::run_context::{RunContext, real};
 use crate::sys::{Base, Dir, EntryKind, EntryName, files};
 
@@ -172,7 +173,12 @@ impl<'a> Shared<'a> {
         let is_last = |link: &Link| {
             link.agents.contains(&agent) && !others.iter().any(|other| link.agents.contains(other))
         };
-        self.remove_those(|_, link| is_last(link), dry_run)
+        // Of another name it is somebody's own.
+        let is_ours = |skill: &Path, link: &Link| {
+            let directory = skill.file_name().unwrap_or_default().to_string_lossy();
+            link.path.file_name() == Some(listed_name(&directory).as_ref())
+        };
+        self.remove_those(|skill, link| is_last(link) && is_ours(skill, link), dry_run)
     }
 
     /// Removes the links to skills that are not there; returns which.

@@ -155,6 +155,18 @@ pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
     )
 }
 
+/// Has the connected agents find a skill that was restored, and says so.
+pub fn share_again(call: Call, layer: Layer, name: &InstalledName) -> String {
+    let listed = EntryName::parse(listed_name(name));
+    let agents = connected(&call.facts.run);
+    let shared = Shared::of(call.facts, layer).zip(listed);
+    let done = shared.map(|(shared, listed)| shared.share(name.entry(), &listed, &agents, false));
+    done.unwrap_or(Ok(Vec::new())).map_or_else(
+        |error| noted(&error),
+        |links| links.iter().map(|link| line(link, false)).collect(),
+    )
+}
+
 /// Has agents find what is installed in a layer: each link with what became of it, or would.
 ///
 /// # Errors

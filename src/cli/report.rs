@@ -1,5 +1,7 @@
 //! The report about an installed skill, in the format that `--json` documents (docs/json.md).
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
 use std::path::Path;
 
 use serde::Serialize;
@@ -133,26 +135,24 @@ impl Report {
     /// The reports about skills that connected agents have in directories of their own, and the
     /// catalog has not; each once, with all agents that find it there.
     pub fn of_agents(facts: &Facts, catalog: &Catalog) -> Vec<Self> {
-        let mut seen: Vec<_> = catalog
-            .entries()
-            .iter()
-            .map(|entry| real(&entry.dir))
-            .collect();
-        let ours = seen.len();
+        let ours = catalog.entries().iter();
+        // `None` for those of the catalog, else where the report is.
+        let mut seen: HashMap<_, _> = ours.map(|entry| (real(&entry.dir), None)).collect();
         let mut found: Vec<Self> = Vec::new();
         for agent in connected(&facts.run) {
             let its = in_agent(facts, agent);
             let catalog = Catalog::of(&its);
             let mut reporter = Reporter::new(&its, &catalog);
             for entry in catalog.entries() {
-                let dir = real(&entry.dir);
-                match seen.iter().position(|one| *one == dir) {
-                    Some(at) if at < ours => {}
-                    Some(at) => found[at - ours]
-                        .agents
-                        .extend(reporter.report(entry).agents),
-                    None => {
-                        seen.push(dir);
+                match seen.entry(real(&entry.dir)) {
+                    Slot::Occupied(known) => {
+                        if let Some(at) = *known.get() {
+                            let report: &mut Self = &mut found[at];
+                            report.agents.extend(reporter.report(entry).agents);
+                        }
+                    }
+                    Slot::Vacant(new) => {
+                        new.insert(Some(found.len()));
                         found.push(reporter.report(entry));
                     }
                 }

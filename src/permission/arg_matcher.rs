@@ -72,7 +72,9 @@ impl ArgMatcher {
                 }
                 Capability::Skill => {
                     let name = [" *", ":*"].iter().find_map(|end| body.strip_suffix(end));
-                    Ok(Self::Skill(name.unwrap_or(body).trim_end().to_owned()))
+                    // As in `SlashCommand(/name:*)`.
+                    let name = name.unwrap_or(body).trim_start_matches('/');
+                    Ok(Self::Skill(name.trim_end().to_owned()))
                 }
                 Capability::ReadFile
                 | Capability::SearchContent

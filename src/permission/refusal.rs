@@ -128,6 +128,12 @@ impl Refusal {
         self
     }
 
+    /// Whether a tool of this name is among what may be used instead.
+    pub fn offers(&self, tool: &str) -> bool {
+        let mut allowed = self.0.allowed.iter();
+        allowed.any(|name| name.split('(').next() == Some(tool))
+    }
+
     /// The reason for the refusal.
     pub fn reason(&self) -> &Reason {
         &self.0.reason

@@ -186,7 +186,9 @@ impl Rule {
             // `skill` may be our own tool, called for a skill that does not exist.
             match self.purpose {
                 _ if self.test == ArgMatcher::Any => return Some(&self.test),
-                Purpose::Deny if !self.narrows_skills() => return Some(&ArgMatcher::Any),
+                Purpose::Deny if !self.narrows_skills() || alias::fold(tool.name) != "skill" => {
+                    return Some(&ArgMatcher::Any);
+                }
                 _ => {}
             }
         }

@@ -133,7 +133,7 @@ impl ToolMatcher {
             (None, Some(tool)) => (format!("{server}_{tool}"), true),
             (None, None) => (format!("{server}_{tool}"), false),
         };
-        let usable = name.len() >= 3 && !name.contains('*');
+        let usable = bundle.len() + name.len() >= 3 && !name.contains('*');
         usable.then_some(Self::Mcp { bundle, name, open })
     }
 
@@ -180,8 +180,12 @@ impl ToolMatcher {
             Self::Mcp { .. } if !denies && !tool.is_mcp => false,
             Self::Mcp { bundle, name, open } => {
                 let called = joined(tool.name);
-                let called = called.strip_prefix(&**bundle).unwrap_or(&called);
-                called == name || *open && called.starts_with(&**name)
+                let is_it = |called: &str| called == name || *open && called.starts_with(&**name);
+                match called.strip_prefix(&**bundle) {
+                    Some(own) => is_it(own),
+                    // `plugin_NAME_*` means no tool by another name.
+                    None => name.len() >= 3 && is_it(&called),
+                }
             }
         }
     }

@@ -489,7 +489,7 @@ impl Case<'_> {
 
     /// What to call in place of a tool that chibi has not, or for a file of an active skill, which only
     /// tools of ours reach there.
-    fn instead(&self) -> Option<String> {
+    fn instead(&self, refusal: &Refusal) -> Option<String> {
         const OWN_FILE: &str = "Read the skill's files with read_skill_file, and run its scripts with run_skill_script.";
         let tool = self.request.tool.as_str();
         let arguments = self.request.arguments.to_string();
@@ -501,6 +501,9 @@ impl Case<'_> {
             return None;
         }
         let near = nearest(tool, tools::of(self.facts.run.protocol?))?;
+        if !refusal.offers(near) {
+            return None;
+        }
         Some(format!("Did you mean `{near}`?"))
     }
 
@@ -511,7 +514,7 @@ impl Case<'_> {
             if is_unlisted && let Some(why) = no_skill(self.facts, self.request) {
                 return Judged::refused(why, event);
             }
-            if let Some(advice) = self.instead() {
+            if let Some(advice) = self.instead(&refusal) {
                 refusal = refusal.instead(advice);
             }
         }

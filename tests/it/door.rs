@@ -171,4 +171,6 @@ fn a_skill_that_does_not_exist_is_answered_with_the_nearest() {
     ] {
         host.blocks(tool, &json!({})).has(expected);
     }
+    // What the list does not grant is no suggestion.
+    host.blocks("shell_exce", &json!({})).lacks("Did you mean");
 }

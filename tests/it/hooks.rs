@@ -341,4 +341,7 @@ fn the_end_of_a_restriction_is_told_to_the_person() {
     host.activates("careful");
     starts().lacks("no longer restricted");
     prompt("work").1.has("still restricted by `careful`");
+    host.activates("free");
+    starts();
+    assert_eq!(prompt("work").1, "");
 }

@@ -240,7 +240,7 @@ fn of_scripts(facts: &Facts, skill: &Skill, listing: &Listing, lines: &mut Lines
 fn of_restriction(report: &Report, lines: &mut Lines) {
     let shown = match &report.restriction {
         None if report.tokens.is_none() => "not known: the skill was not read",
-        None if report.tool.is_none() => "none of its own, but it is not offered",
+        None if !report.offered => "none of its own, but it is not offered",
         None => "none: every tool may be used while it is active",
         Some(restriction) if restriction.allowed.is_some() => {
             "while it is active, only what is listed here and what is always allowed"

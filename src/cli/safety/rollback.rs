@@ -1,6 +1,6 @@
 //! `rollback`.
 
-use crate::cli::agents::{connected, line, share_installed};
+use crate::cli::agents::share_again;
 use crate::cli::market::market;
 use crate::cli::named::layer_of;
 use crate::cli::permitted::permits_loss;
@@ -44,9 +44,7 @@ impl Rollback {
             .with("commit", commit)
             .with("layer", layer.as_str());
         call.facts.record(event);
-        let agents = connected(&call.facts.run);
-        let links = share_installed(call.facts, layer, &agents, false)?;
-        let links: String = links.iter().map(|link| line(link, false)).collect();
+        let links = share_again(call, layer, &name);
         Ok(format!("`{shown}` was restored{at}\n{links}"))
     }
 }

@@ -97,9 +97,12 @@ impl Market<'_> {
         let of_owner = written.rsplit_once('@').map(|(name, owner)| (owner, name));
         let Some((owner, name)) = written.split_once('/').or(of_owner) else {
             let exact = one_of(&directories, &[written, &format!("{written}--")]);
-            let listed = || directories.iter().find(|one| listed_name(one) == written);
-            let found = exact.or_else(|| listed().cloned());
-            return found.ok_or_else(|| self.not_installed(written));
+            let mut listed = directories.iter().filter(|one| listed_name(one) == written);
+            let only = match (listed.next(), listed.next()) {
+                (Some(one), None) => Some(one.clone()),
+                _ => None,
+            };
+            return exact.or(only).ok_or_else(|| self.not_installed(written));
         };
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let is_owners = |directory: &InstalledName| {

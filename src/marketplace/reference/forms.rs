@@ -97,9 +97,8 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
         return Ok(Reading::repository(RepoUrl::parse(&repo)?, at, Want::Any));
     }
     // What a forge's own page has behind `?` and then `#` is a tab of it and a heading.
-    let on_forge = is_web && !is_archive && is_forge(page);
-    let is_tab = on_forge && !query.is_empty();
-    let fragment = fragment.filter(|it| !(is_tab && !names_a_ref(it) || on_forge && is_anchor(it)));
+    let is_tab = is_web && !is_archive && !query.is_empty() && is_forge(page);
+    let fragment = fragment.filter(|it| !(is_tab && !names_a_ref(it) || is_web && is_anchor(it)));
     let (bare, named) = split_skill(if is_tab { page } else { text })?;
     let mut want = named.map_or(Want::Any, Want::Named);
     if is_archive {

@@ -15,7 +15,7 @@ use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::always_on;
 use crate::protocol::judge::lacks_always_on;
 use crate::protocol::missing;
-use crate::session::{Seen, Session};
+use crate::session::{ActiveSkill, Seen, Session, Standing};
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::text::{counted, listed};
 use crate::sys::{EntryName, warn};
@@ -34,7 +34,9 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
     let session = facts.session().ok();
     let over = session.as_ref().and_then(|it| over(it, context));
     if let Some(session) = session.as_ref().filter(|it| is_first && it.kept) {
-        let restricted = session.activated.iter().filter(|it| it.is_restricted());
+        let lists = |it: &ActiveSkill| it.standing == Standing::Active && it.allowed.is_some();
+        let restricted = session.activated.iter();
+        let restricted = restricted.filter(|it| lists(it) || !it.denied.is_empty());
         let names: Vec<String> = restricted.map(|it| format!("`{}`", it.name)).collect();
         if !names.is_empty() {
             warn(format_args!("still restricted by {}", listed(&names, 3)));

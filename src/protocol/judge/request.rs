@@ -209,7 +209,7 @@ impl Request {
     ) -> Refusal {
         let is_known = self.is_mcp || tools::find(&self.tool).is_some();
         match &self.shown {
-            Some(shown) if is_known || !is_harmless(&self.arguments) => {
+            Some(shown) if is_known || !is_harmless(shown, &self.arguments) => {
                 refusal.in_agent(shown, entries())
             }
             Some(shown) => refusal.in_agent(shown, entries()).instead(ALLOW_IT.into()),
@@ -222,13 +222,16 @@ impl Request {
 const ALLOW_IT: &str = "Do without it, or tell the user, who can allow it by its name in \
                         `always_allowed` of the configuration.";
 
-/// Whether no argument has the form of a command, a file or an address.
-fn is_harmless(arguments: &Value) -> bool {
+/// Whether neither the name says that it acts, nor any argument has the form of a command, a file or an
+/// address.
+fn is_harmless(tool: &str, arguments: &Value) -> bool {
+    const ACTS: &str = "bash|shell|exec|stdin|terminal|repl|run|write|delete|remove|kill|send|sql|cron|create|input";
     let text = arguments.to_string().to_ascii_lowercase();
-    !has_any(
-        &text,
-        r"/|\|$|`|;|&|<|>|command|cmd|code|script|path|file|url|uri|dir",
-    )
+    !has_any(&tool.to_ascii_lowercase(), ACTS)
+        && !has_any(
+            &text,
+            r"/|\|$|`|;|&|<|>|command|cmd|code|script|path|file|url|uri|dir",
+        )
 }
 
 /// What a call in chibi asks for.

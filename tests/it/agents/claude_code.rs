@@ -311,6 +311,25 @@ fn tools_that_chibi_lacks_are_granted_by_name() {
 }
 
 #[test]
+fn a_slash_before_a_skills_name_means_nothing_and_a_plugin_is_denied_as_a_whole() {
+    let world = World::of(&FORM).skill("pdf", "allowed-tools: SlashCommand(/free:*)");
+    let world = world.skill("free", "").skill("other", "");
+    world.activate("pdf");
+    let calls = |name: &str| world.call("Skill", json!({ "skill": name }));
+    assert!(calls("other").is_denied());
+    assert!(calls("free").is_silent());
+    let denied = "disallowed-tools: SlashCommand(/free) mcp__plugin_foo_*";
+    let world = World::of(&FORM).using("pdf", denied);
+    assert!(
+        world
+            .call("SlashCommand", json!({"command": "/free"}))
+            .is_denied()
+    );
+    assert!(world.call("mcp__plugin_foo_srv__do", json!({})).is_denied());
+    assert!(world.call("mcp__srv__do", json!({})).is_silent());
+}
+
+#[test]
 fn what_a_subagent_activates_lasts_for_the_prompt() {
     let mut world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
     let mut skill = world.payload("pre-tool-use-skill");

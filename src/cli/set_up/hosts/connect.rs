@@ -213,6 +213,13 @@ impl Connecting<'_> {
             .filter_map(|layer| Shared::of(self.facts, *layer))
         {
             text += &lines(&shared.disconnect(agent, &others, dry_run)?, dry_run);
+            if shared.all().any(|(_, link)| link.agents.contains(&agent)) && !dry_run {
+                let _ = writeln!(
+                    text,
+                    "Note: {agent} still finds skills by links that others need or made; nothing \
+                     restricts them there now."
+                );
+            }
         }
         Ok(text)
     }

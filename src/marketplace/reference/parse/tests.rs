@@ -200,6 +200,26 @@ const COPIED: &[(&str, &str)] = &[
         "GH | default | any",
     ),
     ("https://github.com/o/r#dev", "GH | dev | any"),
+    ("https://github.com/o/r#L3-L9", "GH | default | any"),
+    ("https://github.com/o/r#L10n", "GH | L10n | any"),
+    ("https://github.com/o/r#L4T-35", "GH | L4T-35 | any"),
+    (
+        "https://github.com/o/r?tab=readme-ov-file#v1.2.0",
+        "GH | v1.2.0 | any",
+    ),
+    ("https://github.com/o/r.skill", "GH.skill | default | any"),
+    (
+        "https://github.com/o/r.skill#dev@s",
+        "GH.skill | dev@s | any",
+    ),
+    (
+        "https://github.com/o/r/tree/main/s.skill",
+        "GH | [main/s.skill] | any",
+    ),
+    (
+        "https://github.com/o/r/releases/download/v1/s.skill",
+        "archive GH/releases/download/v1/s.skill | any | any",
+    ),
     ("https://www.github.com/o/r", "GH | default | any"),
     ("http://www.github.com/o/r", "refused"),
     (
