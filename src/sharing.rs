@@ -10,7 +10,6 @@ use crate::catalog::{Layer, base_at};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::agent::Agent;
-use crate::marketplace::listed_name;
 use crate::run_context::{RunContext, real};
 use crate::sys::{Base, Dir, EntryKind, EntryName, files};
 
@@ -165,18 +164,24 @@ impl<'a> Shared<'a> {
     }
 
     /// Removes the links by which `agent` finds skills, but for those that one of the connected `others`
-    /// needs; returns which.
+    /// needs, and those not `named` after their skill's directory, which are somebody's own; returns
+    /// which.
     ///
     /// # Errors
     /// When one cannot be removed.
-    pub fn disconnect(&self, agent: Agent, others: &[Agent], dry_run: bool) -> Result<Vec<Link>> {
+    pub fn disconnect(
+        &self,
+        agent: Agent,
+        others: &[Agent],
+        named: fn(&str) -> String,
+        dry_run: bool,
+    ) -> Result<Vec<Link>> {
         let is_last = |link: &Link| {
             link.agents.contains(&agent) && !others.iter().any(|other| link.agents.contains(other))
         };
-        // Of another name it is somebody's own.
         let is_ours = |skill: &Path, link: &Link| {
             let directory = skill.file_name().unwrap_or_default().to_string_lossy();
-            link.path.file_name() == Some(listed_name(&directory).as_ref())
+            link.path.file_name() == Some(named(&directory).as_ref())
         };
         self.remove_those(|skill, link| is_last(link) && is_ours(skill, link), dry_run)
     }

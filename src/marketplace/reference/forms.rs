@@ -178,7 +178,7 @@ fn is_download(url: &str) -> bool {
             .iter()
             .any(|page| url.contains(page))
     };
-    is_archive(url) && (!url.ends_with(".skill") || !is_forge(url) || is_below())
+    is_archive(url) && (url.strip_suffix(".skill").is_none() || !is_forge(url) || is_below())
 }
 
 /// The digest in `sha256=DIGEST`.

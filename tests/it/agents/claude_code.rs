@@ -311,7 +311,7 @@ fn tools_that_chibi_lacks_are_granted_by_name() {
 }
 
 #[test]
-fn a_slash_before_a_skills_name_means_nothing_and_a_plugin_is_denied_as_a_whole() {
+fn a_slash_means_nothing_and_a_plugin_is_denied_whole() {
     let world = World::of(&FORM).skill("pdf", "allowed-tools: SlashCommand(/free:*)");
     let world = world.skill("free", "").skill("other", "");
     world.activate("pdf");

@@ -9,6 +9,7 @@ use crate::connection::{Change, Connector, Found, Invocation};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
+use crate::marketplace::listed_name;
 use crate::sharing::Shared;
 use crate::skill::{one_line, unified_diff};
 
@@ -212,7 +213,10 @@ impl Connecting<'_> {
             .iter()
             .filter_map(|layer| Shared::of(self.facts, *layer))
         {
-            text += &lines(&shared.disconnect(agent, &others, dry_run)?, dry_run);
+            text += &lines(
+                &shared.disconnect(agent, &others, listed_name, dry_run)?,
+                dry_run,
+            );
             if shared.all().any(|(_, link)| link.agents.contains(&agent)) && !dry_run {
                 let _ = writeln!(
                     text,
