@@ -63,7 +63,7 @@ pub struct Session {
     /// The restricted skills that had ended when it began, each with its conversation: the model still
     /// knows of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub over: Vec<(Option<String>, String)>,
+    pub over: Vec<(String, String)>,
     /// The directories of the skills that an agent itself has made active. A call of its skill tool
     /// alone may yet be refused by the agent, so it grants nothing.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

@@ -160,7 +160,7 @@ impl Store {
             });
             ended.extend(state.forget_ended(&realm));
             let restricted = ended.iter().filter(|end| end.restricted);
-            let over = restricted.map(|end| (end.context.clone(), end.skill.clone()));
+            let over = restricted.filter_map(|end| Some((end.context.clone()?, end.skill.clone())));
             let over: Vec<_> = over.collect();
             if state.reset || !over.is_empty() {
                 let session = Session {

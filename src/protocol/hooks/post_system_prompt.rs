@@ -76,10 +76,7 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
 
 /// What the model still takes for restricted, since an earlier prompt of this conversation was.
 fn over(session: &Session, context: Option<&str>) -> Option<String> {
-    let here = session
-        .over
-        .iter()
-        .filter(|(of, _)| of.as_deref() == context);
+    let here = session.over.iter().filter(|(of, _)| Some(&**of) == context);
     let names: Vec<String> = here.map(|(_, skill)| format!("`{skill}`")).collect();
     let names = (!names.is_empty()).then(|| listed(&names, LISTED))?;
     Some(format!(
