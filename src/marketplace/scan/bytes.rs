@@ -46,9 +46,6 @@ const ARCHIVE_NAMES: [&str; 22] = [
     "ods", "odp", "epub", "apk", "vsix", "skill", "potx", "dotx", "xltx",
 ];
 
-/// Beginnings of texts in Apple's configuration language.
-const PKL: [&[u8]; 6] = [b"/", b"@", b"amends ", b"extends ", b"import ", b"module "];
-
 /// The bytes by which a file's type is recognised.
 pub const HEAD: usize = 512;
 /// Of a text with NUL bytes, at most one byte in this many is part of something else.
@@ -81,34 +78,23 @@ const DISGUISED_ARCHIVE: Kind = (
 pub fn inspect(path: &str, head: &[u8]) -> Option<Kind> {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let starts = |beginnings: &[&[u8]]| beginnings.iter().any(|start| head.starts_with(start));
     let is_text = std::str::from_utf8(head).is_ok() && !head.contains(&0);
-    if starts(&PROGRAMS) && !is_text {
-        let is_named_so = PROGRAM_NAMES.contains(&extension);
-        return Some(if is_named_so {
-            PROGRAM
-        } else {
-            DISGUISED_PROGRAM
-        });
+    if is_program(head) && !is_text {
+        return Some([DISGUISED_PROGRAM, PROGRAM][usize::from(PROGRAM_NAMES.contains(&extension))]);
     }
-    if starts(&ARCHIVES) {
+    if ARCHIVES.iter().any(|start| head.starts_with(start)) {
         return match ARCHIVE_NAMES.iter().position(|name| *name == extension) {
             None => Some(DISGUISED_ARCHIVE),
             Some(..9) => Some(ARCHIVE),
             Some(_) => None,
         };
     }
+    let first = head.trim_ascii_start().first().unwrap_or(&0);
     match extension {
         "pyc" | "pyo" => Some((Warn, "bytecode", "is compiled code, which nobody can read")),
-        // Apple's Pkl; no pickle begins so.
-        "pkl"
-            if is_text
-                && PKL
-                    .iter()
-                    .any(|start| head.trim_ascii_start().starts_with(start)) =>
-        {
-            None
-        }
+        // Apple's Pkl begins with a comment, an annotation, `amends`, `extends`, `import` or `module`;
+        // what begins with one of these letters cannot be loaded as a pickle.
+        "pkl" if is_text && b"/@aeim".contains(first) => None,
         "pkl" | "pickle" => Some((Warn, "pickle", "runs code when it is loaded")),
         "pem" | "key" | "p12" | "env" => Some((Note, "secret-file", "is a file for secrets")),
         _ => None,

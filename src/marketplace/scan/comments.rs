@@ -20,12 +20,8 @@ pub fn comments(lines: &[Line], markdown: bool) -> Vec<(usize, String)> {
         };
         text.push('\n');
     }
-    of_text(&text)
-}
-
-fn of_text(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    let (mut rest, mut number) = (text, 1);
+    let (mut rest, mut number) = (&*text, 1);
     while let Some((before, inside)) = rest.split_once("<!--") {
         let (comment, after) = inside.split_once("-->").unwrap_or((inside, ""));
         number += before.matches('\n').count();
