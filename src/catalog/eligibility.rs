@@ -71,10 +71,10 @@ impl<'a> Rules<'a> {
         Self {
             facts,
             config,
-            policies,
             unreadable,
             context: OnceCell::new(),
-            trusts: Trusts::by(Ledger::trusted(facts.state()), digests.clone()),
+            trusts: Trusts::by(Ledger::trusted(facts.state()), digests.clone()).under(&policies),
+            policies,
             digests,
             approved: OnceCell::new(),
             installed,

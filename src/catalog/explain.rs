@@ -8,7 +8,7 @@ use super::eligibility::{Refusal, Rules};
 use super::entry::{Entry, Standing, Withheld};
 use super::layer::Layer;
 use crate::facts::Facts;
-use crate::marketplace::scan_directory;
+use crate::marketplace::{Finding, scan_directory};
 use crate::policy::{Asks, approval_needed};
 use crate::skill::{Diagnostic, Skill};
 
@@ -120,19 +120,16 @@ impl<'a> Explainer<'a> {
         let (file, least) = self.0.policies.scan_block()?;
         let found = scan_directory(&entry.dir);
         let severe = found.iter().find(|finding| finding.severity >= least);
-        let said = severe.map_or_else(
-            || {
-                (
-                    Holds::Holds,
-                    "the scan finds nothing that is refused".to_owned(),
-                )
-            },
-            |found| {
-                let found = found.summary();
-                let why = format!("it is not installed, trusted or approved as it is: {found}");
-                (Holds::DoesNotApply, why)
-            },
-        );
+        let said = match severe.map(Finding::summary) {
+            None => (
+                Holds::Holds,
+                "the scan finds nothing that is refused".to_owned(),
+            ),
+            Some(found) => (
+                Holds::DoesNotApply,
+                format!("nobody can install, trust or approve it now as it is: {found}"),
+            ),
+        };
         Some(explained("scan.block", Some(file.to_owned()), said))
     }
 

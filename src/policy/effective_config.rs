@@ -112,7 +112,8 @@ fn with_project(
     if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
         return Ok(own);
     }
-    match Trusts::new(Ledger::trusted(state)).of_part(&run.project_dir(), &path) {
+    let trusts = Trusts::new(Ledger::trusted(state)).under(policies);
+    match trusts.of_part(&run.project_dir(), &path) {
         Trust::Given => Ok(own.tightened_by(read_toml(&path)?.unwrap_or_default())),
         Trust::Missing | Trust::Outdated(_) => Ok(own),
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::policy::{DigestCache, Ledger};
+use crate::policy::{DigestCache, Ledger, Policies};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 use crate::skill::directories::skill_directories;
 use crate::skill::find_skill_file;
@@ -48,6 +48,8 @@ pub enum Trust {
 pub struct Trusts {
     record: Ledger<Trusted>,
     digests: Rc<DigestCache>,
+    /// Whether what is trusted whatever changes is not: a policy refuses what a scan finds.
+    is_each_scanned: bool,
     entries: OnceCell<BTreeMap<String, Trusted>>,
     /// What each holder is recorded as: resolving a path costs as much as it is deep.
     keys: RefCell<BTreeMap<PathBuf, PathBuf>>,
@@ -65,9 +67,18 @@ impl Trusts {
         Self {
             record,
             digests,
+            is_each_scanned: false,
             entries: OnceCell::new(),
             keys: RefCell::default(),
             found: RefCell::default(),
+        }
+    }
+
+    /// Compares as these policies have it.
+    pub fn under(self, policies: &Policies) -> Self {
+        Self {
+            is_each_scanned: policies.scan_block().is_some(),
+            ..self
         }
     }
 
@@ -133,7 +144,8 @@ impl Trusts {
         let entries = self.entries.get_or_init(read);
         let mut keys = self.keys.borrow_mut();
         let key = keys.entry(holder.to_owned());
-        entries.get(key.or_insert_with(|| real(holder)).to_str()?)
+        let recorded = entries.get(key.or_insert_with(|| real(holder)).to_str()?);
+        recorded.filter(|it| !(self.is_each_scanned && it.is_always()))
     }
 
     /// The result for `path`, which is compared only once.

@@ -162,4 +162,15 @@ fn what_a_policys_scan_refuses_is_neither_trusted_nor_approved() {
     host.fails(&["trust", "--yes", "--always", &project])
         .has("leave out `--always`");
     host.succeeds(&["trust", "--yes", "--skill", "fine", &project]);
+    // What was trusted before the policy, singly or whatever changes, is scanned by the next `trust`.
+    for how in [&["--skill", "bad"][..], &["--always"]] {
+        fs::remove_file(policy_file(&host)).unwrap();
+        host.succeeds(&[&["trust", "--yes", &project], how].concat());
+        fs::write(policy_file(&host), policy).unwrap();
+        host.fails(&["trust", "--yes", &project]).has(refused);
+    }
+    assert_eq!(rules(&host, "fine")[0], row("project.trust", "fails", 0));
+    host.succeeds(&["trust", "--list"])
+        .has("always\n")
+        .has("skills/fine: not trusted");
 }

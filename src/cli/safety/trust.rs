@@ -276,7 +276,8 @@ impl Look {
         screen: Screen,
     ) -> Result<Self> {
         let policies = facts.policies()?;
-        let trusts = Trusts::new(Ledger::trusted(facts.state()));
+        let trusts = Trusts::new(Ledger::trusted(facts.state())).under(&policies);
+        let is_blocking = policies.scan_block().is_some();
         // Further in than what is inside, which a name could look like otherwise.
         let below = |told: String| screen.hanging("  ", &told, 6);
         let names = ToolNames::of(facts);
@@ -286,12 +287,16 @@ impl Look {
                 _ if !part.is_readable() => {
                     parts.push(below(told(holder, &part.path, "it cannot be read")));
                 }
-                policy::Trust::Given => kept += 1,
+                policy::Trust::Given if !is_blocking => kept += 1,
                 state => {
                     let (inside, worst) = inside(part, screen, names);
                     permits_findings(&policies, "trusted", &worst).map_err(|error| {
                         error.context(one_line(&part.path.display().to_string()))
                     })?;
+                    if state == policy::Trust::Given {
+                        kept += 1;
+                        continue;
+                    }
                     let is_severe = |it: &Finding| it.severity >= Severity::High;
                     let list = if worst.as_ref().is_some_and(is_severe) {
                         &mut severe
@@ -384,9 +389,11 @@ fn told(holder: &Path, part: &Path, state: &str) -> String {
 /// If the record cannot be read.
 fn trusted(call: Call) -> Result<String> {
     let record = Ledger::trusted(call.facts.state());
+    let policies = call.facts.policies().unwrap_or_default();
     let (mut listed, mut text) = (Vec::new(), String::new());
     for (path, recorded) in record.entries()? {
-        let (holder, trusts) = (Path::new(&path), Trusts::new(record.clone()));
+        let trusts = Trusts::new(record.clone()).under(&policies);
+        let holder = Path::new(&path);
         let mut parts = parts_of(holder);
         parts.retain(|part| !is_nothing(part));
         let states = parts.iter().filter_map(|part: &PathBuf| {

@@ -114,7 +114,8 @@ fn trust(facts: &Facts) -> Vec<Check> {
         let remedy = format!("remove `{}` and trust again", record.file().display());
         return vec![Check::from_error("trust", &error, &remedy)];
     }
-    let trusts = Trusts::new(record);
+    let policies = facts.policies().unwrap_or_default();
+    let trusts = Trusts::new(record).under(&policies);
     let holders = facts.run.holders().into_iter();
     let own = facts.run.dirs.plugin.canonicalize().ok();
     let told = holders
