@@ -3,10 +3,9 @@
 
 use serde_json::Value;
 
+use super::Fields;
 use super::restricting::RestrictingKey;
-use super::{Fields, folds_to};
 use crate::sys::limits;
-use crate::sys::text::nearest;
 
 /// The frontmatter's `scope`. An empty list allows everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,29 +29,23 @@ impl SkillScope {
     /// # Errors
     /// Why it limits nothing that is known, although it names a list of these.
     pub fn read(value: &Value) -> Result<Option<Self>, &'static str> {
-        let all = [Self::AGENTS, Self::TENANTS, Self::ENVIRONMENTS];
-        let all = all.as_flattened();
+        let is_ours = Self::is_meant_by(value);
         let Value::Object(scope) = value else {
-            let text = value.to_string().to_lowercase();
-            let is_ours = text.contains([':', '=']) && all.iter().any(|key| text.contains(key));
             return if is_ours {
                 Err("is not a mapping")
             } else {
                 Ok(None)
             };
         };
-        let is_near = |key: &String| nearest(key, all.iter().copied()).is_some();
-        if !scope.is_empty() && !scope.keys().any(is_near) {
+        if !scope.is_empty() && !is_ours {
             return Ok(None);
         }
-        let is_read = |key: &String| all.iter().any(|known| folds_to(key, known));
-        if !scope.keys().all(is_read) {
+        if scope.keys().any(|key| Self::letters_off(key) > 0) {
             return Err("has a key that is not read");
         }
+        let is_nested = |value: &Value| value.is_object() || value.is_array();
         let is_list = |value: &Value| match value {
-            Value::Array(items) => items
-                .iter()
-                .all(|item| !item.is_array() && !item.is_object()),
+            Value::Array(items) => !items.iter().any(is_nested),
             value => !value.is_object(),
         };
         if !scope.values().all(is_list) {
@@ -72,6 +65,31 @@ impl SkillScope {
             tenants: list(Self::TENANTS),
             environments: list(Self::ENVIRONMENTS),
         }))
+    }
+
+    /// Whether it has a key of ours, or nearly, or is a text that begins with one as a mapping does.
+    fn is_meant_by(value: &Value) -> bool {
+        match value {
+            Value::Object(scope) => scope.keys().any(|key| Self::letters_off(key) < 2),
+            Value::Array(items) => items.iter().any(Self::is_meant_by),
+            Value::String(text) => text.split_once([':', '=']).is_some_and(|(key, rest)| {
+                let is_mapping =
+                    text[key.len()..].starts_with('=') || rest.starts_with([' ', '\n']);
+                is_mapping && Self::letters_off(key) == 0
+            }),
+            _ => false,
+        }
+    }
+
+    /// How many letters a key differs from the nearest one that is read.
+    fn letters_off(key: &str) -> usize {
+        let mut key = key.to_lowercase();
+        key.retain(char::is_alphanumeric);
+        let all = [Self::AGENTS, Self::TENANTS, Self::ENVIRONMENTS];
+        let all = all.as_flattened().iter();
+        all.map(|known| strsim::damerau_levenshtein(&key, known))
+            .min()
+            .unwrap_or(usize::MAX)
     }
 }
 
@@ -221,13 +239,29 @@ mod tests {
             "scope: [a, tenants]",
             "scope: {x: 1}",
             "scope: ~",
+            "scope: agents:read",
+            "scope: [agent:read, tenants:write]",
+            "scope: 'Use for: building agents and tools'",
+            "scope: 'environment-agnostic: works everywhere'",
+            "scope: https://example.org/agents",
+            "scope: [{path: 'src/agents/**'}]",
+            "scope: {events: [push]}",
+            "scope: {parents: [a]}",
+            "scope: {agency: x, regents: x}",
+            "scope: repo=agent-tools",
         ] {
-            assert_eq!(fields(another).scope(), Ok(SkillScope::default()));
+            assert_eq!(
+                fields(another).scope(),
+                Ok(SkillScope::default()),
+                "{another}"
+            );
         }
         for unread in [
             "scope: 'tenants: acme'",
             "scope: [tenants: acme]",
             "scope: tenant=acme",
+            "scope: 'Agents: [work]'",
+            "scope: {agents: x, paths: y}",
             "scope: {tenannts: acme}",
             "scope: {tenants: {acme: true}}",
             "scope: {tenants: [[acme]]}",
