@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::meant::Meant;
 use crate::host::tools::{self, HostTool};
@@ -63,6 +63,19 @@ impl<'a> Call<'a> {
     /// The host's tool that is called, unless it is one of ours.
     pub fn host_tool(&self) -> Option<&'static HostTool> {
         tools::find(self.tool).filter(|_| self.ours.is_none())
+    }
+
+    /// The reading of the file that is the input of a script.
+    pub fn reading<T>(&self, then: impl FnOnce(&Call) -> T) -> Option<T> {
+        let is_script = matches!(self.ours, Some(OurTool::RunSkillScript { .. }));
+        let path = is_script.then(|| self.text("stdin_file")).flatten();
+        let path = path.filter(|path| !path.trim().is_empty())?;
+        Some(then(&Call {
+            tool: "file_head",
+            arguments: &json!({ "path": path }),
+            ours: None,
+            meant: &[],
+        }))
     }
 
     /// A string argument.

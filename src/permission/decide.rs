@@ -59,8 +59,27 @@ impl Decision {
     }
 }
 
-/// Decides about a call.
+/// Decides about a call, and about the file that a script is given to read.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
+    let mut decision = decide_itself(scope, call, resolve);
+    if !decision.allows() {
+        return decision;
+    }
+    call.reading(|read| {
+        let reading = decide_itself(scope, read, resolve);
+        decision.parts.extend(reading.parts);
+        let refused = |it: Refusal| it.of(call.tool, read.text("path").unwrap_or_default());
+        match reading.outcome {
+            Outcome::Blocked(it) => decision.outcome = Outcome::Blocked(refused(it)),
+            Outcome::Warned(it) => decision.outcome = Outcome::Warned(refused(it)),
+            by @ Outcome::Granted if decision.outcome == Outcome::Baseline => decision.outcome = by,
+            _ => {}
+        }
+    });
+    decision
+}
+
+fn decide_itself(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
     PathContext::with(scope.places, resolve, |context| {
         let mut parts = Vec::new();
         let outcome = Case::new(scope, call, context).evaluate(&mut parts);

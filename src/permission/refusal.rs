@@ -98,6 +98,13 @@ impl Refusal {
         self
     }
 
+    /// The same for a call of `tool` that reads the file `path`.
+    #[must_use]
+    pub fn of(mut self, tool: &str, path: &str) -> Self {
+        tool.clone_into(&mut self.0.tool);
+        self.part("path", path)
+    }
+
     /// Says what to do instead of a call that no rule grants.
     #[must_use]
     pub fn instead(mut self, advice: String) -> Self {
@@ -110,6 +117,11 @@ impl Refusal {
     pub fn part(mut self, kind: &'static str, text: &str) -> Self {
         self.0.part = Some((kind, text.to_owned()));
         self
+    }
+
+    /// Whether it is such a part of the call that was refused.
+    pub fn is_of(&self, kind: &str) -> bool {
+        self.0.part.as_ref().is_some_and(|(of, _)| *of == kind)
     }
 
     /// The part of a call that was denied.

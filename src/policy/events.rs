@@ -78,9 +78,10 @@ fn call_summary(call: &Call) -> Value {
         Argument::Url,
         Argument::Source,
     ];
-    const OF_OURS: [&str; 6] = [
+    const OF_OURS: [&str; 7] = [
         "skill",
         "script",
+        "stdin_file",
         "path",
         "action",
         "skill_ref",
@@ -126,7 +127,12 @@ fn refused(call: &Call, decision: &Decision) -> &'static str {
         tool.is_some_and(|tool| tool.keys(&[meant]).any(|key| call.text(key).is_some()))
     };
     match &decision.outcome {
-        Outcome::Blocked(refusal) if matches!(refusal.reason(), Reason::Protected { .. }) => "path",
+        Outcome::Blocked(refusal)
+            if matches!(refusal.reason(), Reason::Protected { .. })
+                || call.ours.is_some() && refusal.is_of("path") =>
+        {
+            "path"
+        }
         _ if has(Argument::Command) => "command",
         _ if has(Argument::Path) => "path",
         _ if has(Argument::Url) || has(Argument::Source) => "url",

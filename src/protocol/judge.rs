@@ -199,16 +199,6 @@ fn denies_no_tool(policies: &Policies) -> bool {
 /// Decides on a call. If a policy, the session or the configuration cannot be read, only reading is
 /// allowed (fail-closed, docs/spec/README.md#laws).
 pub fn judge(on: &Grounds, request: &Request) -> Judged {
-    let judged = judge_one(on, request);
-    let reading = || Some(judge_one(on, &request.reads()?));
-    match judged.stopped() {
-        None => reading().filter(|it| it.stopped().is_some()),
-        Some(_) => None,
-    }
-    .unwrap_or(judged)
-}
-
-fn judge_one(on: &Grounds, request: &Request) -> Judged {
     let facts = on.facts;
     // With nothing active, the call need not be matched to a skill's script.
     let session = on.session.as_ref();

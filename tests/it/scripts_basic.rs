@@ -7,6 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::audit::events;
 use crate::host::{Has, write_at};
 
 #[track_caller]
@@ -153,7 +154,35 @@ fn a_file_of_the_project_is_input_where_it_may_be_read() {
         assert_eq!(runs("reads", "docs/in.json"), "docs/in.json");
         for path in ["src/in.json", "docs/../x", "docs/out", "/etc/hostname"] {
             host.blocks("run_skill_script", &call("reads", path))
-                .has("`file_head` is not allowed for path");
+                .has("`run_skill_script` is not allowed for path");
         }
+        let event = events(&host).pop().unwrap_or_default();
+        assert_eq!(event["arguments"]["stdin_file"], "/etc/hostname");
+        assert_eq!(
+            (&event["tool"], &event["refused"]),
+            (&json!("run_skill_script"), &json!("path"))
+        );
+        for (path, outcome) in [("docs/in.json", true), ("src/in.json", false)] {
+            let file = format!("stdin_file={path}");
+            let check = [
+                "check",
+                "reads",
+                "--json",
+                "--tool",
+                "run_skill_script",
+                "--arg",
+                "script=a.sh",
+                "--arg",
+                &file,
+            ];
+            let told = host.person(&check).stdout;
+            assert!(told.contains(&format!("\"allowed\": {outcome}")), "{told}");
+        }
+        host.config("enforce = \"warn\"\n");
+        host.allows("run_skill_script", &call("reads", "src/in.json"));
+        assert_eq!(
+            events(&host).pop().unwrap_or_default()["decision"],
+            "warned"
+        );
     }
 }

@@ -126,7 +126,11 @@ fn lacking(wanted: &Wanted, decision: &Decision) -> Result<Option<Vec<Vec<String
         .host_tool()
         .is_some_and(|tool| tool.keys(&[Argument::Command]).next().is_some());
     if !is_shell {
-        return Ok(Some(vec![of_tool(wanted)]));
+        let read = Some(&wanted.call).filter(|_| refusal.is_of("path"));
+        let read = read.and_then(|call| call.reading(|read| of_tool(read, wanted)));
+        return Ok(Some(vec![
+            read.unwrap_or_else(|| of_tool(&wanted.call, wanted)),
+        ]));
     }
     let refused = decision.parts.iter().filter(|part| part.outcome.is_err());
     let mut refused: Vec<&Part> = refused.collect();
@@ -157,8 +161,8 @@ impl Wanted<'_> {
 }
 
 /// What may grant a call that is no command.
-fn of_tool(wanted: &Wanted) -> Vec<String> {
-    let (call, places) = (&wanted.call, wanted.places);
+fn of_tool(call: &Call, wanted: &Wanted) -> Vec<String> {
+    let places = wanted.places;
     match call.ours {
         Some(OurTool::Skill { name, .. }) => return vec![format!("Skill({name})")],
         Some(_) => return Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -141,17 +141,6 @@ impl Request {
     pub fn our_call(&self) -> Option<&ToolCall> {
         match &self.asks {
             Asks::Ours(parsed) => parsed.as_ref().ok(),
-            _ => None,
-        }
-    }
-
-    /// The reading of a file that the call asks for besides, as that of a tool of the host.
-    pub fn reads(&self) -> Option<Self> {
-        match self.our_call()? {
-            ToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
-                let path = start.stdin_file.as_ref()?;
-                Some(Self::of_tool("file_head", json!({"path": path})))
-            }
             _ => None,
         }
     }
