@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::sys::cache_file::make_room;
 use crate::sys::text::quoted;
-use crate::sys::{Base, Dir, Durable, EntryName, FileLock, files, limits};
+use crate::sys::{Base, Dir, Durable, EntryName, FileLock, files, limits, warn};
 
 /// The id of a proposal, derived from its content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -217,33 +218,33 @@ impl Proposals {
         Ok(true)
     }
 
-    /// Moves a waiting proposal to the decided ones, of which the latest stay.
+    /// Moves a waiting proposal to the decided ones, of which the latest stay, if it can be kept there.
     ///
     /// # Errors
-    /// When it cannot be written or removed.
+    /// When it cannot be removed.
     pub fn decide(&self, proposal: &Proposal) -> Result<()> {
+        if let Err(error) = self.keep(proposal) {
+            warn(format_args!("the decided proposal is not kept: {error}"));
+        }
+        let Some(dir) = self.open() else {
+            return Ok(());
+        };
+        let name = file(&proposal.id);
+        let removed = files::if_there(dir.remove_file(&name)).map(drop);
+        removed.map_err(|error| dir.error("remove", &name, &error).hint("remove the file"))
+    }
+
+    fn keep(&self, proposal: &Proposal) -> Result<()> {
         let decided = Self {
             place: DECIDED,
             ..self.clone()
         };
-        {
-            let (dir, _turn) = decided.turn()?;
-            write(&dir, proposal)?;
+        let (dir, _turn) = decided.turn()?;
+        let is_one = |name: &EntryName| name.as_str().is_some_and(|it| it.ends_with(".json"));
+        if !dir.has(&file(&proposal.id)) {
+            make_room(&dir, limits::DECIDED_PROPOSALS, is_one);
         }
-        let (all, _) = decided.list();
-        for old in all.iter().rev().skip(limits::DECIDED_PROPOSALS) {
-            decided.remove(&old.id)?;
-        }
-        self.remove(&proposal.id)
-    }
-
-    fn remove(&self, id: &ProposalId) -> Result<()> {
-        let Some(dir) = self.open() else {
-            return Ok(());
-        };
-        let name = file(id);
-        let removed = files::if_there(dir.remove_file(&name)).map(drop);
-        removed.map_err(|error| dir.error("remove", &name, &error).hint("remove the file"))
+        write(&dir, proposal)
     }
 
     /// Whether the user has not been told about the latest proposal. Clears the mark.
@@ -290,7 +291,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Proposals::at(dir.path());
         let most = limits::DECIDED_PROPOSALS;
-        for n in 0..most + 3 {
+        // The latest is the one that was written first.
+        for n in (0..most + 3).rev() {
             let text = format!("text {n}");
             let change = Change::Create { text };
             let proposal = Proposal {
@@ -304,10 +306,19 @@ mod tests {
             };
             assert!(store.add(&proposal).unwrap());
             store.decide(&proposal).unwrap();
+            Proposals::decided(dir.path()).get(&proposal.id).unwrap();
+            if n == 0 {
+                store.add(&proposal).unwrap();
+                let place = dir.path().join("decided-proposals");
+                std::fs::rename(&place, dir.path().join("kept")).unwrap();
+                std::fs::write(&place, "").unwrap();
+                store.decide(&proposal).unwrap();
+                std::fs::remove_file(&place).unwrap();
+                std::fs::rename(dir.path().join("kept"), place).unwrap();
+            }
         }
         let (decided, broken) = Proposals::decided(dir.path()).list();
         assert_eq!((decided.len(), broken.len()), (most, 0));
-        assert_eq!(decided[0].written, "2026-11-28T00:00:03Z");
         assert_eq!(store.list().0.len(), 0);
     }
 }

@@ -87,7 +87,7 @@ pub fn replace(path: &Path, magic: &[u8; 16], table: &[u8], parts: &[u8], most: 
         return;
     };
     if !dir.has(&name) {
-        make_room(&dir, most);
+        make_room(&dir, most, |_| true);
     }
     let head = [table.len() as u64, hash(table)].map(u64::to_le_bytes);
     let bytes = [&magic[..], head.as_flattened(), table, parts].concat();
@@ -102,11 +102,13 @@ fn place(path: &Path) -> Option<(Dir, EntryName)> {
     Some((above.make_private_dir(&name(dir)?).ok()?, name(path)?))
 }
 
-/// Removes the oldest files, and leftovers of killed processes.
-fn make_room(dir: &Dir, most: usize) {
+/// Removes the oldest of these files, so that with another one there are `most`; and so leftovers of
+/// killed processes.
+pub fn make_room(dir: &Dir, most: usize, is_one: impl Fn(&EntryName) -> bool) {
     let entries = dir.entries().unwrap_or_default().into_iter();
     let changed = |name: &EntryName| dir.open_file(name).ok()?.1.modified().ok();
     let mut files: Vec<_> = entries
+        .filter(|(name, _)| is_one(name))
         .filter_map(|(name, _)| Some((changed(&name)?, name)))
         .collect();
     if files.len() >= most {
