@@ -31,7 +31,13 @@ pub fn deciding<'a>(
     let policies = call.facts.policies()?;
     let consenting = Consenting::new(call, findings);
     Ok(move |plan: &Plan| {
-        permits(&policies, layer, plan)?;
+        permits(&policies, layer, plan).map_err(|error| match &*plan.skills {
+            [first, _, ..] if !plan.chosen => error.hint(format!(
+                "ask the administrator of this machine; `--name {}` leaves out what it requires",
+                first.name
+            )),
+            _ => error,
+        })?;
         if call.common.dry_run {
             let plan = describe(plan, show, call.screen, consenting.names);
             tell(format_args!("{plan}"));
@@ -87,18 +93,26 @@ fn permits_name(
     (name, version): (&str, Option<&str>),
     from: Option<&Origin>,
 ) -> Result<()> {
-    let is_administrators = layer == Layer::Enterprise;
-    refuse_if(policies.refuses_skill(Subject {
-        name,
-        directory: name,
-        version,
-        is_administrators,
-        is_projects: layer == Layer::Project,
-    }))?;
+    refuse_if(refuses_skill(policies, layer, (name, version)))?;
     let source = from.map(|from| from.source.as_str());
     let address = from.and_then(|from| from.address.as_deref());
     let about = || refusal(policies.about_origin(name, source, address));
-    refuse_if(about().filter(|_| !is_administrators))
+    refuse_if(about().filter(|_| layer != Layer::Enterprise))
+}
+
+/// Why a skill is refused by its name and version alone.
+pub fn refuses_skill(
+    policies: &Policies,
+    layer: Layer,
+    (name, version): (&str, Option<&str>),
+) -> Option<String> {
+    policies.refuses_skill(Subject {
+        name,
+        directory: name,
+        version,
+        is_administrators: layer == Layer::Enterprise,
+        is_projects: layer == Layer::Project,
+    })
 }
 
 /// Refuses a source that a policy forbids. If a policy limits the sources, a commit that may not

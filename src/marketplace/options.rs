@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::marketplace::install::Plan;
 use crate::marketplace::reference::As;
-use crate::skill::SkillName;
+use crate::skill::Skill;
 
 /// What a person gives besides a reference.
 #[derive(Clone, Default)]
@@ -22,9 +22,9 @@ pub struct InstallOptions<'p> {
     pub takes_first_signer: bool,
     /// Asks which of several skills are meant; without it they are an error.
     pub pick: Option<Pick<'p>>,
-    /// Whether a skill of this name is missing: one that a chosen skill requires comes from the same
-    /// source then.
-    pub is_missing: Option<&'p dyn Fn(&SkillName) -> bool>,
+    /// Whether this skill is missing, which a chosen one requires: it comes from the same source then,
+    /// unless this says why it may not.
+    pub is_missing: Option<&'p dyn Fn(&Skill) -> Result<bool>>,
 }
 
 /// Receives several skills, and returns the positions of those that are meant.

@@ -6,7 +6,7 @@ use std::slice::from_ref;
 use clap::ValueEnum;
 
 use crate::activation::unmet;
-use crate::catalog::{Catalog, Layer, market_at};
+use crate::catalog::{Catalog, Entry, Layer, market_at};
 use crate::cli::agents::share;
 use crate::cli::caller::{agent_above, decided_by_a_person};
 use crate::cli::choosing::{Offered, picking};
@@ -14,7 +14,7 @@ use crate::cli::describe::doubt;
 use crate::cli::get::next::what_next;
 use crate::cli::get::update::{push as updated, record};
 use crate::cli::market::market_for;
-use crate::cli::permitted::{deciding, permits_update};
+use crate::cli::permitted::{deciding, permits_update, refuses_skill};
 use crate::cli::set_up::config::set;
 use crate::cli::{
     Answer, Call, Caller, Consenting, Findings, Outcomes, Scope, ToolNames, look_at, note, pasted,
@@ -27,7 +27,7 @@ use crate::marketplace::{
     Updated, offered_name,
 };
 use crate::policy::Event;
-use crate::skill::{Skill, SkillName, one_line};
+use crate::skill::{Skill, one_line};
 
 /// Install skills from a repository, archive, site or directory
 #[derive(Debug, clap::Args)]
@@ -217,7 +217,15 @@ impl Install {
         let is_models =
             call.caller == Caller::Host || agent_above(call.facts, call.caller).is_some();
         let catalog = Catalog::of(call.facts);
-        let is_missing = |name: &SkillName| catalog.by_name(name.as_str()).is_none();
+        let policies = call.facts.policies()?;
+        let is_missing = |skill: &Skill| {
+            let (name, version) = (skill.name.as_str(), skill.fields.version());
+            if catalog.by_name(name).and_then(Entry::offered).is_some() {
+                return Ok(false);
+            }
+            let refused = refuses_skill(&policies, layer, (name, version.as_deref()));
+            refused.map_or(Ok(true), |why| Err(Error::new(why)))
+        };
         let options = InstallOptions {
             is_missing: Some(&is_missing),
             ..self.options(!is_models, pick.as_ref().map(|pick| pick as Pick))

@@ -208,13 +208,23 @@ fn add_required(
         for written in skill.fields.requires() {
             let name = SkillName::from_written(&written);
             let is_it = |one: &&Found| Some(&one.skill.name) == name.as_ref();
-            let Some(required) = found.iter().find(is_it) else {
+            let mut named = found.iter().filter(is_it);
+            let (Some(required), None) = (named.next(), named.next()) else {
                 continue;
             };
-            if !chosen.iter().any(|one| is_it(&one)) && is_missing(&required.skill.name) {
-                let (name, by) = (&required.skill.name, &skill.name);
-                note(&format!("`{name}` comes too, since `{by}` requires it"));
-                chosen.push(required.clone());
+            if chosen.iter().any(|one| is_it(&one)) {
+                continue;
+            }
+            let (name, by) = (&required.skill.name, &skill.name);
+            match is_missing(&required.skill) {
+                Ok(true) => {
+                    note(&format!("`{name}` comes too, since `{by}` requires it"));
+                    chosen.push(required.clone());
+                }
+                Ok(false) => {}
+                Err(why) => note(&format!(
+                    "`{name}`, which `{by}` requires, is left out: {why}"
+                )),
             }
         }
     }
