@@ -24,9 +24,11 @@ pub struct InstallOptions<'p> {
     pub pick: Option<Pick<'p>>,
     /// Whether this skill is missing, which a chosen one requires: it comes from the same source then,
     /// unless this says why it may not.
-    pub is_missing: Option<&'p dyn Fn(&Skill) -> Result<bool>>,
+    pub is_missing: Option<Missing<'p>>,
 }
 
+/// Receives a skill, and says whether it is missing.
+pub type Missing<'p> = &'p dyn Fn(&Skill) -> Result<bool>;
 /// Receives several skills, and returns the positions of those that are meant.
 pub type Pick<'p> = &'p dyn Fn(&[Candidate]) -> Result<Vec<usize>>;
 /// Receives what would be installed, and decides.

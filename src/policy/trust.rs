@@ -75,6 +75,7 @@ impl Trusts {
     }
 
     /// Compares as these policies have it.
+    #[must_use]
     pub fn under(self, policies: &Policies) -> Self {
         Self {
             is_each_scanned: policies.scan_block().is_some(),
