@@ -26,7 +26,10 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
     let _ = running();
     // `help VERB`, as many programs have it.
     let (asked, help) = match words.split_first() {
-        Some((first, rest)) if first == "help" => (rest, Some("--help".into())),
+        Some((first, rest)) if first == "help" => {
+            let end = rest.iter().position(|word| word == "--");
+            (&rest[..end.unwrap_or(rest.len())], Some("--help".into()))
+        }
         _ => (words, None),
     };
     let program = std::iter::once(OsString::from("agent-skills"));
