@@ -253,7 +253,10 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             let found = scan(dir.path());
             let nul = found.iter().find(|found| found.code == "nul-bytes");
-            assert!(nul.is_none_or(|found| found.severity == High), "{name}");
+            // Only a shell runs what stands around them.
+            let is_prose = ["notes.md", "late.txt"].contains(&name);
+            let severity = if is_prose { Warn } else { High };
+            assert!(nul.is_none_or(|found| found.severity == severity), "{name}");
             let mut found: Vec<_> = found.iter().map(|found| found.code).collect();
             found.sort_unstable();
             assert_eq!(found, codes, "{name}");

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::Severity::High;
+use super::Severity::{High, Warn};
 use super::finding::{Finding, Kind};
 use super::{bytes, text};
 use crate::skill::Runner;
@@ -17,6 +17,9 @@ const NUL: Kind = (
     "nul-bytes",
     "has NUL bytes in a text, at which a reader stops and a program does not",
 );
+
+/// Other programs than shells do not leave them out.
+const NUL_ELSEWHERE: Kind = (Warn, NUL.1, "has NUL bytes in a text");
 
 const LONG: Kind = (
     High,
@@ -49,7 +52,14 @@ pub fn inspect(
         None => bytes::text(&bytes, is_meant),
     };
     let is_text = is_meant || is_executable && !is_binary;
-    for (kind, has) in [(NUL, has_nul), (LONG, size > limits::SCANNED_FILE)] {
+    let by_shell = match Runner::of(named, is_executable, &bytes) {
+        Some(Runner::Shebang(shebang)) => shebang.name().ends_with("sh"),
+        Some(Runner::Extension(programs)) => programs.iter().any(|(name, _)| name.ends_with("sh")),
+        Some(Runner::Itself | Runner::Shell) => true,
+        None => path.eq_ignore_ascii_case("SKILL.md"),
+    };
+    let nul = if by_shell { NUL } else { NUL_ELSEWHERE };
+    for (kind, has) in [(nul, has_nul), (LONG, size > limits::SCANNED_FILE)] {
         if has && is_text {
             found.push(Finding::new(kind, path, 0, ""));
         }
@@ -65,8 +75,9 @@ pub fn inspect(
 
 fn is_prose(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
-    let is_it = |prose: &&str| extension.eq_ignore_ascii_case(prose);
-    PROSE.iter().any(is_it)
+    PROSE
+        .iter()
+        .any(|prose| extension.eq_ignore_ascii_case(prose))
 }
 
 fn is_meant_as_text(path: &Path, bytes: &[u8]) -> bool {
