@@ -212,8 +212,11 @@ fn all_are_installed_looked_at_updated_and_removed() {
     for (name, _) in &corpus {
         let (collection, name) = name.split_once("--").unwrap();
         let dir = source.join(collection).join("skills").join(name);
-        let text = fs::read_to_string(dir.join("SKILL.md")).unwrap() + "\nOne more line.\n";
-        fs::write(dir.join("SKILL.md"), text).unwrap();
+        let file = dir.join("SKILL.md");
+        let text = fs::read_to_string(&file).unwrap() + "\nOne more line.\n";
+        // The copy may be read-only, as what it is of.
+        fs::remove_file(&file).unwrap();
+        fs::write(file, text).unwrap();
     }
     for collection in fs::read_dir(&source).unwrap().flatten() {
         commit(&collection.path());

@@ -45,7 +45,7 @@ fn on_disk(host: &Host, saved: &Path, words: &[&str], free: usize) -> (i32, Stri
         # Not every user may change the size of what is mounted.
         filled 64m && used=$(df -k --output=used "$AGENT_SKILLS_HOME" | tail -n 1) &&
         umount "$AGENT_SKILLS_HOME" && filled $((used + FREE))k || exit 99
-        [ "$FREE" != 1000000 ] || mount -o remount,ro "$AGENT_SKILLS_HOME" || exit 99
+        [ "$FREE" != 1000000 ] || mount -o remount,bind,ro "$AGENT_SKILLS_HOME" || exit 99
         "$EXE" "$@"
         status=$?
         cp -a "$AGENT_SKILLS_HOME/." "$AFTER" || exit 99
