@@ -12,7 +12,6 @@ use crate::catalog::{Entry, Standing, Withheld, signing_in_force, tool_name};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::agent::table::Called;
-use crate::permission::Stacking;
 use crate::policy::Event;
 use crate::protocol::judge::{Activation, Asks, Begins, Grounds, Judged, Request, Verdict, judge};
 use crate::run_context::{Calling, real};
@@ -314,13 +313,6 @@ pub fn by_reading(
 ) -> Option<Judged> {
     let read = |call| super::reads::skills_read(facts, calling.agent, call);
     let active = facts.session().unwrap_or_default();
-    // Whoever only looks at another skill's text does not end what restricts.
-    let replaces = facts
-        .config()
-        .is_ok_and(|config| config.stacking == Stacking::Replace);
-    if replaces && active.active().any(ActiveSkill::is_restricted) {
-        return None;
-    }
     calls.iter().flat_map(read).find_map(|dir| {
         let dir = dir.as_path();
         let is_active = |active: &ActiveSkill| real(Path::new(&active.dir)) == real(dir);

@@ -69,17 +69,6 @@ fn a_read_elsewhere_or_behind_a_link_activates() {
 }
 
 #[test]
-fn a_read_of_another_skill_ends_no_restriction() {
-    let world = World::of(&FORM).skill("pdf", "allowed-tools: Read");
-    let world = world.skill("csv", "metadata: {a: b}");
-    for name in ["pdf", "csv"] {
-        let read = format!("cat ~/.agents/skills/{name}/SKILL.md");
-        assert!(world.run(&read).is_silent(), "{name}");
-        assert!(world.run("touch x").is_denied(), "{name}");
-    }
-}
-
-#[test]
 fn paths_are_read_from_the_patch() {
     let world = World::of(&FORM).using("pdf", "allowed-tools: Write(docs/**), Bash(apply_patch:*)");
     assert!(world.write(&world.project().join("docs/x")).is_silent());
