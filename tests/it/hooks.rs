@@ -332,6 +332,11 @@ fn the_end_of_a_restriction_is_told_to_the_person() {
     starts().has("no longer restricted by `careful`: the prompt is over");
     let over = "no longer restricting your tools: `careful`";
     prompt("work").0.has(over);
+    prompt("other").0.lacks(over);
+    prompt("work");
+    host.activates("careful");
+    prompt("work").0.lacks(over);
+    host.starts();
     starts();
     prompt("work").0.lacks(over);
     // Nor does it end unseen, or go on unseen, where conversations keep it.

@@ -77,7 +77,10 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
 /// What the model still takes for restricted, since an earlier prompt of this conversation was.
 fn over(session: &Session, context: Option<&str>) -> Option<String> {
     let here = session.over.iter().filter(|(of, _)| Some(&**of) == context);
-    let names: Vec<String> = here.map(|(_, skill)| format!("`{skill}`")).collect();
+    // It may have become active again since.
+    let is_active = |name: &str| session.active().any(|skill| skill.name == name);
+    let gone = here.filter(|(_, skill)| !is_active(skill));
+    let names: Vec<String> = gone.map(|(_, skill)| format!("`{skill}`")).collect();
     let names = (!names.is_empty()).then(|| listed(&names, LISTED))?;
     Some(format!(
         "No longer active, and no longer restricting your tools: {names}."
