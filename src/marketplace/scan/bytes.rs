@@ -80,7 +80,12 @@ pub fn inspect(path: &str, head: &[u8]) -> Option<Kind> {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_text = std::str::from_utf8(head).is_ok() && !head.contains(&0);
     if is_program(head) && !is_text {
-        return Some([DISGUISED_PROGRAM, PROGRAM][usize::from(PROGRAM_NAMES.contains(&extension))]);
+        let is_named_so = PROGRAM_NAMES.contains(&extension);
+        return Some(if is_named_so {
+            PROGRAM
+        } else {
+            DISGUISED_PROGRAM
+        });
     }
     if ARCHIVES.iter().any(|start| head.starts_with(start)) {
         return match ARCHIVE_NAMES.iter().position(|name| *name == extension) {
