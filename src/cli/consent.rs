@@ -287,7 +287,7 @@ pub fn asked(question: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Common;
+    use crate::cli::options::Common;
     use crate::facts::Facts;
     use crate::sys::Env;
     use std::path::Path;

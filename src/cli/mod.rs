@@ -20,6 +20,7 @@ mod options;
 mod outcome;
 mod permitted;
 mod person;
+mod prelude;
 mod report;
 mod run;
 mod safety;
@@ -29,16 +30,6 @@ mod signed;
 mod table;
 mod write;
 
-use caller::pasted;
-use consent::Consenting;
-use describe::ToolNames;
-use market::{note, watched};
-use options::Call;
-use options::{Common, Findings, Scope};
-use outcome::{Outcomes, look_at};
-use table::{Cell, Column, Table};
-
 pub use caller::{Answer, Caller, Failure};
 pub use person::model_install;
 pub use run::run;
-pub(crate) use screen::{Paint, Screen};

@@ -6,28 +6,23 @@ use std::slice::from_ref;
 use clap::ValueEnum;
 
 use crate::activation::unmet;
-use crate::catalog::{Catalog, Entry, Layer, market_at};
+use crate::catalog::{Entry, market_at};
 use crate::cli::agents::share;
 use crate::cli::caller::{agent_above, decided_by_a_person};
 use crate::cli::choosing::{Offered, picking};
 use crate::cli::describe::doubt;
 use crate::cli::get::next::what_next;
 use crate::cli::get::update::{push as updated, record};
-use crate::cli::market::market_for;
 use crate::cli::permitted::{deciding, permits_update, refuses_skill};
+use crate::cli::prelude::*;
 use crate::cli::set_up::config::set;
-use crate::cli::{
-    Answer, Call, Caller, Consenting, Findings, Outcomes, Scope, ToolNames, look_at, note, pasted,
-};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::host::agent::Agent;
 use crate::marketplace::{
     As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions,
     Updated, offered_name,
 };
 use crate::policy::Event;
-use crate::skill::{Skill, one_line};
+use crate::skill::Skill;
 
 /// Install skills from a repository, archive, site or directory
 #[derive(Debug, clap::Args)]

@@ -1,12 +1,8 @@
 //! `list`: what is installed; `search`: what can be.
 
-use crate::catalog::Layer;
 use crate::cli::look::bill::bill;
 use crate::cli::look::list_installed::{Order, list_installed};
-use crate::cli::market::market;
-use crate::cli::{Answer, Call, Cell, Column, Failure, Paint, Table, json, note};
-use crate::error::Result;
-use crate::skill::{brief, one_line};
+use crate::cli::prelude::*;
 
 /// The length of a description that is enough for a model to choose.
 const HOST_CHARS: usize = 100;

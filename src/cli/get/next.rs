@@ -1,8 +1,7 @@
 //! What to do next with a skill that was installed.
 
-use crate::catalog::Layer;
-use crate::cli::Caller;
 use crate::cli::agents::has_chibi;
+use crate::cli::prelude::*;
 use crate::marketplace::{Installed, offered_name};
 use crate::run_context::RunContext;
 use crate::skill::Skill;

@@ -1,12 +1,9 @@
 //! `remove`.
 
-use crate::catalog::Layer;
 use crate::cli::agents::withdraw;
-use crate::cli::market::market;
 use crate::cli::named::layer_of;
 use crate::cli::permitted::permits_loss;
-use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, Scope, pasted};
-use crate::error::Result;
+use crate::cli::prelude::*;
 use crate::marketplace::{InstalledName, listed_name};
 use crate::policy::Event;
 use crate::skill::shown_name;

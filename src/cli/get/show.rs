@@ -1,14 +1,9 @@
 //! `show`: the plan of an install.
 
-use serde_json::{Value, json};
-
-use crate::catalog::Layer;
 use crate::cli::choosing::picking;
 use crate::cli::describe::printable;
 use crate::cli::describe_plan::describe;
-use crate::cli::market::market;
-use crate::cli::{Answer, Call, ToolNames, look_at, note, pasted};
-use crate::error::{Error, Result};
+use crate::cli::prelude::*;
 use crate::marketplace::{As, InstallOptions, Pick, Plan};
 
 /// Show a skill without installing it

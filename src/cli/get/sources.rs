@@ -4,11 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Subcommand;
 
-use crate::catalog::Layer;
-use crate::cli::market::market;
-use crate::cli::{Answer, Call, Outcomes, json};
-use crate::error::Error;
-use crate::skill::one_line;
+use crate::cli::prelude::*;
 use crate::sys::text;
 
 /// Configure where skills are looked for

@@ -3,24 +3,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde_json::json;
-
 use super::install;
 use super::next::what_next;
-use crate::catalog::Layer;
 use crate::cli::agents::{share, withdraw};
-use crate::cli::caller::Failure;
 use crate::cli::describe::short;
 use crate::cli::describe_plan::{at, describe};
-use crate::cli::market::market_for;
 use crate::cli::permitted::{deciding, permits, permits_listed, permits_loss};
-use crate::cli::{Answer, Call, Common, Consenting, Findings, Outcomes, Scope, json, note, pasted};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::marketplace::{Fate, Installed, SyncList, SyncPlan, Synced, is_foreign, listed_name};
 use crate::policy::Event;
 use crate::run_context::real;
-use crate::skill::one_line;
 use crate::sys::text::counted;
 use crate::sys::{eprint, tell};
 

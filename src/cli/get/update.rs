@@ -2,23 +2,16 @@
 
 use std::fmt::Write as _;
 
-use crate::catalog::Layer;
 use crate::cli::describe::{describe_difference, from_to, with_hint};
-use crate::cli::market::market_for;
 use crate::cli::named::layers_of;
 use crate::cli::permitted::permits_update;
+use crate::cli::prelude::*;
 use crate::cli::safety::verify::restored;
-use crate::cli::{
-    Answer, Call, Common, Consenting, Failure, Findings, Outcomes, Scope, ToolNames, json, note,
-};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::marketplace::{
     Change, Difference, Edited, Market, State, Synced, Target, UpdateOptions, Updated, Verified,
     listed_name,
 };
 use crate::policy::Event;
-use crate::skill::one_line;
 use crate::sys::tell;
 
 /// Update installed skills from their sources

@@ -3,14 +3,10 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use serde_json::Value;
-
 use super::figures::By;
-use crate::cli::{Call, Caller, json};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::policy::{Line, audit_file, each_event, last_events};
-use crate::skill::{SkillName, brief};
+use crate::skill::SkillName;
 use crate::sys::text::count;
 use crate::sys::{Moment, tell, warn};
 

@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use crate::catalog::{Catalog, Entry, Installed, Layer};
+use crate::catalog::{Entry, Installed};
+use crate::cli::prelude::*;
 use crate::cli::report::is_told;
-use crate::cli::{json, watched};
-use crate::error::Result;
-use crate::facts::Facts;
 use crate::marketplace::{Digest, Item, LockEntry, cyclonedx};
 use crate::sys::Progress;
 

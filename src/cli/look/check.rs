@@ -2,14 +2,13 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use crate::activation::Enforcement;
-use crate::catalog::{Catalog, usable};
+use crate::catalog::usable;
 use crate::cli::named::installed;
+use crate::cli::prelude::*;
 use crate::cli::report::session_with;
-use crate::cli::{Answer, Call, Failure, note};
-use crate::error::{Error, Result};
 use crate::host::Agent;
 use crate::host::alias::{self, Capability};
 use crate::host::ours;
@@ -18,7 +17,6 @@ use crate::permission::{CALL, Decision, Grant, Outcome, Part, decide};
 use crate::policy::{CONFIGURATION, OnDisk};
 use crate::protocol::agents::asked;
 use crate::protocol::{Request, ToolUse, Verdict, with_call};
-use crate::skill::one_line;
 use crate::sys::{tell, text::quoted};
 
 /// Explain whether a skill allows a tool call (exit 1 if not)

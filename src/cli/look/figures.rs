@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use serde_json::Value;
 
+use crate::cli::prelude::*;
 use crate::policy::Line;
 use crate::skill::shown_name;
 use crate::sys::text::shorten;

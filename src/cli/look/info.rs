@@ -4,25 +4,22 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use crate::author::no_effect;
-use crate::catalog::{Catalog, Entry, Installed, signature};
+use crate::catalog::{Entry, Installed, signature};
 use crate::cli::agents::{connected, names};
 use crate::cli::describe::short;
-use crate::cli::json::{Told, with};
-use crate::cli::market::market;
+use crate::cli::json::Told;
 use crate::cli::named::{installed, layers_with};
+use crate::cli::prelude::*;
 use crate::cli::report::{Report, Reporter, in_agent, remark};
 use crate::cli::signed::{lapsed, signed};
 use crate::cli::table::shortened;
-use crate::cli::{Answer, Call, Paint, Screen, look_at};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::marketplace::{Checked, History, State, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
-use crate::skill::{Known, Listing, Skill, brief, one_line, written};
+use crate::skill::{Known, Listing, Skill, written};
 use crate::sys::name_list::Names;
 use crate::sys::text::{count, size};
 use crate::sys::{Dir, EntryKind, EntryName, limits};

@@ -2,11 +2,9 @@
 
 use std::io::Write;
 
-use crate::cli::{Answer, Call, Failure};
-use crate::error::Result;
+use crate::cli::prelude::*;
 use crate::run_context::RunContext;
 use crate::script;
-use crate::skill::one_line;
 use crate::sys::Shown;
 
 /// List scripts and installs that outlasted their call; follow one

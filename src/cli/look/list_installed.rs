@@ -5,15 +5,12 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use clap::ValueEnum;
-use serde_json::json;
 
-use crate::catalog::{Catalog, Entry, plain};
+use crate::catalog::{Entry, plain};
 use crate::cli::agents::names;
+use crate::cli::prelude::*;
 use crate::cli::report::{Report, remark};
-use crate::cli::{Call, Cell, Column, Paint, Screen, Table, json};
-use crate::error::Result;
-use crate::facts::Facts;
-use crate::skill::{Diagnostic, one_line};
+use crate::skill::Diagnostic;
 use crate::sys::text::{count, counted, quoted};
 
 /// The order of installed skills; `layer` by default.

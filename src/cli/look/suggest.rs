@@ -4,22 +4,18 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde_json::json;
-
 use super::audit::since;
 use super::suggest_entries::{Suggested, Suggestions, Why};
 use crate::activation::why_none_is_added;
 use crate::author::with_entries;
+use crate::cli::prelude::*;
 use crate::cli::report::restriction_of;
 use crate::cli::set_up::config::set;
 use crate::cli::write::try_skill;
-use crate::cli::{Answer, Call, Common, Consenting, Findings, Outcomes, Paint, Screen, pasted};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::policy::{Line, audit_file, last_events};
 use crate::protocol::ProposeSkillUpdate;
 use crate::protocol::tools::propose_change;
-use crate::skill::{Skill, SkillName, brief, one_line, unified_diff};
+use crate::skill::{Skill, SkillName, unified_diff};
 use crate::sys::text::{count, counted, distinct, shorten};
 use crate::sys::{files, limits};
 

@@ -7,14 +7,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::audit::each_since;
 use crate::activation::Enforcement;
 use crate::author::{Source, documented};
+use crate::cli::prelude::*;
 use crate::cli::report::session_with;
-use crate::error::Result;
-use crate::facts::Facts;
 use crate::host::agent::table::Does;
 use crate::host::{Agent, ours};
 use crate::permission::{

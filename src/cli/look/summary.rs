@@ -8,15 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
 use super::audit::{Audit, each_since, since, tell_torn};
 use super::figures::{By, DAY, Figures, Summary, Tally};
-use crate::catalog::{Catalog, Entry};
-use crate::cli::json::with;
-use crate::cli::{Call, Cell, Column, Table};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::catalog::Entry;
+use crate::cli::prelude::*;
 use crate::policy::{audit_file, each_event_of};
 use crate::skill::shown_name;
 use crate::sys::text::count;

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::cli::describe::tools;
-use crate::cli::{Screen, ToolNames, pasted};
+use crate::cli::prelude::*;
 use crate::marketplace::{Finding, Powers, Severity, scan_directory};
 use crate::skill::{Hooks, Runner, Skill, SkillPath, shown_name};
 use crate::sys::text::{count, listed};

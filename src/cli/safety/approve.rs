@@ -3,21 +3,14 @@
 
 use std::path::Path;
 
-use serde_json::json;
-
 use super::abilities::{abilities, below, hooks};
-use crate::catalog::{Catalog, Entry};
-use crate::cli::json::with;
+use crate::catalog::Entry;
 use crate::cli::named::installed;
 use crate::cli::permitted::permits_findings;
-use crate::cli::{
-    Answer, Call, Cell, Column, Consenting, Findings, Outcomes, Paint, Table, pasted,
-};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::marketplace::Finding;
 use crate::policy::{Approval, Approvals, Event, Ledger, approval_digest, user};
-use crate::skill::{Skill, one_line};
+use crate::skill::Skill;
 use crate::sys::text::did_you_mean;
 use crate::sys::time::local;
 use crate::sys::tree;

@@ -4,8 +4,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::cli::{Call, Caller, pasted};
-use crate::error::{Error, Result};
+use crate::cli::prelude::*;
 use crate::run_context::real;
 use crate::script::{Jobs, run_confined};
 use crate::skill::Skill;

@@ -3,9 +3,7 @@
 use std::time::Instant;
 
 use crate::activation::run_post_hooks;
-use crate::cli::{Answer, Call, Outcomes};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::skill::SkillName;
 use crate::sys::text::{backticked, quoted};
 

@@ -1,11 +1,8 @@
 //! `enable` and `disable`: who sees a skill, in the configuration.
 
-use crate::catalog::{Catalog, Layer};
 use crate::cli::named::installed;
+use crate::cli::prelude::*;
 use crate::cli::set_up::config::set;
-use crate::cli::{Answer, Call, Outcomes};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 
 /// Show skills to the model
 #[derive(Debug, clap::Args)]

@@ -6,19 +6,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
 
-use crate::catalog::{Layer, market_at, own_signing_file, signing_files};
-use crate::cli::{
-    Answer, Call, Cell, Column, Consenting, Failure, Findings, Outcomes, Paint, Table, pasted,
-};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::catalog::{market_at, own_signing_file, signing_files};
+use crate::cli::prelude::*;
 use crate::marketplace::KnownSigners;
 use crate::policy::{Event, SigningFile};
 use crate::run_context::RunContext;
 use crate::signing::{self, Listed, Signers, exported, revocations};
-use crate::skill::{one_line, visible};
+use crate::skill::visible;
 use crate::sys::{Base, Dir, Durable, EntryName, FileLock, Moment, files, limits};
 
 /// Show or change whose signatures count

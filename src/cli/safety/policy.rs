@@ -3,21 +3,15 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
-
 use crate::activation::{added_entries, why_not_added};
 use crate::catalog::{
-    Catalog, Entry, Explained, Explainer, Holds, Installed, Standing, Withheld,
-    signature as signature_of,
+    Entry, Explained, Explainer, Holds, Installed, Standing, Withheld, signature as signature_of,
 };
-use crate::cli::json::with;
 use crate::cli::named::installed;
+use crate::cli::prelude::*;
 use crate::cli::report::is_told;
-use crate::cli::{Answer, Call, Failure, Paint, Screen};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::policy::{Config, InForce, MissingSkill, in_force};
-use crate::skill::{SkillName, one_line};
+use crate::skill::SkillName;
 use crate::sys::text::counted;
 
 /// Show what is in force, from where, and which skills it affects

@@ -1,11 +1,9 @@
 //! `rollback`.
 
 use crate::cli::agents::share_again;
-use crate::cli::market::market;
 use crate::cli::named::layer_of;
 use crate::cli::permitted::permits_loss;
-use crate::cli::{Answer, Call, Outcomes, Scope};
-use crate::error::Result;
+use crate::cli::prelude::*;
 use crate::marketplace::listed_name;
 use crate::policy::Event;
 

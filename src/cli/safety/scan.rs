@@ -4,14 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Layer};
-use crate::cli::market::market;
 use crate::cli::named::{Meant, meant};
-use crate::cli::{Answer, Call, Failure, Outcomes, note};
-use crate::error::Result;
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::marketplace::{Finding, RULES, Rule, Severity, scan_directory};
-use crate::skill::one_line;
 use crate::sys::text::count;
 use crate::sys::visible;
 

@@ -4,18 +4,12 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use super::abilities::{abilities, below};
 use crate::cli::permitted::permits_findings;
-use crate::cli::{
-    Answer, Call, Consenting, Findings, Outcomes, Screen, ToolNames, pasted, watched,
-};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::marketplace::{Finding, Severity};
 use crate::policy::{self, Event, Ledger, Seen, Trusts, is_empty_place, is_place, parts_of};
-use crate::skill::{one_line, shown_name};
+use crate::skill::shown_name;
 use crate::sys::text::{count, counted, did_you_mean};
 
 /// Trust a project's skills and configuration as they are now

@@ -3,18 +3,12 @@
 use std::fmt::Write as _;
 use std::slice;
 
-use serde_json::json;
-
-use crate::catalog::{Catalog, Layer, Verdicts, signing_in_force};
-use crate::cli::market::{market, market_for};
+use crate::catalog::{Verdicts, signing_in_force};
 use crate::cli::named::{layer_of, layers_of, tell_which};
+use crate::cli::prelude::*;
 use crate::cli::signed::{Fault, faults, withheld};
-use crate::cli::{Answer, Call, Common, Failure, Outcomes, Scope, note, pasted};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::marketplace::{State, Synced, Verified, listed_name};
 use crate::policy::Event;
-use crate::skill::one_line;
 
 const NONE_RECORDED: &str = "The lockfile has no skill.\n";
 

@@ -10,11 +10,8 @@ use clap::{Command, ValueEnum, ValueHint};
 use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
 use super::config::KEYS;
-use crate::catalog::Catalog;
-use crate::cli::Call;
-use crate::error::Result;
-use crate::facts::Facts;
-use crate::skill::{SkillName, brief, one_line};
+use crate::cli::prelude::*;
+use crate::skill::SkillName;
 
 /// Verbs and arguments that take the name of an installed skill.
 const SKILLS: [(&str, &str); 14] = [

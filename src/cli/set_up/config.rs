@@ -5,17 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Subcommand;
-use serde_json::json;
 
-use crate::catalog::Layer;
-use crate::cli::json::with;
-use crate::cli::{Answer, Call, Common, Outcomes};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::host::agent::Agent;
 use crate::policy::{self, Setting, joined, parse_toml, parts, save_toml, set_key, unset_key};
 use crate::run_context::RunContext;
-use crate::skill::one_line;
 use crate::sys::text::{did_you_mean, split_outside};
 use crate::sys::{Durable, files, limits};
 

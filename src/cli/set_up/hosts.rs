@@ -11,10 +11,9 @@ use clap::{Args, Subcommand};
 use connect::each;
 
 use crate::author::NewFile;
+use crate::cli::prelude::*;
 use crate::cli::write::new::{make, paths};
-use crate::cli::{Answer, Call, Common, Outcomes, pasted};
 use crate::connection::{Invocation, directory, program};
-use crate::error::{Error, Result};
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::run_context::RunContext;
 use crate::sys::EntryName;

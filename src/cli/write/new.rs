@@ -7,15 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use crate::author::{NewFile, Script, Wish, scaffold};
-use crate::catalog::Layer;
 use crate::cli::consent::{agrees, asked};
-use crate::cli::{Answer, Call, Caller, Outcomes};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::marketplace::{InstalledName, SKILLS};
 use crate::permission::{Restriction, RuleNote};
 use crate::run_context::RunContext;
-use crate::skill::{SkillName, one_line};
+use crate::skill::SkillName;
 use crate::sys::{Base, Dir, EntryName, EntryPath};
 
 /// Write a new skill

@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 use super::try_skill::find_and_tell;
 use super::validate::{Installed, lint};
 use crate::author::{Format, Package as Packed, manifest, package, render};
-use crate::catalog::{Catalog, Layer, market_at};
-use crate::cli::{Answer, Call, Outcomes, watched};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::catalog::market_at;
+use crate::cli::prelude::*;
 use crate::marketplace::Signed;
 use crate::run_context::real;
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE};
-use crate::skill::{Level, Skill, SkillName, one_line};
+use crate::skill::{Level, Skill, SkillName};
 use crate::sys::text::count;
 use crate::sys::{Dir, EntryName, Progress, files, limits, tell};
 

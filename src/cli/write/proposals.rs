@@ -5,21 +5,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::Subcommand;
-use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Entry, Layer, base_at, market_at};
+use crate::catalog::{Entry, base_at, market_at};
 use crate::cli::describe::{describe_difference, printable, with_hint};
-use crate::cli::json::{self, Told, with};
+use crate::cli::json::Told;
 use crate::cli::permitted::{permits, permits_change};
-use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, look_at};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::marketplace::{Difference, Plan};
 use crate::proposal::{
     self, Change, ChangedFile, Proposal, ProposalId, apply_diff, home_of, proposal_event,
     proposed_for,
 };
-use crate::skill::{brief, one_line};
 use crate::sys::time::local;
 use crate::sys::{Dir, tell, warn};
 

@@ -6,14 +6,10 @@ use std::path::PathBuf;
 use super::package::{checked, remarks, sign};
 use super::try_skill::find_and_tell;
 use crate::author::{manifest, skills_at};
-use crate::catalog::Layer;
-use crate::cli::market::market;
 use crate::cli::permitted::permitting;
-use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, pasted};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::marketplace::{Artifact, Destination, Market};
-use crate::skill::{Skill, one_line};
+use crate::skill::Skill;
 use crate::sys::text::count;
 
 /// Publish skills to an OCI registry

@@ -5,13 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use serde_json::json;
-
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::cli::describe::printable;
-use crate::cli::{Answer, Call, Failure};
-use crate::error::{Error, Result};
-use crate::skill::one_line;
+use crate::cli::prelude::*;
 use crate::sys::text::count;
 use crate::sys::{Durable, files};
 

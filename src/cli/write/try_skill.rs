@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::activation::fork;
 use crate::activation::{Instructions, handed_over, hooks_ahead, required_line};
-use crate::catalog::Catalog;
-use crate::cli::Call;
 use crate::cli::describe::printable;
 use crate::cli::named::{Meant, meant, similar, tell_which};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::host::Protocol;
 use crate::protocol::{Place, place};
 use crate::run_context::real;

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::ask::answer;
 use super::check::Check;
+use crate::cli::prelude::*;
 use crate::connection::{Connector, Found, last_seen, seen_file};
-use crate::facts::Facts;
 use crate::host::agent::table::{Does, Moment};
 use crate::host::agent::{Agent, Scope};
 use crate::sys::{Env, files};

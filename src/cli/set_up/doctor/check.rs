@@ -1,9 +1,7 @@
 //! The result of one check, with its remedy.
 
+use crate::cli::prelude::*;
 use serde::Serialize;
-
-use crate::error::{Error, Result};
-use crate::skill::one_line;
 
 /// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -12,11 +12,7 @@ mod skills;
 
 use std::fmt::Write;
 
-use serde_json::json;
-
-use crate::cli::{Answer, Call, Failure, Paint, Screen};
-use crate::facts::Facts;
-use crate::skill::one_line;
+use crate::cli::prelude::*;
 use check::{Check, Outcome};
 
 type Examination = fn(&Facts) -> Vec<Check>;

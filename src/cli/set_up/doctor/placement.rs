@@ -8,13 +8,10 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use super::ask::ask;
 use super::check::Check;
 use crate::cli::agents::{connected, has_chibi};
-use crate::error::Error;
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::host::program::PROGRAM;
 use crate::host::{Protocol, release};
 use crate::run_context::{RunContext, real};

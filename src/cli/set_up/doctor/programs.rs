@@ -2,8 +2,7 @@
 
 use super::ask::ask;
 use super::check::Check;
-use crate::catalog::Catalog;
-use crate::facts::Facts;
+use crate::cli::prelude::*;
 use crate::run_context::RunContext;
 use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
 use crate::skill::{Listing, Skill};

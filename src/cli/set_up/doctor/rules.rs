@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::check::Check;
-use crate::catalog::{Layer, market_at};
-use crate::facts::Facts;
+use crate::catalog::market_at;
+use crate::cli::prelude::*;
 use crate::permission::Enforce;
 use crate::policy::{Ledger, Trust, Trusts, is_empty_place, is_place, parts_of};
 use crate::run_context::RunContext;

@@ -6,13 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::check::{Check, Outcome};
-use crate::catalog::{Catalog, Disclosure, Entry, Layer, Withheld, market_at, roots};
+use crate::catalog::{Disclosure, Entry, Withheld, market_at, roots};
+use crate::cli::agents;
 use crate::cli::named::layers_with;
+use crate::cli::prelude::*;
 use crate::cli::report::Report;
 use crate::cli::signed::faults;
-use crate::cli::{agents, watched};
-use crate::error::Error;
-use crate::facts::Facts;
 use crate::marketplace::{Market, Verified};
 use crate::policy::Config;
 use crate::sharing::{self, Link, Shared};

@@ -2,16 +2,13 @@
 
 use std::fmt::Write as _;
 
-use crate::catalog::Layer;
 use crate::cli::agents::{connected, line, lines, share_installed};
-use crate::cli::{Answer, Call, Consenting, Findings, Outcomes, pasted};
+use crate::cli::prelude::*;
 use crate::connection::{Change, Connector, Found, Invocation};
-use crate::error::Result;
-use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::marketplace::listed_name;
 use crate::sharing::Shared;
-use crate::skill::{one_line, unified_diff};
+use crate::skill::unified_diff;
 
 /// The layers whose skills are this user's.
 const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];

@@ -3,20 +3,16 @@
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::super::doctor::ask::ask;
 use super::super::doctor::check::Outcome;
 use super::super::doctor::placement;
-use crate::cli::{Call, Cell, Column, Paint, Table, json};
+use crate::cli::prelude::*;
 use crate::connection::{Connector, Found, Lack, last_seen};
-use crate::error::Result;
-use crate::facts::Facts;
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::host::program::PROGRAM;
 use crate::host::{Protocol, release, tools};
 use crate::script::find_program;
-use crate::skill::one_line;
 use crate::sys::Moment;
 
 /// A host, in the format that `--json` documents.
