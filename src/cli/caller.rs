@@ -1,26 +1,14 @@
-//! Who runs a command, how that is known, and how a command can fail.
+//! How is known who runs a command, and how a command can fail.
 
 use std::io::IsTerminal;
 
-use crate::error::{Error, Result, word};
-use crate::facts::Facts;
+use super::options::{Call, Caller};
+use crate::error::{Error, Result};
 use crate::host::program::agent_of;
 use crate::host::{Protocol, ours};
 use crate::run_context::RunContext;
 use crate::sys::process::ProcessId;
 use crate::sys::visible;
-
-/// Who runs a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caller {
-    /// A person, who can be asked at a terminal.
-    Person {
-        /// Whether standard input and error are terminals.
-        terminal: bool,
-    },
-    /// The host, which cannot be asked.
-    Host,
-}
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -69,14 +57,6 @@ impl Failure {
     }
 }
 
-impl Caller {
-    /// The person who started this process.
-    pub fn person() -> Self {
-        let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        Self::Person { terminal }
-    }
-}
-
 /// An agent's process of which this one is a descendant.
 #[derive(Debug)]
 pub struct AgentAbove {
@@ -88,8 +68,8 @@ pub struct AgentAbove {
 /// that runs an agent's program (docs/policy.md#below-an-agent). Nothing else is known of
 /// processes. The host of a call is the direct parent and does not count: above it, another agent may
 /// have started it.
-pub fn agent_above(facts: &Facts, caller: Caller) -> Option<AgentAbove> {
-    let is_person = caller != Caller::Host;
+pub fn agent_above(call: Call) -> Option<AgentAbove> {
+    let (facts, is_person) = (call.facts, call.caller != Caller::Host);
     let is_hosts_own = !is_person && facts.run.env.os(ours::BY_HOST).is_none();
     let above: Vec<ProcessId> = ProcessId::ancestors().skip(is_hosts_own.into()).collect();
     let host = facts.store().host_among(&above);
@@ -104,39 +84,45 @@ pub fn agent_above(facts: &Facts, caller: Caller) -> Option<AgentAbove> {
     })
 }
 
-/// Refuses `command`, as [`pasted`] writes it, unless a person requests it: at a terminal below no
-/// agent. In scripts, where nobody sits, the user's configuration says so.
+/// Whether a model may have typed the command.
+pub fn is_models(call: Call) -> bool {
+    call.caller == Caller::Host || agent_above(call).is_some()
+}
+
+/// Refuses the command unless a person requests it: at a terminal below no agent. In scripts, where
+/// nobody sits, the user's configuration says so.
 ///
 /// # Errors
 /// When the caller is, or could be, somebody else.
-pub fn decided_by_a_person(facts: &Facts, caller: Caller, command: &str) -> Result<()> {
-    let agent = agent_above(facts, caller);
-    if caller == Caller::Host || agent.is_some() {
-        return Err(only_for_people(agent.as_ref(), command));
+pub fn decided_by_a_person(call: Call) -> Result<()> {
+    let agent = agent_above(call);
+    if call.caller == Caller::Host || agent.is_some() {
+        return Err(only_for_people(agent.as_ref(), call));
     }
-    let is_person = std::io::stdin().is_terminal();
-    // Read only where it decides: what is read is not read again after a change.
-    let config = (!is_person).then(|| facts.config());
-    if is_person
-        || config
-            .as_ref()
-            .is_some_and(|read| read.as_ref().is_ok_and(|config| config.unattended))
-    {
+    if std::io::stdin().is_terminal() {
         return Ok(());
     }
-    let text = format!("only a person at a terminal can run `agent-skills {command}`");
-    if let Some(Err(unreadable)) = config {
-        return Err(unreadable.context(format!("{text}, and whether a script may is not known")));
+    let text = format!(
+        "only a person at a terminal can run `agent-skills {}`",
+        call.command()
+    );
+    // Read only where it decides: what is read is not read again after a change.
+    let config = call.facts.config().map_err(|unreadable| {
+        unreadable.context(format!("{text}, and whether a script may is not known"))
+    })?;
+    if config.unattended {
+        return Ok(());
     }
     Err(Error::new(text).hint(format!(
         "run it in a terminal; a script needs `unattended = true`, written by a person, in {}, and \
          `--yes` where it would ask",
-        facts.run.config_path().display()
+        call.facts.run.config_path().display()
     )))
 }
 
-/// The refusal of a command, as [`pasted`] writes it, that only the user may run.
-pub fn only_for_people(agent: Option<&AgentAbove>, command: &str) -> Error {
+/// The refusal of a command that only the user may run.
+pub fn only_for_people(agent: Option<&AgentAbove>, call: Call) -> Error {
+    let command = call.command();
     let text = format!("only a person at their own terminal can run `agent-skills {command}`");
     let Some(AgentAbove { name, process }) = agent else {
         return Error::new(text).hint(
@@ -168,43 +154,4 @@ fn safe(command: &str) -> String {
     let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
     let kept = command.chars().filter(|c| !does_more(c));
     kept.take(200).collect()
-}
-
-/// The command of these words, to be copied from a message into a shell. A model may have written
-/// them, so they make it run nothing else.
-pub fn pasted<W: AsRef<str>>(words: &[W]) -> String {
-    let words = words.iter().map(|each| word(&visible(each.as_ref())));
-    words.collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::process::Command;
-
-    #[test]
-    fn a_shell_reads_a_pasted_command_as_it_was_given() {
-        for (word, shown) in [
-            ("disable", "disable"),
-            ("acme/pdf@x#v1", "acme/pdf@x#v1"),
-            ("--skill=a,b", "--skill=a,b"),
-            ("My Skill", "'My Skill'"),
-            ("it's", r"'it'\''s'"),
-            ("", "''"),
-            ("#x", "'#x'"),
-            ("~/x", "'~/x'"),
-            (
-                "x\"; $(touch a) `b` | c & \\ > d",
-                "'x\"; $(touch a) `b` | c & \\ > d'",
-            ),
-        ] {
-            let command = pasted(&["x", word]);
-            assert_eq!(command, format!("x {shown}"));
-            let mut shell = Command::new("sh");
-            let shell = shell.args(["-c", &format!("printf %s, {command}")]);
-            let read = String::from_utf8(shell.output().unwrap().stdout).unwrap();
-            assert_eq!(read, format!("x,{word},"));
-        }
-        assert!(!pasted(&["a\n\u{1b}[2Jb"]).contains(['\n', '\u{1b}']));
-    }
 }

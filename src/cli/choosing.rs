@@ -9,8 +9,8 @@ use inquire::{InquireError, MultiSelect};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use super::caller::{Caller, pasted, through_host};
-use super::options::Call;
+use super::caller::through_host;
+use super::options::{Call, Caller, pasted};
 use super::screen::{Paint, Screen, is_dumb};
 use super::table::shortened;
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ pub fn picking<'a>(
     if call.common.json || call.caller == Caller::Host {
         return None;
     }
-    let is_asked = call.caller == Caller::Person { terminal: true } && !call.common.yes;
+    let is_asked = call.asks();
     let marks = marks.filter(|_| is_asked && !is_dumb(&call.facts.run.env));
     Some(move |candidates: &[Candidate]| {
         if let Some(reference) = marks {

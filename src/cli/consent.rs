@@ -6,42 +6,31 @@ use std::fmt::Write as _;
 use std::io::BufRead;
 use std::rc::Rc;
 
-use super::caller::{Caller, pasted};
 use super::describe::{ToolNames, describe_difference, list, newly_usable, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
-use super::options::{Call, Findings};
-use super::screen::Screen;
+use super::options::{Call, Caller, Findings, pasted};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Origin, Plan, Planned, Severity, Switch, Target};
 use crate::sys::{eprint, lines_too_many, tell};
 
-/// How a command decides whether to proceed.
-#[derive(Debug, Clone, Copy)]
-pub struct Consenting {
-    /// Through the host, a call may come from a model, which cannot consent.
-    caller: Caller,
-    /// Whether everything was agreed to before (`--yes`), and what the scan found (`--accept-findings`).
-    yes: bool,
-    findings: Findings,
-    /// Where the person is asked.
-    pub screen: Screen,
-    /// In whose names tools are shown.
-    pub names: ToolNames,
-}
-
-impl Consenting {
-    /// A person at a terminal is asked, unless they already said yes.
-    pub fn new(call: Call, findings: Findings) -> Self {
-        Self {
-            caller: call.caller,
-            yes: call.common.yes,
-            findings,
-            screen: call.screen,
-            names: ToolNames::of(call.facts),
-        }
+impl Call<'_> {
+    fn is_at_terminal(self) -> bool {
+        self.caller == Caller::Person { terminal: true }
     }
 
-    /// The next step: `here`, or through the host the `command` that the user has to run.
+    /// Whether somebody is asked: a person at a terminal, unless they already said yes.
+    pub fn asks(self) -> bool {
+        self.is_at_terminal() && !self.common.yes
+    }
+
+    /// Shows what is to be decided; with `--quiet` only to somebody who is asked.
+    fn show(self, text: &str) {
+        let show = if self.asks() { eprint } else { tell };
+        show(format_args!("{text}"));
+    }
+
+    /// The next step: `here`, or through the host the `command` that the user has to run. There, a call
+    /// may come from a model, which cannot consent.
     fn next(self, command: &str, here: &str) -> String {
         if self.caller == Caller::Host {
             return format!(
@@ -52,39 +41,77 @@ impl Consenting {
         here.to_owned()
     }
 
-    /// Shows what is to be decided; with `--quiet` only to somebody who is asked.
-    fn show(self, text: &str) {
-        let show = if self.asks() { eprint } else { tell };
-        show(format_args!("{text}"));
+    /// Shows what the command would decide, and asks. What nobody is asked is in the command's answer.
+    ///
+    /// # Errors
+    /// When there is no terminal to ask at and nobody said yes.
+    pub fn to_decide(self, shown: &str, question: &str) -> Result<bool> {
+        if self.asks() {
+            eprint(format_args!("{shown}"));
+            return Ok(agrees(question));
+        }
+        if self.common.yes {
+            return Ok(true);
+        }
+        self.show(shown);
+        let command = self.command();
+        let here = format!(
+            "look at it with `agent-skills {command} --dry-run`; `agent-skills {command} --yes` agrees"
+        );
+        Err(Error::new("there is no terminal to ask at").hint(self.next(&command, &here)))
     }
 
-    fn is_at_terminal(self) -> bool {
-        self.caller == Caller::Person { terminal: true }
+    /// As [`Call::to_decide`].
+    ///
+    /// # Errors
+    /// Also when somebody says no, with what is `undone` then.
+    pub fn to_agree(self, shown: &str, question: &str, undone: &str) -> Result<()> {
+        if self.to_decide(shown, question)? {
+            return Ok(());
+        }
+        Err(Error::new(format!("{undone}: you said no")).hint("the same command asks again"))
+    }
+}
+
+/// How a command decides whether to put skills in their place.
+#[derive(Clone, Copy)]
+pub struct Consenting<'a> {
+    call: Call<'a>,
+    /// What the scan may have found.
+    findings: Findings,
+    /// In whose names tools are shown.
+    pub names: ToolNames,
+}
+
+impl<'a> Consenting<'a> {
+    /// As the command line says.
+    pub fn new(call: Call<'a>, findings: Findings) -> Self {
+        let names = ToolNames::of(call.facts);
+        Self {
+            call,
+            findings,
+            names,
+        }
     }
 
-    /// Whether somebody is asked.
-    pub fn asks(self) -> bool {
-        self.is_at_terminal() && !self.yes
-    }
-
-    /// Shows what `command` would install, and decides; `show` is the command that shows a skill as a
+    /// Shows what would be installed, and decides; `show` is the command that shows a skill as a
     /// whole.
     ///
     /// # Errors
     /// When there is no terminal to ask at and the scan's findings are too severe.
-    pub fn to_install(self, plan: &Plan, command: &str, show: Option<&str>) -> Result<bool> {
-        self.show(&describe(plan, show, self.screen, self.names));
-        if self.asks() {
+    pub fn to_install(self, plan: &Plan, show: Option<&str>) -> Result<bool> {
+        let call = self.call;
+        call.show(&describe(plan, show, call.screen, self.names));
+        if call.asks() {
             return Ok(agrees("Install?"));
         }
+        let (command, look) = (call.command(), look(plan, show));
         let doubt = origins(plan).find_map(Origin::doubt);
-        if let Some(doubt) = doubt.filter(|_| !self.yes) {
-            let next = self.next(command, &format!("{}; `--yes` agrees", look(plan, show)));
+        if let Some(doubt) = doubt.filter(|_| !call.common.yes) {
+            let next = call.next(&command, &format!("{look}; `--yes` agrees"));
             return Err(Error::new(format!("a commit is {doubt}")).hint(next));
         }
-        let suspects = (findings(plan), look(plan, show));
-        self.unless_suspect(suspects, "installed", command)?;
-        Ok(true)
+        self.unless_suspect((findings(plan), &look), "installed", &command)
     }
 
     /// Shows what would change, and decides. Unless somebody is asked, no skill gains abilities,
@@ -94,32 +121,31 @@ impl Consenting {
     /// # Errors
     /// When consent is needed and there is no terminal to ask at.
     pub fn to_update(self, difference: &Difference, downgrade: bool) -> Result<bool> {
+        let call = self.call;
         let regress = difference.regress().filter(|_| !downgrade);
         let needed = difference.needs_consent() || regress.is_some();
-        if self.asks() || needed {
-            self.show(&describe_difference(difference, self.names));
+        if call.asks() || needed {
+            call.show(&describe_difference(difference, self.names));
         }
-        if self.asks() && needed || self.is_at_terminal() && regress.is_some() {
+        if call.asks() && needed || call.is_at_terminal() && regress.is_some() {
             return Ok(agrees("Update?"));
         }
         let command = pasted(&["update", &difference.name]);
-        let to = difference
-            .to
-            .as_deref()
-            .and_then(|to| Target::parse(to).ok());
+        let look = format!("look at it with `{command} --dry-run --diff`");
+        let to = difference.to.as_deref();
+        let to = to.and_then(|to| Target::parse(to).ok());
         let to = to.map_or_else(String::new, |to| format!(" --to {to}"));
-        let next = |flag: &str| {
-            let here = format!(
-                "look at it with `{command} --dry-run --diff`; `{command}{to} {flag}` agrees to that"
-            );
-            self.next(&command, &here)
+        let next = |flag| {
+            call.next(
+                &command,
+                &format!("{look}; `{command}{to} {flag}` agrees to that"),
+            )
         };
         if let Some(doubt) = regress {
             return Err(Error::new(doubt).hint(next("--allow-downgrade")));
         }
-        let look = format!("look at it with `{command} --dry-run --diff`");
-        self.unless_suspect((&difference.new_findings, look), "updated", &command)?;
-        if difference.needs_consent() && !self.yes {
+        self.unless_suspect((&difference.new_findings, &look), "updated", &command)?;
+        if difference.needs_consent() && !call.common.yes {
             let text = "it would have new scripts, ask for more or limit itself less";
             return Err(Error::new(text).hint(next("--yes")));
         }
@@ -131,24 +157,23 @@ impl Consenting {
     /// # Errors
     /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
     pub fn to_switch(self, difference: &Difference, to: &Switch, command: &str) -> Result<bool> {
-        self.show(&describe_difference(difference, self.names));
+        self.call.show(&describe_difference(difference, self.names));
         let name = &difference.name;
         let from = to.from.as_deref().map_or("the default branch", short_ref);
         let to = short_ref(&to.to);
-        if self.asks() {
+        if self.call.asks() {
             return Ok(agrees(&format!("Switch `{name}` from {from} to {to}?")));
         }
-        if !self.yes {
+        if !self.call.common.yes {
             let here = format!(
                 "`agent-skills {command} --yes` switches it to {to}; with `--name NAME` instead, \
                  that is installed beside it"
             );
             let text = format!("it is installed at {from}, not {to}");
-            return Err(Error::new(text).hint(self.next(command, &here)));
+            return Err(Error::new(text).hint(self.call.next(command, &here)));
         }
-        let look = "they are new in that version".to_owned();
-        self.unless_suspect((&difference.new_findings, look), "switched", command)?;
-        Ok(true)
+        let look = "they are new in that version";
+        self.unless_suspect((&difference.new_findings, look), "switched", command)
     }
 
     /// Shows what a proposal would change, and decides. A proposal is never applied without
@@ -157,10 +182,10 @@ impl Consenting {
     /// # Errors
     /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
-        self.show(&describe_difference(difference, self.names));
+        self.call.show(&describe_difference(difference, self.names));
         let tools = newly_usable(&difference.powers, self.names);
         if !tools.is_empty() {
-            self.show(&format!(
+            self.call.show(&format!(
                 "ATTENTION: while it is active, the model could use more than now: {}\n",
                 list(&tools)
             ));
@@ -173,39 +198,9 @@ impl Consenting {
     /// # Errors
     /// As [`Consenting::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
-        self.show(&describe(plan, None, self.screen, self.names));
+        let shown = describe(plan, None, self.call.screen, self.names);
+        self.call.show(&shown);
         self.decides("Install it?", findings(plan), "installed")
-    }
-
-    /// Shows what `command`, as [`pasted`] writes it, would decide, and asks. What nobody is asked
-    /// is in the command's answer.
-    ///
-    /// # Errors
-    /// When there is no terminal to ask at and nobody said yes.
-    pub fn to_decide(self, shown: &str, question: &str, command: &str) -> Result<bool> {
-        if self.asks() {
-            eprint(format_args!("{shown}"));
-            return Ok(agrees(question));
-        }
-        if self.yes {
-            return Ok(true);
-        }
-        self.show(shown);
-        let here = format!(
-            "look at it with `agent-skills {command} --dry-run`; `agent-skills {command} --yes` agrees"
-        );
-        Err(Error::new("there is no terminal to ask at").hint(self.next(command, &here)))
-    }
-
-    /// As [`Consenting::to_decide`].
-    ///
-    /// # Errors
-    /// Also when somebody says no, with what is `undone` then.
-    pub fn to_agree(self, shown: &str, question: &str, command: &str, undone: &str) -> Result<()> {
-        if self.to_decide(shown, question, command)? {
-            return Ok(());
-        }
-        Err(Error::new(format!("{undone}: you said no")).hint("the same command asks again"))
     }
 
     fn decides<'f>(
@@ -214,36 +209,35 @@ impl Consenting {
         findings: impl IntoIterator<Item = &'f Finding>,
         done: &str,
     ) -> Result<bool> {
-        if self.asks() {
+        let look = "look at it with `agent-skills proposals show`";
+        if self.call.asks() {
             return Ok(agrees(question));
         }
-        if !self.yes {
+        if !self.call.common.yes {
             return Err(Error::new("there is no terminal to ask at")
-                .hint("look at it with `agent-skills proposals show`; `--yes` agrees"));
+                .hint(format!("{look}; `--yes` agrees")));
         }
-        let look = "look at it with `agent-skills proposals show`".to_owned();
-        self.unless_suspect((findings, look), done, "proposals list")?;
-        Ok(true)
+        self.unless_suspect((findings, look), done, &self.call.command())
     }
 
-    /// An error with severe findings and with how to look at what they are about.
+    /// Yes, or an error with severe findings and with how to look at what they are about.
     fn unless_suspect<'f>(
         self,
-        (findings, look): (impl IntoIterator<Item = &'f Finding>, String),
+        (findings, look): (impl IntoIterator<Item = &'f Finding>, &str),
         done: &str,
         command: &str,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let suspect = |finding: &&Finding| finding.severity >= Severity::High;
         let suspects: Vec<&Finding> = findings.into_iter().filter(suspect).collect();
         if suspects.is_empty() || self.findings.accept_findings {
-            return Ok(());
+            return Ok(true);
         }
         let mut text = format!("it was not {done}, because the scan found:");
         for finding in suspects {
             let _ = write!(text, "\n  {}", finding.summary());
         }
         let here = format!("{look}; `--accept-findings` goes ahead anyway");
-        Err(Error::new(text).hint(self.next(command, &here)))
+        Err(Error::new(text).hint(self.call.next(command, &here)))
     }
 }
 
@@ -288,6 +282,7 @@ pub fn asked(question: &str) -> String {
 mod tests {
     use super::*;
     use crate::cli::options::Common;
+    use crate::cli::screen::Screen;
     use crate::facts::Facts;
     use crate::sys::Env;
     use std::path::Path;
@@ -308,14 +303,15 @@ mod tests {
         let env = Env::new([("A", "")], Path::new("/"));
         let facts = Facts::new(env, None);
         let call = Call {
-            screen: Screen::new(&facts.run.env, caller),
+            screen: Screen::new(&facts.run.env, caller == Caller::Host),
             facts: &facts,
             common: Common::default(),
             caller,
+            words: &[],
         };
         let consenting = Consenting::new(call, Findings::default());
         let error = consenting.unless_suspect(
-            ([&finding()], "look".to_owned()),
+            ([&finding()], "look"),
             "installed",
             &pasted(&["install", "a/b;x"]),
         );

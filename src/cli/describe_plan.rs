@@ -3,8 +3,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::caller::pasted;
 use super::describe::{ToolNames, doubt, short, tools};
+use super::options::pasted;
 use super::screen::Screen;
 use super::signed::signed;
 use super::table::shortened;

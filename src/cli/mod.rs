@@ -30,6 +30,7 @@ mod signed;
 mod table;
 mod write;
 
-pub use caller::{Answer, Caller, Failure};
+pub use caller::{Answer, Failure};
+pub use options::Caller;
 pub use person::model_install;
 pub use run::run;

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::caller::{Caller, agent_above, pasted};
+use super::caller::is_models;
 use super::market::note;
-use super::options::{Call, Scope};
+use super::options::{Call, Scope, pasted};
 use super::report::is_told;
 use crate::author::is_skill_file;
 use crate::catalog::{Catalog, Entry, Layer, base_at, market_at, suggestion};
@@ -134,8 +134,7 @@ pub fn similar(facts: &Facts, catalog: &Catalog, written: &str) -> String {
 /// # Errors
 /// When several layers have it.
 pub fn layer_of(call: Call, scope: Scope, verb: &str, written: &str) -> Result<Layer> {
-    let is_models = call.caller == Caller::Host || agent_above(call.facts, call.caller).is_some();
-    if !scope.is_default() || is_models {
+    if !scope.is_default() || is_models(call) {
         return Ok(scope.layer());
     }
     let layers = layers_with(call.facts, written);

@@ -1,11 +1,14 @@
 //! The options that several or all verbs share, as clap sees them, and what every verb is handed.
 
+use std::io::IsTerminal;
+
 use clap::Args;
 
-use super::caller::Caller;
 use super::screen::Screen;
 use crate::catalog::Layer;
+use crate::error::word;
 use crate::facts::Facts;
+use crate::sys::visible;
 
 /// Which installation a command works on.
 #[derive(Debug, Clone, Copy, Args)]
@@ -66,6 +69,26 @@ pub struct Findings {
     pub accept_findings: bool,
 }
 
+/// Who runs a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// A person, who can be asked at a terminal.
+    Person {
+        /// Whether standard input and error are terminals.
+        terminal: bool,
+    },
+    /// The host, which cannot be asked.
+    Host,
+}
+
+impl Caller {
+    /// The person who started this process.
+    pub fn person() -> Self {
+        let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        Self::Person { terminal }
+    }
+}
+
 /// What every command is handed.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
@@ -75,6 +98,54 @@ pub struct Call<'a> {
     pub common: Common,
     /// Who called it.
     pub caller: Caller,
+    /// What was typed.
+    pub words: &'a [String],
     /// Where its answer goes.
     pub screen: Screen,
+}
+
+impl Call<'_> {
+    /// The command as it was typed, to be copied from a message.
+    pub fn command(self) -> String {
+        pasted(self.words)
+    }
+}
+
+/// The command of these words, to be copied from a message into a shell. A model may have written
+/// them, so they make it run nothing else.
+pub fn pasted<W: AsRef<str>>(words: &[W]) -> String {
+    let words = words.iter().map(|each| word(&visible(each.as_ref())));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_shell_reads_a_pasted_command_as_it_was_given() {
+        for (word, shown) in [
+            ("disable", "disable"),
+            ("acme/pdf@x#v1", "acme/pdf@x#v1"),
+            ("--skill=a,b", "--skill=a,b"),
+            ("My Skill", "'My Skill'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+            ("#x", "'#x'"),
+            ("~/x", "'~/x'"),
+            (
+                "x\"; $(touch a) `b` | c & \\ > d",
+                "'x\"; $(touch a) `b` | c & \\ > d'",
+            ),
+        ] {
+            let command = pasted(&["x", word]);
+            assert_eq!(command, format!("x {shown}"));
+            let mut shell = Command::new("sh");
+            let shell = shell.args(["-c", &format!("printf %s, {command}")]);
+            let read = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+            assert_eq!(read, format!("x,{word},"));
+        }
+        assert!(!pasted(&["a\n\u{1b}[2Jb"]).contains(['\n', '\u{1b}']));
+    }
 }

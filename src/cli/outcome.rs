@@ -6,18 +6,16 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::caller::{Answer, Caller, Failure};
+use super::caller::{Answer, Failure};
 use super::json;
-use super::options::{Call, Common};
+use super::options::{Call, Caller};
 use crate::error::{Error, Result};
 use crate::skill::one_line;
 use crate::sys::{eprint, warn};
 
 /// What became of each thing that a command changes.
-#[derive(Debug)]
-pub struct Outcomes {
-    common: Common,
-    caller: Caller,
+pub struct Outcomes<'a> {
+    call: Call<'a>,
     results: Vec<(String, Result<String>, Besides)>,
     next: String,
 }
@@ -32,12 +30,11 @@ enum Besides {
     Unchanged(&'static str),
 }
 
-impl Outcomes {
+impl<'a> Outcomes<'a> {
     /// Nothing has been done yet.
-    pub fn new(call: Call) -> Self {
+    pub fn new(call: Call<'a>) -> Self {
         Self {
-            common: call.common,
-            caller: call.caller,
+            call,
             results: Vec::new(),
             next: String::new(),
         }
@@ -47,7 +44,7 @@ impl Outcomes {
     ///
     /// # Errors
     /// As [`Outcomes::answer`].
-    pub fn of_one(call: Call, name: &str, changed: Result<String>) -> Answer {
+    pub fn of_one(call: Call<'a>, name: &str, changed: Result<String>) -> Answer {
         let mut one = Self::new(call);
         one.push(name, changed);
         one.answer()
@@ -58,7 +55,7 @@ impl Outcomes {
     /// # Errors
     /// As [`Outcomes::answer`].
     pub fn of_each<N: AsRef<str>>(
-        call: Call,
+        call: Call<'a>,
         names: &[N],
         mut change: impl FnMut(&str) -> Result<String>,
     ) -> Answer {
@@ -102,7 +99,7 @@ impl Outcomes {
         let mut text = String::new();
         for (name, outcome, _) in self.results {
             if let Err(error) = outcome {
-                told(self.common, self.caller, &name, error, &mut text);
+                told(self.call, &name, error, &mut text);
             }
         }
         text
@@ -114,7 +111,7 @@ impl Outcomes {
     /// When one has failed; all errors are then reported.
     pub fn answer(mut self) -> Answer {
         let is_good = self.results.iter().all(|(_, outcome, _)| outcome.is_ok());
-        if self.common.json {
+        if self.call.common.json {
             return Failure::unless(is_good, self.as_json()?);
         }
         if !is_good && self.results.len() == 1 {
@@ -136,19 +133,19 @@ impl Outcomes {
                 .any(|(all, _)| of == Besides::Unchanged(all))
         };
         // A dry run is done for what it says.
-        let is_silent = self.common.quiet && !self.common.dry_run;
+        let is_silent = self.call.common.quiet && !self.call.common.dry_run;
         let mut text = String::new();
         for (name, outcome, besides) in self.results {
             match outcome {
                 Ok(_) if is_silent || in_total(besides) => {}
                 Ok(message) => text += &message,
-                Err(error) => told(self.common, self.caller, &name, error, &mut text),
+                Err(error) => told(self.call, &name, error, &mut text),
             }
         }
         for (all, number) in unchanged.iter().filter(|_| !is_silent) {
             let _ = writeln!(text, "{number} {all}");
         }
-        if !self.common.quiet {
+        if !self.call.common.quiet {
             text += &self.next;
         }
         Failure::unless(is_good, text)
@@ -167,7 +164,7 @@ impl Outcomes {
             })
         };
         let results: Vec<Value> = self.results.iter().map(result).collect();
-        json::one(&json!({"dry_run": self.common.dry_run, "results": results}))
+        json::one(&json!({"dry_run": self.call.common.dry_run, "results": results}))
     }
 }
 
@@ -193,7 +190,7 @@ pub fn look_at<T: Serialize>(
             Ok(one) => found.push(one),
             Err(error) => {
                 is_good = false;
-                told(call.common, call.caller, name, error, &mut errors);
+                told(call, name, error, &mut errors);
             }
         }
     }
@@ -205,8 +202,8 @@ pub fn look_at<T: Serialize>(
 }
 
 /// Reports one of several errors: on standard error, which a model does not see, or in the answer.
-fn told(common: Common, caller: Caller, name: &str, error: Error, answer: &mut String) {
-    let error = if common.verbose {
+fn told(call: Call, name: &str, error: Error, answer: &mut String) {
+    let error = if call.common.verbose {
         error.with_causes()
     } else {
         error
@@ -220,7 +217,7 @@ fn told(common: Common, caller: Caller, name: &str, error: Error, answer: &mut S
         format!("`{name}`: {text}")
     };
     let hint = error.next_step();
-    if caller == Caller::Host {
+    if call.caller == Caller::Host {
         let _ = writeln!(answer, "Error: {}", one_line(&text));
         let _ = hint.map(|hint| writeln!(answer, "{}", one_line(hint)));
     } else {

@@ -11,14 +11,14 @@ use super::options::{Call, Findings};
 use crate::catalog::{Installed, Layer};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::marketplace::{Difference, Finding, InstalledName, Origin, Permit, Plan, Synced};
+use crate::marketplace::{Difference, Finding, InstalledName, Origin, Permit, Plan};
 use crate::policy::{Policies, Subject, refusal};
 use crate::skill::Skill;
 use crate::sys::tell;
 
-/// The decision about an install for `command`: first the policies; then a person, if a commit may
-/// not belong to its source; then consent. A dry run ends in a no after the policies. `show` is the
-/// command that shows one of its skills as a whole.
+/// The decision about an install: first the policies; then a person, if a commit may not belong to its
+/// source; then consent. A dry run ends in a no after the policies. `show` is the command that shows one
+/// of its skills as a whole.
 ///
 /// # Errors
 /// When a policy cannot be read.
@@ -26,7 +26,7 @@ pub fn deciding<'a>(
     call: Call<'a>,
     findings: Findings,
     layer: Layer,
-    (command, show): (&'a str, Option<&'a str>),
+    show: Option<&'a str>,
 ) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
     let policies = call.facts.policies()?;
     let consenting = Consenting::new(call, findings);
@@ -43,13 +43,20 @@ pub fn deciding<'a>(
             tell(format_args!("{plan}"));
             return Ok(false);
         }
-        // Hosting sites serve the commits of forks under the address of the original repository.
-        let mut origins = origins(plan);
-        if let Some(doubt) = origins.find_map(doubt) {
-            decided_by_a_person(call.facts, call.caller, command)
-                .map_err(|error| error.context(doubt))?;
-        }
-        consenting.to_install(plan, command, show)
+        decide_doubt(call, origins(plan))?;
+        consenting.to_install(plan, show)
+    })
+}
+
+/// Has a person decide if a commit may not belong to its source: hosting sites serve the commits of
+/// forks under the address of the original repository.
+///
+/// # Errors
+/// When somebody else calls.
+pub fn decide_doubt<'o>(call: Call, origins: impl IntoIterator<Item = &'o Origin>) -> Result<()> {
+    let doubt = origins.into_iter().find_map(doubt);
+    doubt.map_or(Ok(()), |doubt| {
+        decided_by_a_person(call).map_err(|error| error.context(doubt))
     })
 }
 
@@ -63,9 +70,16 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
         permits_origin(policies, layer, skill.provenance.as_deref())?;
     }
     for skill in &plan.skills {
-        let origin = skill.provenance.as_deref();
-        let version = skill.version.as_deref();
-        permits_name(policies, layer, (&skill.name, version), origin)?;
+        let (name, version) = (&skill.name, skill.version.as_deref());
+        refuse_if(refuses_skill(policies, layer, name, (name, version)))?;
+        let from = skill.provenance.as_deref();
+        let address = from.and_then(|from| from.address.as_deref());
+        permits_source_of(
+            policies,
+            layer,
+            name,
+            (from.map(|from| &*from.source), address),
+        )?;
     }
     permits_findings(policies, "installed", findings(plan))
 }
@@ -86,29 +100,31 @@ pub fn permitting<'a>(facts: &Facts, layer: Layer, done: &'static str) -> Result
     Ok(Rc::new(Permit::new(check, is_selective)))
 }
 
-/// Refuses a skill by its name and version, and one that would take the place of a required one.
-fn permits_name(
+/// Refuses a source for the skill of this name, such as one that would take the place of a required one.
+/// An older install may be forbidden since.
+///
+/// # Errors
+/// When a policy forbids it.
+pub fn permits_source_of(
     policies: &Policies,
     layer: Layer,
-    (name, version): (&str, Option<&str>),
-    from: Option<&Origin>,
+    name: &str,
+    (source, address): (Option<&str>, Option<&str>),
 ) -> Result<()> {
-    refuse_if(refuses_skill(policies, layer, (name, version)))?;
-    let source = from.map(|from| from.source.as_str());
-    let address = from.and_then(|from| from.address.as_deref());
-    let about = || refusal(policies.about_origin(name, source, address));
-    refuse_if(about().filter(|_| layer != Layer::Enterprise))
+    let refused = refusal(policies.about_origin(name, source, address));
+    refuse_if(refused.filter(|_| layer != Layer::Enterprise))
 }
 
-/// Why a skill is refused by its name and version alone.
+/// Why a skill is refused by its name, in the directory `directory`, and its version alone.
 pub fn refuses_skill(
     policies: &Policies,
     layer: Layer,
+    directory: &str,
     (name, version): (&str, Option<&str>),
 ) -> Option<String> {
     policies.refuses_skill(Subject {
         name,
-        directory: name,
+        directory,
         version,
         is_administrators: layer == Layer::Enterprise,
         is_projects: layer == Layer::Project,
@@ -126,15 +142,6 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
     refuse_if(policies.refuses_origin(source, address))?;
     let doubt = from.and_then(doubt).filter(|_| policies.has_source_rules());
     refuse_if(doubt.map(|doubt| format!("a policy says which sources there are, and {doubt}")))
-}
-
-/// Refuses what a list has, by its name and its source alone: an older install may be forbidden since.
-///
-/// # Errors
-/// When a policy forbids it.
-pub fn permits_listed(policies: &Policies, layer: Layer, listed: &Synced) -> Result<()> {
-    let about = policies.about_origin(&listed.name, Some(&listed.source), None);
-    refuse_if(refusal(about).filter(|_| layer != Layer::Enterprise))
 }
 
 /// Refuses an update that a policy forbids.
@@ -159,16 +166,10 @@ pub fn permits_change(
     layer: Layer,
     difference: &Difference,
 ) -> Result<()> {
-    let of_all = layer == Layer::Enterprise;
-    let by_source = || policies.refuses_origin(source, None).filter(|_| !of_all);
-    let by_name = policies.refuses_skill(Subject {
-        name: skill,
-        directory: &difference.name,
-        version: difference.version.as_deref(),
-        is_administrators: of_all,
-        is_projects: layer == Layer::Project,
-    });
-    refuse_if(by_name.or_else(by_source))?;
+    let about = (skill, difference.version.as_deref());
+    let by_source = || policies.refuses_origin(source, None);
+    let by_source = || by_source().filter(|_| layer != Layer::Enterprise);
+    refuse_if(refuses_skill(policies, layer, &difference.name, about).or_else(by_source))?;
     permits_findings(policies, "installed", &difference.new_findings)
 }
 

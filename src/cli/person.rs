@@ -4,11 +4,9 @@
 use clap::Parser;
 
 use super::args::{Cli, Verb};
-use super::caller::{
-    Caller, agent_above, decided_by_a_person, only_for_people, pasted, through_host,
-};
+use super::caller::{agent_above, decided_by_a_person, only_for_people, through_host};
 use super::decisions::{Class, decision};
-use super::options::Call;
+use super::options::{Call, Caller, pasted};
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -19,25 +17,24 @@ use crate::run_context::RunContext;
 use crate::session::snapshot;
 use crate::skill::one_line;
 
-/// Allows the caller to run `verb`, whose words are `words`, or refuses.
+/// Allows the caller to run `verb`, or refuses.
 ///
 /// # Errors
 /// When a person has to decide it.
-pub fn may(call: Call, verb: &Verb, words: &[String]) -> Result<()> {
+pub fn may(call: Call, verb: &Verb) -> Result<()> {
     let class = decision(call.common, verb).class;
     if class == Class::Reads {
         return Ok(());
     }
-    let command = pasted(words);
-    let agent = agent_above(call.facts, call.caller);
+    let agent = agent_above(call);
     let is_persons = call.caller != Caller::Host && agent.is_none();
     match (class, verb) {
         // Nothing is decided by it, and it shows a user's own program what that user may read.
         (Class::Decides, _) if call.common.dry_run && is_persons => Ok(()),
-        (Class::Decides, _) => decided_by_a_person(call.facts, call.caller, &command),
+        (Class::Decides, _) => decided_by_a_person(call),
         // It asks nobody, so without a terminal somebody has to have said yes.
         (_, Verb::Remove(_)) if is_persons && !call.common.yes && !call.common.dry_run => {
-            decided_by_a_person(call.facts, call.caller, &command)
+            decided_by_a_person(call)
                 .map_err(|error| error.hint("run it in a terminal; in a script `--yes` agrees"))
         }
         _ if is_persons => Ok(()),
@@ -47,18 +44,18 @@ pub fn may(call: Call, verb: &Verb, words: &[String]) -> Result<()> {
                 .iter()
                 .any(|name| is_in_force(call.facts, name)) =>
         {
-            Err(only_for_people(agent.as_ref(), &command))
+            Err(only_for_people(agent.as_ref(), call))
         }
         // `pre_tool` has decided on a model's request; a direct call comes from the user.
         _ if agent.is_none() => Ok(()),
-        _ => match model_may(call.facts, words) {
+        _ => match model_may(call.facts, call.words) {
             ModelInstall::Allowed => Ok(()),
             ModelInstall::AllowedAs(reference) => {
-                let words = one_line(&words.join(" "));
+                let words = one_line(&call.words.join(" "));
                 let text = format!("`{words}` can be understood in several ways");
                 Err(Error::new(text).hint(format!("write `agent-skills install {reference}`")))
             }
-            ModelInstall::Refused(_) => Err(only_for_people(agent.as_ref(), &command)),
+            ModelInstall::Refused(_) => Err(only_for_people(agent.as_ref(), call)),
         },
     }
 }

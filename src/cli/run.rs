@@ -6,9 +6,9 @@ use std::io::Write;
 use clap::FromArgMatches;
 
 use super::args::{Cli, Proposals, Sync, Verb, command};
-use super::caller::{Answer, Caller, Failure};
+use super::caller::{Answer, Failure};
 use super::look::{list_installed::list_installed, summary::summarize};
-use super::options::Call;
+use super::options::{Call, Caller};
 use super::person::may;
 use super::screen::Screen;
 use super::set_up::man;
@@ -21,7 +21,7 @@ use crate::sys::{be_quiet, keep_told, kept, running, shown};
 /// # Errors
 /// See [`Failure`].
 pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Write) -> Answer {
-    let screen = Screen::new(&facts.run.env, caller);
+    let screen = Screen::new(&facts.run.env, caller == Caller::Host);
     // The clock of its progress starts.
     let _ = running();
     // `help VERB`, as many programs have it.
@@ -60,6 +60,7 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
         _ => None,
     };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = words.collect();
     // A host shows standard output only.
     if screen.is_host && !common.json {
         keep_told();
@@ -68,9 +69,10 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
         facts,
         common,
         caller,
+        words: &words,
         screen,
     };
-    let answer = may(call, &verb, &words.collect::<Vec<_>>())
+    let answer = may(call, &verb)
         .map_err(Failure::from)
         .and_then(|()| run_verb(call, verb, live))
         .map_err(|failure| match failure {

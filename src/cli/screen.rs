@@ -1,6 +1,5 @@
 //! The output device: its width, and whether it supports colour.
 
-use super::caller::Caller;
 use crate::skill::Level;
 use crate::sys::wrap::{filled, wrapped};
 use crate::sys::{Env, terminal};
@@ -48,9 +47,8 @@ impl From<Level> for Paint {
 const USUAL: usize = 80;
 
 impl Screen {
-    /// The standard output of this caller.
-    pub fn new(env: &Env, caller: Caller) -> Self {
-        let is_host = caller == Caller::Host;
+    /// Standard output.
+    pub fn new(env: &Env, is_host: bool) -> Self {
         let usual = || env.text("COLUMNS")?.parse().ok();
         let width = match terminal::columns().filter(|_| !is_host) {
             Some(0) => Some(usual().unwrap_or(USUAL)),
@@ -174,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_host_gets_neither_colour_nor_a_width() {
-        let screen = Screen::new(&Env::default(), Caller::Host);
+        let screen = Screen::new(&Env::default(), true);
         assert_eq!(
             (screen.width, screen.paint("x", Paint::Bad)),
             (None, "x".to_owned())

@@ -8,12 +8,11 @@ use clap::ValueEnum;
 use crate::activation::unmet;
 use crate::catalog::{Entry, market_at};
 use crate::cli::agents::share;
-use crate::cli::caller::{agent_above, decided_by_a_person};
+use crate::cli::caller::is_models;
 use crate::cli::choosing::{Offered, picking};
-use crate::cli::describe::doubt;
 use crate::cli::get::next::what_next;
 use crate::cli::get::update::{push as updated, record};
-use crate::cli::permitted::{deciding, permits_update, refuses_skill};
+use crate::cli::permitted::{decide_doubt, deciding, permits_update, refuses_skill};
 use crate::cli::prelude::*;
 use crate::cli::set_up::config::set;
 use crate::host::agent::Agent;
@@ -129,7 +128,7 @@ impl Install {
             let done = done.and_then(|installed| {
                 let mut told = told(call, installed.clone(), layer)?;
                 share(call, (layer, &self.agents), &mut told)?;
-                self.offer_what_was_seen(call, &mut told)?;
+                Self::offer_what_was_seen(call, &mut told)?;
                 let switched = self.switch(call, &market, (layer, &command), &installed)?;
                 Ok((told, switched))
             });
@@ -157,9 +156,8 @@ impl Install {
 
     /// Offers new skills that a person has just agreed to although a key that may be meant to
     /// restrict them does not: they were shown that, and asked.
-    fn offer_what_was_seen(&self, call: Call, told: &mut [(Installed, String)]) -> Result<()> {
-        let consenting = Consenting::new(call, self.findings);
-        if call.common.dry_run || !consenting.asks() {
+    fn offer_what_was_seen(call: Call, told: &mut [(Installed, String)]) -> Result<()> {
+        if call.common.dry_run || !call.asks() {
             return Ok(());
         }
         for (new, text) in told.iter_mut().filter(|(new, _)| is_new(new)) {
@@ -203,14 +201,11 @@ impl Install {
     ) -> Result<Vec<Installed>> {
         let command = self.command(reference);
         let show = reference.map(|reference| self.show(reference));
-        let commands = (&*command, show.as_deref());
-        let mut confirm = deciding(call, self.findings, layer, commands)?;
+        let mut confirm = deciding(call, self.findings, layer, show.as_deref())?;
         let Some(reference) = reference else {
             return market.restore(self.frozen, &mut confirm, &mut note);
         };
         let pick = picking(call, Some(reference), &command);
-        let is_models =
-            call.caller == Caller::Host || agent_above(call.facts, call.caller).is_some();
         let catalog = Catalog::of(call.facts);
         let policies = call.facts.policies()?;
         let is_missing = |skill: &Skill| {
@@ -218,12 +213,12 @@ impl Install {
             if catalog.by_name(name).and_then(Entry::offered).is_some() {
                 return Ok(false);
             }
-            let refused = refuses_skill(&policies, layer, (name, version.as_deref()));
+            let refused = refuses_skill(&policies, layer, name, (name, version.as_deref()));
             refused.map_or(Ok(true), |why| Err(Error::new(why)))
         };
         let options = InstallOptions {
             is_missing: Some(&is_missing),
-            ..self.options(!is_models, pick.as_ref().map(|pick| pick as Pick))
+            ..self.options(!is_models(call), pick.as_ref().map(|pick| pick as Pick))
         };
         market.install(reference, &options, &mut confirm, &mut note)
     }
@@ -269,10 +264,7 @@ impl Install {
             };
             let mut agree = |difference: &Difference| {
                 permits_update(&policies, layer, difference)?;
-                if let Some(doubt) = difference.provenance.as_deref().and_then(doubt) {
-                    decided_by_a_person(call.facts, call.caller, command)
-                        .map_err(|error| error.context(doubt))?;
-                }
+                decide_doubt(call, difference.provenance.as_deref())?;
                 consenting.to_switch(difference, switch, command)
             };
             switched.extend(market.update(from_ref(&skill.name), options, &mut agree)?);

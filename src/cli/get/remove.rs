@@ -35,13 +35,12 @@ impl Remove {
         if let Ok(name) = market.installed(written) {
             permits_loss(call.facts, layer, &name)?;
         }
-        let consenting = Consenting::new(call, Findings::default());
         let agrees = |name: &InstalledName, why: &str| {
             let why = shorten(&shown_name(why), WHY);
             let shown = format!(
                 "`{name}` {why}, and no source can bring that back: it is moved to stash/\n"
             );
-            consenting.to_decide(&shown, "Remove it?", &pasted(&["remove", written]))
+            call.to_decide(&shown, "Remove it?")
         };
         let gone = market.remove(written, agrees)?;
         let shown = listed_name(&gone.name);

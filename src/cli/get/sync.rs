@@ -8,7 +8,7 @@ use super::next::what_next;
 use crate::cli::agents::{share, withdraw};
 use crate::cli::describe::short;
 use crate::cli::describe_plan::{at, describe};
-use crate::cli::permitted::{deciding, permits, permits_listed, permits_loss};
+use crate::cli::permitted::{deciding, permits, permits_loss, permits_source_of};
 use crate::cli::prelude::*;
 use crate::marketplace::{Fate, Installed, SyncList, SyncPlan, Synced, is_foreign, listed_name};
 use crate::policy::Event;
@@ -86,7 +86,7 @@ impl Sync {
                 .hint("give a skills.lock.json or a collection")
                 .into());
         }
-        let mut confirm = deciding(call, self.findings, layer, ("sync", None))?;
+        let mut confirm = deciding(call, self.findings, layer, None)?;
         let base = layer.base(call.facts);
         let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
         let mut outcomes = Outcomes::new(call);
@@ -163,9 +163,6 @@ impl Sync {
         };
         let policies = call.facts.policies()?;
         let consenting = Consenting::new(call, self.findings);
-        let mut words = vec!["sync"];
-        words.extend(self.list.as_deref());
-        let command = pasted(&words);
         let mut agree = |plan: &SyncPlan| {
             permits(&policies, layer, &plan.plan)?;
             let gone = plan.skills.iter();
@@ -179,24 +176,25 @@ impl Sync {
                 }
                 return Ok(false);
             }
-            agrees(consenting, plan, call.common, &command)
+            agrees(call, consenting, plan)
         };
-        let listed = |one: &Synced| permits_listed(&policies, layer, one);
+        let listed = |one: &Synced| {
+            permits_source_of(&policies, layer, &one.name, (Some(&one.source), None))
+        };
         market.sync((&list, self.prune), &listed, &mut agree, &mut note)
     }
 }
 
 /// Shows what would be done, and decides.
-fn agrees(consenting: Consenting, plan: &SyncPlan, common: Common, command: &str) -> Result<bool> {
+fn agrees(call: Call, consenting: Consenting, plan: &SyncPlan) -> Result<bool> {
     let shown = told(&plan.skills, "would ");
-    let is_asked = consenting.asks();
-    if plan.plan.skills.is_empty() || !is_asked && !common.yes {
-        return consenting.to_decide(&shown, "Do it?", command);
+    if plan.plan.skills.is_empty() || !call.asks() && !call.common.yes {
+        return call.to_decide(&shown, "Do it?");
     }
-    if is_asked {
+    if call.asks() {
         eprint(format_args!("{shown}"));
     }
-    consenting.to_install(&plan.plan, command, None)
+    consenting.to_install(&plan.plan, None)
 }
 
 /// Records what was done, and has other agents find it.

@@ -118,11 +118,10 @@ impl Suggest {
         shown: &str,
     ) -> Result<String> {
         type Apply = fn(Call, &Skill, &Suggestions) -> Result<String>;
-        let (apply, flag, question): (Apply, _, _) = if self.local {
-            let question = "Add them to the configuration?";
-            (add_to_configuration, "--local", question)
+        let (apply, question): (Apply, _) = if self.local {
+            (add_to_configuration, "Add them to the configuration?")
         } else {
-            (propose, "--apply", "Propose them?")
+            (propose, "Propose them?")
         };
         // Whether it is possible is known before anybody is asked.
         let common = Common {
@@ -133,8 +132,7 @@ impl Suggest {
         if call.common.dry_run {
             return Ok(format!("{shown}{would}"));
         }
-        let consenting = Consenting::new(call, Findings::default());
-        if !consenting.to_decide(shown, question, &self.command(flag))? {
+        if !call.to_decide(shown, question)? {
             return Ok("nothing was changed\n".to_owned());
         }
         apply(call, skill, found)

@@ -35,18 +35,17 @@ impl Approve {
         if self.list {
             return Ok(list(call)?);
         }
-        let consenting = Consenting::new(call, Findings::default());
         Outcomes::of_each(call, &self.names, |name| {
             if self.revoke {
                 revoke(call, name)
             } else {
-                approve(call, consenting, name)
+                approve(call, name)
             }
         })
     }
 }
 
-fn approve(call: Call, consenting: Consenting, written: &str) -> Result<String> {
+fn approve(call: Call, written: &str) -> Result<String> {
     let catalog = Catalog::naming(call.facts, written);
     let entry = installed(call.facts, &catalog, written)?;
     let (skill, digest) = read(entry)?;
@@ -54,7 +53,7 @@ fn approve(call: Call, consenting: Consenting, written: &str) -> Result<String> 
     let approved = Ledger::approvals(call.facts.enterprise(), call.facts.state());
     let before = approved.entries()?.remove(&name);
     let is_same = before.as_ref().is_some_and(|before| before.has(&digest));
-    let (shown, worst) = describe(consenting, entry, before.as_ref().filter(|_| !is_same))?;
+    let (shown, worst) = describe(call, entry, before.as_ref().filter(|_| !is_same))?;
     permits_findings(&*call.facts.policies()?, "approved", &worst)?;
     if call.common.dry_run {
         return Ok(format!("would approve `{name}` as it is now\n{shown}"));
@@ -64,12 +63,8 @@ fn approve(call: Call, consenting: Consenting, written: &str) -> Result<String> 
     }
     let at = one_line(&entry.dir.display().to_string());
     let screenful = format!("`{name}` in {at}:\n{shown}");
-    let command = pasted(&["approve", written]);
-    let (question, undone) = (
-        "Approve it as it is now?",
-        format!("`{name}` was not approved"),
-    );
-    consenting.to_agree(&screenful, question, &command, &undone)?;
+    let undone = format!("`{name}` was not approved");
+    call.to_agree(&screenful, "Approve it as it is now?", &undone)?;
     let approval = Approval::now(digest.clone(), user(&call.facts.run.env));
     let put = approved.approve(&name, &entry.dir, approval);
     put.map_err(|error| to_owner(call.facts, error))?;
@@ -85,7 +80,7 @@ fn approve(call: Call, consenting: Consenting, written: &str) -> Result<String> 
     } else {
         " (no policy requires it)"
     };
-    let shown = if consenting.asks() { "" } else { &shown };
+    let shown = if call.asks() { "" } else { &shown };
     Ok(format!(
         "`{name}` is approved as it is now{unneeded}\n{shown}"
     ))
@@ -93,7 +88,7 @@ fn approve(call: Call, consenting: Consenting, written: &str) -> Result<String> 
 
 /// What the person approves, whether it was another state before, and the worst finding of the scan.
 fn describe(
-    consenting: Consenting,
+    call: Call,
     entry: &Entry,
     before: Option<&Approvals>,
 ) -> Result<(String, Option<Finding>)> {
@@ -102,9 +97,9 @@ fn describe(
     let files: Vec<String> = files.into_keys().collect();
     let is_changed = before.is_some_and(|before| before.was_for(&entry.dir));
     let since = is_changed.then(|| "changed since it was approved".to_owned());
-    let (lines, worst) = abilities(&entry.dir, &files, consenting.names);
+    let (lines, worst) = abilities(&entry.dir, &files, ToolNames::of(call.facts));
     let lines = since.into_iter().chain(lines);
-    Ok((below(lines, "  ", consenting.screen), worst))
+    Ok((below(lines, "  ", call.screen), worst))
 }
 
 fn revoke(call: Call, written: &str) -> Result<String> {

@@ -307,16 +307,12 @@ pub fn add(call: Call, added: &Added) -> Result<String> {
         options => options,
     };
     let what = format!("  {who}\n  {kind} {fingerprint}\n  {options}\n");
-    let mut words = words("add", who, None);
-    words.extend(added.key.iter().map(|key| key.display().to_string()));
-    let from = added.from.iter();
-    words.extend(from.flat_map(|skill| ["--from".to_owned(), skill.clone()]));
     if call.common.dry_run {
         return Ok(format!("would add to {shown}:\n{what}"));
     }
     let screenful = format!("{shown} would list\n{what}");
     let question = "Is it theirs, and may it sign skills?";
-    agree(call, &screenful, question, (&words, "added"))?;
+    call.to_agree(&screenful, question, "nothing was added")?;
     change(call.facts, &file, |text| {
         Ok(signing::with_line(text, &line))
     })?;
@@ -352,9 +348,8 @@ pub fn remove(call: Call, key: &Removed) -> Result<String> {
     if call.common.dry_run {
         return Ok(format!("would take {named} out of {shown}:\n{lines}"));
     }
-    let words = words("remove", which, key.file.as_deref());
     let screenful = format!("{named} would no longer be listed in {shown}:\n{lines}");
-    agree(call, &screenful, "Remove it?", (&words, "removed"))?;
+    call.to_agree(&screenful, "Remove it?", "nothing was removed")?;
     let publics: Vec<&str> = found.iter().map(|one| one.public.as_str()).collect();
     change(call.facts, &file, |text| {
         let now = Signers::parse(text)?;
@@ -404,11 +399,10 @@ pub fn revoke(call: Call, key: &Revoked) -> Result<String> {
     if call.common.dry_run {
         return Ok(format!("would revoke {fingerprint}{of} in {shown}\n"));
     }
-    let words = words("revoke", which, key.file.as_deref());
     let screenful = format!(
         "The key {fingerprint}{of} would count no longer: what it signed is wrongly signed then.\n"
     );
-    agree(call, &screenful, "Revoke it?", (&words, "revoked"))?;
+    call.to_agree(&screenful, "Revoke it?", "nothing was revoked")?;
     let now = Moment::now().local();
     let today = now.split(' ').next().unwrap_or_default();
     let line = format!("{fingerprint} {today}{of}");
@@ -418,14 +412,6 @@ pub fn revoke(call: Call, key: &Revoked) -> Result<String> {
     let who = who.unwrap_or_default();
     record(call.facts, "revoke", &who, &fingerprint);
     Ok(format!("{fingerprint}{of} is revoked in {shown}\n"))
-}
-
-/// The words of the command that does it, for a person to repeat.
-fn words(change: &str, which: &str, file: Option<&Path>) -> Vec<String> {
-    let mut words = ["keys", change, which].map(str::to_owned).to_vec();
-    let file = file.into_iter();
-    words.extend(file.flat_map(|file| ["--file".to_owned(), file.display().to_string()]));
-    words
 }
 
 fn of_file(run: &RunContext, file: &Path) -> Result<String> {
@@ -487,12 +473,6 @@ fn whose(facts: &Facts, fingerprint: &str) -> Option<String> {
     let mut listed = read.flat_map(|signers| signers.listed);
     let found = listed.find(|one| one.fingerprint.as_deref() == Some(fingerprint));
     found.map(|listed| listed.principals)
-}
-
-/// Shows what would change, and asks; an error unless somebody agrees.
-fn agree(call: Call, shown: &str, question: &str, (words, done): (&[String], &str)) -> Result<()> {
-    let (command, undone) = (pasted(words), format!("nothing was {done}"));
-    Consenting::new(call, Findings::default()).to_agree(shown, question, &command, &undone)
 }
 
 /// Replaces a file by what `edit` makes of its text, while no other command of ours does. It keeps

@@ -57,11 +57,10 @@ impl Trust {
             let text = format!("the policy `{file}` refuses what a scan finds in later changes");
             return Err(Error::new(text).hint("leave out `--always`").into());
         }
-        let consenting = Consenting::new(call, Findings::default());
         let mut outcomes = Outcomes::new(call);
         for (holder, parts) in self.here(call.facts)? {
             let name = holder.display().to_string();
-            match self.trust_parts(call, consenting, &holder, parts) {
+            match self.trust_parts(call, &holder, parts) {
                 Ok((text, unread)) => {
                     outcomes.push(&name, Ok(text));
                     for (part, error) in unread {
@@ -79,14 +78,13 @@ impl Trust {
     fn trust_parts(
         &self,
         call: Call,
-        consenting: Consenting,
         holder: &Path,
         parts: Vec<PathBuf>,
     ) -> Result<(String, Vec<(PathBuf, Error)>)> {
         let shown = one_line(&holder.display().to_string());
         let seen = Seen::all(parts, watched(&call.facts.run));
         let whole = self.skill.is_empty();
-        let look = Look::new(call.facts, holder, &seen, whole, consenting.screen)?;
+        let look = Look::new(call.facts, holder, &seen, whole, call.screen)?;
         if call.common.dry_run {
             let text = format!("would trust `{shown}`, as it is now:\n{}", look.whole());
             return Ok((text, Vec::new()));
@@ -105,14 +103,13 @@ impl Trust {
         } else {
             (", as it is now", "Trust it as it is now?")
         };
-        let command = self.command(holder);
-        let screenful = format!("`{shown}` comes with:\n{}", look.brief(&command));
+        let screenful = format!("`{shown}` comes with:\n{}", look.brief(&call.command()));
         let is_any = self.always || seen.iter().any(Seen::is_readable);
         if is_any {
             let undone = format!("`{shown}` was not trusted");
-            consenting.to_agree(&screenful, question, &command, &undone)?;
+            call.to_agree(&screenful, question, &undone)?;
         }
-        let text = if consenting.asks() {
+        let text = if call.asks() {
             format!("`{shown}` is trusted{how}\n")
         } else {
             format!("`{shown}` is trusted{how}:\n{}", look.whole())
@@ -128,15 +125,6 @@ impl Trust {
             .with("always", self.always);
         call.facts.record(event.with("skill", self.names()));
         Ok((text, unread))
-    }
-
-    /// The command that asks the same about one directory, to be pasted into a shell.
-    fn command(&self, holder: &Path) -> String {
-        let mut words = vec!["trust".to_owned(), holder.display().to_string()];
-        words.extend(self.always.then(|| "--always".to_owned()));
-        let skills = self.skill.iter();
-        words.extend(skills.flat_map(|name| ["--skill".to_owned(), name.clone()]));
-        pasted(&words)
     }
 
     /// Ends trust in them.

@@ -58,8 +58,7 @@ impl New {
             return Err(taken());
         }
         let installed = InstalledName::parse(name.as_str())?;
-        let asks = call.caller == Caller::Person { terminal: true } && !call.common.yes;
-        let wish = wish(self, name, asks)?;
+        let wish = wish(self, name, call.asks())?;
         let files = scaffold(&wish);
         if call.common.dry_run {
             let shown = near(&call.facts.run, &dir);

@@ -58,11 +58,8 @@ impl Publish {
         }
         let to = &self.to;
         if !call.common.dry_run {
-            let consenting = Consenting::new(call, self.findings);
-            let words: Vec<&str> = self.skills.iter().map(String::as_str).collect();
-            let command = pasted(&[&["publish"][..], &words, &[&to.to_string()]].concat());
             let shown = format!("To {to}:\n{said}");
-            consenting.to_agree(&shown, "Publish?", &command, "nothing was published")?;
+            call.to_agree(&shown, "Publish?", "nothing was published")?;
         }
         let (mut artifacts, mut key_used) = (Vec::new(), None);
         for (skill, name, files) in packed {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::cli::agents::{connected, line, lines, share_installed};
 use crate::cli::prelude::*;
 use crate::connection::{Change, Connector, Found, Invocation};
-use crate::host::agent::{Agent, Mode, Scope};
+use crate::host::agent::{Agent, Scope};
 use crate::marketplace::listed_name;
 use crate::sharing::Shared;
 use crate::skill::unified_diff;
@@ -21,9 +21,7 @@ pub fn each(
 ) -> Answer {
     let connecting = Connecting {
         connector: Connector::of(&call.facts.run),
-        facts: call.facts,
-        consenting: Consenting::new(call, Findings::default()),
-        dry_run: call.common.dry_run,
+        call,
     };
     let mut outcomes = Outcomes::new(call);
     for agent in agents {
@@ -34,10 +32,8 @@ pub fn each(
 
 /// What connects agents, and asks before that.
 pub struct Connecting<'a> {
-    facts: &'a Facts,
+    call: Call<'a>,
     connector: Connector,
-    consenting: Consenting,
-    dry_run: bool,
 }
 
 impl Connecting<'_> {
@@ -65,14 +61,14 @@ impl Connecting<'_> {
             let _ = writeln!(notes, "Note: {agent} tells no hook of {unseen}.");
         }
         let shown = format!("{}{links}{notes}", diff(&change));
-        if self.dry_run {
+        if self.call.common.dry_run {
             return Ok(format!(
                 "would connect {agent} for {}:\n{shown}",
                 whom(scope)
             ));
         }
-        let words = ("add", "Connect", "connected");
-        self.apply((&change, &shown), (agent, scope, wanted.mode), words)?;
+        let words = ("Connect", "connected");
+        self.apply((&change, &shown), (agent, scope), words)?;
         let all = self.connector.found(agent).into_iter();
         let missing = all.filter(|found| found.scope == scope);
         let missing = missing.flat_map(|found| found.missing);
@@ -98,7 +94,7 @@ impl Connecting<'_> {
             }
             Scope::Project | Scope::Managed => {}
         }
-        if !self.consenting.asks() {
+        if !self.call.asks() {
             said += &notes;
         }
         if let Some(trust) = settings.trust.filter(|_| scope != Scope::Managed) {
@@ -136,10 +132,10 @@ impl Connecting<'_> {
     /// What was done; empty if there was nothing to do.
     fn remove_from(&self, agent: Agent, scope: Scope) -> Result<String> {
         let Some(change) = self.connector.remove(agent, scope)? else {
-            if !self.dry_run {
+            if !self.call.common.dry_run {
                 self.connector.forget(agent, scope)?;
             }
-            return self.lose(agent, scope, self.dry_run);
+            return self.lose(agent, scope, self.call.common.dry_run);
         };
         let path = one_line(&change.path().display().to_string());
         let how = if change.is_exact {
@@ -149,35 +145,28 @@ impl Connecting<'_> {
         };
         let links = self.lose(agent, scope, true)?;
         let shown = format!("{}{how}\n{links}", diff(&change));
-        if self.dry_run {
+        if self.call.common.dry_run {
             let whom = whom(scope);
             return Ok(format!("would disconnect {agent} for {whom}:\n{shown}"));
         }
-        let words = ("remove", "Disconnect", "disconnected");
-        self.apply((&change, &shown), (agent, scope, None), words)?;
+        let words = ("Disconnect", "disconnected");
+        self.apply((&change, &shown), (agent, scope), words)?;
         let whom = whom(scope);
         let mut said = format!("disconnected {agent} for {whom}: `{path}`; {how}\n");
         said += &self.lose(agent, scope, false)?;
         Ok(said)
     }
 
-    /// Asks, and makes a change: with the verb, the question and what was done in `words`.
+    /// Asks, and makes a change: with the question and what was done in words.
     fn apply(
         &self,
         (change, shown): (&Change, &str),
-        (agent, scope, mode): (Agent, Scope, Option<Mode>),
-        (verb, question, done): (&str, &str, &str),
+        (agent, scope): (Agent, Scope),
+        (question, done): (&str, &str),
     ) -> Result<()> {
-        let (scope_flag, mode) = (
-            format!("--scope={scope}"),
-            mode.map(|it| format!("--mode={it}")),
-        );
-        let mut words = vec!["hosts", verb, agent.as_str(), &scope_flag];
-        words.extend(mode.as_deref());
         let question = format!("{question} {agent} for {}?", whom(scope));
-        let (command, undone) = (pasted(&words), format!("{agent} was not {done}"));
-        let asking = self.consenting;
-        asking.to_agree(shown, &question, &command, &undone)?;
+        let undone = format!("{agent} was not {done}");
+        self.call.to_agree(shown, &question, &undone)?;
         let applied = self.connector.apply(change);
         applied.map_err(|error| match scope {
             Scope::Managed => error.hint("an administrator writes there: run it as root"),
@@ -190,7 +179,7 @@ impl Connecting<'_> {
     fn share(&self, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<String> {
         let mut text = String::new();
         for layer in layers {
-            let links = share_installed(self.facts, *layer, &[agent], dry_run)?;
+            let links = share_installed(self.call.facts, *layer, &[agent], dry_run)?;
             text.extend(links.iter().map(|it| line(it, dry_run)));
         }
         Ok(text)
@@ -203,12 +192,12 @@ impl Connecting<'_> {
         if scope != Scope::User || self.connector.found(agent).iter().any(stays) {
             return Ok(String::new());
         }
-        let mut others = connected(&self.facts.run);
+        let mut others = connected(&self.call.facts.run);
         others.retain(|other| *other != agent);
         let mut text = String::new();
         for shared in OWN
             .iter()
-            .filter_map(|layer| Shared::of(self.facts, *layer))
+            .filter_map(|layer| Shared::of(self.call.facts, *layer))
         {
             text += &lines(
                 &shared.disconnect(agent, &others, listed_name, dry_run)?,
