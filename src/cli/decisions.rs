@@ -23,261 +23,108 @@ pub fn decision(common: Common, verb: &Verb) -> Decision {
     }
 }
 
-#[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
+/// The pattern of a verb: any values of these flags, then what others have to be. A flag that is not
+/// named does not compile.
+macro_rules! any {
+    ($verb:path: $($any:ident)* $(, $flag:ident: $value:pat)*) => {
+        $verb { $($any: _,)* $($flag: $value,)* }
+    };
+}
+
 fn of_verb(verb: &Verb) -> Decision {
     match verb {
-        Verb::Install(Install {
-            list: false,
-            findings,
-            reading,
-            scope,
-            references: _,
-            all: _,
-            skill: _,
-            name: _,
-            offline: _,
-            frozen: _,
-            agents,
-        }) => {
+        Verb::Install(any!(Install: references all skill name offline frozen,
+            list: false, findings: findings, reading: reading, scope: scope, agents: agents)) => {
             let is_plain = reading.is_none() && scope.is_default() && agents.is_empty();
             Decision::accepting(*findings, is_plain)
         }
-        Verb::Update(Update {
-            check: false,
-            accept_signer: false,
-            findings,
-            force,
-            allow_downgrade,
-            scope,
-            names: _,
-            to: _,
-            diff: _,
-            stash: _,
-            offline: _,
-        }) => {
-            let is_plain = !*force && !*allow_downgrade && scope.is_default();
+        Verb::Update(any!(Update: names to diff stash offline, check: false, accept_signer: false,
+            findings: findings, force: force, allow_downgrade: downgrade, scope: scope)) => {
+            let is_plain = !*force && !*downgrade && scope.is_default();
             Decision::accepting(*findings, is_plain)
         }
-                // It only restricts; `install.sh --for` runs it in a script.
-        Verb::Hosts(Hosts {
-            change:
-                Some(
-                    Connecting::Add {
-                        hosts: _,
-                        scope: _,
-                        mode: None | Some(Mode::Restrict),
-                    }
-                    // An agent asks no more after that, so no agent does it.
-                    | Connecting::Remove { hosts: _, scope: _ },
-                ),
-        })
+        Verb::Hosts(any!(Hosts:, change: Some(
+            // It only restricts; `install.sh --for` runs it in a script.
+            any!(Connecting::Add: hosts scope, mode: None | Some(Mode::Restrict))
+            // An agent asks no more after that, so no agent does it.
+            | any!(Connecting::Remove: hosts scope))))
         // In a layer, the new skill is offered at once.
-        | Verb::New(New { layer: Some(_), .. }) => Decision::new(Class::Changes),
-        Verb::Remove(Remove { names: _, scope }) => {
+        | Verb::New(any!(New: name description script restrict dir, layer: Some(_))) => {
+            Decision::new(Class::Changes)
+        }
+        Verb::Remove(any!(Remove: names, scope: scope)) => {
             Decision::new(Class::Changes).for_models(scope.is_default())
         }
-        Verb::Rollback(Rollback { names: _, scope: _ })
+        Verb::Rollback(any!(Rollback: names scope))
         // Others get it, in the name of whoever may write there.
-        | Verb::Publish(Publish {
-            skills: _,
-            to: _,
-            collection: _,
-            sign: _,
-            findings: _,
-        })
+        | Verb::Publish(any!(Publish: skills to collection sign findings))
         // It also replaces and removes.
-        | Verb::Sync(Sync {
-            list: _,
-            prune: _,
-            findings: _,
-            offline: _,
-            scope: _,
-        })
+        | Verb::Sync(any!(Sync: list prune findings offline scope))
         // Who may sign is a matter of trust.
-        | Verb::Update(Update {
-            accept_signer: true,
-            check: false,
-            ..
-        })
-        | Verb::Deactivate(Deactivate { context: _ })
-        | Verb::Trust(Trust {
-            list: false,
-            revoke: _,
-            always: _,
-            dir: _,
-            skill: _,
-        })
-        | Verb::Approve(Approve {
-            list: false,
-            names: _,
-            revoke: _,
-        })
-        | Verb::Enable(Enable {
-            names: _,
-            name_only: _,
-        })
-        | Verb::Disable(Disable { names: _, user: _ })
+        | Verb::Update(any!(Update: names to diff stash offline findings force allow_downgrade scope,
+            check: false, accept_signer: true))
+        | Verb::Deactivate(any!(Deactivate: context))
+        | Verb::Trust(any!(Trust: revoke always dir skill, list: false))
+        | Verb::Approve(any!(Approve: names revoke, list: false))
+        | Verb::Enable(any!(Enable: names name_only))
+        | Verb::Disable(any!(Disable: names user))
         | Verb::Suggest(Suggest { apply: true, .. } | Suggest { local: true, .. })
         // What its user changed is set aside.
-        | Verb::Verify(Verify { fix: true, .. })
+        | Verb::Verify(any!(Verify: names scope, fix: true))
         // This restores trust in a file that others could have written.
-        | Verb::Doctor(Doctor { fix: true, .. })
-        | Verb::Sources(
-            Sources::Add {
-                references: _,
-                name: _,
-            }
-            | Sources::Remove { names: _ },
-        )
+        | Verb::Doctor(any!(Doctor:, fix: true))
+        | Verb::Sources(any!(Sources::Add: references name) | any!(Sources::Remove: names))
         // Whose signatures count.
-        | Verb::Keys(Keys {
-            change:
-                Some(
-                    Keying::Add(_)
-                    | Keying::Remove(_)
-                    | Keying::Revoke(_),
-                ),
-        })
+        | Verb::Keys(any!(Keys:, change: Some(
+            Keying::Add(_) | Keying::Remove(_) | Keying::Revoke(_))))
         // A signature vouches for the files, in the name of the key's owner.
-        | Verb::Package(Package { sign: Some(_), .. })
+        | Verb::Package(any!(Package: in_place skills output, sign: Some(_)))
         // A mode that allows, or only asks, loosens.
-        | Verb::Hosts(Hosts {
-            change:
-                Some(Connecting::Add {
-                    hosts: _,
-                    scope: _,
-                    mode: Some(Mode::Grant | Mode::Both | Mode::Ask),
-                }),
-        })
-        | Verb::Config(Config::Set { words: _ } | Config::Unset { key: _ } | Config::Edit)
-        | Verb::Proposals(
-            Proposals::Approve {
-                ids: _,
-                findings: _,
-            }
-            | Proposals::Reject { ids: _, reason: _ },
-        ) => Decision::new(Class::Decides),
-        Verb::Update(Update {
-            check: true, scope, ..
-        })
-        | Verb::Verify(Verify {
-            scope,
-            fix: false,
-            names: _,
-        })
- => Decision::reads().for_models(scope.is_default()),
-        Verb::Proposals(
-            Proposals::List | Proposals::Show { ids: _ },
-        )
-        | Verb::Search(Search {
-            words: _,
-            offline: _,
-            long: _,
-        })
-        | Verb::List(List {
-            sort: _,
-            long: _,
-            sbom: _,
-        })
+        | Verb::Hosts(any!(Hosts:, change: Some(any!(Connecting::Add: hosts scope,
+            mode: Some(Mode::Grant | Mode::Both | Mode::Ask)))))
+        | Verb::Config(any!(Config::Set: words) | any!(Config::Unset: key) | Config::Edit)
+        | Verb::Proposals(any!(Proposals::Approve: ids findings) | any!(Proposals::Reject: ids reason))
+            => Decision::new(Class::Decides),
+        Verb::Update(any!(Update: names to diff stash offline findings force allow_downgrade accept_signer,
+            check: true, scope: scope))
+        | Verb::Verify(any!(Verify: names, fix: false, scope: scope)) => {
+            Decision::reads().for_models(scope.is_default())
+        }
+        Verb::Proposals(Proposals::List | any!(Proposals::Show: ids))
+        | Verb::Search(any!(Search: words offline long))
+        | Verb::List(any!(List: sort long sbom))
         | Verb::ListInstalled
-        | Verb::SearchInstalled(SearchInstalled { words: _ })
-        | Verb::Info(Info {
-            names: _,
-            files: false,
-            history: _,
-            offline: _,
-        }) => Decision::reads().for_models(true),
-        Verb::Trust(Trust { list: true, .. })
-        | Verb::Install(Install { list: true, .. })
-        | Verb::Approve(Approve { list: true, .. })
+        | Verb::SearchInstalled(any!(SearchInstalled: words))
+        | Verb::Info(any!(Info: names history offline, files: false)) => {
+            Decision::reads().for_models(true)
+        }
+        Verb::Trust(any!(Trust: revoke always dir skill, list: true))
+        | Verb::Install(any!(Install: references all skill name offline frozen findings reading scope agents,
+            list: true))
+        | Verb::Approve(any!(Approve: names revoke, list: true))
         | Verb::Sources(Sources::List | Sources::Update)
-        | Verb::Config(Config::Get { key: _ } | Config::List | Config::Path)
-        | Verb::New(New {
-            layer: None,
-            name: _,
-            description: _,
-            script: _,
-            restrict: _,
-            dir: _,
-        })
-        | Verb::Doctor(Doctor {
-            fix: false,
-        })
-        | Verb::Scan(Scan {
-            targets: _,
-            rules: _,
-            fail_on: _,
-            offline: _,
-        })
-        | Verb::Show(Show {
-            references: _,
-            all: _,
-            skill: _,
-            reading: _,
-            file: _,
-            offline: _,
-        })
-        | Verb::Validate(Validate {
-            paths: _,
-            fix: _,
-            format: _,
-        })
-        | Verb::Try(Try {
-            skill: _,
-            arguments: _,
-            host: _,
-        })
-        | Verb::Simulate(Simulate {
-            files: _,
-            record: _,
-        })
-        | Verb::Package(Package {
-            sign: None,
-            in_place: _,
-            skills: _,
-            output: _,
-        })
-        | Verb::Check(Check {
-            skill: _,
-            tool: _,
-            arguments: _,
-            agent: _,
-        })
-        | Verb::Suggest(Suggest {
-            skill: _,
-            since: _,
-            apply: false,
-            local: false,
-        })
-        | Verb::Audit(Audit {
-            since: _,
-            skill: _,
-            event: _,
-            limit: _,
-            all: _,
-            summary: _,
-            by: _,
-            html: _,
-            log: _,
-        })
-        | Verb::Jobs(Jobs { follow: _ })
-        | Verb::Info(Info { files: true, .. })
-        | Verb::Policy(Policy {
-            ask: None | Some(Asking::Explain { name: _ }),
-        })
-        | Verb::Keys(Keys { change: None })
+        | Verb::Config(any!(Config::Get: key) | Config::List | Config::Path)
+        | Verb::New(any!(New: name description script restrict dir, layer: None))
+        | Verb::Doctor(any!(Doctor:, fix: false))
+        | Verb::Scan(any!(Scan: targets rules fail_on offline))
+        | Verb::Show(any!(Show: references all skill reading file offline))
+        | Verb::Validate(any!(Validate: paths fix format))
+        | Verb::Try(any!(Try: skill arguments host))
+        | Verb::Simulate(any!(Simulate: files record))
+        | Verb::Package(any!(Package: in_place skills output, sign: None))
+        | Verb::Check(any!(Check: skill tool arguments agent))
+        | Verb::Suggest(any!(Suggest: skill since, apply: false, local: false))
+        | Verb::Audit(any!(Audit: since skill event limit all summary by html log))
+        | Verb::Jobs(any!(Jobs: follow))
+        | Verb::Info(any!(Info: names history offline, files: true))
+        | Verb::Policy(any!(Policy:, ask: None | Some(any!(Asking::Explain: name))))
+        | Verb::Keys(any!(Keys:, change: None))
         // A plugin runs nothing until a person has Claude Code load it.
-        | Verb::Hosts(Hosts {
-            change: None | Some(Connecting::Plugin { dir: _, mode: _ }),
-        })
-        | Verb::Completions(Completions { shell: _ })
-        | Verb::Complete(Complete { words: _ })
+        | Verb::Hosts(any!(Hosts:, change: None | Some(any!(Connecting::Plugin: dir mode))))
+        | Verb::Completions(any!(Completions: shell))
+        | Verb::Complete(any!(Complete: words))
         // The command is the caller's own; it can only do less.
-        | Verb::Confine(Confine {
-            skill: _,
-            project: _,
-            command: _,
-        })
+        | Verb::Confine(any!(Confine: skill project command))
         | Verb::Man => Decision::reads(),
     }
 }
