@@ -32,40 +32,6 @@ pub fn list(key: &str, values: &impl Serialize) -> Result<String> {
     one(&BTreeMap::from([(key, values)]))
 }
 
-/// The output of [`list`] in parts, for a list that is not to be in memory as a whole. Each item is
-/// on a line of its own.
-#[derive(Debug)]
-pub struct Items {
-    before: String,
-}
-
-impl Items {
-    /// An empty list under this key.
-    pub fn new(key: &str) -> Self {
-        Self {
-            before: format!("{{\n  \"schema\": {SCHEMA},\n  \"{key}\": [\n    "),
-        }
-    }
-
-    /// The text of the next item.
-    pub fn item(&mut self, value: &impl Serialize) -> Result<String> {
-        let json = serde_json::to_string(value);
-        let before = std::mem::replace(&mut self.before, ",\n    ".to_owned());
-        Ok(before + &escaped(json.map_err(unwritten)?))
-    }
-
-    /// What follows the last item.
-    pub fn end(self) -> String {
-        let is_empty = self.before.starts_with('{');
-        let before = if is_empty {
-            self.before.trim_end().to_owned()
-        } else {
-            "\n  ".to_owned()
-        };
-        before + "]\n}\n"
-    }
-}
-
 impl Call<'_> {
     /// The answer of the command: the value with `--json`, else the text.
     pub fn answer(self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<String> {

@@ -157,7 +157,7 @@ fn run_verb(call: Call, verb: Verb, live: &mut dyn Write) -> Answer {
         Verb::Package(verb) => verb.run(call)?,
         Verb::Publish(verb) => verb.run(call)?,
         Verb::Audit(verb) if verb.summary => summarize(&verb, call)?,
-        Verb::Audit(verb) => verb.run(call, live)?,
+        Verb::Audit(verb) => verb.run(call)?,
         Verb::Config(verb) => verb.run(call)?,
     })
 }

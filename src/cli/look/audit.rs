@@ -1,9 +1,9 @@
 //! `audit`: recorded events, newest last.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::figures::By;
+use clap::ValueEnum;
+
 use crate::cli::prelude::*;
 use crate::policy::{Line, audit_file, each_event, last_events};
 use crate::skill::SkillName;
@@ -43,14 +43,26 @@ pub struct Audit {
     pub log: Vec<PathBuf>,
 }
 
+/// What is counted by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Skills
+    #[default]
+    Skill,
+    /// Models, where the agent tells which
+    Model,
+    /// Agents: chibi, claude-code, …
+    Host,
+    /// Machines
+    Machine,
+}
+
 /// The events shown unless others are asked for.
 const LIMIT: usize = 50;
-const NOTHING: &str = "No such events are recorded.\n";
 
 impl Audit {
-    /// The events that match the options. A person gets those without a limit by way of `live`, as
-    /// they are read.
-    pub fn run(&self, call: Call, live: &mut dyn Write) -> Result<String> {
+    /// The events that match the options.
+    pub fn run(&self, call: Call) -> Result<String> {
         let skill = self.skill.as_deref().map(|written| {
             let name = SkillName::from_written(written);
             name.map_or_else(|| written.to_owned(), |name| name.to_string())
@@ -64,60 +76,27 @@ impl Audit {
             };
             line.time >= since && is(&skill, "skill") && is(&self.event, "event")
         };
-        let unless_asked = (!self.all && self.since.is_none()).then_some(LIMIT);
-        let Some(limit) = self.limit.or(unless_asked) else {
-            if call.caller == Caller::Host {
-                let mut text = Vec::new();
-                stream(call, &is_wanted, &mut text)?;
-                return Ok(String::from_utf8_lossy(&text).into_owned());
-            }
-            return stream(call, &is_wanted, live).map(|()| String::new());
-        };
+        let is_plain = !self.all && self.since.is_none() && self.limit.is_none();
+        let limit = self
+            .limit
+            .unwrap_or(if is_plain { LIMIT } else { usize::MAX });
         let log = audit_file(call.facts.state());
         let (mut lines, torn) = last_events(&log, limit.saturating_add(1), is_wanted)?;
         tell_torn(torn);
         if lines.len() > limit {
             lines.remove(0);
-            if self.limit.is_none() {
+            if is_plain {
                 tell(format_args!(
                     "agent-skills: older events are not shown; `--all` shows them\n"
                 ));
             }
         }
-        if call.common.json {
-            let values: Vec<_> = lines.iter().map(|line| &line.value).collect();
-            return json::list("events", &values);
-        }
-        if lines.is_empty() {
-            return Ok(NOTHING.to_owned());
-        }
-        Ok(lines.iter().map(row).collect())
+        let values: Vec<_> = lines.iter().map(|line| &line.value).collect();
+        call.answers("events", &values, || match lines.as_slice() {
+            [] => "No such events are recorded.\n".to_owned(),
+            lines => lines.iter().map(row).collect(),
+        })
     }
-}
-
-/// Writes the events one by one, in the same form.
-fn stream(call: Call, is_wanted: &dyn Fn(&Line) -> bool, out: &mut dyn Write) -> Result<()> {
-    let mut list = json::Items::new("events");
-    let mut is_empty = true;
-    let broken = |error: io::Error| Error::caused("could not write the answer", error);
-    each_since(call.facts, Moment(0), &mut |line| {
-        if !is_wanted(line) {
-            return Ok(());
-        }
-        is_empty = false;
-        let text = if call.common.json {
-            list.item(&line.value)?
-        } else {
-            call.screen.fit(row(line))
-        };
-        out.write_all(text.as_bytes()).map_err(broken)
-    })?;
-    let end = match (call.common.json, is_empty) {
-        (true, _) => list.end(),
-        (false, true) => NOTHING.to_owned(),
-        (false, false) => String::new(),
-    };
-    out.write_all(end.as_bytes()).map_err(broken)
 }
 
 /// The time that a person wrote; the beginning of all if there is none.

@@ -3,7 +3,6 @@
 pub mod audit;
 pub mod bill;
 pub mod check;
-mod figures;
 pub mod info;
 pub mod jobs;
 pub mod list_installed;

@@ -4,24 +4,197 @@
 //! through, the page forbids everything but its own style.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::audit::{Audit, each_since, since, tell_torn};
-use super::figures::{By, DAY, Figures, Summary, Tally};
+use serde::Serialize;
+
+use super::audit::{Audit, By, each_since, since, tell_torn};
 use crate::catalog::Entry;
 use crate::cli::prelude::*;
-use crate::policy::{audit_file, each_event_of};
+use crate::policy::{Line, audit_file, each_event_of};
 use crate::skill::shown_name;
-use crate::sys::text::count;
-use crate::sys::{Durable, Moment, files};
+use crate::sys::text::{count, shorten};
+use crate::sys::{Durable, Moment, files, hash};
+
+/// A day in milliseconds.
+const DAY: u64 = 86_400_000;
+/// The longest name, in characters. Longer ones are cut, and count together if they begin alike.
+const NAME: usize = 120;
+
+/// A value for each name, as it is shown.
+type Tally<T> = BTreeMap<String, T>;
+
+/// What a skill, a model, an agent or a machine did.
+#[derive(Debug, Default, Serialize)]
+struct Figures {
+    activations: u64,
+    refusals: u64,
+    /// Those of the refusals that are about a path.
+    path_refusals: u64,
+    /// Scripts that were read, or were to be read, instead of run.
+    script_reads: u64,
+    scripts: u64,
+    scripts_succeeded: u64,
+    /// The total of all its scripts; the mean can be derived from it.
+    scripts_ms: u64,
+    /// Of the instructions and references that were handed over, approximately.
+    tokens: u64,
+    #[serde(skip)]
+    last_used: Option<Moment>,
+}
+
+/// One day of all skills.
+#[derive(Debug, Default, Clone, Copy)]
+struct Day {
+    activations: u64,
+    refusals: u64,
+}
+
+/// All figures of a period.
+#[derive(Debug, Default)]
+struct Summary {
+    /// Events that were counted.
+    events: u64,
+    /// Events that were delivered again, and not counted again.
+    repeated: u64,
+    /// The first and the last event.
+    period: Option<(Moment, Moment)>,
+    all: Figures,
+    skills: Tally<Figures>,
+    models: Tally<Figures>,
+    /// By the agent that called: chibi unless another is named.
+    hosts: Tally<Figures>,
+    machines: Tally<Figures>,
+    /// Refusals by what refused.
+    rules: Tally<u64>,
+    /// By the number of the day in UTC since 1970.
+    days: BTreeMap<u64, Day>,
+    /// Hashes of the jobs and of the events that were counted.
+    seen: HashSet<u64>,
+}
+
+impl Summary {
+    /// Counts an event, of the log of `machine` unless it names another.
+    fn add(&mut self, line: &Line, machine: &str) {
+        let (event, skill) = (line.text("event"), line.text("skill"));
+        let id = line.text("event_id");
+        if !id.is_empty() && !self.is_new(id) {
+            self.repeated += 1;
+            return;
+        }
+        self.events += 1;
+        let (first, last) = self.period.unwrap_or((line.time, line.time));
+        self.period = Some((first.min(line.time), last.max(line.time)));
+        let counted = ["activate", "tool", "read", "script", "job"].contains(&event);
+        // Each later query of a finished job records the same end again.
+        let again = event == "job" && !self.is_new(&format!("job {}", line.text("job")));
+        if !counted || again || (skill.is_empty() && !is_refusal(line)) {
+            return;
+        }
+        self.all.add(line);
+        let or = |key: &str, other: &str| {
+            let text = line.text(key);
+            if text.is_empty() { other } else { text }.to_owned()
+        };
+        if !skill.is_empty() {
+            of(&mut self.skills, skill).add(line);
+        }
+        let model = line.text("model");
+        if !model.is_empty() {
+            of(&mut self.models, model).add(line);
+        }
+        of(&mut self.hosts, &or("host", &or("agent", "chibi"))).add(line);
+        of(&mut self.machines, &or("machine", machine)).add(line);
+        match event {
+            "activate" => self.day(line.time).activations += 1,
+            _ if is_refusal(line) => {
+                self.day(line.time).refusals += 1;
+                *of(&mut self.rules, &or("by", "(not recorded)")) += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn is_new(&mut self, identity: &str) -> bool {
+        self.seen.insert(hash(identity.as_bytes()))
+    }
+
+    fn day(&mut self, time: Moment) -> &mut Day {
+        self.days.entry(time.0 / DAY).or_default()
+    }
+
+    /// The skills that are installed and were not used.
+    fn never_used(&self) -> impl Iterator<Item = &str> {
+        let unused = self
+            .skills
+            .iter()
+            .filter(|(_, figures)| figures.last_used.is_none());
+        unused.map(|(name, _)| name.as_str())
+    }
+}
+
+/// The value of `name`.
+fn of<'t, T: Default>(tally: &'t mut Tally<T>, name: &str) -> &'t mut T {
+    tally.entry(shorten(&shown_name(name), NAME)).or_default()
+}
+
+/// Those whose figures are not empty.
+fn used(tally: &Tally<Figures>) -> impl Iterator<Item = (&String, &Figures)> {
+    tally.iter().filter(|(_, one)| one.last_used.is_some())
+}
+
+impl Figures {
+    fn add(&mut self, line: &Line) {
+        self.tokens = self.tokens.saturating_add(amount(line, "tokens"));
+        self.script_reads += u64::from(is_script_read(line));
+        match line.text("event") {
+            "activate" => self.activations += 1,
+            kind @ ("script" | "job") => {
+                self.scripts += u64::from(kind == "script");
+                self.scripts_succeeded += u64::from(number(line, "exit_code") == Some(0));
+                let ms = amount(line, "duration_ms");
+                self.scripts_ms = self.scripts_ms.saturating_add(ms);
+            }
+            _ if is_refusal(line) => {
+                self.refusals += 1;
+                self.path_refusals += u64::from(line.text("refused") == "path");
+            }
+            _ => {}
+        }
+        self.last_used = self.last_used.max(Some(line.time));
+    }
+
+    /// The mean duration of a script in milliseconds.
+    fn mean(&self) -> Option<u64> {
+        self.scripts_ms.checked_div(self.scripts)
+    }
+}
+
+fn number(line: &Line, key: &str) -> Option<i64> {
+    line.value.get(key).and_then(Value::as_i64)
+}
+
+/// A number that counts something; 0 if there is none.
+fn amount(line: &Line, key: &str) -> u64 {
+    number(line, key).unwrap_or(0).unsigned_abs()
+}
+
+fn is_refusal(line: &Line) -> bool {
+    ["tool", "read"].contains(&line.text("event")) && line.text("decision") == "blocked"
+}
+
+fn is_script_read(line: &Line) -> bool {
+    let read = line.value.get("script_read");
+    read.is_some_and(|read| *read != Value::Bool(false)) || line.text("by") == "script_reads"
+}
 
 /// Counts everything that happened since the time that is asked for.
 pub fn summarize(audit: &Audit, call: Call) -> Result<String> {
     let summary = summary(audit, call.facts)?;
     if let Some(file) = &audit.html {
-        return write_page(audit, call, file, &page(&summary));
+        return write_page(audit, call, file, &page(summary));
     }
     call.answer(&answer(&summary), || {
         if summary.all.last_used.is_none() {
@@ -41,7 +214,7 @@ fn summary(audit: &Audit, facts: &Facts) -> Result<Summary> {
     let (from, mut summary) = (since(audit.since.as_deref())?, Summary::default());
     let catalog = Catalog::of(facts);
     for skill in catalog.entries().iter().filter_map(Entry::usable) {
-        summary.skills.reserve(skill.name.as_str());
+        of(&mut summary.skills, skill.name.as_str());
     }
     if audit.log.is_empty() {
         each_since(facts, from, &mut |line| {
@@ -92,7 +265,6 @@ fn write_page(audit: &Audit, call: Call, file: &Path, page: &str) -> Result<Stri
 
 /// The summary in the format that `--json` documents.
 fn answer(summary: &Summary) -> Value {
-    let rules = summary.rules.rows();
     json!({
         "events": summary.events,
         "repeated": summary.repeated,
@@ -101,7 +273,7 @@ fn answer(summary: &Summary) -> Value {
         "models": rows("model", &summary.models),
         "hosts": rows("host", &summary.hosts),
         "machines": rows("machine", &summary.machines),
-        "rules": rules.collect::<BTreeMap<_, _>>(),
+        "rules": summary.rules,
         "never_used": summary.never_used().collect::<Vec<_>>(),
     })
 }
@@ -116,8 +288,8 @@ fn value(figures: &Figures) -> Value {
 }
 
 fn rows(key: &str, tally: &Tally<Figures>) -> Vec<Value> {
-    let row = |(name, figures): (&str, &Figures)| with(json!({key: name}), value(figures));
-    tally.used().map(row).collect()
+    let row = |(name, figures): (&String, &Figures)| with(json!({key: name}), value(figures));
+    used(tally).map(row).collect()
 }
 
 /// Each figure with its headings, in the table and on the page; without one it is not there.
@@ -154,7 +326,7 @@ fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
         "REFUSALS",
     ];
     let mut table = Table::new(columns, leave_out).headed();
-    for (name, one) in tally.used() {
+    for (name, one) in used(tally) {
         let last = one.last_used.map(Moment::local).unwrap_or_default();
         let mut cells = vec![Cell::new(name)];
         cells.extend(of(one).map(|(.., value)| Cell::new(value)));
@@ -174,7 +346,7 @@ const ROWS: usize = 100;
 type Row = (String, Vec<String>);
 
 /// The page.
-fn page(summary: &Summary) -> String {
+fn page(mut summary: Summary) -> String {
     let period = match summary.period {
         Some((first, last)) => format!("{} to {}", first.local(), last.local()),
         None => "No events are recorded".to_owned(),
@@ -187,17 +359,16 @@ fn page(summary: &Summary) -> String {
          <h1>Use of skills</h1>\n<p>{period}. Events: {}; delivered again and not counted again: {}.</p>\n",
         summary.events, summary.repeated
     );
-    text += &of_figures("In all", [("All", &summary.all)]);
+    text += &of_each(
+        "In all",
+        &Tally::from([("All".to_owned(), std::mem::take(&mut summary.all))]),
+    );
     text += &of_each("Skill", &summary.skills);
-    let rules = summary.rules.rows();
-    let mut rules: Vec<_> = rules.map(|(name, times)| (name, *times)).collect();
-    rules.sort_by_key(|(_, times)| Reverse(*times));
-    let rules = rules.into_iter();
-    let rules = rules.map(|(name, times)| (name.to_owned(), vec![times.to_string()]));
-    text += &html_table("Refused by", &["Times"], rules);
-    let unused = summary
-        .never_used()
-        .map(|name| (name.to_owned(), Vec::new()));
+    let mut rules: Vec<_> = summary.rules.iter().collect();
+    rules.sort_by_key(|(_, times)| Reverse(**times));
+    let row = |(name, times): (&String, &u64)| (name.clone(), vec![times.to_string()]);
+    text += &html_table("Refused by", &["Times"], rules.into_iter().map(row));
+    let unused = summary.never_used().map(|name| (name.to_owned(), vec![]));
     text += &html_table("Installed here and never used", &[], unused);
     text += &of_each("Machine", &summary.machines);
     text += &of_each("Agent", &summary.hosts);
@@ -217,30 +388,25 @@ fn page(summary: &Summary) -> String {
     text
 }
 
-/// The rows of these figures, each by its name.
-fn of_figures<'f>(title: &str, rows: impl IntoIterator<Item = (&'f str, &'f Figures)>) -> String {
+/// The rows of these figures, each by its name, those with most first.
+fn of_each(title: &str, tally: &Tally<Figures>) -> String {
     let of = |one: &Figures| {
-        cells(one)
-            .into_iter()
-            .filter(|(_, heading, _)| !heading.is_empty())
+        let cells = cells(one).into_iter();
+        cells.filter(|(_, heading, _)| !heading.is_empty())
     };
     let columns = of(&Figures::default()).map(|(_, heading, _)| heading);
     let columns: Vec<&str> = columns.chain(["Last used"]).collect();
-    let row = |(name, one): (&str, &Figures)| {
+    let mut used: Vec<_> = used(tally).collect();
+    used.sort_by_key(|(_, one)| Reverse(one.activations + one.refusals));
+    let row = |(name, one): (&String, &Figures)| {
         let last = one.last_used.map(|last| date(last.0 / DAY));
         let cells = of(one).map(|(.., value)| value);
         (
-            name.to_owned(),
+            name.clone(),
             cells.chain([last.unwrap_or_default()]).collect(),
         )
     };
-    html_table(title, &columns, rows.into_iter().map(row))
-}
-
-fn of_each(title: &str, tally: &Tally<Figures>) -> String {
-    let mut used: Vec<_> = tally.used().collect();
-    used.sort_by_key(|(_, one)| Reverse(one.activations + one.refusals));
-    of_figures(title, used)
+    html_table(title, &columns, used.into_iter().map(row))
 }
 
 /// The rows under a heading for each column; nothing without rows.
