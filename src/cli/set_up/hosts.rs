@@ -1,22 +1,33 @@
 //! `hosts`: which hosts this machine has and how agent-skills is connected to each; connecting them
-//! and the undo.
+//! and the undo. What would change is shown and asked about.
 
-mod connect;
-mod rows;
-
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use connect::each;
-
+use super::doctor::ask::ask;
+use super::doctor::check::Outcome;
+use super::doctor::placement;
 use crate::author::NewFile;
+use crate::cli::agents::{connected, line, lines, share_installed};
 use crate::cli::prelude::*;
 use crate::cli::write::new::{make, paths};
-use crate::connection::{Invocation, directory, program};
+use crate::connection::{
+    Change, Connector, Found, Invocation, Lack, directory, last_seen, program,
+};
 use crate::host::agent::{Agent, Mode, Scope};
+use crate::host::program::PROGRAM;
+use crate::host::{Protocol, release, tools};
+use crate::marketplace::listed_name;
 use crate::run_context::RunContext;
-use crate::sys::EntryName;
+use crate::script::find_program;
+use crate::sharing::Shared;
+use crate::skill::unified_diff;
+use crate::sys::{EntryName, Env, Moment};
+
+/// The layers whose skills are this user's.
+const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];
 
 /// Show the hosts on this machine, and connect or disconnect them
 #[derive(Debug, Args)]
@@ -72,18 +83,23 @@ impl Hosts {
 
     /// Shows the hosts, or connects or disconnects some.
     pub fn run(&self, call: Call) -> Answer {
+        let each = |hosts: &[Agent], change: &dyn Fn(Agent) -> Result<String>| {
+            let mut outcomes = Outcomes::new(call);
+            for agent in hosts {
+                outcomes.push(agent.as_str(), change(*agent));
+            }
+            outcomes.answer()
+        };
         match &self.change {
-            None => Ok(rows::show(call)?),
+            None => Ok(show(call)?),
             Some(Connecting::Add { hosts, scope, mode }) => {
                 let program = program(&call.facts.run.env)?;
-                let wanted = Invocation {
-                    program,
-                    mode: *mode,
-                };
-                each(call, hosts, |it, agent| it.add(agent, *scope, &wanted))
+                let mode = *mode;
+                let wanted = Invocation { program, mode };
+                each(hosts, &|agent| add(call, agent, *scope, &wanted))
             }
             Some(Connecting::Remove { hosts, scope }) => {
-                each(call, hosts, |it, agent| it.remove(agent, *scope))
+                each(hosts, &|agent| remove(call, agent, *scope))
             }
             Some(Connecting::Plugin { dir, mode }) => {
                 let dir = call.facts.run.env.cwd.join(dir);
@@ -92,6 +108,208 @@ impl Hosts {
             }
         }
     }
+}
+
+/// Has the agent ask us, and find the installed skills: by the links that `install` makes for agents
+/// that are connected already.
+fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<String> {
+    let change = Connector::of(&call.facts.run).add(agent, scope, wanted)?;
+    let path = one_line(&change.path().display().to_string());
+    let links = match scope {
+        Scope::User => share(call, agent, &OWN, true)?,
+        Scope::Project | Scope::Managed => String::new(),
+    };
+    if change.is_nothing() && links.is_empty() {
+        return Ok(format!("{agent} is connected already: `{path}`\n"));
+    }
+    let settings = agent.settings();
+    let mut notes = String::new();
+    if scope == Scope::Project {
+        let _ = writeln!(notes, "Note: {}.", settings.project_note);
+    }
+    if let Some((mode, less)) = wanted.mode.and_then(|it| Some((it, agent.lacks(it)?))) {
+        let _ = writeln!(notes, "Note: `{mode}` in {agent}: {less}.");
+    }
+    for unseen in settings.unseen {
+        let _ = writeln!(notes, "Note: {agent} tells no hook of {unseen}.");
+    }
+    let shown = format!("{}{links}{notes}", diff(&change));
+    if call.common.dry_run {
+        return Ok(format!(
+            "would connect {agent} for {}:\n{shown}",
+            whom(scope)
+        ));
+    }
+    let words = ("Connect", "connected");
+    apply(call, (&change, &shown), (agent, scope), words)?;
+    let all = Connector::of(&call.facts.run).found(agent).into_iter();
+    let missing = all.filter(|found| found.scope == scope);
+    let missing = missing.flat_map(|found| found.missing);
+    let missing: Vec<String> = missing.map(|lack| lack.to_string()).collect();
+    let outcome = if missing.is_empty() {
+        "it asks agent-skills before each tool call from its next start on".to_owned()
+    } else {
+        format!("but it does not ask yet: {}", missing.join("; "))
+    };
+    let mut said = format!(
+        "connected {agent} for {}: `{path}`; {outcome}\n",
+        whom(scope)
+    );
+    match scope {
+        Scope::User => said += &share(call, agent, &OWN, false)?,
+        // Those links are part of the project.
+        Scope::Project if !share(call, agent, &[Layer::Project], true)?.is_empty() => {
+            let _ = writeln!(
+                said,
+                "Next: `agent-skills install --layer project --for {agent}` has it find the \
+                 project's skills."
+            );
+        }
+        Scope::Project | Scope::Managed => {}
+    }
+    if !call.asks() {
+        said += &notes;
+    }
+    if let Some(trust) = settings.trust.filter(|_| scope != Scope::Managed) {
+        let _ = writeln!(said, "Next: {trust}.");
+    }
+    Ok(said)
+}
+
+/// Takes away what [`add`] wrote.
+fn remove(call: Call, agent: Agent, scope: Option<Scope>) -> Result<String> {
+    let scopes = match scope {
+        Some(scope) => vec![scope],
+        None => vec![Scope::User, Scope::Project],
+    };
+    let mut said = String::new();
+    for each in &scopes {
+        said += &remove_from(call, agent, *each)?;
+    }
+    if said.is_empty() {
+        let of: Vec<&str> = scopes.into_iter().map(whom).collect();
+        said = format!("{agent} is not connected for {}\n", of.join(" or for "));
+    }
+    let rest = Connector::of(&call.facts.run).found(agent).into_iter();
+    let rest = rest.filter(|found| found.scope == Scope::Managed && scope.is_none());
+    for found in rest {
+        let _ = writeln!(
+            said,
+            "Note: an administrator connected it for every user, in `{}`.",
+            found.path.display()
+        );
+    }
+    Ok(said)
+}
+
+/// What was done; empty if there was nothing to do.
+fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
+    let Some(change) = Connector::of(&call.facts.run).remove(agent, scope)? else {
+        if !call.common.dry_run {
+            Connector::of(&call.facts.run).forget(agent, scope)?;
+        }
+        return lose(call, agent, scope, call.common.dry_run);
+    };
+    let path = one_line(&change.path().display().to_string());
+    let how = if change.is_exact {
+        "it is as it was before"
+    } else {
+        "only what `hosts add` wrote goes, since the file was changed after that"
+    };
+    let links = lose(call, agent, scope, true)?;
+    let shown = format!("{}{how}\n{links}", diff(&change));
+    if call.common.dry_run {
+        let whom = whom(scope);
+        return Ok(format!("would disconnect {agent} for {whom}:\n{shown}"));
+    }
+    let words = ("Disconnect", "disconnected");
+    apply(call, (&change, &shown), (agent, scope), words)?;
+    let whom = whom(scope);
+    let mut said = format!("disconnected {agent} for {whom}: `{path}`; {how}\n");
+    said += &lose(call, agent, scope, false)?;
+    Ok(said)
+}
+
+/// Asks, and makes a change: with the question and what was done in words.
+fn apply(
+    call: Call,
+    (change, shown): (&Change, &str),
+    (agent, scope): (Agent, Scope),
+    (question, done): (&str, &str),
+) -> Result<()> {
+    let question = format!("{question} {agent} for {}?", whom(scope));
+    let undone = format!("{agent} was not {done}");
+    call.to_agree(shown, &question, &undone)?;
+    let applied = Connector::of(&call.facts.run).apply(change);
+    applied.map_err(|error| match scope {
+        Scope::Managed => error.hint("an administrator writes there: run it as root"),
+        Scope::User | Scope::Project => error,
+    })
+}
+
+/// Has the agent find what is installed in these layers; returns each link that was made, or
+/// something else in its place, a line each. A dry run makes none.
+fn share(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<String> {
+    let mut text = String::new();
+    for layer in layers {
+        let links = share_installed(call.facts, *layer, &[agent], dry_run)?;
+        text.extend(links.iter().map(|it| line(it, dry_run)));
+    }
+    Ok(text)
+}
+
+/// The links that go with the user's connection, a line each: none that another connected agent
+/// needs, and none if an administrator connected the agent too.
+fn lose(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result<String> {
+    let stays = |found: &Found| found.scope == Scope::Managed && found.is_connected;
+    if scope != Scope::User
+        || Connector::of(&call.facts.run)
+            .found(agent)
+            .iter()
+            .any(stays)
+    {
+        return Ok(String::new());
+    }
+    let mut others = connected(&call.facts.run);
+    others.retain(|other| *other != agent);
+    let mut text = String::new();
+    for shared in OWN
+        .iter()
+        .filter_map(|layer| Shared::of(call.facts, *layer))
+    {
+        text += &lines(
+            &shared.disconnect(agent, &others, listed_name, dry_run)?,
+            dry_run,
+        );
+        if shared.all().any(|(_, link)| link.agents.contains(&agent)) && !dry_run {
+            let _ = writeln!(
+                text,
+                "Note: {agent} still finds skills by links that others need or made; nothing \
+                 restricts them there now."
+            );
+        }
+    }
+    Ok(text)
+}
+
+fn whom(scope: Scope) -> &'static str {
+    match scope {
+        Scope::User => "you",
+        Scope::Project => "this project",
+        Scope::Managed => "every user",
+    }
+}
+
+fn diff(change: &Change) -> String {
+    let path = one_line(&change.path().display().to_string());
+    let (before, after) = change.texts();
+    let name = |text: Option<&str>| text.map_or("/dev/null", |_| &path).to_owned();
+    let names = (name(before), name(after));
+    unified_diff(
+        (&names.0, &names.1),
+        before.unwrap_or_default(),
+        after.unwrap_or_default(),
+    )
 }
 
 /// Writes a directory in the format of Claude Code's plugins.
@@ -123,4 +341,195 @@ fn plugin(run: &RunContext, common: Common, dir: &Path, mode: Option<Mode>) -> R
         "wrote a plugin for Claude Code into `{path}`. It runs this program, on this machine.\n\
          Next: `{add}` and `claude plugin install agent-skills@agent-skills`; or, once, `{once}`.\n"
     ))
+}
+
+/// A host, in the format that `--json` documents, and its row.
+struct Row {
+    json: Value,
+    found: Cell,
+    connected: Cell,
+    last: String,
+    /// What is missing, and the next step.
+    missing: Vec<String>,
+}
+
+/// A program and what it says its version is.
+type Asked = Option<(String, Option<String>)>;
+
+fn ask_version(names: &[&str], env: &Env) -> Asked {
+    let program = names.iter().find_map(|name| find_program(name, env))?;
+    let version = ask(&program, "--version", env).ok();
+    Some((program.display().to_string(), version))
+}
+
+/// Every host: chibi first, then the agents.
+fn show(call: Call) -> Result<String> {
+    let connector = Connector::of(&call.facts.run);
+    // Each program takes a moment to say its version.
+    let versions: Vec<Asked> = std::thread::scope(|scope| {
+        let env = &call.facts.run.env;
+        let asked = Agent::ALL.map(|agent| {
+            scope.spawn(move || {
+                let settings = agent.settings();
+                let names = settings.programs.iter().chain(&settings.editor);
+                ask_version(&names.copied().collect::<Vec<_>>(), env)
+            })
+        });
+        let answers = asked.into_iter().map(|thread| thread.join().ok().flatten());
+        answers.collect()
+    });
+    let columns = vec![
+        Column::new("HOST", 0),
+        Column::new("FOUND", 12),
+        Column::new("CONNECTED", 12),
+        Column::new("LAST CALL", 0),
+    ];
+    let mut table = Table::new(columns, &["LAST CALL", "FOUND"]);
+    let agents = Agent::ALL.into_iter().zip(versions);
+    let rows =
+        agents.map(|(agent, asked)| (agent.as_str(), row(call.facts, &connector, agent, asked)));
+    let mut listed = Vec::new();
+    for (host, row) in [(PROGRAM, chibi(call.facts))].into_iter().chain(rows) {
+        let missing = row.missing.iter();
+        let below = missing.map(|line| Cell::new(one_line(line)).paint(Paint::Warn));
+        let cells = vec![
+            Cell::new(host),
+            row.found,
+            row.connected,
+            Cell::new(row.last),
+        ];
+        table.row(cells, below.collect());
+        listed.push(row.json);
+    }
+    if call.common.json {
+        return json::bare(&listed);
+    }
+    Ok(table.render(call.screen))
+}
+
+fn found(asked: &Asked) -> Cell {
+    match asked {
+        None => Cell::new("not found").paint(Paint::Dim),
+        Some((_, None)) => Cell::new("of unknown version"),
+        Some((_, Some(version))) => Cell::new(one_line(version)),
+    }
+}
+
+fn connection(is_connected: bool, how: &str, missing: &[String]) -> Cell {
+    match is_connected {
+        true => Cell::new(how).paint(Paint::Good),
+        false if missing.is_empty() => Cell::new("no").paint(Paint::Dim),
+        false => Cell::new("no").paint(Paint::Bad),
+    }
+}
+
+fn row(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Row {
+    let first_line = |version: String| {
+        let line = version.lines().map(str::trim).find(|line| !line.is_empty());
+        line.map(str::to_owned)
+    };
+    let asked = asked.map(|(program, version)| (program, version.and_then(first_line)));
+    let all = connector.found(agent);
+    let is_connected = all.iter().any(|found| found.is_connected);
+    let seen = last_seen(facts.state(), agent);
+    let lacks = all.iter().flat_map(|found| &found.missing);
+    let mut missing: Vec<String> = lacks.map(Lack::to_string).collect();
+    let settings = agent.settings();
+    let is_own = |found: &Found| found.is_connected && found.scope != Scope::Managed;
+    if settings.trust.is_some() && seen.is_none() && all.iter().any(is_own) {
+        missing.push(format!("not yet seen: trust it in {agent} with /hooks"));
+    }
+    let config = facts.config().unwrap_or_default();
+    let set = config.hosts.get(&agent).and_then(|host| host.mode);
+    let of = |found: &Found| found.mode.or(set.filter(|_| found.is_connected));
+    for mode in all.iter().filter_map(of) {
+        let less = agent.lacks(mode);
+        missing.extend(less.map(|less| format!("`{mode}`: {less}")));
+    }
+    let (mut scopes, mut named) = (Vec::new(), Vec::new());
+    for found in &all {
+        let (scope, mode) = (found.scope.as_str(), of(found).map(Mode::as_str));
+        // The file with our entries; without a mode in them, the configuration decides.
+        scopes.push(json!({
+            "scope": scope,
+            "file": found.path.display().to_string(),
+            "connected": found.is_connected,
+            "mode": mode,
+        }));
+        let mode = mode.map_or_else(String::new, |mode| format!(" ({mode})"));
+        named.extend(found.is_connected.then(|| format!("{scope}{mode}")));
+    }
+    let modes = Mode::ALL.into_iter();
+    let modes = modes.filter(|mode| agent.lacks(*mode).is_none());
+    let json = json!({
+        "host": agent.as_str(),
+        // Whether its program is on PATH.
+        "found": asked.is_some(),
+        "program": asked.as_ref().map(|(program, _)| program),
+        "version": asked.as_ref().map(|(_, version)| version),
+        // Whether it asks us before each tool call, as far as its files say.
+        "connected": is_connected,
+        "scopes": scopes,
+        "last_seen": seen.map(|seen| seen.to_string()),
+        "missing": missing,
+        // The modes that it can carry out, and calls that it tells no hook of.
+        "modes": modes.map(Mode::as_str).collect::<Vec<_>>(),
+        "unseen": settings.unseen,
+    });
+    let never = || if is_connected { "never" } else { "" }.to_owned();
+    Row {
+        json,
+        found: found(&asked),
+        connected: connection(is_connected, &named.join(", "), &missing),
+        last: seen.map_or_else(never, Moment::local),
+        missing,
+    }
+}
+
+fn chibi(facts: &Facts) -> Row {
+    let asked = ask_version(&[PROGRAM], &facts.run.env);
+    let asked = asked.map(|(program, version)| (program, version.map(|it| it.trim().to_owned())));
+    let (program, version) = asked.clone().unzip();
+    let version = version.flatten();
+    let protocol = version.as_deref().and_then(release).and_then(Protocol::of);
+    let dir = &placement::plugin_dir(&facts.run);
+    let mut checks = placement::of_plugin(&facts.run);
+    let worst = checks.iter().map(|check| check.outcome).max();
+    checks.retain(|check| Some(check.outcome) == worst);
+    let worst = checks.into_iter().next();
+    let is_connected = worst
+        .as_ref()
+        .is_some_and(|check| check.outcome != Outcome::Fail);
+    let shown = |path: &Path| path.display().to_string();
+    let state = worst.as_ref().map(|check| check.message.clone());
+    let remedy = worst.and_then(|check| Some(format!("{}: {}", check.message, check.remedy?)));
+    // A machine without chibi lacks nothing.
+    let missing: Vec<String> = remedy.filter(|_| program.is_some()).into_iter().collect();
+    let json = json!({
+        "host": PROGRAM,
+        "found": program.is_some(),
+        "program": program,
+        "version": version,
+        "connected": is_connected,
+        "scopes": [],
+        "last_seen": null,
+        "missing": missing,
+        "modes": [Mode::Restrict.as_str()],
+        "unseen": [],
+        // How it passes data, if that is known.
+        "protocol": protocol.map(Protocol::as_str),
+        // Where it looks for plugins.
+        "home": shown(dir.ancestors().nth(2).unwrap_or(dir)),
+        // Where agent-skills is, or has to be, and what was found there.
+        "plugin": shown(&dir.join("agent-skills")),
+        "state": state.unwrap_or_default(),
+        "tools": protocol.map(tools::of).unwrap_or_default(),
+    });
+    Row {
+        json,
+        found: found(&asked),
+        connected: connection(is_connected, "yes", &missing),
+        last: String::new(),
+        missing,
+    }
 }
