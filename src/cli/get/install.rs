@@ -7,10 +7,9 @@ use clap::ValueEnum;
 
 use crate::activation::unmet;
 use crate::catalog::{Entry, market_at};
-use crate::cli::agents::share;
+use crate::cli::agents::{has_chibi, share};
 use crate::cli::caller::is_models;
 use crate::cli::choosing::{Offered, picking};
-use crate::cli::get::next::what_next;
 use crate::cli::get::update::{push as updated, record};
 use crate::cli::permitted::{decide_doubt, deciding, permits_update, refuses_skill};
 use crate::cli::prelude::*;
@@ -150,7 +149,7 @@ impl Install {
                 Err(error) => outcomes.push(reference.unwrap_or("the lockfile"), Err(error)),
             }
         }
-        outcomes.then(what_next(&call.facts.run, &new, layer, call.caller));
+        outcomes.then(what_next(call, &new, layer));
         outcomes.answer()
     }
 
@@ -364,4 +363,51 @@ fn unmet_of(facts: &Facts, installed: &[Installed]) -> String {
         }
     }
     text
+}
+
+/// What to do next with skills that were not there before, in the words of the host.
+pub fn what_next(call: Call, new: &[Installed], layer: Layer) -> String {
+    if new.is_empty() {
+        return String::new();
+    }
+    if layer == Layer::Project {
+        let next =
+            "next: agent-skills trust (skills of a project are offered once it is trusted)\n";
+        return next.to_owned();
+    }
+    let skills: Vec<(String, Skill)> = new
+        .iter()
+        .filter_map(|one| {
+            let skill = Skill::load(&one.dir).ok()?;
+            Some((offered_name(&one.dir, &skill).to_string(), skill))
+        })
+        .collect();
+    let is_told =
+        |skill: &Skill| !skill.fields.disables_model_invocation() && skill.near_miss().is_none();
+    let is_asked = skills.iter().any(|(_, skill)| is_told(skill));
+    let by_name = skills
+        .iter()
+        .find(|(_, skill)| skill.fields.user_invocable());
+    let (does, one) = match new {
+        [_] => ("it does", "it"),
+        _ => ("they do", "one"),
+    };
+    let has_chibi = has_chibi(&call.facts.run);
+    let mut ways = Vec::new();
+    if is_asked {
+        let whom = if has_chibi { "chibi" } else { "your agent" };
+        ways.push(format!("ask {whom} for what {does}"));
+    }
+    if let Some((name, _)) = by_name.filter(|_| has_chibi) {
+        ways.push(format!("call {one} by name: chibi \"/{name}\""));
+    }
+    // Its own tool is not offered before the next start.
+    let now = match call.caller {
+        Caller::Host if is_asked => "; a model can `use` it at once",
+        _ => "",
+    };
+    match ways.as_slice() {
+        [] => String::new(),
+        ways => format!("next: {}{now}\n", ways.join(", or ")),
+    }
 }

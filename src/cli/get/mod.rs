@@ -2,7 +2,6 @@
 
 pub mod install;
 pub mod list;
-mod next;
 pub mod remove;
 pub mod show;
 pub mod sources;

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::install;
-use super::next::what_next;
 use crate::cli::agents::{share, withdraw};
 use crate::cli::describe::short;
 use crate::cli::describe_plan::{at, describe};
@@ -110,7 +109,7 @@ impl Sync {
                 }
             }
         }
-        outcomes.then(what_next(&call.facts.run, &new, layer, call.caller));
+        outcomes.then(install::what_next(call, &new, layer));
         let text = outcomes.answer()?;
         if new.is_empty() {
             Ok(text)

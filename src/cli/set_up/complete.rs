@@ -12,24 +12,13 @@ use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 use super::config::KEYS;
 use crate::cli::prelude::*;
 use crate::skill::SkillName;
+use crate::sys::name_list::Names;
 
-/// Verbs and arguments that take the name of an installed skill.
-const SKILLS: [(&str, &str); 14] = [
-    ("approve", "names"),
-    ("audit", "skill"),
-    ("check", "skill"),
-    ("disable", "names"),
-    ("enable", "names"),
-    ("info", "names"),
-    ("package", "skills"),
-    ("remove", "names"),
-    ("rollback", "names"),
-    ("scan", "targets"),
-    ("suggest", "skill"),
-    ("try", "skill"),
-    ("update", "names"),
-    ("verify", "names"),
-];
+/// The verbs that take names of installed skills, and how they call that argument.
+const VERBS: Names = Names::new(
+    "approve audit check disable enable info package remove rollback scan suggest try update verify",
+);
+const ARGUMENTS: Names = Names::new("names skill skills targets");
 
 /// Values of an argument, each with its description.
 type Values = BTreeMap<String, String>;
@@ -56,15 +45,15 @@ impl Complete {
         });
         let mut root = without_paths(root);
         let verb = words.first().copied().unwrap_or_default();
-        if let Some((_, argument)) = SKILLS.iter().find(|(known, _)| *known == verb) {
-            root = root.mut_subcommand(verb, |verb| offering(verb, argument, skills(facts)));
+        if VERBS.has(verb) {
+            let skills = skills(facts);
+            root = root.mut_subcommand(verb, |verb| offering(verb, ARGUMENTS, &skills));
         }
         if verb == "config" {
-            for (takes_key, argument) in [("get", "key"), ("set", "words"), ("unset", "key")] {
-                root = root.mut_subcommand(verb, |config| {
-                    config.mut_subcommand(takes_key, |verb| offering(verb, argument, keys()))
-                });
-            }
+            let (takes, keys) = (Names::new("key words"), keys());
+            root = root.mut_subcommand(verb, |config| {
+                config.mut_subcommands(|verb| offering(verb, takes, &keys))
+            });
         }
         let args = iter::once("agent-skills").chain(words.iter().copied());
         let found = engine::complete(
@@ -97,11 +86,18 @@ fn without_paths(command: Command) -> Command {
         .mut_subcommands(without_paths)
 }
 
-fn offering(command: Command, argument: &str, values: Values) -> Command {
+/// The command with these values for its arguments of these names.
+fn offering(command: Command, arguments: Names, values: &Values) -> Command {
     let candidate =
         |(value, help): (&String, &String)| CompletionCandidate::new(value).help(Some(help.into()));
-    let candidates = move || values.iter().map(candidate).collect();
-    command.mut_arg(argument, |arg| arg.add(ArgValueCandidates::new(candidates)))
+    command.mut_args(|arg| {
+        if !arguments.has(arg.get_id().as_str()) {
+            return arg;
+        }
+        let values = values.clone();
+        let candidates = move || values.iter().map(candidate).collect();
+        arg.add(ArgValueCandidates::new(candidates))
+    })
 }
 
 fn keys() -> Values {
@@ -217,10 +213,11 @@ mod tests {
     #[test]
     fn hidden_arguments_are_not_offered_and_named_ones_exist() {
         assert!(!offered(&[""]).iter().any(|verb| verb.starts_with("__")));
-        let root = Cli::command();
-        for (verb, argument) in SKILLS {
-            let verb = root.find_subcommand(verb).unwrap();
-            assert!(verb.get_arguments().any(|arg| arg.get_id() == argument));
+        for verb in Cli::command().get_subcommands() {
+            let takes = verb
+                .get_arguments()
+                .any(|arg| ARGUMENTS.has(arg.get_id().as_str()));
+            assert!(takes || !VERBS.has(verb.get_name()), "{verb}");
         }
     }
 }

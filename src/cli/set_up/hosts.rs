@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::doctor::ask::ask;
-use super::doctor::check::Outcome;
+use super::doctor::check::{Outcome, ask};
 use super::doctor::placement;
 use crate::author::NewFile;
 use crate::cli::agents::{connected, line, lines, share_installed};

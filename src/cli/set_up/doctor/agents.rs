@@ -7,8 +7,7 @@ use std::time::SystemTime;
 
 use serde_json::Map;
 
-use super::ask::answer;
-use super::check::Check;
+use super::check::{Check, answer};
 use crate::cli::prelude::*;
 use crate::connection::{Connector, Found, last_seen, seen_file};
 use crate::host::agent::table::{Does, Moment};

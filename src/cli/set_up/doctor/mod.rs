@@ -2,7 +2,6 @@
 //! checks; to add a check, add a line there.
 
 mod agents;
-pub mod ask;
 pub mod check;
 
 pub mod placement;

@@ -8,8 +8,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::ask::ask;
-use super::check::Check;
+use super::check::{Check, ask};
 use crate::cli::agents::{connected, has_chibi};
 use crate::cli::prelude::*;
 use crate::host::program::PROGRAM;

@@ -1,7 +1,6 @@
 //! Checks the programs that fetch skills or that their scripts need.
 
-use super::ask::ask;
-use super::check::Check;
+use super::check::{Check, ask};
 use crate::cli::prelude::*;
 use crate::run_context::RunContext;
 use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
