@@ -2,14 +2,17 @@
 //! its version in use, the available ones, and what changed.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
+
+use serde::Serialize;
 
 use serde_json::Map;
 
 use crate::author::no_effect;
 use crate::catalog::{Entry, Installed, signature};
 use crate::cli::agents::{connected, names};
-use crate::cli::describe::short;
+use crate::cli::describe::{short, short_ref};
 use crate::cli::json::Told;
 use crate::cli::named::{installed, layers_with};
 use crate::cli::prelude::*;
@@ -285,11 +288,6 @@ fn callers(entry: &Entry) -> &'static str {
     }
 }
 
-/// A bundled file's path on one line, with unusual characters escaped.
-fn shown(path: &Path) -> String {
-    path.display().to_string().escape_debug().to_string()
-}
-
 /// Maximum number of tags shown.
 const SHOWN: usize = 20;
 
@@ -299,7 +297,7 @@ fn shown_history(history: &History) -> String {
     let mut text = format!("{}, from {source}\n", one_line(&history.name));
     let in_use = version(history.version.as_deref(), history.commit.as_deref());
     let rev = history.rev.as_ref();
-    let rev = rev.map(|rev| format!(", asked for as {}", one_line(short_name(rev))));
+    let rev = rev.map(|rev| format!(", asked for as {}", one_line(short_ref(rev))));
     let _ = writeln!(text, "in use: {in_use}{}", rev.unwrap_or_default());
     let since = history.since_install.as_ref();
     if let Some(now) = since.filter(|now| now.state == State::Changed) {
@@ -332,13 +330,6 @@ fn shown_history(history: &History) -> String {
     text
 }
 
-/// A branch's or tag's name without what git puts before it.
-fn short_name(full: &str) -> &str {
-    let name = full.strip_prefix("refs/heads/");
-    name.or_else(|| full.strip_prefix("refs/tags/"))
-        .unwrap_or(full)
-}
-
 fn version(version: Option<&str>, commit: Option<&str>) -> String {
     let version = version.map(|version| format!("version {}", brief(version, 40)));
     let commit = commit.map(|commit| format!("at {}", short(commit)));
@@ -358,13 +349,51 @@ fn joined(parts: impl Iterator<Item = String>, between: &str) -> Option<String> 
     parts.reduce(|all, part| all + between + &part)
 }
 
-/// The files of a skill, with what stands for each in a list.
-struct Tree {
-    screen: Screen,
-    text: String,
-    nodes: Vec<Value>,
-    files: usize,
-    bytes: u64,
+/// One file, directory or link of a skill, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Node {
+    path: String,
+    kind: &'static str,
+    bytes: Option<u64>,
+    executable: bool,
+    /// Where a link leads.
+    to: Option<String>,
+}
+
+impl Node {
+    fn new(dir: &Dir, (name, kind): (&EntryName, EntryKind), path: &Path) -> io::Result<Self> {
+        let stat = dir.stat(name)?;
+        let is_file = kind == EntryKind::File;
+        let to = match kind {
+            EntryKind::Link => Some(dir.read_link(name)?.display().to_string()),
+            _ => None,
+        };
+        Ok(Self {
+            path: path.display().to_string(),
+            kind: match kind {
+                EntryKind::Dir => "directory",
+                EntryKind::Link => "link",
+                EntryKind::File => "file",
+                EntryKind::Other => "other",
+            },
+            bytes: is_file.then(|| u64::try_from(stat.st_size).unwrap_or_default()),
+            executable: is_file && stat.st_mode & 0o111 != 0,
+            to,
+        })
+    }
+
+    fn line(&self) -> String {
+        let path = self.path.escape_debug();
+        match (self.kind, self.bytes, &self.to) {
+            (_, Some(bytes), _) => {
+                let mark = if self.executable { "*" } else { "" };
+                format!("{path}{mark}  {}", size(bytes))
+            }
+            (_, _, Some(to)) => format!("{path} -> {}", to.escape_debug()),
+            ("directory", ..) => format!("{path}/"),
+            _ => format!("{path}  (no file)"),
+        }
+    }
 }
 
 /// Every file of a skill with its size.
@@ -372,93 +401,59 @@ fn files(call: Call, entry: &Entry) -> Result<Told> {
     // The directory itself may be a link to a working copy.
     let root = entry.dir.canonicalize();
     let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;
-    let mut tree = Tree {
-        screen: call.screen,
-        text: String::new(),
-        nodes: Vec::new(),
-        files: 0,
-        bytes: 0,
-    };
-    tree.line(&shown(&entry.dir), Paint::Bold);
-    let walked = Dir::anchor(&root).and_then(|dir| tree.walk(&dir, Path::new(""), 0));
+    let mut nodes = Vec::new();
+    let walked = Dir::anchor(&root).and_then(|dir| walk(&dir, Path::new(""), 0, &mut nodes));
     let cut = !walked.map_err(|error| Error::io("read", &root, &error))?;
+    let path = entry.dir.display().to_string();
+    let fitting = |line: &str| shortened(line, call.screen.width.unwrap_or(usize::MAX));
+    let head = fitting(&path.escape_debug().to_string());
+    let mut text = call.screen.paint(&head, Paint::Bold) + "\n";
+    for node in &nodes {
+        text += &(fitting(&format!("  {}", node.line())) + "\n");
+    }
+    let sizes: Vec<u64> = nodes.iter().filter_map(|node| node.bytes).collect();
+    let bytes: u64 = sizes.iter().sum();
     let more = if cut { ", and more" } else { "" };
-    let files = count(tree.files, "file");
-    let _ = writeln!(tree.text, "{files}, {}{more}", size(tree.bytes));
+    let _ = writeln!(
+        text,
+        "{}, {}{more}",
+        count(sizes.len(), "file"),
+        size(bytes)
+    );
     let json = json!({
         "name": entry.name(),
-        "path": entry.dir.display().to_string(),
-        "files": tree.files,
-        "bytes": tree.bytes,
+        "path": path,
+        "files": sizes.len(),
+        "bytes": bytes,
         // Whether the list is incomplete.
         "cut": cut,
-        "nodes": tree.nodes,
+        "nodes": nodes,
     });
-    let text = tree.text;
     Ok(Told { json, text })
 }
 
-impl Tree {
-    /// Adds the entries below a directory; returns `false` if there are too many.
-    fn walk(&mut self, root: &Dir, below: &Path, depth: usize) -> std::io::Result<bool> {
-        let dir = root.open_dir_below(below)?;
-        let mut entries = dir.entries()?;
-        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        for (name, kind) in entries {
-            if self.nodes.len() >= limits::WALKED_FILES {
-                return Ok(false);
-            }
-            let path = below.join(name.as_os_str());
-            if self.add(&dir, (&name, kind), &path).is_err() {
-                continue;
-            }
-            let is_dir = kind == EntryKind::Dir;
-            if is_dir && depth >= limits::WALK_DEPTH {
-                return Ok(false);
-            }
-            // A directory that cannot be read is shown and does not stop the walk.
-            if is_dir && matches!(self.walk(root, &path, depth + 1), Ok(false)) {
-                return Ok(false);
-            }
+/// Adds the entries below a directory; returns `false` if there are too many.
+fn walk(root: &Dir, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> io::Result<bool> {
+    let dir = root.open_dir_below(below)?;
+    let mut entries = dir.entries()?;
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    for (name, kind) in entries {
+        if nodes.len() >= limits::WALKED_FILES {
+            return Ok(false);
         }
-        Ok(true)
-    }
-
-    fn add(
-        &mut self,
-        dir: &Dir,
-        (name, kind): (&EntryName, EntryKind),
-        path: &Path,
-    ) -> std::io::Result<()> {
-        let (stat, name_shown) = (dir.stat(name)?, shown(path));
-        let (mut bytes, mut executable, mut to) = (None, false, None);
-        let (kind, line) = match kind {
-            EntryKind::Dir => ("directory", format!("{name_shown}/")),
-            EntryKind::Link => {
-                let target = dir.read_link(name)?;
-                let line = format!("{name_shown} -> {}", shown(&target));
-                to = Some(target.display().to_string());
-                ("link", line)
-            }
-            EntryKind::File => {
-                let long = u64::try_from(stat.st_size).unwrap_or_default();
-                (bytes, executable) = (Some(long), stat.st_mode & 0o111 != 0);
-                (self.files, self.bytes) = (self.files + 1, self.bytes + long);
-                let mark = if executable { "*" } else { "" };
-                ("file", format!("{name_shown}{mark}  {}", size(long)))
-            }
-            EntryKind::Other => ("other", format!("{name_shown}  (no file)")),
+        let path = below.join(name.as_os_str());
+        let Ok(node) = Node::new(&dir, (&name, kind), &path) else {
+            continue;
         };
-        self.line(&format!("  {line}"), Paint::Plain);
-        let path = path.display().to_string();
-        self.nodes.push(json!({
-            "path": path, "kind": kind, "bytes": bytes, "executable": executable, "to": to,
-        }));
-        Ok(())
+        nodes.push(node);
+        let is_dir = kind == EntryKind::Dir;
+        // A directory that cannot be read is shown and does not stop the walk.
+        if is_dir
+            && (depth >= limits::WALK_DEPTH
+                || matches!(walk(root, &path, depth + 1, nodes), Ok(false)))
+        {
+            return Ok(false);
+        }
     }
-
-    fn line(&mut self, line: &str, paint: Paint) {
-        let line = shortened(line, self.screen.width.unwrap_or(usize::MAX));
-        let _ = writeln!(self.text, "{}", self.screen.paint(&line, paint));
-    }
+    Ok(true)
 }

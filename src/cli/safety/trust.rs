@@ -90,29 +90,23 @@ impl Trust {
             return Ok((text, Vec::new()));
         }
         if look.is_same && !self.always {
-            return Ok((
-                format!("`{shown}` is trusted already, as it is now\n"),
-                Vec::new(),
-            ));
+            let text = format!("`{shown}` is trusted already, as it is now\n");
+            return Ok((text, Vec::new()));
         }
-        let (how, question) = if self.always {
-            (
-                ", now and after every change",
-                "Trust it now and after every change?",
-            )
+        let how = if self.always {
+            "now and after every change"
         } else {
-            (", as it is now", "Trust it as it is now?")
+            "as it is now"
         };
-        let screenful = format!("`{shown}` comes with:\n{}", look.brief(&call.command()));
-        let is_any = self.always || seen.iter().any(Seen::is_readable);
-        if is_any {
+        if self.always || seen.iter().any(Seen::is_readable) {
+            let screenful = format!("`{shown}` comes with:\n{}", look.brief(&call.command()));
             let undone = format!("`{shown}` was not trusted");
-            call.to_agree(&screenful, question, &undone)?;
+            call.to_agree(&screenful, &format!("Trust it {how}?"), &undone)?;
         }
         let text = if call.asks() {
-            format!("`{shown}` is trusted{how}\n")
+            format!("`{shown}` is trusted, {how}\n")
         } else {
-            format!("`{shown}` is trusted{how}:\n{}", look.whole())
+            format!("`{shown}` is trusted, {how}:\n{}", look.whole())
         };
         let unread = if self.always {
             Ledger::trusted(call.facts.state()).trust_always(holder)?;
@@ -146,12 +140,12 @@ impl Trust {
             if call.common.dry_run {
                 let text = format!("would no longer trust {part}`{shown}`\n");
                 outcomes.push(&path, Ok(text));
-            } else {
-                let text = format!("{part}`{shown}` is no longer trusted\n");
-                outcomes.push(&path, Ok(text));
-                let event = Event::new("untrust").with("path", path);
-                call.facts.record(event.with("skill", names.clone()));
+                continue;
             }
+            let text = format!("{part}`{shown}` is no longer trusted\n");
+            outcomes.push(&path, Ok(text));
+            let event = Event::new("untrust").with("path", path);
+            call.facts.record(event.with("skill", names.clone()));
         }
         if outcomes.is_empty() {
             let text = format!("`{}` was not trusted", from.display());

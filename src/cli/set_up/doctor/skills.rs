@@ -20,54 +20,43 @@ use crate::sys::{files, limits, text};
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
+    // First, since it needs the memory of a large catalog for itself.
+    let layers = [Layer::Plugin, Layer::Personal].into_iter();
+    let mut installed: Vec<_> = layers.flat_map(|layer| installed(facts, layer)).collect();
     let catalog = Catalog::of(facts);
     let mut checks = vec![Check::ok("skills", counted(&catalog))];
     let remedy = "install it where the policy wants it, or ask the administrator";
     let missing = catalog.missing.iter();
     checks.extend(missing.map(|one| Check::fail("required-missing", one.to_string(), remedy)));
-    // What cannot be used, by its directory: a skill that was installed has a better way out.
-    let mut unusable = Vec::new();
-    for root in roots(facts) {
-        unusable.extend(entries(&root.dir));
-    }
+    let roots = roots(facts).into_iter();
+    let unusable = roots.flat_map(|root| entries(&root.dir));
     let standing = catalog.entries().iter();
-    unusable.extend(standing.filter_map(|entry| Some((entry.dir.clone(), standing_of(entry)?))));
-    let reported = checks.len()..checks.len() + unusable.len();
-    let (places, found): (Vec<_>, Vec<_>) = unusable.into_iter().unzip();
-    checks.extend(found);
+    let standing = standing.filter_map(|entry| Some((entry.dir.clone(), standing_of(entry)?)));
+    for (dir, mut check) in unusable.chain(standing) {
+        // A skill that was installed has a better way out.
+        let is_same = |(its, _): &(Option<PathBuf>, Check)| its.as_ref() == Some(&dir);
+        if check.outcome == Outcome::Fail
+            && let Some(at) = installed.iter().position(is_same)
+        {
+            check.remedy = installed.remove(at).1.remedy;
+        }
+        checks.push(check);
+    }
     checks.extend(Report::for_catalog(facts, &catalog).filter_map(|report| remarks(&report)));
     let config = facts.config().unwrap_or_default();
     let of_agents = Report::of_agents(facts, &catalog);
     if !of_agents.is_empty() {
-        let (all, lists) = (of_agents.len(), of_agents.iter());
+        let lists = of_agents.iter().filter(|one| one.restricted == Some(true));
         let text = format!(
             "{} in directories of connected agents; {} restricted there",
-            text::counted(all, "more is", "more are"),
-            text::counted(
-                lists.filter(|one| one.restricted == Some(true)).count(),
-                "is",
-                "are"
-            )
+            text::counted(of_agents.len(), "more is", "more are"),
+            text::counted(lists.count(), "is", "are")
         );
         checks.push(Check::ok("skills", text));
     }
     checks.extend(unmeant(&config, &catalog, &of_agents));
-    let disclosure = Disclosure::new(&catalog);
-    checks.extend(cut(&disclosure));
-    // What follows needs the memory of a large catalog for itself.
-    drop(disclosure);
-    drop(catalog);
-    for layer in [Layer::Plugin, Layer::Personal] {
-        for (dir, check) in installed(facts, layer) {
-            let same = places.iter().position(|place| Some(place) == dir.as_ref());
-            match same.and_then(|at| checks[reported.clone()].get_mut(at)) {
-                Some(reported) if reported.outcome == Outcome::Fail => {
-                    reported.remedy = check.remedy;
-                }
-                _ => checks.push(check),
-            }
-        }
-    }
+    checks.extend(cut(&Disclosure::new(&catalog)));
+    checks.extend(installed.into_iter().map(|(_, check)| check));
     checks
 }
 
@@ -181,11 +170,11 @@ fn cut(disclosure: &Disclosure) -> Option<Check> {
         (Diagnostic::DescriptionOmitted, "left out"),
         (Diagnostic::NameOmitted, "left out with the name"),
     ];
-    let counts = kinds.map(|(kind, how)| {
+    let counts = kinds.into_iter().filter_map(|(kind, how)| {
         let number = disclosure.cut.values().filter(|why| **why == kind).count();
         (number > 0).then(|| format!("{number} {how}"))
     });
-    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let counts: Vec<String> = counts.collect();
     let text = format!(
         "the prompt has no room for every description: {}",
         counts.join(", ")
