@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::options::{Call, Common};
+use super::options::Call;
 use crate::catalog::{Layer, market_at};
 use crate::connection::Connector;
 use crate::error::{Error, Result};
@@ -88,8 +88,7 @@ pub fn share(
     };
     for (skill, text) in told {
         if call.common.dry_run || skill.status != Status::Declined {
-            let done = share_one(&shared, call.common, skill, &agents);
-            *text += &done.unwrap_or_else(|error| noted(&error));
+            *text += &share_one(&shared, &skill.name, &agents, call.common.dry_run);
         }
     }
     Ok(())
@@ -100,35 +99,28 @@ fn noted(error: &Error) -> String {
     format!("  note: {}\n", one_line(&error.to_string()))
 }
 
-/// What became of the links to one skill.
-fn share_one(
-    shared: &Shared,
-    common: Common,
-    skill: &Installed,
-    agents: &[Agent],
-) -> Result<String> {
-    let names = EntryName::parse(&skill.name).zip(EntryName::parse(listed_name(&skill.name)));
-    let Some((directory, name)) = names else {
-        return Ok(String::new());
-    };
-    let done = shared.share(&directory, &name, agents, common.dry_run)?;
-    Ok(done.iter().map(|it| line(it, common.dry_run)).collect())
+/// Has these agents find the skill of this name, and says what became of the links to it.
+fn share_one(shared: &Shared, name: &str, agents: &[Agent], dry_run: bool) -> String {
+    let names = EntryName::parse(name).zip(EntryName::parse(listed_name(name)));
+    let done = names.map_or(Ok(Vec::new()), |(directory, listed)| {
+        shared.share(&directory, &listed, agents, dry_run)
+    });
+    done.map_or_else(
+        |error| noted(&error),
+        |links| links.iter().map(|it| line(it, dry_run)).collect(),
+    )
 }
 
 /// What became of a link, or would, as a line; empty if it was there.
 pub fn line((link, outcome): &(Link, Outcome), dry_run: bool) -> String {
     let (agents, path) = (joined(link), one_line(&link.path.display().to_string()));
     let would = if dry_run { "would be " } else { "" };
-    let finds = if link.agents.len() == 1 {
-        "finds"
-    } else {
-        "find"
-    };
+    let s = if link.agents.len() == 1 { "s" } else { "" };
     match outcome {
         Outcome::Made => format!("  {would}found by {agents}: {path}\n"),
         Outcome::There => String::new(),
         Outcome::Foreign => format!(
-            "  note: {agents} {finds} something else at {path}, which stays; move it away and install \
+            "  note: {agents} find{s} something else at {path}, which stays; move it away and install \
              the skill again\n"
         ),
     }
@@ -157,14 +149,9 @@ pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
 
 /// Has the connected agents find a skill that was restored, and says so.
 pub fn share_again(call: Call, layer: Layer, name: &InstalledName) -> String {
-    let listed = EntryName::parse(listed_name(name));
     let agents = connected(&call.facts.run);
-    let shared = Shared::of(call.facts, layer).zip(listed);
-    let done = shared.map(|(shared, listed)| shared.share(name.entry(), &listed, &agents, false));
-    done.unwrap_or(Ok(Vec::new())).map_or_else(
-        |error| noted(&error),
-        |links| links.iter().map(|link| line(link, false)).collect(),
-    )
+    let shared = Shared::of(call.facts, layer);
+    shared.map_or_else(String::new, |it| share_one(&it, name, &agents, false))
 }
 
 /// Has agents find what is installed in a layer: each link with what became of it, or would.

@@ -105,6 +105,15 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// What was done, or in a dry run what would be.
+    pub fn would(self, done: &str, to_do: &str) -> String {
+        if self.common.dry_run {
+            format!("would {to_do}")
+        } else {
+            done.to_owned()
+        }
+    }
+
     /// The command as it was typed, to be copied from a message.
     pub fn command(self) -> String {
         pasted(self.words)

@@ -44,16 +44,17 @@ impl Remove {
         };
         let gone = market.remove(written, agrees)?;
         let shown = listed_name(&gone.name);
-        let (removed, brings) = if call.common.dry_run {
-            ("would remove", "would bring")
-        } else {
+        let (removed, brings) = (
+            call.would("removed", "remove"),
+            call.would("brings", "bring"),
+        );
+        if !call.common.dry_run {
             let event = Event::new("remove")
                 .with("skill", &*gone.name)
                 .with("source", gone.entry.map(|entry| entry.source))
                 .with("layer", layer.as_str());
             call.facts.record(event);
-            ("removed", "brings")
-        };
+        }
         let option = match layer {
             Layer::Plugin => String::new(),
             other => format!(" --layer {other}"),

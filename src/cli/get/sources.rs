@@ -36,13 +36,6 @@ impl Sources {
     pub fn run(&self, call: Call) -> Answer {
         let base = Layer::Plugin.base(call.facts);
         let market = market(call.facts, &base, false).dry(call.common.dry_run);
-        let would = |past: &str, verb: &str| {
-            if call.common.dry_run {
-                format!("would {verb}")
-            } else {
-                past.to_owned()
-            }
-        };
         match self {
             Self::Add { references, name } => {
                 if name.is_some() && references.len() > 1 {
@@ -51,13 +44,13 @@ impl Sources {
                 }
                 Outcomes::of_each(call, references, |reference| {
                     let (source, count) = market.add_source(reference, name.as_deref())?;
-                    let (added, skills) = (would("added", "add"), text::count(count, "skill"));
+                    let (added, skills) = (call.would("added", "add"), text::count(count, "skill"));
                     Ok(format!("{added} `{}`, which has {skills}\n", source.name))
                 })
             }
             Self::Remove { names } => Outcomes::of_each(call, names, |name| {
                 market.remove_source(name)?;
-                let (removed, name) = (would("removed", "remove"), one_line(name));
+                let (removed, name) = (call.would("removed", "remove"), one_line(name));
                 Ok(format!(
                     "{removed} the source `{name}`; what was installed from it stays\n"
                 ))

@@ -51,11 +51,7 @@ impl Sync {
         }
         let skills = self.sync(call, layer)?;
         let is_changed = skills.iter().any(Synced::is_change);
-        let mut text = if call.common.dry_run {
-            told(&skills, "would ")
-        } else {
-            told(&skills, "")
-        };
+        let mut text = told(&skills, &|done, to_do| call.would(done, to_do));
         if is_changed {
             text += &after(call, layer, &skills);
         }
@@ -186,7 +182,7 @@ impl Sync {
 
 /// Shows what would be done, and decides.
 fn agrees(call: Call, consenting: Consenting, plan: &SyncPlan) -> Result<bool> {
-    let shown = told(&plan.skills, "would ");
+    let shown = told(&plan.skills, &|_, to_do| format!("would {to_do}"));
     if plan.plan.skills.is_empty() || !call.asks() && !call.common.yes {
         return call.to_decide(&shown, "Do it?");
     }
@@ -233,13 +229,9 @@ fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
     text
 }
 
-/// What is or `would ` be done, a line for each skill.
-fn told(skills: &[Synced], would: &str) -> String {
+/// What is or would be done, a line for each skill.
+fn told(skills: &[Synced], verb: &dyn Fn(&str, &str) -> String) -> String {
     let mut text = String::new();
-    let verb = |done: &'static str, to_do: &'static str| {
-        let word = if would.is_empty() { done } else { to_do };
-        format!("{would}{word}")
-    };
     for one in skills {
         let name = listed_name(&one.name);
         let source = at(&one.source, one.to.as_deref());
@@ -264,10 +256,8 @@ fn told(skills: &[Synced], would: &str) -> String {
         let _ = match &one.stashed {
             Some(place) => writeln!(text, "  your changes are kept in {place}"),
             None if one.edited => {
-                writeln!(
-                    text,
-                    "  it was changed here: a copy would be kept in stash/"
-                )
+                text += "  it was changed here: a copy would be kept in stash/\n";
+                Ok(())
             }
             None => Ok(()),
         };
@@ -275,12 +265,11 @@ fn told(skills: &[Synced], would: &str) -> String {
     let of = |fate| skills.iter().filter(|one| one.change == fate).count();
     let (same, extra) = (of(Fate::Unchanged), of(Fate::Extra));
     if same > 0 {
-        let skills = counted(
-            same,
+        let (one, many) = (
             "skill is as the list has it",
             "skills are as the list has them",
         );
-        let _ = writeln!(text, "{skills}");
+        let _ = writeln!(text, "{}", counted(same, one, many));
     }
     if extra > 0 {
         let skills = counted(extra, "skill is", "skills are");

@@ -34,11 +34,7 @@ impl Deactivate {
         if names.is_empty() && !call.common.json {
             return Ok(match unknown {
                 Some(why) => {
-                    let begins = if call.common.dry_run {
-                        "would begin"
-                    } else {
-                        "begins"
-                    };
+                    let begins = call.would("begins", "begin");
                     format!("A new record {begins}, in which nothing is active ({why}).\n")
                 }
                 None if stay.is_empty() => "Nothing was active.\n".to_owned(),

@@ -47,11 +47,7 @@ fn set_visibility(call: Call, names: &[String], visibility: &str) -> Answer {
         let name = configurable(call.facts, written)?;
         let key = ["visibility".to_owned(), name.clone()];
         set(call.facts, &key, visibility, call.common.dry_run)?;
-        let would = if call.common.dry_run {
-            "would be"
-        } else {
-            "is"
-        };
+        let would = call.would("is", "be");
         let how = match visibility {
             "name-only" => "shown to the model by its name only,",
             "user" => "hidden from the model, but not from people,",

@@ -67,12 +67,9 @@ impl Config {
             }
             Self::Edit => {
                 let file = call.facts.run.config_path().display().to_string();
-                let edited = if call.common.dry_run {
-                    Ok(format!("would open {} in an editor\n", one_line(&file)))
-                } else {
-                    edit(call.facts)
-                };
-                changed(&file, edited)
+                let would = format!("would open {} in an editor\n", one_line(&file));
+                let is_dry = call.common.dry_run;
+                changed(&file, if is_dry { Ok(would) } else { edit(call.facts) })
             }
             Self::List => Ok(list(call)?),
             Self::Path => Ok(paths(call)?),
@@ -100,10 +97,9 @@ fn unset(call: Call, key: &[String]) -> Result<String> {
     } else {
         suggestion(key)
     };
-    unset_key(&file, key, call.common.dry_run, &|text| {
-        check(call.facts, key, text)
-    })
-    .map_err(|error| unchanged(key, error.or_hint(hint)))?;
+    let check = |text: &str| check(call.facts, key, text);
+    let unset = unset_key(&file, key, call.common.dry_run, &check);
+    unset.map_err(|error| unchanged(key, error.or_hint(hint)))?;
     if call.common.dry_run {
         let file = file.display().to_string();
         return Ok(format!(
@@ -125,10 +121,9 @@ fn value(key: &[String], values: &[&str]) -> Result<String> {
             Ok(entries.collect::<toml_edit::Array>().to_string())
         }
         _ => {
-            let what = if values.is_empty() {
-                "needs a value"
-            } else {
-                "takes only one value"
+            let what = match values {
+                [] => "needs a value",
+                _ => "takes only one value",
             };
             let text = format!("`{}` {what}", joined(key).escape_debug());
             Err(Error::new(text).hint(takes(key).unwrap_or_else(|| suggestion(key))))
@@ -144,9 +139,8 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
 
 /// Changes one key of `config.toml`, unless the result would be invalid, or this is a dry run.
 pub fn set(facts: &Facts, key: &[String], value: &str, dry_run: bool) -> Result<()> {
-    let set = set_key(&facts.run.config_path(), key, value, dry_run, &|text| {
-        check(facts, key, text)
-    });
+    let check = |text: &str| check(facts, key, text);
+    let set = set_key(&facts.run.config_path(), key, value, dry_run, &check);
     set.map_err(|error| unchanged(key, error))
 }
 
@@ -293,13 +287,15 @@ fn edit(facts: &Facts) -> Result<String> {
             Err(Error::new(format!("nothing was saved: line {line}: {reason}")).hint(kept()))
         }
     };
+    if after != before {
+        save_toml(&path, &before, &after, &check).map_err(|error| error.or_hint(kept()))?;
+    }
+    files::remove(&copy).map_err(|error| Error::io("remove", &copy, &error))?;
     let what = if after == before {
         "unchanged"
     } else {
-        save_toml(&path, &before, &after, &check).map_err(|error| error.or_hint(kept()))?;
         "saved"
     };
-    files::remove(&copy).map_err(|error| Error::io("remove", &copy, &error))?;
     Ok(format!("{what}: {}\n", path.display()))
 }
 

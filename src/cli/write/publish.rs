@@ -86,35 +86,20 @@ impl Publish {
                 format!("{} as the collection `{name}`", count(all.len(), "skill"))
             }
         };
-        let moved = done
-            .before
-            .as_ref()
-            .filter(|before| **before != done.digest);
-        let mut text = match (
-            call.common.dry_run,
-            done.before.is_some() && moved.is_none(),
-        ) {
-            (_, true) => format!("{to} is {what} already\n"),
-            (true, _) => format!("would publish {what} to {to}\n{said}"),
-            (false, _) => format!("published {what} to {to}\n{said}"),
+        let published = call.would("published", "publish");
+        let mut text = match &done.before {
+            Some(before) if *before == done.digest => format!("{to} is {what} already\n"),
+            _ => format!("{published} {what} to {to}\n{said}"),
         };
-        if let Some(before) = moved {
-            let word = if call.common.dry_run {
-                "would move"
-            } else {
-                "moved"
-            };
-            let _ = writeln!(text, "  the tag {word} from {before}");
+        if let Some(before) = done.before.filter(|before| *before != done.digest) {
+            let moved = call.would("moved", "move");
+            let _ = writeln!(text, "  the tag {moved} from {before}");
         }
         if let Some(key) = key_used {
             let _ = writeln!(text, "  signed with {key}");
         }
         let _ = writeln!(text, "  {}", done.digest);
-        let all = if self.collection.is_some() {
-            " --all"
-        } else {
-            ""
-        };
+        let all = self.collection.as_ref().map_or("", |_| " --all");
         let exactly = to.at(&done.digest);
         let _ = writeln!(
             text,
