@@ -116,48 +116,23 @@ fn is_file(verb: &Verb) -> bool {
     }
 }
 
+/// Runs each of these verbs, whose `run` takes nothing but the call; the others by arms of their own.
+macro_rules! run {
+    ($verb:ident, $call:ident: $($plain:ident)*; $($others:tt)*) => {
+        Ok(match $verb { $(Verb::$plain(verb) => verb.run($call)?,)* $($others)* })
+    };
+}
+
 fn run_verb(call: Call, verb: Verb, live: &mut dyn Write) -> Answer {
-    Ok(match verb {
-        Verb::Install(verb) => verb.run(call)?,
-        Verb::Remove(verb) => verb.run(call)?,
-        Verb::Sync(verb) => verb.run(call)?,
-        Verb::Update(verb) if verb.check => verb.check(call)?,
-        Verb::Update(verb) => verb.run(call)?,
-        Verb::Rollback(verb) => verb.run(call)?,
-        Verb::Proposals(verb) => verb.run(call)?,
-        Verb::Verify(verb) => verb.run(call)?,
-        Verb::Keys(verb) => verb.run(call)?,
-        Verb::Scan(verb) => verb.run(call)?,
-        Verb::Show(verb) => verb.run(call)?,
-        Verb::Sources(verb) => verb.run(call)?,
-        Verb::List(verb) => verb.run(call)?,
-        Verb::ListInstalled => list_installed(call, None, false)?,
-        Verb::SearchInstalled(verb) => verb.run(call)?,
-        Verb::Search(verb) => verb.run(call)?,
-        Verb::Deactivate(verb) => verb.run(call)?,
-        Verb::Policy(verb) => verb.run(call)?,
-        Verb::Jobs(verb) => verb.run(call, live)?,
-        Verb::Check(verb) => verb.run(call)?,
-        Verb::Suggest(verb) => verb.run(call)?,
-        Verb::Info(verb) => verb.run(call)?,
-        Verb::Doctor(verb) => verb.run(call)?,
-        Verb::Hosts(verb) => verb.run(call)?,
-        Verb::Confine(verb) => verb.run(call)?,
-        Verb::Completions(verb) => verb.run(call)?,
-        Verb::Man => man::page(command()),
-        Verb::Complete(verb) => verb.run(call.facts, command()),
-        Verb::Trust(verb) => verb.run(call)?,
-        Verb::Approve(verb) => verb.run(call)?,
-        Verb::Enable(verb) => verb.run(call)?,
-        Verb::Disable(verb) => verb.run(call)?,
-        Verb::New(verb) => verb.run(call)?,
-        Verb::Validate(verb) => verb.run(call)?,
-        Verb::Try(verb) => verb.run(call)?,
-        Verb::Simulate(verb) => verb.run(call)?,
-        Verb::Package(verb) => verb.run(call)?,
-        Verb::Publish(verb) => verb.run(call)?,
+    run!(verb, call:
+        Install Update Remove Sync Search Show Sources List Info Check Suggest New Validate Try Simulate
+        Package Publish Proposals Trust Approve Enable Disable Scan Verify Keys Rollback Deactivate
+        Policy Doctor Config Hosts Completions SearchInstalled Confine;
         Verb::Audit(verb) if verb.summary => summarize(&verb, call)?,
         Verb::Audit(verb) => verb.run(call)?,
-        Verb::Config(verb) => verb.run(call)?,
-    })
+        Verb::Jobs(verb) => verb.run(call, live)?,
+        Verb::ListInstalled => list_installed(call, None, false)?,
+        Verb::Man => man::page(command()),
+        Verb::Complete(verb) => verb.run(call.facts, command()),
+    )
 }

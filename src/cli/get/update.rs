@@ -56,6 +56,9 @@ pub struct Update {
 impl Update {
     /// Updates the skills; a failure if one could not be.
     pub fn run(&self, call: Call) -> Answer {
+        if self.check {
+            return self.check(call);
+        }
         let mut outcomes = Outcomes::new(call);
         for (layer, names) in layers_of(call, self.scope, "update", &self.names)? {
             self.update(call, layer, &names, &mut outcomes)?;
@@ -69,7 +72,7 @@ impl Update {
     }
 
     /// Reports newer versions; a failure if a source could not be examined.
-    pub fn check(&self, call: Call) -> Answer {
+    fn check(&self, call: Call) -> Answer {
         let mut updated = Vec::new();
         for (layer, names) in layers_of(call, self.scope, "update", &self.names)? {
             let base = layer.base(call.facts);

@@ -530,9 +530,6 @@ enum Why {
     More,
 }
 
-/// What makes calls the same: the agent, the tool, its arguments.
-type Key = ((Option<Agent>, String), String);
-
 /// Calls for which nothing is suggested, by reason: how many, and one of them.
 type LeftOut = BTreeMap<Why, (usize, String)>;
 
@@ -543,8 +540,6 @@ struct Calls {
     found: Vec<Found>,
     /// Those that cannot be decided about again.
     left_out: LeftOut,
-    /// Where in `found` each is.
-    places: BTreeMap<Key, usize>,
 }
 
 impl Found {
@@ -657,17 +652,22 @@ impl Calls {
     }
 
     fn add(&mut self, found: Found, is_recorded: bool) {
-        let key = (found.agent, found.used.tool.clone());
-        let key = (key, found.used.arguments.to_string());
-        let at = match self.places.get(&key) {
-            Some(at) => *at,
-            None if self.found.len() >= CALLS => return,
-            None => {
-                self.places.insert(key, self.found.len());
-                self.found.push(found);
-                self.found.len() - 1
-            }
+        let is_same = |one: &Found| {
+            one.agent == found.agent
+                && one.used.tool == found.used.tool
+                && one.used.arguments == found.used.arguments
         };
+        let at = self
+            .found
+            .iter()
+            .position(is_same)
+            .unwrap_or(self.found.len());
+        if at == self.found.len() {
+            if at >= CALLS {
+                return;
+            }
+            self.found.push(found);
+        }
         let found = &mut self.found[at];
         found.recorded += usize::from(is_recorded);
         found.documented += usize::from(!is_recorded);

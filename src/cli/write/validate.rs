@@ -147,9 +147,6 @@ const OVERLAP: f64 = 0.75;
 /// would add nothing.
 const MOST: usize = 3;
 
-/// What is found in a skill's file: the code, the place and the message.
-type Found = (String, (usize, usize), String);
-
 /// The installed skills with which others are compared.
 pub struct Installed<'c> {
     catalog: &'c Catalog,
@@ -174,12 +171,9 @@ impl<'c> Installed<'c> {
 pub fn lint(facts: &Facts, dir: &Path, installed: &Installed) -> Vec<Finding> {
     let (mut found, source) = author::lint(dir);
     if let Some(source) = &source {
-        let mut in_file = tools_of(facts, source);
-        in_file.extend(overlaps(source, installed));
-        in_file.extend(requirements(facts, source, installed.catalog));
-        for (code, place, message) in in_file {
-            found.push(Finding::new(&code, source.file(), place, &message));
-        }
+        found.extend(tools_of(facts, source));
+        found.extend(overlaps(source, installed));
+        found.extend(requirements(facts, source, installed.catalog));
         found.extend(scripts(dir));
     }
     found.extend(scanned(dir));
@@ -190,7 +184,7 @@ pub fn lint(facts: &Facts, dir: &Path, installed: &Installed) -> Vec<Finding> {
 }
 
 /// Requirements that neither the installed skills nor those next to it meet.
-fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<Found> {
+fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<Finding> {
     let dir = source.skill.dir.canonicalize().unwrap_or_default();
     let is_beside = |written: &str| {
         // The owner of neighbouring skills is not checked; it depends on their author.
@@ -201,19 +195,18 @@ fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<Foun
     };
     let unmet = unmet(facts, installed, &source.skill, is_beside).into_iter();
     let place = source.key("requires");
-    unmet
-        .map(|unmet| (unmet.code(), place, unmet.to_string()))
-        .collect()
+    let finding = |unmet| Finding::of_diagnostic(&unmet, source.file(), place);
+    unmet.map(finding).collect()
 }
 
 /// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
-fn tools_of(facts: &Facts, source: &Source) -> Vec<Found> {
+fn tools_of(facts: &Facts, source: &Source) -> Vec<Finding> {
     let (_, restriction) = restriction_of(&facts.run, &source.skill);
     let noted = restriction.notes.iter().map(|note| {
         let place = source.words("allowed-tools", &note.entry);
-        (note.code.to_owned(), place, note.message.clone())
+        Finding::new(note.code, source.file(), place, &note.message)
     });
-    let mut found: Vec<Found> = noted.collect();
+    let mut found: Vec<Finding> = noted.collect();
     let body = source.body_text();
     for (name, offset) in mentions::named(body) {
         let here = Capability::named(name).map(Capability::tools);
@@ -229,7 +222,12 @@ fn tools_of(facts: &Facts, source: &Source) -> Vec<Found> {
             let place = source.place(source.body + offset);
             let message =
                 format!("the body speaks of `{name}`, which the skill's own list of tools forbids");
-            found.push(("tool-not-allowed".to_owned(), place, message));
+            found.push(Finding::new(
+                "tool-not-allowed",
+                source.file(),
+                place,
+                &message,
+            ));
         }
     }
     found.extend(commands(facts, source, &restriction));
@@ -252,8 +250,9 @@ fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
 }
 
 /// Commands in the body's code blocks that would be refused, by the same decision as for the host.
-fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Found> {
-    let finding = |place, message| ("command-not-allowed".to_owned(), place, message);
+fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Finding> {
+    let finding =
+        |place, message: &str| Finding::new("command-not-allowed", source.file(), place, message);
     // The skill's own scripts are run by a separate tool.
     let mut given = author::commands(source);
     given.retain(|(_, command)| !command.contains("scripts/"));
@@ -261,7 +260,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Fo
         let message =
             "the body gives shell commands, and the skill's own list of tools forbids a shell";
         let first = given.first();
-        let found = first.map(|(place, _)| finding(*place, message.to_owned()));
+        let found = first.map(|(place, _)| finding(*place, message));
         return found.into_iter().collect();
     }
     if !restriction.is_restricted() {
@@ -274,7 +273,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Fo
         let text = &part.text;
         text.starts_with(|c: char| c.is_alphanumeric() || "./~".contains(c))
     };
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<Finding> = Vec::new();
     for (place, command) in given {
         let arguments = json!({"command": command});
         let call = permission::Call {
@@ -292,15 +291,16 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Fo
             "the command `{}` in the body is refused by the skill's own list of tools",
             brief(&part.text, 80)
         );
-        if found.len() < MOST && found.iter().all(|(.., other)| *other != message) {
-            found.push(finding(place, message));
+        let finding = finding(place, &message);
+        if found.len() < MOST && found.iter().all(|other| other.message != finding.message) {
+            found.push(finding);
         }
     }
     found
 }
 
 /// Installed skills that the model could confuse with this one.
-fn overlaps(source: &Source, installed: &Installed) -> Vec<Found> {
+fn overlaps(source: &Source, installed: &Installed) -> Vec<Finding> {
     let skill = &source.skill;
     let Some(description) = &skill.description else {
         return Vec::new();
@@ -320,7 +320,7 @@ fn overlaps(source: &Source, installed: &Installed) -> Vec<Found> {
             "the description is nearly that of the installed skill `{}` (likeness {alike:.2}), so the model may take the wrong one",
             other.name
         );
-        ("description-overlap".to_owned(), place, message)
+        Finding::new("description-overlap", source.file(), place, &message)
     });
     found.take(MOST).collect()
 }
