@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use super::options::Call;
 use super::permitted::permitting;
 use super::screen::is_dumb;
 use crate::catalog::{Layer, market_at};
@@ -13,10 +14,14 @@ use crate::host::Protocol;
 use crate::marketplace::{Market, Permit};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::{Base, is_quiet, limits, process, progress, tell};
+use crate::sys::{is_quiet, limits, process, progress, tell};
 
-/// The market of the skills in `base`; `offline` uses only cached data.
-pub fn market<'a>(facts: &'a Facts, base: &'a Base, offline: bool) -> Market<'a> {
+/// The market of the skills in a layer, in which a dry run changes nothing; `offline` uses only cached
+/// data.
+pub fn market(call: Call, layer: Layer, offline: bool) -> Market {
+    let facts = call.facts;
+    // The few that a command needs last as long as it does.
+    let base = Box::leak(Box::new(layer.base(facts)));
     let deadline = || Instant::now() + Duration::from_secs(limits::HOST_CALL_SECONDS);
     Market {
         deadline: (facts.run.protocol == Some(Protocol::Stdin)).then(deadline),
@@ -25,6 +30,7 @@ pub fn market<'a>(facts: &'a Facts, base: &'a Base, offline: bool) -> Market<'a>
         progress: watched(&facts.run),
         // What one command caches, another may install.
         permit: Rc::new(Permit::new(|_, _| Ok(()), limits_sources(facts))),
+        dry_run: call.common.dry_run,
         ..market_at(facts, base)
     }
 }
@@ -41,19 +47,14 @@ pub fn watched(run: &RunContext) -> Option<fn(&str)> {
 ///
 /// # Errors
 /// When a policy cannot be read.
-pub fn market_for<'a>(
-    facts: &'a Facts,
-    base: &'a Base,
-    offline: bool,
-    layer: Layer,
-) -> Result<Market<'a>> {
+pub fn market_for(call: Call, layer: Layer, offline: bool) -> Result<Market> {
     if layer == Layer::Enterprise {
         // What root installs for everybody, everybody can read.
         process::write_for_all();
     }
     Ok(Market {
-        permit: permitting(facts, layer, "installed")?,
-        ..market(facts, base, offline)
+        permit: permitting(call.facts, layer, "installed")?,
+        ..market(call, layer, offline)
     })
 }
 

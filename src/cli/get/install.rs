@@ -110,8 +110,7 @@ impl Install {
             [] => restoring(call.facts, self.scope),
             _ => self.scope.layer(),
         };
-        let base = layer.base(call.facts);
-        let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
+        let market = market_for(call, layer, self.offline)?;
         if self.list {
             return self.list(call, &market);
         }

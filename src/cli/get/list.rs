@@ -113,8 +113,7 @@ pub struct Search {
 impl Search {
     /// The matching skills in a table.
     pub fn run(&self, call: Call) -> Result<String> {
-        let base = Layer::Plugin.base(call.facts);
-        let market = market(call.facts, &base, self.offline);
+        let market = market(call, Layer::Plugin, self.offline);
         let listed = market.search(&self.words, &mut note)?;
         if call.common.json {
             return json::list("skills", &listed);

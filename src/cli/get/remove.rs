@@ -30,8 +30,7 @@ impl Remove {
 
     fn remove(&self, call: Call, written: &str) -> Result<String> {
         let layer = layer_of(call, self.scope, "remove", written)?;
-        let base = layer.base(call.facts);
-        let market = market(call.facts, &base, false).dry(call.common.dry_run);
+        let market = market(call, layer, false);
         if let Ok(name) = market.installed(written) {
             permits_loss(call.facts, layer, &name)?;
         }

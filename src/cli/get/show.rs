@@ -38,8 +38,7 @@ impl Show {
             reading: self.reading,
             ..InstallOptions::default()
         };
-        let base = Layer::Plugin.base(call.facts);
-        let market = market(call.facts, &base, self.offline);
+        let market = market(call, Layer::Plugin, self.offline);
         if let Some(path) = &self.file {
             let read = |reference: &str| {
                 let bytes = market.cat(reference, path, &options, &mut note)?;

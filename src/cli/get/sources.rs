@@ -34,8 +34,7 @@ pub enum Sources {
 impl Sources {
     /// Changes or lists the sources; a failure if one could not be updated.
     pub fn run(&self, call: Call) -> Answer {
-        let base = Layer::Plugin.base(call.facts);
-        let market = market(call.facts, &base, false).dry(call.common.dry_run);
+        let market = market(call, Layer::Plugin, false);
         match self {
             Self::Add { references, name } => {
                 if name.is_some() && references.len() > 1 {

@@ -82,8 +82,7 @@ impl Sync {
                 .into());
         }
         let mut confirm = deciding(call, self.findings, layer, None)?;
-        let base = layer.base(call.facts);
-        let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
+        let market = market_for(call, layer, self.offline)?;
         let mut outcomes = Outcomes::new(call);
         let mut new = Vec::new();
         for (name, done) in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
@@ -149,8 +148,7 @@ impl Sync {
     }
 
     fn sync(&self, call: Call, layer: Layer) -> Result<Vec<Synced>> {
-        let base = layer.base(call.facts);
-        let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
+        let market = market_for(call, layer, self.offline)?;
         let list = match &self.list {
             Some(list) if list.starts_with("oci://") => SyncList::Collection(list.clone()),
             Some(path) => SyncList::File(Path::new(path).to_owned()),

@@ -75,8 +75,7 @@ impl Update {
     fn check(&self, call: Call) -> Answer {
         let mut updated = Vec::new();
         for (layer, names) in layers_of(call, self.scope, "update", &self.names)? {
-            let base = layer.base(call.facts);
-            let market = market_for(call.facts, &base, false, layer)?.dry(true);
+            let market = market_for(call, layer, false)?.dry(true);
             let options = UpdateOptions::default();
             updated.extend(market.update(&names, options, &mut |_| Ok(false))?);
         }
@@ -138,8 +137,7 @@ impl Update {
             }
             consenting.to_update(difference, self.allow_downgrade)
         };
-        let base = layer.base(call.facts);
-        let market = market_for(call.facts, &base, self.offline, layer)?.dry(call.common.dry_run);
+        let market = market_for(call, layer, self.offline)?;
         let updated = market.update(names, options, &mut agree)?;
         if !call.common.dry_run {
             record(call.facts, &updated, layer);

@@ -73,8 +73,7 @@ impl Info {
                 return Ok(details(call, &catalog, entry));
             }
             let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
-            let base = entry.layer.base(call.facts);
-            let history = market(call.facts, &base, self.offline).history(&name)?;
+            let history = market(call, entry.layer, self.offline).history(&name)?;
             Ok(Told {
                 text: shown_history(&history),
                 json: json!(history),

@@ -44,7 +44,7 @@ impl Scan {
         let mut all = Vec::new();
         let mut failed = Outcomes::new(call);
         for target in &self.targets {
-            match self.scan(call.facts, target) {
+            match self.scan(call, target) {
                 Ok(scanned) => all.extend(scanned),
                 Err(error) => failed.push(target, Err(error)),
             }
@@ -61,7 +61,8 @@ impl Scan {
     }
 
     /// The findings about the skills at a target. What is installed is never looked for in a source.
-    fn scan(&self, facts: &Facts, target: &str) -> Result<Vec<Scanned>> {
+    fn scan(&self, call: Call, target: &str) -> Result<Vec<Scanned>> {
+        let facts = call.facts;
         let catalog = Catalog::naming(facts, target);
         let found = match meant(facts, &catalog, target)? {
             Meant::Installed(entry) => Some((entry.name(), entry.dir.clone())),
@@ -78,8 +79,7 @@ impl Scan {
                 findings: scan_directory(&dir),
             }]);
         }
-        let base = Layer::Plugin.base(facts);
-        let scanned = market(facts, &base, self.offline).scan(target, &mut note);
+        let scanned = market(call, Layer::Plugin, self.offline).scan(target, &mut note);
         let scanned = scanned.map_err(|error| {
             // A bare name most likely means an installed skill.
             match catalog.nearest(target) {

@@ -34,8 +34,7 @@ impl Verify {
         let (mut verified, mut failed) = (Vec::new(), Outcomes::new(call));
         let mut unsigned = Vec::new();
         for (layer, names) in &by_layer {
-            let base = layer.base(call.facts);
-            let market = market(call.facts, &base, false);
+            let market = market(call, *layer, false);
             let before = verified.len();
             if names.is_empty() {
                 verified.extend(market.verify(&[])?);
@@ -140,8 +139,7 @@ fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {
     let mut outcomes = Outcomes::new(call);
     let mut has_any = false;
     for (layer, names) in by_layer {
-        let base = layer.base(call.facts);
-        let market = market_for(call.facts, &base, false, *layer)?.dry(call.common.dry_run);
+        let market = market_for(call, *layer, false)?;
         has_any |= !market.entries()?.is_empty();
         for one in market.repair(names, &mut note)? {
             outcomes.push(

@@ -72,12 +72,10 @@ impl Publish {
             key_used = signed.as_ref().map(|signed| signed.key.to_string());
             artifacts.push(Artifact::new(skill, name.as_str(), files.layer()?, signed));
         }
-        let base = Layer::Plugin.base(call.facts);
         let market = Market {
             permit: permitting(call.facts, Layer::Plugin, "published")?,
-            ..market(call.facts, &base, false)
+            ..market(call, Layer::Plugin, false)
         };
-        let market = market.dry(call.common.dry_run);
         let done = market.publish(to, &artifacts, self.collection.as_deref())?;
         let what = match (&self.collection, &*artifacts) {
             (None, [one]) => format!("`{}`", one.name),
