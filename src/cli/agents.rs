@@ -105,10 +105,8 @@ fn share_one(shared: &Shared, name: &str, agents: &[Agent], dry_run: bool) -> St
     let done = names.map_or(Ok(Vec::new()), |(directory, listed)| {
         shared.share(&directory, &listed, agents, dry_run)
     });
-    done.map_or_else(
-        |error| noted(&error),
-        |links| links.iter().map(|it| line(it, dry_run)).collect(),
-    )
+    let said = done.map(|links| links.iter().map(|it| line(it, dry_run)).collect());
+    said.unwrap_or_else(|error| noted(&error))
 }
 
 /// What became of a link, or would, as a line; empty if it was there.
@@ -141,10 +139,8 @@ pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
     let withdrawn =
         Shared::of(call.facts, layer).map(|it| it.withdraw(name.entry(), call.common.dry_run));
     let links = withdrawn.unwrap_or(Ok(Vec::new()));
-    links.map_or_else(
-        |error| noted(&error),
-        |links| lines(&links, call.common.dry_run),
-    )
+    let said = links.map(|links| lines(&links, call.common.dry_run));
+    said.unwrap_or_else(|error| noted(&error))
 }
 
 /// Has the connected agents find a skill that was restored, and says so.

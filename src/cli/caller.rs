@@ -102,10 +102,8 @@ pub fn decided_by_a_person(call: Call) -> Result<()> {
     if std::io::stdin().is_terminal() {
         return Ok(());
     }
-    let text = format!(
-        "only a person at a terminal can run `agent-skills {}`",
-        call.command()
-    );
+    let command = call.command();
+    let text = format!("only a person at a terminal can run `agent-skills {command}`");
     // Read only where it decides: what is read is not read again after a change.
     let config = call.facts.config().map_err(|unreadable| {
         unreadable.context(format!("{text}, and whether a script may is not known"))
@@ -130,10 +128,8 @@ pub fn only_for_people(agent: Option<&AgentAbove>, call: Call) -> Error {
              the same",
         );
     };
-    let text = format!(
-        "{text}, and this runs below `{name}` (process {})",
-        process.pid
-    );
+    let pid = process.pid;
+    let text = format!("{text}, and this runs below `{name}` (process {pid})");
     Error::new(text).hint(format!(
         "run it in a terminal that `{name}` did not start; a model asks its user to"
     ))

@@ -137,10 +137,8 @@ impl Offered {
             [_] => install.to_owned(),
             _ => format!("{install} --skill NAME"),
         };
-        format!(
-            "{rows}install one: {}\n",
-            through_host(&call.facts.run, &one)
-        )
+        let command = through_host(&call.facts.run, &one);
+        format!("{rows}install one: {command}\n")
     }
 }
 

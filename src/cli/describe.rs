@@ -53,15 +53,13 @@ pub fn describe_difference(difference: &Difference, names: ToolNames) -> String 
     let mut row = |label: &str, said: &str| {
         let _ = writeln!(text, "    {label:12}  {said}");
     };
+    let usable = newly_usable(&difference.powers, names);
     for (label, items) in [
         ("new files", some(&difference.added)),
         ("changed", some(&difference.changed)),
         ("gone", some(&difference.removed)),
         ("new scripts", list(&difference.new_scripts)),
-        (
-            "may also use",
-            list(&newly_usable(&difference.powers, names)),
-        ),
+        ("may also use", list(&usable)),
         ("can do more", list(&difference.new_powers)),
     ] {
         if !items.is_empty() {
@@ -75,12 +73,8 @@ pub fn describe_difference(difference: &Difference, names: ToolNames) -> String 
         row("signer", &signed(checked));
     }
     let fork = difference.provenance.as_deref().and_then(doubt);
-    for doubt in difference
-        .regress()
-        .map(ToString::to_string)
-        .into_iter()
-        .chain(fork)
-    {
+    let regress = difference.regress().map(ToString::to_string);
+    for doubt in regress.into_iter().chain(fork) {
         row("warning", &doubt);
     }
     if difference.edited {

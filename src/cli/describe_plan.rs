@@ -145,10 +145,8 @@ impl Described<'_> {
         let signature = self.skill.signature.as_ref();
         rows.extend(signature.map(|checked| ("signer", signed(checked))));
         if !scripts.is_empty() {
-            rows.push((
-                "scripts",
-                self.names(scripts.iter(), SCRIPT_LINES, ("", "more script")),
-            ));
+            let scripts = self.names(scripts.iter(), SCRIPT_LINES, ("", "more script"));
+            rows.push(("scripts", scripts));
         }
         rows.extend(tools(&self.skill.name, powers, self.names));
         let says = powers.remarks().into_iter();
@@ -160,11 +158,8 @@ impl Described<'_> {
             .chain(&self.skill.dropped)
             .collect();
         let shown = self.shown(REMARKS, remarks.len());
-        rows.extend(
-            remarks[..shown]
-                .iter()
-                .map(|remark| ("note", one_line(remark))),
-        );
+        let remark = |remark: &&String| ("note", one_line(remark));
+        rows.extend(remarks[..shown].iter().map(remark));
         rows.extend(self.more(remarks.len() - shown, "more note"));
         // The worst come first.
         let severe = |finding: &&Finding| finding.severity >= Severity::High;
@@ -198,10 +193,8 @@ impl Described<'_> {
     /// How many more of something there are, and which command shows them.
     fn more(&self, left: usize, what: &str) -> Option<(&'static str, String)> {
         let show = self.show.as_ref().filter(|_| left > 0)?;
-        Some((
-            "",
-            format!("and {}: `agent-skills {show}`", count(left, what)),
-        ))
+        let more = count(left, what);
+        Some(("", format!("and {more}: `agent-skills {show}`")))
     }
 
     /// The names that fit into so many lines behind a text, and how many more there are.

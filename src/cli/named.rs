@@ -73,11 +73,8 @@ fn of_an_agent(run: &RunContext, written: &str) -> Result<Option<PathBuf>> {
     let Some(other) = other.filter(|other| found.as_ref() != Some(&real(other))) else {
         return Ok(found);
     };
-    let text = format!(
-        "another agent has a skill `{}` in `{}`",
-        quoted(written),
-        other.display()
-    );
+    let (name, other) = (quoted(written), other.display());
+    let text = format!("another agent has a skill `{name}` in `{other}`");
     Err(Error::new(text).hint("give the directory of the one that is meant"))
 }
 
@@ -143,11 +140,8 @@ pub fn layer_of(call: Call, scope: Scope, verb: &str, written: &str) -> Result<L
         [only] => Ok(only),
         _ => {
             let names: Vec<&str> = layers.iter().map(|layer| layer.as_str()).collect();
-            let text = format!(
-                "the skill `{}` is in several layers: {}",
-                written.escape_debug(),
-                names.join(", ")
-            );
+            let (name, all) = (written.escape_debug(), names.join(", "));
+            let text = format!("the skill `{name}` is in several layers: {all}");
             let command = |layer: &str| {
                 let words = pasted(&[verb, written, "--layer", layer]);
                 format!("`agent-skills {words}`")

@@ -74,12 +74,8 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
         refuse_if(refuses_skill(policies, layer, name, (name, version)))?;
         let from = skill.provenance.as_deref();
         let address = from.and_then(|from| from.address.as_deref());
-        permits_source_of(
-            policies,
-            layer,
-            name,
-            (from.map(|from| &*from.source), address),
-        )?;
+        let source = (from.map(|from| &*from.source), address);
+        permits_source_of(policies, layer, name, source)?;
     }
     permits_findings(policies, "installed", findings(plan))
 }
@@ -195,10 +191,8 @@ pub fn permits_loss(facts: &Facts, layer: Layer, name: &InstalledName) -> Result
     let Some((policy, _)) = meant else {
         return Ok(());
     };
-    let text = format!(
-        "the policy `{}` requires the skill `{name}`",
-        policy.display()
-    );
+    let policy = policy.display();
+    let text = format!("the policy `{policy}` requires the skill `{name}`");
     Err(Error::new(text).hint("ask the administrator of this machine"))
 }
 

@@ -16,20 +16,16 @@ pub fn signed(checked: &Checked) -> String {
     let since = match (&checked.signature, checked.since) {
         (Signature::Good(_), Some(since)) => {
             let local = Moment(since).local();
-            format!(
-                " (known since {})",
-                local.split(' ').next().unwrap_or_default()
-            )
+            let day = local.split(' ').next().unwrap_or_default();
+            format!(" (known since {day})")
         }
         (Signature::Good(signer), None) if signer.principal.is_none() => {
             " (not known until now)".to_owned()
         }
         _ => String::new(),
     };
-    let unmet = checked
-        .unmet
-        .as_ref()
-        .map_or_else(String::new, |why| format!("; {why}"));
+    let unmet = checked.unmet.as_ref();
+    let unmet = unmet.map_or_else(String::new, |why| format!("; {why}"));
     one_line(&format!("{}{since}{unmet}", checked.signature))
 }
 

@@ -166,12 +166,8 @@ impl Install {
                 continue;
             }
             let name = offered_name(&new.dir, &skill);
-            set(
-                call.facts,
-                &["visibility".to_owned(), name.to_string()],
-                "on",
-                false,
-            )?;
+            let key = ["visibility".to_owned(), name.to_string()];
+            set(call.facts, &key, "on", false)?;
             text.push_str("  note: it is offered to the model, as you agreed\n");
         }
         Ok(())

@@ -43,10 +43,8 @@ impl Remove {
         };
         let gone = market.remove(written, agrees)?;
         let shown = listed_name(&gone.name);
-        let (removed, brings) = (
-            call.would("removed", "remove"),
-            call.would("brings", "bring"),
-        );
+        let removed = call.would("removed", "remove");
+        let brings = call.would("brings", "bring");
         if !call.common.dry_run {
             let event = Event::new("remove")
                 .with("skill", &*gone.name)

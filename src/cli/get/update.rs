@@ -130,10 +130,8 @@ impl Update {
             let shown = difference.needs_consent()
                 || difference.regress().is_some() && !self.allow_downgrade;
             if self.diff && !shown {
-                tell(format_args!(
-                    "{}",
-                    describe_difference(difference, consenting.names)
-                ));
+                let difference = describe_difference(difference, consenting.names);
+                tell(format_args!("{difference}"));
             }
             consenting.to_update(difference, self.allow_downgrade)
         };
@@ -153,10 +151,7 @@ impl Update {
             push(outcomes, one, consenting.names);
         }
         for one in repaired? {
-            outcomes.push(
-                &one.name,
-                Ok(restored(call.facts, call.common, &one, layer)),
-            );
+            outcomes.push(&one.name, Ok(restored(call, &one, layer)));
         }
         Ok(())
     }

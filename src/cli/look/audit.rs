@@ -129,9 +129,9 @@ pub fn each_since(
 /// Reports unreadable lines to a person.
 pub fn tell_torn(torn: usize) {
     if torn > 0 {
+        let lines = count(torn, "line");
         warn(format_args!(
-            "{} of the audit log cannot be read and left out",
-            count(torn, "line")
+            "{lines} of the audit log cannot be read and left out"
         ));
     }
 }

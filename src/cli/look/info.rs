@@ -113,10 +113,8 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> Told {
     };
     lines.add("name", Some(&report.name));
     let tool = report.tool.as_deref();
-    lines.add(
-        "tool",
-        tool.or((!report.offered).then_some("none: it is not offered")),
-    );
+    let none = (!report.offered).then_some("none: it is not offered");
+    lines.add("tool", tool.or(none));
     // Omit this for a skill that is unreadable or must not be shown.
     let is_told = report.tokens.is_some();
     let description = report.description.as_deref();
@@ -159,11 +157,8 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> Told {
     of_restriction(&report, &mut lines);
     for found in &report.diagnostics {
         for line in call.screen.hanging("", &remark(found), 2).lines() {
-            let _ = writeln!(
-                lines.text,
-                "{}",
-                call.screen.paint(line, found.level.into())
-            );
+            let line = call.screen.paint(line, found.level.into());
+            lines.text.extend([&*line, "\n"]);
         }
     }
     let more = json!({
@@ -413,12 +408,8 @@ fn files(call: Call, entry: &Entry) -> Result<Told> {
     let sizes: Vec<u64> = nodes.iter().filter_map(|node| node.bytes).collect();
     let bytes: u64 = sizes.iter().sum();
     let more = if cut { ", and more" } else { "" };
-    let _ = writeln!(
-        text,
-        "{}, {}{more}",
-        count(sizes.len(), "file"),
-        size(bytes)
-    );
+    let (files, all) = (count(sizes.len(), "file"), size(bytes));
+    let _ = writeln!(text, "{files}, {all}{more}");
     let json = json!({
         "name": entry.name(),
         "path": path,

@@ -215,11 +215,8 @@ impl SearchInstalled {
         }
         let more = found.saturating_sub(FOUND_SKILLS);
         if more > 0 {
-            let _ = writeln!(
-                text,
-                "{}: more words find fewer.",
-                counted(more, "more matches", "more match")
-            );
+            let more = counted(more, "more matches", "more match");
+            let _ = writeln!(text, "{more}: more words find fewer.");
         }
         // The host may not know its tool yet.
         if facts.run.protocol.is_some() {

@@ -281,10 +281,8 @@ fn answer(summary: &Summary) -> Value {
 /// The figures as data, in which "" is that it was not used.
 fn value(figures: &Figures) -> Value {
     let last = figures.last_used.map(|moment| moment.to_string());
-    with(
-        json!(figures),
-        json!({"last_used": last.unwrap_or_default()}),
-    )
+    let last = json!({"last_used": last.unwrap_or_default()});
+    with(json!(figures), last)
 }
 
 fn rows(key: &str, tally: &Tally<Figures>) -> Vec<Value> {
@@ -401,10 +399,8 @@ fn of_each(title: &str, tally: &Tally<Figures>) -> String {
     let row = |(name, one): (&String, &Figures)| {
         let last = one.last_used.map(|last| date(last.0 / DAY));
         let cells = of(one).map(|(.., value)| value);
-        (
-            name.clone(),
-            cells.chain([last.unwrap_or_default()]).collect(),
-        )
+        let cells = cells.chain([last.unwrap_or_default()]);
+        (name.clone(), cells.collect())
     };
     html_table(title, &columns, used.into_iter().map(row))
 }

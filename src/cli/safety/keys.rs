@@ -278,10 +278,8 @@ pub fn add(call: Call, added: &Added) -> Result<String> {
     let (listed, fingerprint) = listed(call.facts, &line)?;
     let (file, shown) = place(&call.facts.run, added.file.as_deref(), false);
     if let Some(revoked) = revoked_in(call.facts, &fingerprint)? {
-        let text = format!(
-            "the key {fingerprint} is revoked in `{}`",
-            revoked.display()
-        );
+        let revoked = revoked.display();
+        let text = format!("the key {fingerprint} is revoked in `{revoked}`");
         return Err(Error::new(text).hint("its owner has to make a new one"));
     }
     let there = signers(call.facts, &file)?;

@@ -142,10 +142,7 @@ fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {
         let market = market_for(call, *layer, false)?;
         has_any |= !market.entries()?.is_empty();
         for one in market.repair(names, &mut note)? {
-            outcomes.push(
-                &one.name,
-                Ok(restored(call.facts, call.common, &one, *layer)),
-            );
+            outcomes.push(&one.name, Ok(restored(call, &one, *layer)));
         }
     }
     if outcomes.is_empty() && !call.common.json {
@@ -156,15 +153,15 @@ fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {
 }
 
 /// Records that a skill was restored, and says so.
-pub fn restored(facts: &Facts, common: Common, skill: &Synced, layer: Layer) -> String {
+pub fn restored(call: Call, skill: &Synced, layer: Layer) -> String {
     let (name, shown) = (&*skill.name, listed_name(&skill.name));
-    if common.dry_run {
+    if call.common.dry_run {
         return format!("would restore `{shown}`\n");
     }
     let event = Event::new("restore")
         .with("skill", name)
         .with("commit", skill.to.clone());
-    facts.record(event.with("layer", layer.as_str()));
+    call.facts.record(event.with("layer", layer.as_str()));
     let kept = skill.stashed.as_ref();
     let kept = kept.map(|place| format!("; your changes are kept in {}", one_line(place)));
     format!("`{shown}` was restored{}\n", kept.unwrap_or_default())
@@ -181,11 +178,13 @@ fn state_of(skill: &Verified) -> String {
     for why in [&skill.why, &skill.remedy].into_iter().flatten() {
         let _ = writeln!(text, "  {}", one_line(why));
     }
-    for (label, paths) in [
-        ("changed", &skill.changed),
-        ("missing", &skill.missing),
-        ("extra", &skill.extra),
-    ] {
+    let Verified {
+        changed,
+        missing,
+        extra,
+        ..
+    } = skill;
+    for (label, paths) in [("changed", changed), ("missing", missing), ("extra", extra)] {
         for path in paths {
             let _ = writeln!(text, "  {label} {}", one_line(path));
         }

@@ -81,11 +81,8 @@ fn set_values(call: Call, key: &[String], values: &[&str]) -> Result<String> {
     let value = value(key, values)?;
     set(call.facts, key, &value, call.common.dry_run)?;
     if call.common.dry_run {
-        return Ok(format!(
-            "would set {} to {}\n",
-            joined(key),
-            one_line(&value)
-        ));
+        let (key, value) = (joined(key), one_line(&value));
+        return Ok(format!("would set {key} to {value}\n"));
     }
     told(call, key)
 }
@@ -101,12 +98,8 @@ fn unset(call: Call, key: &[String]) -> Result<String> {
     let unset = unset_key(&file, key, call.common.dry_run, &check);
     unset.map_err(|error| unchanged(key, error.or_hint(hint)))?;
     if call.common.dry_run {
-        let file = file.display().to_string();
-        return Ok(format!(
-            "would remove {} from {}\n",
-            joined(key),
-            one_line(&file)
-        ));
+        let (key, file) = (joined(key), file.display().to_string());
+        return Ok(format!("would remove {key} from {}\n", one_line(&file)));
     }
     Ok(told(call, key).unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
 }
@@ -227,10 +220,8 @@ fn list(call: Call) -> Result<String> {
         let (what, takes) = (about.unwrap_or_default(), values.unwrap_or_default());
         let line = format!("{} = {value}  # {what}: {takes}{from}", setting.key);
         text += &call.screen.hanging("", &line, INDENT);
-        listed.push(with(
-            json!(setting),
-            json!({"about": about, "values": values}),
-        ));
+        let known = json!({"about": about, "values": values});
+        listed.push(with(json!(setting), known));
     }
     for key in KEYS.iter().filter(|key| key.is_table()) {
         let line = format!("  # {}: {}", key.about, key.values);
@@ -324,10 +315,8 @@ fn open(run: &RunContext, file: &Path) -> Result<()> {
     if status.success() {
         return Ok(());
     }
-    let text = format!(
-        "the editor `{}` failed: nothing was saved",
-        editor.escape_debug()
-    );
+    let editor = editor.escape_debug();
+    let text = format!("the editor `{editor}` failed: nothing was saved");
     Err(Error::new(text).hint("set `VISUAL` or `EDITOR` to one that is installed"))
 }
 

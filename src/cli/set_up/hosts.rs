@@ -134,10 +134,8 @@ fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<St
     }
     let shown = format!("{}{links}{notes}", diff(&change));
     if call.common.dry_run {
-        return Ok(format!(
-            "would connect {agent} for {}:\n{shown}",
-            whom(scope)
-        ));
+        let whom = whom(scope);
+        return Ok(format!("would connect {agent} for {whom}:\n{shown}"));
     }
     let words = ("Connect", "connected");
     apply(call, (&change, &shown), (agent, scope), words)?;
@@ -150,10 +148,8 @@ fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<St
     } else {
         format!("but it does not ask yet: {}", missing.join("; "))
     };
-    let mut said = format!(
-        "connected {agent} for {}: `{path}`; {outcome}\n",
-        whom(scope)
-    );
+    let whom = whom(scope);
+    let mut said = format!("connected {agent} for {whom}: `{path}`; {outcome}\n");
     match scope {
         Scope::User => said += &share(call, agent, &OWN, false)?,
         // Those links are part of the project.
@@ -304,11 +300,8 @@ fn diff(change: &Change) -> String {
     let (before, after) = change.texts();
     let name = |text: Option<&str>| text.map_or("/dev/null", |_| &path).to_owned();
     let names = (name(before), name(after));
-    unified_diff(
-        (&names.0, &names.1),
-        before.unwrap_or_default(),
-        after.unwrap_or_default(),
-    )
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    unified_diff((&names.0, &names.1), before, after)
 }
 
 /// Writes a directory in the format of Claude Code's plugins.

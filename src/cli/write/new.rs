@@ -48,10 +48,8 @@ impl New {
         let (parent, base) = parent(call.facts, self);
         let dir = parent.join(name.as_str());
         let taken = || {
-            let text = format!(
-                "`{}` exists already, and nothing is overwritten",
-                dir.display()
-            );
+            let dir = dir.display();
+            let text = format!("`{dir}` exists already, and nothing is overwritten");
             Error::new(text).hint("choose another name, or another place with --dir")
         };
         if dir.symlink_metadata().is_ok() {
@@ -62,11 +60,8 @@ impl New {
         let files = scaffold(&wish);
         if call.common.dry_run {
             let shown = near(&call.facts.run, &dir);
-            return Ok(format!(
-                "would write {}: {}\n",
-                shown.display(),
-                paths(&files)
-            ));
+            let (shown, paths) = (shown.display(), paths(&files));
+            return Ok(format!("would write {shown}: {paths}\n"));
         }
         let made = make(&parent, base, installed.entry(), &files);
         made.map_err(|error| {

@@ -35,11 +35,8 @@ pub struct Package {
 impl Package {
     /// Writes the packages and lists their content.
     pub fn run(&self, call: Call) -> Answer {
-        let progress = Progress::new(
-            "packing skills",
-            self.skills.len(),
-            watched(&call.facts.run),
-        );
+        let (all, show) = (self.skills.len(), watched(&call.facts.run));
+        let progress = Progress::new("packing skills", all, show);
         let mut done = 0;
         Outcomes::of_each(call, &self.skills, |skill| {
             progress.at(done);

@@ -95,10 +95,8 @@ fn approve(call: Call, proposal: &Proposal, findings: Findings) -> Result<String
                     ..difference.clone()
                 };
                 if call.common.dry_run {
-                    tell(format_args!(
-                        "{}",
-                        describe_difference(&difference, consenting.names)
-                    ));
+                    let difference = describe_difference(&difference, consenting.names);
+                    tell(format_args!("{difference}"));
                     is_possible.set(true);
                     return Ok(false);
                 }
@@ -133,10 +131,8 @@ fn approve(call: Call, proposal: &Proposal, findings: Findings) -> Result<String
                 return Ok(format!("would create the skill `{skill}`\n"));
             }
             created?;
-            (
-                call.facts.run.dirs.skills().join(skill),
-                format!("remove {skill}"),
-            )
+            let dir = call.facts.run.dirs.skills().join(skill);
+            (dir, format!("remove {skill}"))
         }
     };
     call.facts.record(proposal_event(proposal, "approved"));
@@ -172,10 +168,9 @@ fn reject(call: Call, proposal: &Proposal, reason: Option<&str>) -> Result<Strin
     let event = proposal_event(proposal, "rejected");
     call.facts
         .record(event.with("reason", reason.map(str::to_owned)));
+    let (id, skill) = (&proposal.id, one_line(&proposal.skill));
     Ok(format!(
-        "the proposal {} is rejected; `{}` is as it was\n",
-        proposal.id,
-        one_line(&proposal.skill)
+        "the proposal {id} is rejected; `{skill}` is as it was\n"
     ))
 }
 

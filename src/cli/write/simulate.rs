@@ -66,11 +66,8 @@ fn shown(file: &str, plays: &[Played], is_recorded: bool) -> String {
             show_step(&mut text, at + 1, step);
         }
         let (all, failed) = (play.steps.len(), play.failed());
-        let _ = writeln!(
-            text,
-            "  {} as expected, {failed} not",
-            count(all - failed, "step")
-        );
+        let good = count(all - failed, "step");
+        let _ = writeln!(text, "  {good} as expected, {failed} not");
     }
     if is_recorded {
         let _ = writeln!(text, "the answers were written into {file}");
@@ -100,10 +97,7 @@ fn show_step(text: &mut String, number: usize, step: &PlayedStep) {
     }
     let more = lines.len().saturating_sub(SHOWN);
     if more > 0 {
-        let _ = writeln!(
-            text,
-            "       | and {} (--json shows all)",
-            count(more, "more line")
-        );
+        let more = count(more, "more line");
+        let _ = writeln!(text, "       | and {more} (--json shows all)");
     }
 }

@@ -84,10 +84,8 @@ fn by_name(facts: &Facts, written: &Path) -> Result<Option<PathBuf>> {
     Ok(match meant(facts, &catalog, name)? {
         Meant::Installed(entry) => {
             if entry.is_concealed() {
-                let text = format!(
-                    "`{}` comes with a project that is not trusted",
-                    quoted(name)
-                );
+                let name = quoted(name);
+                let text = format!("`{name}` comes with a project that is not trusted");
                 return Err(Error::new(text).hint("give its directory to look at it all the same"));
             }
             tell_which(name, &entry.dir);
@@ -222,12 +220,8 @@ fn tools_of(facts: &Facts, source: &Source) -> Vec<Finding> {
             let place = source.place(source.body + offset);
             let message =
                 format!("the body speaks of `{name}`, which the skill's own list of tools forbids");
-            found.push(Finding::new(
-                "tool-not-allowed",
-                source.file(),
-                place,
-                &message,
-            ));
+            let (code, file) = ("tool-not-allowed", source.file());
+            found.push(Finding::new(code, file, place, &message));
         }
     }
     found.extend(commands(facts, source, &restriction));

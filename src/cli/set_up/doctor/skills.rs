@@ -135,12 +135,9 @@ fn remarks(report: &Report) -> Option<Check> {
     let found = found.filter(|found| found.level > Level::Note);
     let mut codes: Vec<&str> = found.map(|found| found.code.as_str()).collect();
     codes.dedup();
-    let text = format!(
-        "`{}` loads with warnings: {}",
-        report.name,
-        codes.join(", ")
-    );
-    let remedy = format!("`agent-skills info {}` says more", report.name);
+    let (name, all) = (&report.name, codes.join(", "));
+    let text = format!("`{name}` loads with warnings: {all}");
+    let remedy = format!("`agent-skills info {name}` says more");
     (report.offered && !codes.is_empty()).then(|| Check::warn("skill-odd", text, remedy))
 }
 
@@ -175,10 +172,8 @@ fn cut(disclosure: &Disclosure) -> Option<Check> {
         (number > 0).then(|| format!("{number} {how}"))
     });
     let counts: Vec<String> = counts.collect();
-    let text = format!(
-        "the prompt has no room for every description: {}",
-        counts.join(", ")
-    );
+    let all = counts.join(", ");
+    let text = format!("the prompt has no room for every description: {all}");
     let remedy = "`list --long` shows which: shorten descriptions, or disable skills";
     (!counts.is_empty()).then(|| Check::warn("prompt-full", text, remedy))
 }
@@ -260,11 +255,8 @@ pub fn links(facts: &Facts) -> Vec<Check> {
         };
         // An unreadable lockfile is told elsewhere.
         let links = agents::share_installed(facts, layer, its, true).unwrap_or_default();
-        checks.extend(
-            links
-                .into_iter()
-                .filter_map(|it| unlinked(facts, layer, it)),
-        );
+        let links = links.into_iter();
+        checks.extend(links.filter_map(|it| unlinked(facts, layer, it)));
         let dangling = Shared::of(facts, layer).map(|shared| shared.remove_dangling(true));
         for link in dangling.and_then(Result::ok).into_iter().flatten() {
             let path = link.path.display().to_string();
