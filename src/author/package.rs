@@ -304,9 +304,8 @@ pub fn lint_manifest(skill: &Skill) -> Option<Finding> {
     let packed = package(&skill.dir, skill.name.as_str()).ok()?;
     // An executable one would be a program, and an install refuses it.
     let is_own = |path: &str, digest: &str| is_signature_file(path) && !digest.ends_with("+x");
-    let own = packed
-        .digests()
-        .filter(|(path, digest)| is_own(path, digest));
+    let own = packed.digests();
+    let own = own.filter(|(path, digest)| is_own(path, digest));
     let own: Vec<String> = own.map(|(_, digest)| digest.to_owned()).collect();
     let why = signed.differs(&skill.authors_name(), packed.digests(), &own)?;
     let why = format!("the manifest is not of these files: {why}");

@@ -73,9 +73,8 @@ fn block_list(list: &str, entries: &[String]) -> Option<String> {
     let item = list.lines().rfind(is_item)?;
     let indent = &item[..item.len() - item.trim_start().len()];
     let end = if list.contains("\r\n") { "\r\n" } else { "\n" };
-    let lines = entries
-        .iter()
-        .map(|entry| format!("{end}{indent}- {}", scalar(entry)));
+    let lines = entries.iter();
+    let lines = lines.map(|entry| format!("{end}{indent}- {}", scalar(entry)));
     Some(list.to_owned() + &lines.collect::<String>())
 }
 

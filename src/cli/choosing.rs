@@ -72,9 +72,8 @@ fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<V
     let (number, reference) = (candidates.len(), one_line(reference));
     let question = format!("Which of the {number} skills of {reference}?");
     let chosen = |marked: &[ListOption<&String>]| {
-        let names = marked
-            .iter()
-            .map(|one| one_line(&candidates[one.index].name));
+        let names = marked.iter();
+        let names = names.map(|one| one_line(&candidates[one.index].name));
         names.collect::<Vec<_>>().join(", ")
     };
     let at_least_one = |marked: &[ListOption<&String>]| {
@@ -147,10 +146,8 @@ fn listed(candidates: &[Candidate], screen: Screen, command: &str) -> String {
     let mut text = String::new();
     for one in candidates {
         let name = screen.paint(&one_line(&one.name), Paint::Bold);
-        let group = one
-            .plugin
-            .as_deref()
-            .map(|group| format!(" (of {})", one_line(group)));
+        let group = one.plugin.as_deref();
+        let group = group.map(|group| format!(" (of {})", one_line(group)));
         let mark = mark(one);
         let line = format!("  {name}{} {mark}", group.unwrap_or_default());
         text.extend([line.trim_end(), "\n"]);

@@ -33,9 +33,8 @@ pub fn short(commit: &str) -> &str {
 
 /// A branch or tag without what git puts before it; a commit as [`short`].
 pub fn short_ref(rev: &str) -> &str {
-    let named = ["refs/tags/", "refs/heads/"]
-        .iter()
-        .find_map(|kind| rev.strip_prefix(kind));
+    let mut kinds = ["refs/tags/", "refs/heads/"].iter();
+    let named = kinds.find_map(|kind| rev.strip_prefix(kind));
     named.unwrap_or_else(|| short(rev))
 }
 

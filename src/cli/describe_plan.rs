@@ -151,12 +151,8 @@ impl Described<'_> {
         rows.extend(tools(&self.skill.name, powers, self.names));
         let says = powers.remarks().into_iter();
         rows.extend(says.map(|says| ("says", one_line(&says))));
-        let remarks: Vec<&String> = self
-            .skill
-            .warnings
-            .iter()
-            .chain(&self.skill.dropped)
-            .collect();
+        let remarks = self.skill.warnings.iter().chain(&self.skill.dropped);
+        let remarks: Vec<&String> = remarks.collect();
         let shown = self.shown(REMARKS, remarks.len());
         let remark = |remark: &&String| ("note", one_line(remark));
         rows.extend(remarks[..shown].iter().map(remark));

@@ -213,9 +213,8 @@ impl<'a> Reporter<'a> {
     pub fn report(&mut self, entry: &Entry) -> Report {
         let (facts, catalog) = (self.facts, self.catalog);
         let skill = entry.disclosed();
-        let unmet = skill
-            .into_iter()
-            .flat_map(|skill| unmet(facts, catalog, skill, |_| false));
+        let of_skill = |skill| unmet(facts, catalog, skill, |_| false);
+        let unmet = skill.into_iter().flat_map(of_skill);
         let found = entry.diagnostics().into_iter().chain(unmet);
         let mut diagnostics: Vec<Remark> = found.map(Remark::from).collect();
         let restriction =

@@ -380,9 +380,8 @@ pub fn what_next(call: Call, new: &[Installed], layer: Layer) -> String {
     let is_told =
         |skill: &Skill| !skill.fields.disables_model_invocation() && skill.near_miss().is_none();
     let is_asked = skills.iter().any(|(_, skill)| is_told(skill));
-    let by_name = skills
-        .iter()
-        .find(|(_, skill)| skill.fields.user_invocable());
+    let mut each = skills.iter();
+    let by_name = each.find(|(_, skill)| skill.fields.user_invocable());
     let (does, one) = match new {
         [_] => ("it does", "it"),
         _ => ("they do", "one"),

@@ -152,11 +152,11 @@ fn row(line: &Line) -> String {
         .filter(|(key, _)| !who.contains(&key.as_str()) && !FIRST.contains(&key.as_str()))
         .partition(|(_, value)| value.is_object() || value.is_array());
     let mut details: Vec<String> = first.map(|field| detail(field, 60)).collect();
-    let others: Vec<String> = texts
+    let others = texts
         .into_iter()
         .chain(tables)
-        .map(|field| detail(field, 200))
-        .collect();
+        .map(|field| detail(field, 200));
+    let others: Vec<String> = others.collect();
     details.push(brief(&others.join(" "), 200));
     let text = format!(
         "{}  {:8}  {:20}  {}",

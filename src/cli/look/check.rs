@@ -183,9 +183,8 @@ fn host_tool(written: &str, arguments: &Map<String, Value>) -> String {
     }
     let here = Capability::named(written).map_or(&[][..], Capability::tools);
     let here = here.iter().filter_map(|name| tools::find(name));
-    let here: Vec<_> = here
-        .filter(|tool| !tools::is_plugin_of_older_host(tool.name))
-        .collect();
+    let here = here.filter(|tool| !tools::is_plugin_of_older_host(tool.name));
+    let here: Vec<_> = here.collect();
     let takes = |tool: &&&HostTool| {
         let known = |key: &String| tool.arguments.iter().any(|(name, _)| name == key);
         arguments.keys().all(known)

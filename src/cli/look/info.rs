@@ -122,10 +122,10 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> Told {
     lines.add("version", report.version.as_deref());
     lines.add("path", Some(&report.path));
     lines.add("layer", Some(report.layer));
-    let rivals: Vec<Value> = catalog
+    let rivals = catalog
         .rivals(entry)
-        .map(|rival| of_rival(rival, &mut lines))
-        .collect();
+        .map(|rival| of_rival(rival, &mut lines));
+    let rivals: Vec<Value> = rivals.collect();
     let agents = names(&report.agents);
     lines.add("found by", Some(&*agents).filter(|names| !names.is_empty()));
     let called_by = skill.map(|_| callers(entry));

@@ -261,9 +261,8 @@ fn diff(skill: &Skill, entries: &[String]) -> Result<String> {
     // A diff leaves line ends as they are.
     let text = String::from_utf8(bytes).map(|text| text.replace("\r\n", "\n"));
     let text = text.ok().filter(|text| !text.contains('\r'));
-    let changed = text
-        .as_deref()
-        .and_then(|text| with_entries(&skill.dir, text, entries));
+    let changed = text.as_deref();
+    let changed = changed.and_then(|text| with_entries(&skill.dir, text, entries));
     let (Some(before), Some(after)) = (text.as_deref(), changed) else {
         let file = skill.file.display().to_string();
         let text = format!("the list in `{}` has an unusual form", one_line(&file));

@@ -127,10 +127,8 @@ impl Summary {
 
     /// The skills that are installed and were not used.
     fn never_used(&self) -> impl Iterator<Item = &str> {
-        let unused = self
-            .skills
-            .iter()
-            .filter(|(_, figures)| figures.last_used.is_none());
+        let unused = self.skills.iter();
+        let unused = unused.filter(|(_, figures)| figures.last_used.is_none());
         unused.map(|(name, _)| name.as_str())
     }
 }
@@ -239,9 +237,8 @@ fn write_page(audit: &Audit, call: Call, file: &Path, page: &str) -> Result<Stri
     let target = call.facts.run.env.cwd.join(file);
     let shown = shown_name(&file.to_string_lossy());
     let bytes = count(page.len(), "byte");
-    let other = target
-        .symlink_metadata()
-        .is_ok_and(|found| !found.is_file());
+    let other = target.symlink_metadata();
+    let other = other.is_ok_and(|found| !found.is_file());
     if other {
         let text = format!("`{shown}` is not a regular file");
         return Err(Error::new(text).hint("give the file to write: --html FILE.html"));

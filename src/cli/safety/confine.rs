@@ -47,10 +47,8 @@ impl Confine {
             return Ok(format!("would run, confined: {shown}\n"));
         }
         let settings = call.facts.config()?.script(skill.name.as_str());
-        let project = self
-            .project
-            .clone()
-            .unwrap_or(call.facts.run.env.project_root());
+        let project = self.project.clone();
+        let project = project.unwrap_or(call.facts.run.env.project_root());
         let run = &call.facts.run;
         let project = run.env.cwd.join(project);
         let (confinement, jobs) = (&settings.confinement, Jobs::of(run));

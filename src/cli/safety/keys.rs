@@ -172,9 +172,8 @@ fn show(call: Call) -> Answer {
     });
     let text = call.answer(&all, || {
         let shown = |error| format!("CANNOT BE READ: {}", one_line(error));
-        let shown = errors
-            .iter()
-            .map(|error| call.screen.hanging("", &shown(error), 0));
+        let each = errors.iter();
+        let shown = each.map(|error| call.screen.hanging("", &shown(error), 0));
         let mut text: String = shown.collect();
         for (title, keys) in [
             ("Listed", listed),
@@ -391,9 +390,8 @@ pub fn revoke(call: Call, key: &Revoked) -> Result<String> {
         return Ok(format!("{fingerprint} is revoked already, in {shown}\n"));
     }
     let who = whose(call.facts, &fingerprint);
-    let of = who
-        .as_ref()
-        .map_or_else(String::new, |who| format!(" of {who}"));
+    let of = who.as_ref();
+    let of = of.map_or_else(String::new, |who| format!(" of {who}"));
     if call.common.dry_run {
         return Ok(format!("would revoke {fingerprint}{of} in {shown}\n"));
     }

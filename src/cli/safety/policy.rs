@@ -71,9 +71,8 @@ fn show(call: Call) -> Answer {
     if !missing.is_empty() {
         text += &title("Missing");
     }
-    let shown = missing
-        .iter()
-        .map(|one| screen.hanging("  ", &one_line(one), 6));
+    let shown = missing.iter();
+    let shown = shown.map(|one| screen.hanging("  ", &one_line(one), 6));
     text.extend(shown);
     text += &title("Skills");
     let (mut skills, mut unaffected) = (Vec::new(), 0);

@@ -112,9 +112,8 @@ fn skills(facts: &Facts) -> Values {
     for entry in Catalog::of(facts).entries() {
         let name = entry.name();
         if SkillName::from_written(&name).is_some_and(|proper| proper.as_str() == name) {
-            let what = entry
-                .disclosed()
-                .and_then(|skill| skill.description.clone());
+            let what = entry.disclosed();
+            let what = what.and_then(|skill| skill.description.clone());
             found.entry(name).or_insert(what.unwrap_or_default());
         }
     }

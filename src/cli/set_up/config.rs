@@ -163,10 +163,8 @@ fn takes(key: &[String]) -> Option<String> {
 
 /// The key that is meant, or where all are found.
 fn suggestion(key: &[String]) -> String {
-    let alike: Vec<String> = KEYS
-        .iter()
-        .flat_map(|known| known.with_names_of(key))
-        .collect();
+    let alike = KEYS.iter().flat_map(|known| known.with_names_of(key));
+    let alike: Vec<String> = alike.collect();
     let nearest = did_you_mean(&key.join("."), alike.iter().map(String::as_str));
     let all = "`agent-skills config list` shows every key and its value";
     nearest.unwrap_or_else(|| all.to_owned())
@@ -300,18 +298,16 @@ fn read(path: &Path) -> Result<Option<String>> {
 
 /// Runs the editor as git does: the variable may contain options.
 fn open(run: &RunContext, file: &Path) -> Result<()> {
-    let set = ["VISUAL", "EDITOR"]
-        .iter()
-        .find_map(|name| run.env.text(name));
+    let mut variables = ["VISUAL", "EDITOR"].iter();
+    let set = variables.find_map(|name| run.env.text(name));
     let editor = set.filter(|editor| !editor.trim().is_empty());
     let editor = editor.unwrap_or_else(|| "vi".to_owned());
     let mut shell = Command::new("sh");
     shell
         .args(["-c", &format!("{editor} \"$1\""), "editor"])
         .arg(file);
-    let status = shell
-        .status()
-        .map_err(|error| Error::io("run", Path::new("sh"), &error))?;
+    let status = shell.status();
+    let status = status.map_err(|error| Error::io("run", Path::new("sh"), &error))?;
     if status.success() {
         return Ok(());
     }

@@ -489,9 +489,8 @@ fn chibi(facts: &Facts) -> Row {
     let worst = checks.iter().map(|check| check.outcome).max();
     checks.retain(|check| Some(check.outcome) == worst);
     let worst = checks.into_iter().next();
-    let is_connected = worst
-        .as_ref()
-        .is_some_and(|check| check.outcome != Outcome::Fail);
+    let is_connected = worst.as_ref();
+    let is_connected = is_connected.is_some_and(|check| check.outcome != Outcome::Fail);
     let shown = |path: &Path| path.display().to_string();
     let state = worst.as_ref().map(|check| check.message.clone());
     let remedy = worst.and_then(|check| Some(format!("{}: {}", check.message, check.remedy?)));

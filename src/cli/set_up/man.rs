@@ -117,9 +117,8 @@ fn rendered(render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
 
 /// A section without its heading.
 fn below_heading(section: &str) -> &str {
-    let text = section
-        .split_once("\n.SH ")
-        .and_then(|(_, section)| section.split_once('\n'));
+    let text = section.split_once("\n.SH ");
+    let text = text.and_then(|(_, section)| section.split_once('\n'));
     text.map_or("", |(_, text)| text)
 }
 

@@ -227,9 +227,8 @@ fn write_all(contents: &[(&PathBuf, &[u8])]) -> Result<()> {
 
 /// A package inside the skill would become part of the next one, and could overwrite a source file.
 fn may_be_written(target: &Path, skill: &Path) -> bool {
-    let is_plain = target
-        .symlink_metadata()
-        .map_or(true, |found| found.is_file());
+    let is_plain = target.symlink_metadata();
+    let is_plain = is_plain.map_or(true, |found| found.is_file());
     let parent = target.parent().and_then(|dir| dir.canonicalize().ok());
     is_plain && !parent.is_some_and(|dir| dir.starts_with(real(skill)))
 }

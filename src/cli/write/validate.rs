@@ -114,9 +114,8 @@ fn fix(dir: &Path, call: Call) -> Result<()> {
     let Some(file) = find_skill_file(dir) else {
         return Ok(());
     };
-    let metadata = file
-        .symlink_metadata()
-        .map_err(|error| Error::io("read", &file, &error))?;
+    let metadata = file.symlink_metadata();
+    let metadata = metadata.map_err(|error| Error::io("read", &file, &error))?;
     // The target of a link belongs to another skill or program.
     let Ok(bytes) = files::read_capped(&file, limits::SKILL_FILE) else {
         return Ok(());
@@ -302,9 +301,8 @@ fn overlaps(source: &Source, installed: &Installed) -> Vec<Finding> {
     let own = skill.dir.canonicalize().unwrap_or_default();
     let mut similar = installed.descriptions.similar(description, OVERLAP);
     similar.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let others = similar
-        .into_iter()
-        .map(|(at, alike)| (&installed.offered[at].skill, alike));
+    let others = similar.into_iter();
+    let others = others.map(|(at, alike)| (&installed.offered[at].skill, alike));
     let others = others.filter(|(other, _)| {
         other.name != skill.name && !other.dir.canonicalize().is_ok_and(|dir| dir == own)
     });

@@ -18,10 +18,8 @@ use crate::sys::{Env, files};
 pub fn checks(facts: &Facts) -> Vec<Check> {
     let connector = Connector::of(&facts.run);
     let of_each = Agent::ALL.map(|agent| (agent, connector.found(agent)));
-    let connected: Vec<_> = of_each
-        .iter()
-        .filter(|(_, found)| !found.is_empty())
-        .collect();
+    let connected = of_each.iter().filter(|(_, found)| !found.is_empty());
+    let connected: Vec<_> = connected.collect();
     let proofs = proofs(facts, &connected);
     let each = connected.into_iter();
     each.flat_map(|(agent, found)| of_agent(facts, *agent, found, &proofs))

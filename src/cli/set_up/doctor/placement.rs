@@ -208,9 +208,8 @@ fn second_copies(dir: &Path) -> Option<Check> {
         let is_other = name.contains(NAME) && name != NAME && !name.ends_with(".disabled");
         is_other && mode(program) & 0o111 != 0
     };
-    let second = entries
-        .map(|(name, _)| plugins.join(name.as_os_str()))
-        .find(is_second)?;
+    let mut paths = entries.map(|(name, _)| plugins.join(name.as_os_str()));
+    let second = paths.find(is_second)?;
     let shown = second.display();
     let text = format!("`{shown}` is loaded as a plugin too: every hook runs twice");
     let remedy = format!("remove it, or let its name end in `.disabled`: rm -r {shown}");
