@@ -109,18 +109,29 @@ impl Error {
     }
 }
 
-/// The one of `all` with this name; `kind` is what each is, as in "a layer".
-///
-/// # Errors
-/// If there is none.
-pub fn named<T: Copy>(word: &str, kind: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T> {
-    let found = all.iter().copied().find(|one| name(*one) == word);
-    found.ok_or_else(|| {
-        let (word, words) = (word.escape_debug(), all.iter().map(|one| name(*one)));
-        let words = words.collect::<Vec<_>>().join(", ");
-        Error::new(format!("`{word}` is not {kind}: there are {words}"))
-    })
+/// `Display` and `FromStr` of a type that has `ALL` and `as_str`; each is `$kind`, as in "a layer".
+macro_rules! named {
+    ($type:ty, $kind:literal) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+        impl std::str::FromStr for $type {
+            type Err = $crate::error::Error;
+
+            fn from_str(word: &str) -> $crate::error::Result<Self> {
+                let all = Self::ALL.map(Self::as_str);
+                let at = all.iter().position(|one| *one == word);
+                at.map(|at| Self::ALL[at]).ok_or_else(|| {
+                    let (word, all) = (word.escape_debug(), all.join(", "));
+                    Self::Err::new(format!("`{word}` is not {}: there are {all}", $kind))
+                })
+            }
+        }
+    };
 }
+pub(crate) use named;
 
 /// A second value of an I/O error, which cannot be cloned.
 fn same(error: &io::Error) -> io::Error {

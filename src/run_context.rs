@@ -4,24 +4,19 @@ use std::path::{Path, PathBuf};
 
 use crate::host::agent::Mode;
 use crate::host::{Agent, Protocol};
+use crate::sys::name_list::Words;
 use crate::sys::{Directories, Env, limits};
 
-/// The subdirectories of a home or project that hold skills, in order of precedence.
-pub const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
+/// The subdirectories of a project that hold chibi's skills, in order of precedence.
+pub const HOLDS: Words = Words(".chibi/skills .agents/skills .claude/skills");
+/// Those of a home.
+pub const HOME_HOLDS: Words = Words(".chibi/skills .agents/skills");
 /// The subdirectories of a project that hold skills for some agent. Trust in a project covers them, and
 /// none may be changed while a skill restricts.
-pub const PROJECT_HOLDS: [&str; 10] = [
-    ".chibi/skills",
-    ".agents/skills",
-    ".claude/skills",
-    ".codex/skills",
-    ".cursor/skills",
-    ".gemini/skills",
-    ".github/skills",
-    ".opencode/skill",
-    ".opencode/skills",
-    ".qwen/skills",
-];
+pub const PROJECT_HOLDS: Words = Words(
+    ".chibi/skills .agents/skills .claude/skills .codex/skills .cursor/skills \
+     .gemini/skills .github/skills .opencode/skill .opencode/skills .qwen/skills",
+);
 /// A project's own configuration.
 pub const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
 

@@ -371,7 +371,7 @@ fn paths(run: &RunContext, agent: Agent, in_project: bool) -> Vec<PathBuf> {
         let root = run.project_dir();
         return skills.project.iter().map(|dir| root.join(dir)).collect();
     }
-    let home = agent.settings().home;
+    let home = agent.table().home;
     let dirs = skills.personal.iter();
     dirs.filter_map(|dir| home.place(&run.env, dir)).collect()
 }

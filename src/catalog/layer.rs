@@ -1,10 +1,8 @@
 //! The layers in which skills are found, and their order of precedence.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use crate::error::{Error, named};
+use crate::error::named;
 
 /// To whom a skill belongs, highest precedence first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,16 +46,4 @@ impl Layer {
     }
 }
 
-impl fmt::Display for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Layer {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self, Error> {
-        named(word, "a layer", &Self::ALL, Self::as_str)
-    }
-}
+named!(Layer, "a layer");

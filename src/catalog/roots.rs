@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::{Layer, Root};
 use crate::facts::Facts;
-use crate::run_context::{HOLDS, RunContext, real};
+use crate::run_context::{HOLDS, HOME_HOLDS, RunContext, real};
+use crate::sys::name_list::Words;
 use crate::sys::{Base, EntryName};
 
 /// Every existing directory of skills, without duplicates, in search order: those of the agent
@@ -28,12 +29,13 @@ pub fn roots(facts: &Facts) -> Vec<Root> {
     for dir in facts.enterprise().dirs() {
         add(Layer::Enterprise, dir.join("skills"));
     }
-    for dir in skills.into_iter().flat_map(|skills| skills.enterprise) {
-        add(Layer::Enterprise, PathBuf::from(dir));
-    }
-    let in_home = skills.map_or(&HOLDS[..2], |skills| skills.personal);
+    let enterprise = skills
+        .into_iter()
+        .flat_map(|skills| skills.enterprise.iter());
+    enterprise.for_each(|dir| add(Layer::Enterprise, PathBuf::from(dir)));
+    let in_home = skills.map_or(HOME_HOLDS, |skills| skills.personal);
     let in_home = in_home.iter().filter_map(|dir| match agent {
-        Some(agent) => agent.settings().home.place(&run.env, dir),
+        Some(agent) => agent.table().home.place(&run.env, dir),
         None => Some(run.env.home()?.join(dir)),
     });
     let project = run.real_project_dir();
@@ -49,15 +51,15 @@ pub fn roots(facts: &Facts) -> Vec<Root> {
         );
     }
     for holder in run.holders() {
-        for dir in skills.map_or(&HOLDS[..], |skills| skills.project) {
+        for dir in skills.map_or(HOLDS, |skills| skills.project).iter() {
             add(Layer::Project, holder.join(dir));
         }
     }
     match &run.agent {
         Some(calling) => {
-            let place = |dir: &str| calling.agent.settings().home.place(&run.env, dir);
+            let place = |dir: &str| calling.agent.table().home.place(&run.env, dir);
             let skills = &calling.agent.table().skills;
-            let is_below = |places: &[&str], dir: &Path| {
+            let is_below = |places: Words, dir: &Path| {
                 let mut places = places.iter().filter_map(|dir| place(dir));
                 places.any(|place| dir.starts_with(place))
             };

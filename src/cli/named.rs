@@ -58,7 +58,7 @@ fn of_an_agent(run: &RunContext, written: &str) -> Result<Option<PathBuf>> {
     let is_skill = |dir: &PathBuf| dir.join("SKILL.md").is_file();
     let of_home = Agent::ALL.into_iter().flat_map(|agent| {
         let dirs = agent.table().skills.personal.iter();
-        dirs.filter_map(move |dir| agent.settings().home.place(&run.env, dir))
+        dirs.filter_map(move |dir| agent.table().home.place(&run.env, dir))
     });
     let project = run.project_dir();
     let mut of_project = Agent::ALL.into_iter().flat_map(|agent| {

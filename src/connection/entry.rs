@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result, word};
-use crate::host::agent::settings::{Command, Handler, Literal};
+use crate::host::agent::table::{Command, Handler, Literal};
 use crate::host::agent::{Agent, Mode};
 use crate::sys::Env;
 
@@ -150,10 +150,10 @@ pub fn program(env: &Env) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::agent::settings::Format;
+    use crate::host::agent::table::Format;
 
     fn form(agent: Agent) -> Option<&'static Handler> {
-        match &agent.settings().format {
+        match &agent.table().format {
             Format::Hooks(form) => Some(form),
             Format::Plugin => None,
         }

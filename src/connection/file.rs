@@ -9,7 +9,7 @@ use super::place::Place;
 use super::plugin;
 use super::toml::Toml;
 use crate::error::{Error, Result};
-use crate::host::agent::settings::Format;
+use crate::host::agent::table::Format;
 
 /// One entry of ours.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ fn parse(place: &Place, text: &str) -> Result<Box<dyn Hooks>> {
 /// # Errors
 /// When the file is not in its agent's format, or a plugin of our file's name is somebody else's.
 pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<String> {
-    let Format::Hooks(form) = &place.agent.settings().format else {
+    let Format::Hooks(form) = &place.agent.table().format else {
         if before.is_some_and(|text| plugin::invocation(text).is_none()) {
             return Err(Error::new("it is a plugin of somebody else").hint("rename it"));
         }
@@ -72,7 +72,7 @@ pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<
 /// # Errors
 /// When the file is not in its agent's format.
 pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
-    if let Format::Plugin = place.agent.settings().format {
+    if let Format::Plugin = place.agent.table().format {
         let text = String::new();
         return Ok(plugin::invocation(before).map(|_| Rest {
             text,
@@ -94,7 +94,7 @@ pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
 /// When the file is not in its agent's format.
 pub fn entries(place: &Place, text: &str) -> Result<(Vec<Entry>, bool)> {
     let agent = place.agent;
-    if let Format::Plugin = agent.settings().format {
+    if let Format::Plugin = agent.table().format {
         let ours = plugin::invocation(text).map(|ours| Entry {
             event: "plugin".to_owned(),
             command: ours.words(agent),

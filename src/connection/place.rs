@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, past};
-use crate::host::agent::settings::Home;
+use crate::host::agent::table::Home;
 use crate::host::agent::{Agent, Scope};
 use crate::run_context::RunContext;
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, Env, files, limits};
@@ -49,11 +49,6 @@ impl Places {
         }
     }
 
-    /// An agent's directory of this user; `None` without a home directory.
-    pub(super) fn home(&self, home: Home) -> Option<PathBuf> {
-        home.directory(&self.env)
-    }
-
     /// Where a file below the home may be: there, and where a variable moves it.
     pub(super) fn of_user(&self, home: Home, file: &str) -> impl Iterator<Item = PathBuf> {
         let is_below_home = !file.starts_with('$');
@@ -74,17 +69,17 @@ impl Places {
     /// # Errors
     /// When the agent has no such file, or there is no home directory.
     pub(super) fn place(&self, agent: Agent, scope: Scope) -> Result<Place> {
-        let settings = agent.settings();
+        let table = agent.table();
         let (root, below) = match scope {
             Scope::User => {
-                let root = self.home(settings.home);
+                let root = table.home.directory(&self.env);
                 let root = root
                     .ok_or_else(|| Error::new("there is no home directory").hint("set `HOME`"))?;
-                (root, settings.user)
+                (root, table.user)
             }
-            Scope::Project => (self.project.clone(), settings.project),
+            Scope::Project => (self.project.clone(), table.project),
             Scope::Managed => {
-                let path = settings.managed.ok_or_else(|| {
+                let path = table.managed.ok_or_else(|| {
                     let text = format!("{agent} has no managed settings that are known here");
                     Error::new(text).hint("connect it with `--scope user` or `--scope project`")
                 })?;

@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use super::entry::Invocation;
 use crate::host::agent::Agent;
-use crate::host::agent::settings::Format;
+use crate::host::agent::table::Format;
 
 /// The script, with an empty command.
 const SCRIPT: &str = include_str!("opencode.js");
@@ -44,7 +44,7 @@ pub fn directory(wanted: &Invocation) -> Vec<(&'static str, String)> {
     });
     let agent = Agent::ClaudeCode;
     let mut events = Map::new();
-    if let Format::Hooks(form) = &agent.settings().format {
+    if let Format::Hooks(form) = &agent.table().format {
         for (event, matcher) in agent.registered() {
             events.insert(event.to_owned(), json!([wanted.item(agent, form, matcher)]));
         }

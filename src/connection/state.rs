@@ -12,7 +12,7 @@ use super::file;
 use super::json::Json;
 use super::place::Places;
 use crate::error::Error;
-use crate::host::agent::settings::{Format, Off, Switch};
+use crate::host::agent::table::{Format, Off};
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::run_context::RunContext;
 use crate::sys::{Moment, files, limits, millis};
@@ -87,7 +87,7 @@ fn found_in(places: &Places, data: &Path, agent: Agent, scope: Scope) -> Option<
     let mut lacks = |what: String, next: String| missing.push(Lack { what, next });
     let again = format!("run {add} again");
     let has = |event: &str| entries.iter().any(|entry| entry.event == event);
-    let is_plugin = matches!(agent.settings().format, Format::Plugin);
+    let is_plugin = matches!(agent.table().format, Format::Plugin);
     let lacking: Vec<&str> = agent
         .registered()
         .map(|(event, _)| event)
@@ -139,24 +139,22 @@ pub fn watched(run: &RunContext, holders: &[PathBuf]) -> Vec<PathBuf> {
     let places = Places::of(run);
     let mut paths = Vec::new();
     for agent in Agent::ALL {
-        let settings = agent.settings();
-        let watched = settings.watched;
+        let table = agent.table();
         // Where a variable moves it, and where it is for an agent that is started without it.
-        let moved = places.home(settings.home);
+        let moved = table.home.directory(&places.env);
         let usual = places.env.home();
-        let usual = usual.map(|home| home.join(settings.home.below_home));
+        let usual = usual.map(|home| home.join(table.home.below_home));
         for home in moved.into_iter().chain(usual) {
-            let files = watched.user.iter().chain([settings.user]);
+            let files = table.watched.iter().chain([table.user]);
             paths.extend(files.map(|file| home.join(file)));
         }
-        let of_user = watched.home.iter();
-        paths.extend(of_user.flat_map(|file| places.of_user(settings.home, file)));
-        let roots = holders.iter().map(PathBuf::as_path);
-        for root in roots.chain([&*places.project]) {
-            let files = watched.project.iter().chain([settings.project]);
+        let of_user = table.watched_home.iter();
+        paths.extend(of_user.flat_map(|file| places.of_user(table.home, file)));
+        for root in holders.iter().chain([&places.project]) {
+            let files = table.watched_project.iter().chain([table.project]);
             paths.extend(files.map(|file| root.join(file)));
         }
-        let machine = watched.machine.iter().chain(settings.managed);
+        let machine = table.managed.into_iter().chain([table.watched_machine]);
         paths.extend(machine.map(|file| places.machine(file)));
     }
     // By their bytes: this is done at every decision, and to compare paths part by part takes longer
@@ -179,23 +177,18 @@ const OURS: &str = "agent-skills";
 /// Each switch of the agent that is off in some file of this user or project, and each such file that
 /// cannot be read.
 pub fn switched_off(places: &Places, agent: Agent) -> Vec<Lack> {
-    let settings = agent.settings();
+    let table = agent.table();
     let mut lacks = Vec::new();
-    for Switch {
-        user,
-        project,
-        key,
-        off,
-    } in settings.switches
-    {
-        let home = places.home(settings.home).into_iter();
-        let users = home.flat_map(|home| user.iter().map(move |file| home.join(file)));
-        let projects = project.iter().map(|file| places.project.join(file));
+    for (key, off) in table.switches {
+        let home = table.home.directory(&places.env).into_iter();
+        let users = home.flat_map(|home| table.switched_in.iter().map(move |file| home.join(file)));
+        let projects = table.switched_in_project.iter();
+        let projects = projects.map(|file| places.project.join(file));
         for file in users.chain(projects) {
             let shown = file.display();
             match read(&file) {
                 Ok(Some(value)) if is_off(&value, key, *off) => lacks.push(Lack {
-                    what: format!("`{shown}` has `{}`", key.join(".")),
+                    what: format!("`{shown}` has `{key}`"),
                     next: match off {
                         Off::Is(off) => format!("set it to {}", !off),
                         Off::Names => format!("take `{OURS}` out of it"),
@@ -229,8 +222,8 @@ fn read(file: &Path) -> Result<Option<Value>, String> {
     Ok(read.value())
 }
 
-fn is_off(settings: &Value, key: &[&str], off: Off) -> bool {
-    let value = key.iter().try_fold(settings, |at, name| at.get(name));
+fn is_off(settings: &Value, key: &str, off: Off) -> bool {
+    let value = key.split('.').try_fold(settings, |at, name| at.get(name));
     match (off, value) {
         (Off::Is(off), Some(Value::Bool(value))) => *value == off,
         (Off::Names, Some(Value::Array(names))) => names.iter().any(|name| name == OURS),

@@ -27,7 +27,7 @@ fn managed_files_are_readable_and_leave_no_trace() {
     for agent in Agent::ALL {
         let root = tempfile::tempdir().unwrap();
         let connector = connector(root.path());
-        let Some(file) = agent.settings().managed else {
+        let Some(file) = agent.table().managed else {
             assert!(connector.add(agent, Scope::Managed, &ours()).is_err());
             continue;
         };

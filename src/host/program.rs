@@ -27,7 +27,7 @@ pub fn agent_of(image: &Image, with_chibi: bool) -> Option<&'static str> {
             || paths.any(|path| path.contains(&versions))
     };
     let agents = Agent::ALL.into_iter().find_map(|agent| {
-        let settings = agent.settings();
+        let settings = agent.table();
         let mut programs = settings.programs.iter().copied();
         programs.find(is_program).or_else(|| {
             let packages = script.zip(settings.package);

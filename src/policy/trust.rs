@@ -187,7 +187,7 @@ impl Part {
 /// configuration.
 pub fn parts_of(holder: &Path) -> Vec<PathBuf> {
     let mut parts = Vec::new();
-    for root in PROJECT_HOLDS.map(|root| holder.join(root)) {
+    for root in PROJECT_HOLDS.iter().map(|root| holder.join(root)) {
         if root.symlink_metadata().is_ok() {
             parts.extend(skill_directories(&root));
             parts.push(root);

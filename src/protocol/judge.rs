@@ -138,10 +138,9 @@ impl HostRow {
         let table = calling.agent.table();
         let config = facts.config();
         let set = || config.as_ref().ok()?.hosts.get(&calling.agent)?.mode;
-        let can = table.serves;
         let mode = match calling.mode.or_else(set).unwrap_or_default() {
-            Mode::Grant | Mode::Both if !can.grant => Mode::Restrict,
-            Mode::Ask if !can.ask => Mode::Restrict,
+            Mode::Grant | Mode::Both if !table.grants => Mode::Restrict,
+            Mode::Ask if !table.asks => Mode::Restrict,
             mode => mode,
         };
         let is_demanded = || facts.policies().is_ok_and(|all| all.demand_restrict());

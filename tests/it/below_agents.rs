@@ -94,7 +94,7 @@ fn below_every_agents_program_nothing_is_decided() {
     let host = host();
     host.config("unattended = true\n");
     for agent in Agent::ALL {
-        for name in agent.settings().programs {
+        for name in agent.table().programs {
             let program = program(&host, &format!("agents/{name}"));
             is_below(&host, &below(&program), name);
         }

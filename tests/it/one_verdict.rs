@@ -39,7 +39,7 @@ impl Ask {
         let tool = |wanted: Does| {
             let mut tools = world.form.agent.table().tools.iter();
             let tool = tools.find(|tool| tool.does == wanted)?;
-            Some((tool.name, tool.keys[0]))
+            Some((tool.names[0], tool.keys[0]))
         };
         let (name, arguments) = match self {
             Run(command) => (world.form.shell.1, json!({ "command": command })),

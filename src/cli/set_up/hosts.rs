@@ -121,7 +121,7 @@ fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<St
     if change.is_nothing() && links.is_empty() {
         return Ok(format!("{agent} is connected already: `{path}`\n"));
     }
-    let settings = agent.settings();
+    let settings = agent.table();
     let mut notes = String::new();
     if scope == Scope::Project {
         let _ = writeln!(notes, "Note: {}.", settings.project_note);
@@ -362,7 +362,7 @@ fn show(call: Call) -> Result<String> {
         let env = &call.facts.run.env;
         let asked = Agent::ALL.map(|agent| {
             scope.spawn(move || {
-                let settings = agent.settings();
+                let settings = agent.table();
                 let names = settings.programs.iter().chain(&settings.editor);
                 ask_version(&names.copied().collect::<Vec<_>>(), env)
             })
@@ -426,7 +426,7 @@ fn row(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Row 
     let seen = last_seen(facts.state(), agent);
     let lacks = all.iter().flat_map(|found| &found.missing);
     let mut missing: Vec<String> = lacks.map(Lack::to_string).collect();
-    let settings = agent.settings();
+    let settings = agent.table();
     let is_own = |found: &Found| found.is_connected && found.scope != Scope::Managed;
     if settings.trust.is_some() && seen.is_none() && all.iter().any(is_own) {
         missing.push(format!("not yet seen: trust it in {agent} with /hooks"));

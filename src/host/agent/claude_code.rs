@@ -1,8 +1,8 @@
 //! Claude Code (docs/hosts.md#claude-code): its documentation of hooks, and release 2.1.330.
 
-use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Does, First, Form, Injects, Moment, Named, Serves, Skills, Started, Table, tool,
+    Command, Does, First, Form, Format, Handler, Home, Injects, Moment, Named, Off, Skills,
+    Started, Table, Tool, tools,
 };
 use crate::host::shell::BASH_OR_ZSH;
 use crate::sys::name_list::{Names, Words};
@@ -36,61 +36,47 @@ pub(super) const OWN_PROMPTS: &[&str] = &[
     "[MESSAGE FROM NON-USER SOURCE - NOT USER INPUT]",
 ];
 
+#[rustfmt::skip]
+const TOOLS: &[Tool] = &[
+    tools(Does::Shell, &["command"], &["Bash"]),
+    tools(Does::Read, &["file_path"], &["Read"]),
+    tools(Does::Write, &["file_path"], &["Write"]),
+    tools(Does::Edit, &["file_path"], &["Edit", "MultiEdit"]),
+    tools(Does::Edit, &["notebook_path"], &["NotebookEdit"]),
+    tools(Does::Read, &["notebook_path"], &["NotebookRead"]),
+    tools(Does::Find, &["path"], &["Glob"]),
+    tools(Does::Search, &["path"], &["Grep"]),
+    tools(Does::List, &["path"], &["LS"]),
+    tools(Does::Fetch, &["url"], &["WebFetch"]),
+    tools(Does::WebSearch, &[], &["WebSearch"]),
+    tools(Does::SubAgent, &["subagent_type"], &["Agent", "Task"]),
+    tools(Does::SubAgent, &["name"], &["Workflow"]),
+    tools(Does::Skill, &["skill"], &["Skill"]),
+    tools(Does::Todo, &[], &["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"]),
+    tools(Does::AskUser, &[], &["AskUserQuestion"]),
+    tools(Does::Harmless, &[], &["ToolSearch", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "StructuredOutput"]),
+];
+
 pub(super) static TABLE: Table = Table {
     events: EVENTS,
     own_prompts: OWN_PROMPTS,
-    tools: &[
-        tool("Bash", Does::Shell, &["command"]),
-        tool("Read", Does::Read, &["file_path"]),
-        tool("Write", Does::Write, &["file_path"]),
-        tool("Edit", Does::Edit, &["file_path"]),
-        tool("MultiEdit", Does::Edit, &["file_path"]),
-        tool("NotebookEdit", Does::Edit, &["notebook_path"]),
-        tool("NotebookRead", Does::Read, &["notebook_path"]),
-        tool("Glob", Does::Find, &["path"]),
-        tool("Grep", Does::Search, &["path"]),
-        tool("LS", Does::List, &["path"]),
-        tool("WebFetch", Does::Fetch, &["url"]),
-        tool("WebSearch", Does::WebSearch, &[]),
-        tool("Agent", Does::SubAgent, &["subagent_type"]),
-        tool("Task", Does::SubAgent, &["subagent_type"]),
-        tool("Workflow", Does::SubAgent, &["name"]),
-        tool("Skill", Does::Skill, &["skill"]),
-        tool("TodoWrite", Does::Todo, &[]),
-        tool("TaskCreate", Does::Todo, &[]),
-        tool("TaskUpdate", Does::Todo, &[]),
-        tool("TaskList", Does::Todo, &[]),
-        tool("TaskGet", Does::Todo, &[]),
-        tool("AskUserQuestion", Does::AskUser, &[]),
-        tool("ToolSearch", Does::Harmless, &[]),
-        tool("EnterPlanMode", Does::Harmless, &[]),
-        tool("ExitPlanMode", Does::Harmless, &[]),
-        tool("BashOutput", Does::Harmless, &[]),
-        tool("KillShell", Does::Harmless, &[]),
-        tool("TaskOutput", Does::Harmless, &[]),
-        tool("TaskStop", Does::Harmless, &[]),
-        // Its answer in the form that its user asked for.
-        tool("StructuredOutput", Does::Harmless, &[]),
-    ],
+    tools: TOOLS,
     // The working directory persists, and each call says where it is; variables do not.
     shell: BASH_OR_ZSH,
     // It had Glob, Grep and LS; its shell now has `find` and `grep` of its own.
     reads_by_shell: true,
     form: Form::Claude { tells: true },
-    serves: Serves {
-        grant: true,
-        ask: true,
-        ..Serves::RESTRICTING
-    },
+    grants: true,
+    asks: true,
     started: Started::There(&["CLAUDE_PROJECT_DIR"]),
     skills: Skills {
-        enterprise: &["/etc/claude-code/.claude/skills"],
-        personal: &[".claude/skills"],
-        project: &[".claude/skills"],
+        enterprise: Words("/etc/claude-code/.claude/skills"),
+        personal: Words(".claude/skills"),
+        project: Words(".claude/skills"),
         named: Named::Directory,
         first: First::Personal,
-        commands: &[".claude/commands"],
-        plugins: &[".claude/plugins"],
+        commands: Words(".claude/commands"),
+        plugins: Words(".claude/plugins"),
         plugin_mark: ".claude-plugin/plugin.json",
         below: true,
         above: true,
@@ -103,21 +89,11 @@ pub(super) static TABLE: Table = Table {
     },
     injects: Injects::Always,
     runs_hooks: true,
-    ..Table::USUAL
-};
-
-/// Its configuration (code.claude.com/docs/en/hooks; tried with 2.1.330). Entries have the form
-/// without a shell.
-pub(super) const SETTINGS: Settings = Settings {
+    // Its configuration (code.claude.com/docs/en/hooks; tried with 2.1.330). Entries have the form
+    // without a shell.
     programs: &["claude"],
     package: Some("@anthropic-ai/claude-code"),
-    editor: None,
-    home: Home {
-        variable: Some("CLAUDE_CONFIG_DIR"),
-        in_variable: "",
-        below_home: ".claude",
-    },
-    user: "settings.json",
+    home: Home::new(Some("CLAUDE_CONFIG_DIR"), "", ".claude"),
     project: ".claude/settings.local.json",
     project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \
                    Where this program is missing, Claude Code goes on without it",
@@ -128,19 +104,13 @@ pub(super) const SETTINGS: Settings = Settings {
     }),
     gate: Some("*"),
     after: Some("Skill"),
-    unregistered: &[],
-    watched: Watched {
-        user: Words("settings.local.json plugins agents commands"),
-        home: Words(".claude.json"),
-        project: Words(".claude/settings.json .claude/agents .claude/commands"),
-        machine: Words("/etc/claude-code"),
-    },
-    trust: None,
-    switches: &[Switch {
-        user: &["settings.json", "settings.local.json"],
-        project: &[".claude/settings.json", ".claude/settings.local.json"],
-        key: &["disableAllHooks"],
-        off: Off::Is(true),
-    }],
+    watched: Words("settings.local.json plugins agents commands"),
+    watched_home: Words(".claude.json"),
+    watched_project: Words(".claude/settings.json .claude/agents .claude/commands"),
+    watched_machine: "/etc/claude-code",
+    switches: &[("disableAllHooks", Off::Is(true))],
+    switched_in: Words("settings.json settings.local.json"),
+    switched_in_project: Words(".claude/settings.json .claude/settings.local.json"),
     unseen: &["a file that a prompt mentions as `@FILE`"],
+    ..Table::USUAL
 };

@@ -3,12 +3,33 @@
 
 use super::Scope;
 use super::claude_code;
-use super::settings::{Command, Format, Handler, Home, Off, Settings, Switch, Watched};
 use super::table::{
-    Called, Deep, Does, First, Keys, Mcp, Named, Prompts, Serves, Skills, Started, Table, tool,
+    Called, Command, Does, First, Format, Handler, Home, Keys, Mcp, Named, Off, Prompts, Skills,
+    Started, Table, Tool, tools,
 };
 use crate::host::shell::SH;
 use crate::sys::name_list::Words;
+
+#[rustfmt::skip]
+const TOOLS: &[Tool] = &[
+    tools(Does::Shell, &["command"], &["Bash", "bash"]),
+    tools(Does::Read, &["path", "file_path"], &["Read"]),
+    tools(Does::Read, &["path"], &["view"]),
+    tools(Does::Write, &["path", "file_path"], &["Write"]),
+    tools(Does::Write, &["path"], &["create"]),
+    tools(Does::Edit, &["path", "file_path"], &["Edit"]),
+    tools(Does::Edit, &["path"], &["edit"]),
+    tools(Does::Patch, &["patch"], &["apply_patch"]),
+    tools(Does::Find, &["paths", "path"], &["Glob", "glob"]),
+    tools(Does::Search, &["paths", "path"], &["Grep", "grep"]),
+    tools(Does::Fetch, &["url"], &["WebFetch", "web_fetch"]),
+    tools(Does::WebSearch, &[], &["WebSearch", "web_search"]),
+    tools(Does::SubAgent, &["agent_type"], &["Agent", "task"]),
+    tools(Does::Skill, &["skill"], &["skill", "Skill"]),
+    tools(Does::Todo, &[], &["TodoWrite", "update_todo"]),
+    tools(Does::AskUser, &[], &["AskUserQuestion", "ask_user"]),
+    tools(Does::Harmless, &[], &["report_intent", "task_complete", "read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"]),
+];
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
@@ -20,63 +41,24 @@ pub(super) static TABLE: Table = Table {
     events: claude_code::EVENTS,
     prompts: Prompts::ByEvent,
     own_prompts: &["<system_notification>"],
-    tools: &[
-        tool("Bash", Does::Shell, &["command"]),
-        tool("bash", Does::Shell, &["command"]),
-        tool("Read", Does::Read, &["path", "file_path"]),
-        tool("view", Does::Read, &["path"]),
-        tool("Write", Does::Write, &["path", "file_path"]),
-        tool("create", Does::Write, &["path"]),
-        tool("Edit", Does::Edit, &["path", "file_path"]),
-        tool("edit", Does::Edit, &["path"]),
-        tool("apply_patch", Does::Patch, &["patch"]),
-        tool("Glob", Does::Find, &["paths", "path"]),
-        tool("glob", Does::Find, &["paths", "path"]),
-        tool("Grep", Does::Search, &["paths", "path"]),
-        tool("grep", Does::Search, &["paths", "path"]),
-        tool("WebFetch", Does::Fetch, &["url"]),
-        tool("web_fetch", Does::Fetch, &["url"]),
-        tool("WebSearch", Does::WebSearch, &[]),
-        tool("web_search", Does::WebSearch, &[]),
-        tool("Agent", Does::SubAgent, &["agent_type"]),
-        tool("task", Does::SubAgent, &["agent_type"]),
-        tool("skill", Does::Skill, &["skill"]),
-        tool("Skill", Does::Skill, &["skill"]),
-        tool("TodoWrite", Does::Todo, &[]),
-        tool("update_todo", Does::Todo, &[]),
-        tool("AskUserQuestion", Does::AskUser, &[]),
-        tool("ask_user", Does::AskUser, &[]),
-        tool("report_intent", Does::Harmless, &[]),
-        tool("task_complete", Does::Harmless, &[]),
-        tool("read_bash", Does::Harmless, &[]),
-        tool("stop_bash", Does::Harmless, &[]),
-        tool("list_bash", Does::Harmless, &[]),
-        tool("read_agent", Does::Harmless, &[]),
-        tool("list_agents", Does::Harmless, &[]),
-    ],
+    tools: TOOLS,
     mcp: Mcp::Hyphen,
     // Bash; only calls with a `shellId` share one.
     shell: SH,
-    serves: Serves {
-        grant: true,
-        ask: true,
-        ..Serves::RESTRICTING
-    },
+    grants: true,
+    asks: true,
     started: Started::There(&["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"]),
     skills: Skills {
-        personal: &[".copilot/skills", ".agents/skills"],
-        project: &[".github/skills", ".agents/skills", ".claude/skills"],
+        personal: Words(".copilot/skills .agents/skills"),
+        project: Words(".github/skills .agents/skills .claude/skills"),
         named: Named::FrontmatterOrDirectory,
         folds_case: true,
         first: First::Project,
-        commands: &[".claude/commands"],
-        plugins: &[".copilot/plugins", ".copilot/installed-plugins"],
-        deep: Deep {
-            levels: usize::MAX,
-            hidden: false,
-            in_skills: false,
-            itself: true,
-        },
+        commands: Words(".claude/commands"),
+        plugins: Words(".copilot/plugins .copilot/installed-plugins"),
+        levels: usize::MAX,
+        hidden: false,
+        itself: true,
         above: true,
         ..Skills::NONE
     },
@@ -85,20 +67,11 @@ pub(super) static TABLE: Table = Table {
         Called::First('/'),
         Called::Between("The user explicitly invoked the \"/", "\" skill"),
     ],
-    ..Table::USUAL
-};
-
-/// Its configuration (docs.github.com/en/copilot/reference/hooks-reference; tried with 1.0.102). With
-/// these names of events it sends Claude's keys.
-pub(super) const SETTINGS: Settings = Settings {
+    // Its configuration (docs.github.com/en/copilot/reference/hooks-reference; tried with 1.0.102).
+    // With these names of events it sends Claude's keys.
     programs: &["copilot"],
     package: Some("@github/copilot"),
-    editor: None,
-    home: Home {
-        variable: Some("COPILOT_HOME"),
-        in_variable: "",
-        below_home: ".copilot",
-    },
+    home: Home::new(Some("COPILOT_HOME"), "", ".copilot"),
     user: "hooks/agent-skills.json",
     project: ".github/copilot/settings.local.json",
     project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \
@@ -111,28 +84,17 @@ pub(super) const SETTINGS: Settings = Settings {
         timeout: ("timeoutSec", 10),
         ..Handler::USUAL
     }),
-    gate: None,
     after: Some("skill"),
     unregistered: &["UserPromptExpansion"],
-    watched: Watched {
-        user: Words(
-            "settings.json config.json permissions-config.json hooks plugins installed-plugins",
-        ),
-        home: Words(""),
-        project: Words(
-            ".github/hooks .github/copilot .claude/settings.json .claude/settings.local.json",
-        ),
-        machine: Words("/etc/github-copilot"),
-    },
-    trust: None,
-    switches: &[Switch {
-        user: &["settings.json", "config.json"],
-        project: &[
-            ".github/copilot/settings.json",
-            ".github/copilot/settings.local.json",
-        ],
-        key: &["disableAllHooks"],
-        off: Off::Is(true),
-    }],
-    unseen: &[],
+    watched: Words(
+        "settings.json config.json permissions-config.json hooks plugins installed-plugins",
+    ),
+    watched_project: Words(
+        ".github/hooks .github/copilot .claude/settings.json .claude/settings.local.json",
+    ),
+    watched_machine: "/etc/github-copilot",
+    switches: &[("disableAllHooks", Off::Is(true))],
+    switched_in: Words("settings.json config.json"),
+    switched_in_project: Words(".github/copilot/settings.json .github/copilot/settings.local.json"),
+    ..Table::USUAL
 };

@@ -7,22 +7,16 @@ mod codex;
 mod copilot;
 mod cursor;
 mod gemini;
-mod mode;
 mod opencode;
 mod qwen_code;
-pub mod settings;
 pub mod table;
-
-use std::fmt;
-use std::str::FromStr;
-
-pub use mode::Mode;
-pub use settings::Scope;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, named};
-use table::Table;
+use crate::error::named;
+use table::{Moment, Table};
+
+pub use table::Scope;
 
 /// An agent, other than chibi, whose hooks this program answers (`agent-skills hook AGENT`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -83,30 +77,124 @@ impl Agent {
         }
     }
 
-    /// What its configuration is like.
-    pub fn settings(self) -> &'static settings::Settings {
-        match self {
-            Self::ClaudeCode => &claude_code::SETTINGS,
-            Self::Codex => &codex::SETTINGS,
-            Self::Copilot => &copilot::SETTINGS,
-            Self::Gemini => &gemini::SETTINGS,
-            Self::QwenCode => &qwen_code::SETTINGS,
-            Self::OpenCode => &opencode::SETTINGS,
-            Self::Cursor => &cursor::SETTINGS,
+    /// The events that get an entry, each with its pattern of tools.
+    pub fn registered(self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+        let table = self.table();
+        let events = table.events.iter();
+        let events = events.filter(|(name, _)| !table.unregistered.contains(name));
+        events.map(|(name, moment)| match moment {
+            Moment::BeforeTool | Moment::Asking => (*name, table.gate),
+            Moment::AfterTool => (*name, table.after),
+            _ => (*name, None),
+        })
+    }
+
+    /// What `mode` does there that is less than it says; `None` if it does all of it.
+    pub fn lacks(self, mode: Mode) -> Option<&'static str> {
+        let table = self.table();
+        match mode {
+            Mode::Ask if !table.asks => {
+                Some("it cannot ask its user for a hook: what would be asked about is denied")
+            }
+            Mode::Grant if !table.grants => Some("it takes no grant from a hook, so it still asks"),
+            Mode::Both if !table.grants => {
+                Some("it takes no grant from a hook: this restricts only")
+            }
+            _ => None,
         }
     }
 }
 
-impl fmt::Display for Agent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+/// What the hook answers beside silence.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// It denies what the active skills do not grant.
+    #[default]
+    Restrict,
+    /// It allows, without a question, what they provably grant, and denies nothing else than what a
+    /// policy or `disallowed-tools` denies.
+    Grant,
+    /// It does both.
+    Both,
+    /// It has the agent ask its user about what they do not grant.
+    Ask,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Self; 4] = [Self::Restrict, Self::Grant, Self::Both, Self::Ask];
+
+    /// Its word on the command line and in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Restrict => "restrict",
+            Self::Grant => "grant",
+            Self::Both => "both",
+            Self::Ask => "ask",
+        }
+    }
+
+    /// Whether what the active skills grant is allowed without a question.
+    pub fn grants(self) -> bool {
+        matches!(self, Self::Grant | Self::Both)
+    }
+
+    /// Whether what they do not grant is stopped.
+    pub fn restricts(self) -> bool {
+        self != Self::Grant
+    }
+
+    /// The same where a policy demands that skills be restricted.
+    #[must_use]
+    pub fn at_least_restricting(self) -> Self {
+        match self {
+            Self::Grant | Self::Both => Self::Both,
+            Self::Restrict | Self::Ask => Self::Restrict,
+        }
     }
 }
 
-impl FromStr for Agent {
-    type Err = Error;
+named!(Agent, "an agent");
+named!(Mode, "a mode");
 
-    fn from_str(word: &str) -> Result<Self, Error> {
-        named(word, "an agent", &Self::ALL, Self::as_str)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_is_asked_before_every_tool_call() {
+        for agent in Agent::ALL {
+            let gate = |name: &str| agent.table().moment(name) == Some(Moment::BeforeTool);
+            let (_, matcher) = agent.registered().find(|(name, _)| gate(name)).unwrap();
+            assert!(matches!(matcher, None | Some("*" | ".*")), "{agent}");
+            let known = |name: &&&str| agent.table().moment(name).is_some();
+            let unregistered = agent.table().unregistered;
+            assert_eq!(
+                unregistered.iter().filter(known).count(),
+                unregistered.len()
+            );
+        }
+    }
+
+    #[test]
+    fn words_of_scopes_and_modes_are_read_back() {
+        for scope in Scope::ALL {
+            assert_eq!(scope.as_str().parse::<Scope>().unwrap(), scope);
+        }
+        for mode in Mode::ALL {
+            assert_eq!(mode.as_str().parse::<Mode>().unwrap(), mode);
+        }
+        let error = "all".parse::<Mode>().unwrap_err().to_string();
+        assert!(error.contains("restrict, grant, both, ask"), "{error}");
+    }
+
+    #[test]
+    fn what_an_agent_cannot_do_is_said() {
+        assert!(Agent::ClaudeCode.lacks(Mode::Ask).is_none());
+        assert!(Agent::Gemini.lacks(Mode::Restrict).is_none());
+        for mode in [Mode::Grant, Mode::Both, Mode::Ask] {
+            assert!(Agent::Codex.lacks(mode).is_some(), "{mode}");
+        }
     }
 }

@@ -1,10 +1,31 @@
 //! Qwen Code (docs/hosts.md#qwen-code): the documentation in release 0.24.4. Its hooks are Claude
 //! Code's, its tools Gemini CLI's.
 
-use super::settings::{Format, Handler, Home, Literal, Off, Settings, Switch, Watched};
-use super::table::{Does, First, Keys, Moment, Named, Serves, Skills, Started, Table, tool};
+use super::table::{
+    Does, First, Format, Handler, Home, Keys, Literal, Moment, Named, Off, Skills, Started, Table,
+    Tool, tools,
+};
 use crate::host::shell::SH;
 use crate::sys::name_list::Words;
+
+#[rustfmt::skip]
+const TOOLS: &[Tool] = &[
+    tools(Does::Shell, &["command", "directory", "dir_path"], &["run_shell_command"]),
+    tools(Does::Read, &["file_path", "absolute_path"], &["read_file"]),
+    tools(Does::Write, &["file_path"], &["write_file"]),
+    tools(Does::Edit, &["file_path"], &["edit"]),
+    tools(Does::Edit, &["notebook_path"], &["notebook_edit"]),
+    tools(Does::List, &["path"], &["list_directory"]),
+    tools(Does::Find, &["path"], &["glob"]),
+    tools(Does::Search, &["path"], &["grep_search"]),
+    tools(Does::Fetch, &["url"], &["web_fetch"]),
+    tools(Does::WebSearch, &[], &["web_search"]),
+    tools(Does::SubAgent, &["subagent_type"], &["agent", "task"]),
+    tools(Does::Skill, &["skill"], &["skill"]),
+    tools(Does::Todo, &[], &["todo_write"]),
+    tools(Does::AskUser, &[], &["ask_user_question"]),
+    tools(Does::Harmless, &[], &["exit_plan_mode", "tool_search", "structured_output"]),
+];
 
 pub(super) static TABLE: Table = Table {
     keys: Keys {
@@ -21,60 +42,24 @@ pub(super) static TABLE: Table = Table {
         ("UserPromptSubmit", Moment::Prompt),
         ("SessionEnd", Moment::End),
     ],
-    tools: &[
-        tool(
-            "run_shell_command",
-            Does::Shell,
-            &["command", "directory", "dir_path"],
-        ),
-        tool("read_file", Does::Read, &["file_path", "absolute_path"]),
-        tool("write_file", Does::Write, &["file_path"]),
-        tool("edit", Does::Edit, &["file_path"]),
-        tool("notebook_edit", Does::Edit, &["notebook_path"]),
-        tool("list_directory", Does::List, &["path"]),
-        tool("glob", Does::Find, &["path"]),
-        tool("grep_search", Does::Search, &["path"]),
-        tool("web_fetch", Does::Fetch, &["url"]),
-        tool("web_search", Does::WebSearch, &[]),
-        tool("agent", Does::SubAgent, &["subagent_type"]),
-        tool("task", Does::SubAgent, &["subagent_type"]),
-        tool("skill", Does::Skill, &["skill"]),
-        tool("todo_write", Does::Todo, &[]),
-        tool("ask_user_question", Does::AskUser, &[]),
-        tool("exit_plan_mode", Does::Harmless, &[]),
-        tool("tool_search", Does::Harmless, &[]),
-        tool("structured_output", Does::Harmless, &[]),
-    ],
+    tools: TOOLS,
     shell: SH,
-    serves: Serves {
-        grant: true,
-        ..Serves::RESTRICTING
-    },
+    grants: true,
     started: Started::There(&["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
     skills: Skills {
-        personal: &[".qwen/skills", ".agents/skills"],
-        project: &[".qwen/skills", ".agents/skills"],
+        personal: Words(".qwen/skills .agents/skills"),
+        project: Words(".qwen/skills .agents/skills"),
         named: Named::Frontmatter,
         first: First::Project,
-        plugins: &[".qwen/extensions"],
+        plugins: Words(".qwen/extensions"),
         ..Skills::NONE
     },
     runs_hooks: true,
-    ..Table::USUAL
-};
-
-/// Its configuration (features/hooks.md of its bundled documentation; tried with 0.24.4). It has
-/// Claude Code's events, but no form without a shell, and its own name of the skill tool.
-pub(super) const SETTINGS: Settings = Settings {
+    // Its configuration (features/hooks.md of its bundled documentation; tried with 0.24.4). It has
+    // Claude Code's events, but no form without a shell, and its own name of the skill tool.
     programs: &["qwen"],
     package: Some("@qwen-code/qwen-code"),
-    editor: None,
-    home: Home {
-        variable: Some("QWEN_HOME"),
-        in_variable: "",
-        below_home: ".qwen",
-    },
-    user: "settings.json",
+    home: Home::new(Some("QWEN_HOME"), "", ".qwen"),
     project: ".qwen/settings.json",
     project_note: "others who share the repository read this file too: where this program is missing, \
                    Qwen Code shows an error at each call and goes on",
@@ -85,21 +70,12 @@ pub(super) const SETTINGS: Settings = Settings {
     }),
     gate: Some("*"),
     after: Some("^skill$"),
-    unregistered: &[],
-    watched: Watched {
-        user: Words(
-            "settings.json extensions agents commands trustedFolders.json trusted_hooks.json",
-        ),
-        home: Words(""),
-        project: Words(".qwen/settings.json .qwen/extensions .qwen/agents .qwen/commands"),
-        machine: Words("/etc/qwen-code"),
-    },
-    trust: None,
-    switches: &[Switch {
-        user: &["settings.json"],
-        project: &[".qwen/settings.json"],
-        key: &["disableAllHooks"],
-        off: Off::Is(true),
-    }],
-    unseen: &[],
+    watched: Words(
+        "settings.json extensions agents commands trustedFolders.json trusted_hooks.json",
+    ),
+    watched_project: Words(".qwen/settings.json .qwen/extensions .qwen/agents .qwen/commands"),
+    watched_machine: "/etc/qwen-code",
+    switches: &[("disableAllHooks", Off::Is(true))],
+    switched_in_project: Words(".qwen/settings.json"),
+    ..Table::USUAL
 };

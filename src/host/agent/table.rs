@@ -1,6 +1,11 @@
-//! The shape of an agent's table: what its events, tools and arguments are to us.
+//! The shape of an agent's table: what its events, tools and arguments are to us, where its
+//! configuration is, and the form of an entry of ours in it.
 
+use std::path::{Path, PathBuf};
+
+use crate::error::named;
 use crate::host::shell::{SH, Shell};
+use crate::sys::Env;
 use crate::sys::name_list::{Names, Words};
 
 /// Everything that differs between agents.
@@ -32,8 +37,13 @@ pub struct Table {
     pub reads_by_shell: bool,
     /// How it is answered.
     pub form: Form,
-    /// Which modes it can serve.
-    pub serves: Serves,
+    /// Whether a hook's `allow` spares the person the question.
+    pub grants: bool,
+    /// Whether a hook may have the person asked.
+    pub asks: bool,
+    /// The user's own rules about commands, if a hook may change a command without allowing it; one
+    /// that such a rule could match is not changed.
+    pub rewrites: Option<&'static Own>,
     /// How a hook knows where the agent was started.
     pub started: Started,
     /// Where it finds skills.
@@ -49,6 +59,54 @@ pub struct Table {
     pub typed: &'static [Called],
     /// Whether a program that it started can be typed into without another call of a hook.
     pub types_unseen: bool,
+    /// Names of its program, the usual one first: what runs below a program of such a name may be the
+    /// model's.
+    pub programs: &'static [&'static str],
+    /// Its npm package, whose scripts node runs under other names.
+    pub package: Option<&'static str>,
+    /// An editor that contains it, below which a person has a terminal.
+    pub editor: Option<&'static str>,
+    /// Its directory of this user.
+    pub home: Home,
+    /// Our file in that directory.
+    pub user: &'static str,
+    /// Our file in a project, from the project's root.
+    pub project: &'static str,
+    /// What is to be said before anything is written into a project: who else reads that file, and
+    /// what happens where this program is missing.
+    pub project_note: &'static str,
+    /// Our file for every user of the machine, absolute; `None` if there is no such place.
+    pub managed: Option<&'static str>,
+    /// The form of our entries.
+    pub format: Format,
+    /// The pattern of the entry that is asked before each tool call; `None` where all are meant
+    /// without one.
+    pub gate: Option<&'static str>,
+    /// The pattern of the entry that is told of an activation by the model.
+    pub after: Option<&'static str>,
+    /// Those events of its table that get no entry: it does not know them, or tells them anyway.
+    pub unregistered: &'static [&'static str],
+    /// What else it reads hooks, permissions or plugins from, in its directory of this user; `""` is
+    /// that directory as a whole.
+    pub watched: Words,
+    /// The same below the user's home directory, wherever that directory is, or below what a variable
+    /// names, as in `$NAME/dir`.
+    pub watched_home: Words,
+    /// The same in a project.
+    pub watched_project: Words,
+    /// The same as an absolute path.
+    pub watched_machine: &'static str,
+    /// What a person has to do once so that the agent runs our entry.
+    pub trust: Option<&'static str>,
+    /// The keys of its settings that switch hooks off, tables separated by dots, with the value that
+    /// does it.
+    pub switches: &'static [(&'static str, Off)],
+    /// The files of these settings in its directory of this user.
+    pub switched_in: Words,
+    /// The same in a project.
+    pub switched_in_project: Words,
+    /// Calls that it does not tell any hook of.
+    pub unseen: &'static [&'static str],
 }
 
 impl Table {
@@ -64,7 +122,9 @@ impl Table {
         users_shell: false,
         reads_by_shell: false,
         form: Form::Claude { tells: false },
-        serves: Serves::RESTRICTING,
+        grants: false,
+        asks: false,
+        rewrites: None,
         started: Started::There(&[]),
         skills: Skills::NONE,
         injects: Injects::No,
@@ -72,6 +132,27 @@ impl Table {
         reads_activate: false,
         typed: &[],
         types_unseen: false,
+        programs: &[],
+        package: None,
+        editor: None,
+        home: Home::new(None, "", ""),
+        user: "settings.json",
+        project: "",
+        project_note: "",
+        managed: None,
+        format: Format::Hooks(Handler::USUAL),
+        gate: None,
+        after: None,
+        unregistered: &[],
+        watched: Words(""),
+        watched_home: Words(""),
+        watched_project: Words(""),
+        watched_machine: "",
+        trust: None,
+        switches: &[],
+        switched_in: Words("settings.json"),
+        switched_in_project: Words(""),
+        unseen: &[],
     };
 }
 
@@ -200,27 +281,6 @@ pub enum Started {
     Told(&'static [&'static str]),
 }
 
-/// Which modes an agent can serve besides `restrict`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Serves {
-    /// Whether a hook's `allow` spares the person the question.
-    pub grant: bool,
-    /// Whether a hook may have the person asked.
-    pub ask: bool,
-    /// The user's own rules about commands, if a hook may change a command without allowing it; one
-    /// that such a rule could match is not changed.
-    pub rewrite: Option<&'static Own>,
-}
-
-impl Serves {
-    /// It only denies.
-    pub(super) const RESTRICTING: Self = Self {
-        grant: false,
-        ask: false,
-        rewrite: None,
-    };
-}
-
 /// Where a user's rules about commands are in an agent's own configuration.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Own {
@@ -263,13 +323,17 @@ pub enum Injects {
 
 /// Where an agent finds skills, and which of them a name means.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a row of the agent's table"
+)]
 pub struct Skills {
     /// The administrator's directories.
-    pub enterprise: &'static [&'static str],
+    pub enterprise: Words,
     /// Below the user's home; one that begins with `$NAME/` is below what that variable names.
-    pub personal: &'static [&'static str],
+    pub personal: Words,
     /// Below the project and the directories between it and the working directory.
-    pub project: &'static [&'static str],
+    pub project: Words,
     /// What gives a skill its name.
     pub named: Named,
     /// Whether names that differ only in case are one.
@@ -277,13 +341,19 @@ pub struct Skills {
     /// Which of several skills of one name it uses.
     pub first: First,
     /// Below the home and the project, files of commands that the tool for skills runs as well.
-    pub commands: &'static [&'static str],
+    pub commands: Words,
     /// Where, below the home, plugins or extensions with skills of their own are.
-    pub plugins: &'static [&'static str],
+    pub plugins: Words,
     /// What makes a directory in one of skills a plugin with skills of its own; `""` if nothing does.
     pub plugin_mark: &'static str,
-    /// What it finds in these directories besides the skills directly in them.
-    pub deep: Deep,
+    /// How many directories deep in these a skill may be; 1 is directly.
+    pub levels: usize,
+    /// Whether directories count whose names begin with a dot.
+    pub hidden: bool,
+    /// Whether a skill's own directory may hold others.
+    pub in_skills: bool,
+    /// Whether the directory of skills may itself be one.
+    pub itself: bool,
     /// Whether it also finds those of directories deeper in the project, once a file there was used.
     pub below: bool,
     /// Whether it also finds those of the directories above a project that is in no repository.
@@ -296,21 +366,19 @@ pub struct Skills {
 impl Skills {
     /// No directory, and nothing unusual.
     pub(super) const NONE: Self = Self {
-        enterprise: &[],
-        personal: &[],
-        project: &[],
+        enterprise: Words(""),
+        personal: Words(""),
+        project: Words(""),
         named: Named::Unknown,
         folds_case: false,
         first: First::Unknown,
-        commands: &[],
-        plugins: &[],
+        commands: Words(""),
+        plugins: Words(""),
         plugin_mark: "",
-        deep: Deep {
-            levels: 1,
-            hidden: true,
-            in_skills: false,
-            itself: false,
-        },
+        levels: 1,
+        hidden: true,
+        in_skills: false,
+        itself: false,
         below: false,
         above: false,
         shipped: Names::new(""),
@@ -330,19 +398,6 @@ pub enum Named {
     Unknown,
 }
 
-/// What an agent finds in a directory of skills besides the skills directly in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deep {
-    /// How many directories deep a skill may be; 1 is directly.
-    pub levels: usize,
-    /// Whether directories count whose names begin with a dot.
-    pub hidden: bool,
-    /// Whether a skill's own directory may hold others.
-    pub in_skills: bool,
-    /// Whether the directory of skills may itself be one.
-    pub itself: bool,
-}
-
 /// Which of several skills of one name an agent uses, after the administrator's. Directories of skills
 /// count in the order of the table; in one, the order of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -359,16 +414,16 @@ pub enum First {
     None,
 }
 
-/// A tool of an agent.
+/// Tools of an agent that do the same.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
-    /// Its name, exactly.
-    pub name: &'static str,
-    /// What it does.
+    /// What each of them does.
     pub does: Does,
     /// The keys of the argument that matters, as [`Does`] says: the first that the call has counts,
     /// since releases differ.
     pub keys: &'static [&'static str],
+    /// Their names, exactly.
+    pub names: &'static [&'static str],
 }
 
 /// What a tool does, and with which argument.
@@ -406,9 +461,13 @@ pub enum Does {
     Skill,
 }
 
-/// A tool that does something with one of these arguments.
-pub const fn tool(name: &'static str, does: Does, keys: &'static [&'static str]) -> Tool {
-    Tool { name, does, keys }
+/// Tools that do something with one of these arguments.
+pub(super) const fn tools(
+    does: Does,
+    keys: &'static [&'static str],
+    names: &'static [&'static str],
+) -> Tool {
+    Tool { does, keys, names }
 }
 
 impl Table {
@@ -420,7 +479,7 @@ impl Table {
 
     /// The tool of a name; `None` for one that is not in the table.
     pub fn tool(&self, name: &str) -> Option<&'static Tool> {
-        self.tools.iter().find(|tool| tool.name == name)
+        self.tools.iter().find(|tool| tool.names.contains(&name))
     }
 
     /// The arguments that name a skill, if a tool of this name activates one.
@@ -429,3 +488,153 @@ impl Table {
         tool.map(|tool| tool.keys)
     }
 }
+
+/// The directory of an agent's files for one user.
+#[derive(Debug, Clone, Copy)]
+pub struct Home {
+    /// The variable that names another place.
+    pub variable: Option<&'static str>,
+    /// The directory below the place that the variable names; empty for that place itself.
+    pub in_variable: &'static str,
+    /// The directory below the home directory without that variable.
+    pub below_home: &'static str,
+}
+
+impl Home {
+    pub(super) const fn new(
+        variable: Option<&'static str>,
+        in_variable: &'static str,
+        below_home: &'static str,
+    ) -> Self {
+        Self {
+            variable,
+            in_variable,
+            below_home,
+        }
+    }
+
+    /// The directory of this user; `None` without a home directory.
+    pub fn directory(self, env: &Env) -> Option<PathBuf> {
+        let named = self.variable.and_then(|name| env.path(name));
+        if let Some(named) = named.filter(|path| path.is_absolute()) {
+            return Some(match self.in_variable {
+                "" => named,
+                below => named.join(below),
+            });
+        }
+        Some(env.home()?.join(self.below_home))
+    }
+
+    /// Where a directory of this user is that is usually at `dir` below the home, or below the place
+    /// that a variable names, as in `$NAME/dir`. A variable that names a home, not the agent's own
+    /// directory, moves each of them.
+    pub fn place(self, env: &Env, dir: &str) -> Option<PathBuf> {
+        if let Some(named) = dir.strip_prefix('$') {
+            let (variable, below) = named.split_once('/').unwrap_or((named, ""));
+            let place = env.cwd.join(env.path(variable)?);
+            return Some(if below.is_empty() {
+                place
+            } else {
+                place.join(below)
+            });
+        }
+        let own = self.directory(env)?;
+        match Path::new(dir).strip_prefix(self.below_home) {
+            Ok(below) => Some(own.join(below)),
+            Err(_) if self.in_variable == self.below_home => Some(own.parent()?.join(dir)),
+            Err(_) => Some(env.home()?.join(dir)),
+        }
+    }
+}
+
+/// A value that switches hooks off.
+#[derive(Debug, Clone, Copy)]
+pub enum Off {
+    /// This one, for all hooks.
+    Is(bool),
+    /// A list with the names of single hooks.
+    Names,
+}
+
+/// How entries are written.
+#[derive(Debug, Clone, Copy)]
+pub enum Format {
+    /// JSON, or TOML where the file's name says so: `hooks.EVENT` is a list.
+    Hooks(Handler),
+    /// A script that the agent loads as a plugin.
+    Plugin,
+}
+
+/// The form of one entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Handler {
+    /// Whether entries of one matcher are a group: `{"matcher": …, "hooks": [entry]}`.
+    pub grouped: bool,
+    /// The scopes whose file begins with `"version": 1`.
+    pub versioned: &'static [Scope],
+    /// Whether an entry says `"type": "command"`.
+    pub typed: bool,
+    /// How the program and its words are written.
+    pub command: Command,
+    /// The key of the time limit and its value, 10 seconds in the agent's unit.
+    pub timeout: (&'static str, u32),
+    /// Further keys, each with the value.
+    pub with: &'static [(&'static str, Literal)],
+}
+
+impl Handler {
+    /// What most agents have.
+    pub(super) const USUAL: Self = Self {
+        grouped: true,
+        versioned: &[],
+        typed: true,
+        command: Command::Shell,
+        timeout: ("timeout", 10),
+        with: &[],
+    };
+}
+
+/// How an entry names a program and its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// The key of the program; its words are in `args`. No shell is involved.
+    Words(&'static str),
+    /// `command`, which a shell reads.
+    Shell,
+}
+
+/// The value of a further key.
+#[derive(Debug, Clone, Copy)]
+pub enum Literal {
+    /// A text.
+    Text(&'static str),
+    /// `true`.
+    True,
+}
+
+/// For whom an agent is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// This user, in every project.
+    User,
+    /// One project.
+    Project,
+    /// Every user of the machine; only an administrator writes there.
+    Managed,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Managed];
+
+    /// Its word on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Managed => "managed",
+        }
+    }
+}
+
+named!(Scope, "a scope");

@@ -16,7 +16,7 @@ use crate::sys::{files, limits};
 /// `stands_in` for a skill of the administrator, it may not run in any case.
 pub fn unheld(facts: &Facts, calling: &Calling, written: &str, stands_in: bool) -> Option<String> {
     let dirs = calling.agent.table().skills.commands;
-    if dirs.is_empty() || !is_below(written) {
+    if dirs.0.is_empty() || !is_below(written) {
         return None;
     }
     let asking = |file: &PathBuf| stands_in || asks_for_something(file);
@@ -87,13 +87,11 @@ pub fn of_user(facts: &Facts, calling: &Calling, written: &str) -> Option<PathBu
     if !is_below(written) {
         return None;
     }
-    let dirs = calling.agent.table().skills.commands.iter();
-    let home = calling.agent.settings().home;
+    let table = calling.agent.table();
+    let dirs = || table.skills.commands.iter();
     let holders = facts.run.holders().into_iter();
-    let in_project = holders.flat_map(|holder| dirs.clone().map(move |dir| holder.join(dir)));
-    let in_home = dirs
-        .clone()
-        .filter_map(|dir| home.place(&facts.run.env, dir));
+    let in_project = holders.flat_map(|holder| dirs().map(move |dir| holder.join(dir)));
+    let in_home = dirs().filter_map(|dir| table.home.place(&facts.run.env, dir));
     let name = written.replace(':', "/");
     let names = [format!("{name}.md"), format!("{name}/SKILL.md")];
     let mut files = in_project

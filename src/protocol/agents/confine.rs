@@ -39,7 +39,7 @@ pub fn handed_back(
     match does {
         Does::Shell => confined(facts, table, session, (used, begin, keys[0])),
         Does::Read | Does::Write | Does::Edit => {
-            let takes = table.serves.rewrite.is_some() && session.active().next().is_some();
+            let takes = table.rewrites.is_some() && session.active().next().is_some();
             Ok(takes.then(|| absolute(used, begin, keys)).flatten())
         }
         _ => Ok(None),
@@ -85,7 +85,7 @@ fn confined(
     if mode == Mode::Off {
         return Ok(None);
     }
-    let Some(own) = table.serves.rewrite else {
+    let Some(own) = table.rewrites else {
         return stays("this agent takes no confined command from a hook");
     };
     if has_rules(facts, own) {
@@ -137,7 +137,7 @@ pub fn is_confined(
     let tool = table.tool(&used.tool);
     let shell = tool.filter(|tool| tool.does == Does::Shell);
     let command = shell.and_then(|shell| used.arguments.get(shell.keys[0])?.as_str());
-    table.serves.rewrite.is_some()
+    table.rewrites.is_some()
         && command.is_some_and(|command| {
             let recorded = || recorded(facts, session, begin, command);
             command.contains(" confine ") && Seen::at(facts.state(), CONFINED).has(&recorded())
@@ -165,7 +165,7 @@ fn has_rules(facts: &Facts, own: &Own) -> bool {
         return true;
     }
     let calling = facts.run.agent.as_ref();
-    let home = calling.map(|calling| calling.agent.settings().home);
+    let home = calling.map(|calling| calling.agent.table().home);
     let mut holders = facts.run.holders();
     holders.push(facts.run.project_dir());
     let of_user = |path| Some((path, home?.place(&facts.run.env, path)?));

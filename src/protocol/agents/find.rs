@@ -343,7 +343,7 @@ impl Look<'_> {
 
     /// What the agent finds deeper in its directories of skills, and above the project.
     fn around(&self) -> Result<Vec<PathBuf>> {
-        let (facts, deep) = (self.facts, self.skills.deep);
+        let (facts, deep) = (self.facts, self.skills);
         let mut all = Vec::new();
         let project = facts.run.real_project_dir();
         if self.skills.above {
@@ -387,7 +387,7 @@ impl Look<'_> {
 
     /// Looks for the name among what is a skill for the agent and none here.
     fn unlisted(&self, here: &Facts, sought: Sought) -> Result<()> {
-        let deep = self.skills.deep;
+        let deep = self.skills;
         for root in roots(here) {
             let entries = files::entries(&root.dir).unwrap_or_default();
             if entries.len() > limits::CATALOG_ENTRIES {

@@ -54,7 +54,7 @@ pub fn in_plugins(
 /// If they could not be searched to the end.
 pub fn plugin_dirs(facts: &Facts, calling: &Calling) -> Result<Vec<PathBuf>> {
     let skills = &calling.agent.table().skills;
-    let home = calling.agent.settings().home;
+    let home = calling.agent.table().home;
     let roots = skills.plugins.iter();
     let mut roots: Vec<PathBuf> = roots
         .filter_map(|dir| home.place(&facts.run.env, dir))
@@ -81,7 +81,7 @@ pub fn plugin_dirs(facts: &Facts, calling: &Calling) -> Result<Vec<PathBuf>> {
 
 /// Where the plugins are that the agent's own list names.
 fn installed(facts: &Facts, calling: &Calling) -> Vec<PathBuf> {
-    let home = calling.agent.settings().home;
+    let home = calling.agent.table().home;
     let roots = calling.agent.table().skills.plugins.iter();
     let lists = ["installed_plugins.json", "known_marketplaces.json"];
     let files = roots.filter_map(|dir| home.place(&facts.run.env, dir));

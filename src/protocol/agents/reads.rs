@@ -70,7 +70,7 @@ pub fn skills_read(facts: &Facts, agent: Agent, call: &Request) -> Vec<PathBuf> 
 /// The agent's directories of skills.
 fn roots(facts: &Facts, agent: Agent) -> Vec<PathBuf> {
     let skills = &agent.table().skills;
-    let home = agent.settings().home;
+    let home = agent.table().home;
     let mut roots: Vec<PathBuf> = skills.enterprise.iter().map(PathBuf::from).collect();
     let personal = skills.personal.iter();
     roots.extend(personal.filter_map(|dir| home.place(&facts.run.env, dir)));

@@ -170,7 +170,7 @@ fn skills_are_found_where_a_variable_moved_the_agents_home() {
         (&super::opencode::FORM, "moved/opencode/skills"),
     ] {
         let world = World::of(form);
-        let variable = form.agent.settings().home.variable.unwrap();
+        let variable = form.agent.table().home.variable.unwrap();
         let moved = world.project().with_file_name("moved");
         let world = world.with_variable(variable, moved.clone());
         let file = format!("{file}/pdf/SKILL.md");

@@ -56,7 +56,10 @@ fn what_is_suggested_lets_the_call_pass_in_its_agent() {
         let world = world.using("pdf", "allowed-tools: Bash(git log:*)");
         let table = agent.table();
         let tools = table.tools.iter();
-        let tools = tools.filter_map(|tool| Some((tool.name, arguments(tool)?)));
+        let each =
+            |tool: &'static Tool| tool.names.iter().map(move |name| (*name, arguments(tool)));
+        let tools = tools.flat_map(each);
+        let tools = tools.filter_map(|(name, arguments)| Some((name, arguments?)));
         let others = [(mcp(table), json!({"q": "x"})), ("Strange", json!({}))];
         let calls: Vec<_> = tools.chain(others).collect();
         let mut refused = Vec::new();
@@ -66,11 +69,8 @@ fn what_is_suggested_lets_the_call_pass_in_its_agent() {
             }
         }
         let shell = table.tools.iter().find(|tool| tool.does == Does::Shell);
-        assert!(
-            refused
-                .iter()
-                .any(|(tool, _)| Some(*tool) == shell.map(|it| it.name))
-        );
+        let of_shell = |(tool, _): &(&str, _)| shell.is_some_and(|it| it.names.contains(tool));
+        assert!(refused.iter().any(of_shell));
         let found = suggested(&world, "pdf");
         assert_eq!(found["left_out"], json!([]), "{agent}");
         let entries = found["entries"].as_array().unwrap().iter();

@@ -42,7 +42,7 @@ fn of_agent(facts: &Facts, agent: Agent, found: &[Found], proofs: &[Proof]) -> V
             checks.push(Check::ok("agent", text));
         }
     }
-    let settings = agent.settings();
+    let settings = agent.table();
     checks.push(if let Some(seen) = last_seen(facts.state(), agent) {
         let text = format!("{agent} asked last at {}", seen.local());
         Check::ok("agent-seen", text)
@@ -145,9 +145,11 @@ fn harmless(agent: Agent, directory: &Path) -> Value {
     let harmless = tools.clone().find(|tool| nothing(tool.does));
     let reading = || {
         let reads = tools.find(|tool| tool.does == Does::Read)?;
-        Some((reads.name, json!({*reads.keys.first()?: "/dev/null"})))
+        Some((reads.names[0], json!({*reads.keys.first()?: "/dev/null"})))
     };
-    let call = harmless.map(|tool| (tool.name, json!({}))).or_else(reading);
+    let call = harmless
+        .map(|tool| (tool.names[0], json!({})))
+        .or_else(reading);
     let (tool, arguments) = call.unwrap_or(("none", json!({})));
     let mut payload = Map::new();
     for (key, value) in [
