@@ -1,10 +1,6 @@
 //! Identifies the call. The order of the checks matters (docs/spec/hosts.md#which-call).
 
-mod activate;
-mod arguments;
 mod hook;
-mod run_script;
-mod skill_session;
 mod tool;
 
 use std::ffi::{OsStr, OsString};
@@ -21,12 +17,11 @@ use crate::protocol::closed::Kind;
 use crate::sys::files::read_all_capped;
 use crate::sys::{Env, limits, warn};
 
-pub use activate::{Activate, NAME};
-pub use arguments::written_skill;
 pub use hook::{HookData, ListedTool, ToolUse};
-pub use run_script::{Format, RunSkillScript, StartScript, WorkDir};
-pub use skill_session::SkillSession;
-pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall};
+pub use tool::{
+    Activate, CreateSkill, Format, NAME, ProposeSkillUpdate, ReadSkillFile, RunSkillScript,
+    SkillSession, StartScript, ToolCall, WorkDir, written_skill,
+};
 
 /// Everything a run depends on.
 pub struct Input {

@@ -25,38 +25,199 @@ pub const HOOKS: [&str; 11] = [
     "pre_fetch_url",
 ];
 
-const WHICH_SKILL: &str = "Its name (default: the last loaded)";
+const WHICH_SKILL: (&str, &str, &str) = ("skill", "string", "Its name (default: the last loaded)");
 const PATH: &str = "Path in its directory";
+
+/// One of our tools, as a host and a model are told of it.
+#[derive(Debug)]
+struct Tool {
+    name: &'static str,
+    description: &'static str,
+    /// The arguments that it takes: the name, type and meaning of each.
+    parameters: &'static [(&'static str, &'static str, &'static str)],
+    required: &'static [&'static str],
+    /// The arguments that a person is shown at a call.
+    summary: &'static [&'static str],
+    /// Further names of arguments, which nobody is told of: what others call one, or few need.
+    untold: &'static [&'static str],
+    /// What helps after a call that was wrong: an example of a valid one.
+    example: &'static str,
+}
+
+/// Those with fixed names. The list of skills is only in the prompt.
+#[rustfmt::skip]
+static TOOLS: [Tool; 8] = [
+    Tool {
+        name: ours::MARKETPLACE,
+        description: "Find, install, update and remove skills. Actions: search (query), list (what \
+            can be installed), install, update, remove, info (skill_ref), list_installed, \
+            search_installed (query), use (skill_ref, query: the task): activate a skill now, even \
+            one just installed.",
+        parameters: &[
+            ("action", "string", "One of these"),
+            ("skill_ref", "string", "A skill's name; for install also owner/repo@skill, a git URL or a local directory"),
+            ("query", "string", "Search words, or the task"),
+        ],
+        required: &["action"], summary: &["action", "skill_ref"], untold: &["arguments"],
+        example: r#"for example {"action": "search", "query": "pdf"}; actions: install, remove, update, search, list, list_installed, search_installed, info, use"#,
+    },
+    Tool {
+        name: ours::READ_FILE,
+        description: "Read a file of a skill, which no other tool reaches.",
+        parameters: &[
+            WHICH_SKILL,
+            ("path", "string", PATH),
+            ("offset", "integer", "First line, from 1"),
+            ("limit", "integer", "Number of lines"),
+            ("pattern", "string", "Only lines that match this regular expression"),
+        ],
+        required: &["path"], summary: &["skill", "path"], untold: &[],
+        example: r#"for example {"skill": "pdf", "path": "references/forms.md"}"#,
+    },
+    Tool {
+        name: ours::RUN_SCRIPT,
+        description: "Run a script of a skill and return its output. One that runs for long becomes \
+            a job (`job: ID`): call again with only job to wait for more output.",
+        parameters: &[
+            WHICH_SKILL,
+            ("script", "string", PATH),
+            ("args", "array", "Command-line arguments"),
+            ("stdin", "string", "Standard input"),
+            ("stdin_file", "string", "A file of the project as standard input"),
+            ("workdir", "string", "skill (default), project, temp, or a directory of the skill"),
+            ("env", "object", "More environment variables"),
+            ("timeout_secs", "number", "Time limit, usually at most 120"),
+            ("background", "boolean", "Make it a job at once"),
+            ("job", "string", "ID of a job, in place of script"),
+            ("stop", "boolean", "With job: end it"),
+        ],
+        required: &[], summary: &["skill", "script", "job"], untold: &["path", "format"],
+        example: r#"for example {"skill": "pdf", "script": "scripts/fill.py", "args": ["a.pdf"]}, or {"job": "…"} for one that runs"#,
+    },
+    Tool {
+        name: ours::SESSION,
+        description: "Show or change which skills are active.",
+        parameters: &[
+            ("action", "string", "load (names, mode), unload (names or all) or status"),
+            ("names", "array", "Names of skills, in this order: all or none"),
+            ("mode", "string", "replace the active skills (default), or add"),
+            ("all", "boolean", "Unload every skill"),
+        ],
+        required: &["action"], summary: &["action", "names"], untold: &[],
+        example: r#"for example {"action": "load", "names": ["pdf", "csv"], "mode": "add"}; actions: load, unload (names, or all: true), status; modes: replace, add"#,
+    },
+    Tool {
+        name: ours::DIRECT,
+        description: "The user's command line, not for the model.",
+        parameters: &[("args", "array", "Its words")],
+        required: &[], summary: &[], untold: &[],
+        example: r#"for example {"args": ["install", "owner/skill"]}"#,
+    },
+    Tool {
+        name: ours::PROPOSE,
+        description: "Propose a change to a skill that proved wrong or incomplete. The user decides.",
+        parameters: &[
+            ("skill", "string", "Its name"),
+            ("diff", "string", "Unified diff of its files"),
+            ("justification", "string", "The reason"),
+            ("evidence", "string", "Such as an error message"),
+        ],
+        required: &["skill", "diff", "justification"], summary: &["skill"], untold: &[],
+        example: r#"for example {"skill": "pdf", "diff": "--- a/SKILL.md\n+++ b/SKILL.md\n@@\n-old line\n+new line\n", "justification": "the old line is wrong"}"#,
+    },
+    Tool {
+        name: ours::CREATE,
+        description: "Propose a new skill. The user decides.",
+        parameters: &[
+            ("name", "string", "Lowercase letters, digits, hyphens"),
+            ("description", "string", "What it does and when to use it"),
+            ("body", "string", "Instructions, in Markdown"),
+            ("allowed_tools", "array", "Tools it may use (default: all)"),
+        ],
+        required: &["name", "description", "body"], summary: &["name"], untold: &[],
+        example: r##"for example {"name": "release-notes", "description": "Writes release notes. Use when a version is tagged.", "body": "# Release notes\n…"}"##,
+    },
+    Tool {
+        name: ours::SKILL,
+        description: "Activate one of the skills listed under Available Agent Skills and get its \
+            instructions.",
+        parameters: &[
+            ("skill_name", "string", "The skill's name"),
+            ("arguments", "string", "The task"),
+        ],
+        required: &["skill_name"], summary: &[], untold: &[],
+        example: r#"call it with {"skill_name": "pdf", "arguments": "what to do"}; arguments may be left out"#,
+    },
+];
+
+impl Tool {
+    fn named(name: &str) -> Option<&'static Self> {
+        TOOLS.iter().find(|tool| tool.name == name)
+    }
+
+    fn schema(&self) -> Value {
+        let mut schema = json!({
+            "name": self.name,
+            "description": self.description,
+            "parameters": parameters(self.parameters, self.required),
+        });
+        if self.name == ours::MARKETPLACE {
+            schema["hooks"] = json!(HOOKS);
+        }
+        if !self.summary.is_empty() {
+            schema["summary_params"] = json!(self.summary);
+        }
+        schema
+    }
+}
+
+/// The names of the arguments that a tool of ours takes; `None` if it may be called in other ways too.
+pub fn arguments(tool: &str) -> Option<Vec<&'static str>> {
+    let tool =
+        Tool::named(tool).filter(|tool| ![ours::DIRECT, ours::SKILL].contains(&tool.name))?;
+    let told = tool.parameters.iter().map(|(name, ..)| *name);
+    Some(told.chain(tool.untold.iter().copied()).collect())
+}
+
+/// An example of a valid call of a tool of ours, or of a skill's own.
+pub fn example(tool: &str) -> &'static str {
+    let own = r#"call it with {"arguments": "what to do"}"#;
+    Tool::named(tool).map_or(own, |tool| tool.example)
+}
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
 pub fn schema(facts: &Facts) -> Response {
     let told = told(facts, "schema", |catalog| Rendered {
-        text: Value::Array(with_skills(facts, fixed_tools(), catalog)).to_string(),
+        text: Value::Array(tools(facts, catalog)).to_string(),
         remarks: String::new(),
         passes: may_have_post_hooks(catalog),
     });
     Response::text(told.text)
 }
 
-fn with_skills(facts: &Facts, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
+fn tools(facts: &Facts, catalog: &Catalog) -> Vec<Value> {
     // If the configuration is unreadable, nothing that depends on it is offered.
-    if let Ok(config) = facts.config() {
-        tools.extend(config.takes_proposals().then(propose_tool));
-        tools.extend(config.takes_new_skills().then(create_tool));
-    }
+    let config = facts.config();
+    let is_there = |tool: &&Tool| match tool.name {
+        ours::PROPOSE => config.as_ref().is_ok_and(|it| it.takes_proposals()),
+        ours::CREATE => config.as_ref().is_ok_and(|it| it.takes_new_skills()),
+        ours::SKILL => catalog.has_one_tool(),
+        _ => true,
+    };
+    let mut tools: Vec<Value> = TOOLS.iter().filter(is_there).map(Tool::schema).collect();
     if has_post_hooks(facts, catalog)
         && let Some(hooks) = tools[0]["hooks"].as_array_mut()
     {
         hooks.push("on_end".into());
     }
     if catalog.has_one_tool() {
-        tools.push(skill_tool());
         return tools;
     }
     // What each is for stands in the prompt.
     tools.extend(catalog.offered().into_iter().map(|offered| {
         let hint = offered.skill.fields.text("argument-hint");
-        let arguments = argument_description(hint.as_deref());
+        let form = hint.map(|hint| format!(", in the form {}", plain(&hint)));
+        let arguments = format!("The task{}", form.unwrap_or_default());
         json!({
             "name": offered.tool,
             "description": "Activate this skill",
@@ -64,123 +225,6 @@ fn with_skills(facts: &Facts, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<V
         })
     }));
     tools
-}
-
-/// The list of skills is only in the prompt.
-fn skill_tool() -> Value {
-    json!({
-        "name": ours::SKILL,
-        "description": "Activate one of the skills listed under Available Agent Skills and get \
-            its instructions.",
-        "parameters": parameters(&[
-            ("skill_name", "string", "The skill's name"),
-            ("arguments", "string", &argument_description(None)),
-        ], &["skill_name"]),
-    })
-}
-
-fn argument_description(hint: Option<&str>) -> String {
-    let hint = hint
-        .map(|hint| format!(", in the form {}", plain(hint)))
-        .unwrap_or_default();
-    format!("The task{hint}")
-}
-
-fn fixed_tools() -> Vec<Value> {
-    vec![
-        json!({
-            "name": ours::MARKETPLACE,
-            "description": "Find, install, update and remove skills. Actions: search (query), \
-                list (what can be installed), install, update, remove, info (skill_ref), \
-                list_installed, search_installed (query), use (skill_ref, query: the task): \
-                activate a skill now, even one just installed.",
-            "parameters": parameters(&[
-                ("action", "string", "One of these"),
-                ("skill_ref", "string",
-                    "A skill's name; for install also owner/repo@skill, a git URL or a local \
-                     directory"),
-                ("query", "string", "Search words, or the task"),
-            ], &["action"]),
-            "hooks": HOOKS,
-            "summary_params": ["action", "skill_ref"],
-        }),
-        json!({
-            "name": ours::READ_FILE,
-            "description": "Read a file of a skill, which no other tool reaches.",
-            "parameters": parameters(&[
-                ("skill", "string", WHICH_SKILL),
-                ("path", "string", PATH),
-                ("offset", "integer", "First line, from 1"),
-                ("limit", "integer", "Number of lines"),
-                ("pattern", "string", "Only lines that match this regular expression"),
-            ], &["path"]),
-            "summary_params": ["skill", "path"],
-        }),
-        json!({
-            "name": ours::RUN_SCRIPT,
-            "description": "Run a script of a skill and return its output. One that runs for \
-                long becomes a job (`job: ID`): call again with only job to wait for more output.",
-            "parameters": parameters(&[
-                ("skill", "string", WHICH_SKILL),
-                ("script", "string", PATH),
-                ("args", "array", "Command-line arguments"),
-                ("stdin", "string", "Standard input"),
-                ("stdin_file", "string", "A file of the project as standard input"),
-                ("workdir", "string", "skill (default), project, temp, or a directory of the skill"),
-                ("env", "object", "More environment variables"),
-                ("timeout_secs", "number", "Time limit, usually at most 120"),
-                ("background", "boolean", "Make it a job at once"),
-                ("job", "string", "ID of a job, in place of script"),
-                ("stop", "boolean", "With job: end it"),
-            ], &[]),
-            "summary_params": ["skill", "script", "job"],
-        }),
-        json!({
-            "name": ours::SESSION,
-            "description": "Show or change which skills are active.",
-            "parameters": parameters(&[
-                ("action", "string", "load (names, mode), unload (names or all) or status"),
-                ("names", "array", "Names of skills, in this order: all or none"),
-                ("mode", "string", "replace the active skills (default), or add"),
-                ("all", "boolean", "Unload every skill"),
-            ], &["action"]),
-            "summary_params": ["action", "names"],
-        }),
-        json!({
-            "name": ours::DIRECT,
-            "description": "The user's command line, not for the model.",
-            "parameters": parameters(&[("args", "array", "Its words")], &[]),
-        }),
-    ]
-}
-
-fn propose_tool() -> Value {
-    json!({
-        "name": ours::PROPOSE,
-        "description": "Propose a change to a skill that proved wrong or incomplete. The user \
-            decides.",
-        "parameters": parameters(&[
-            ("skill", "string", "Its name"),
-            ("diff", "string", "Unified diff of its files"),
-            ("justification", "string", "The reason"),
-            ("evidence", "string", "Such as an error message"),
-        ], &["skill", "diff", "justification"]),
-        "summary_params": ["skill"],
-    })
-}
-
-fn create_tool() -> Value {
-    json!({
-        "name": ours::CREATE,
-        "description": "Propose a new skill. The user decides.",
-        "parameters": parameters(&[
-            ("name", "string", "Lowercase letters, digits, hyphens"),
-            ("description", "string", "What it does and when to use it"),
-            ("body", "string", "Instructions, in Markdown"),
-            ("allowed_tools", "array", "Tools it may use (default: all)"),
-        ], &["name", "description", "body"]),
-        "summary_params": ["name"],
-    })
 }
 
 /// A parameter schema that both host generations pass on: only a type and a description per
@@ -209,15 +253,14 @@ mod tests {
         let tools: Vec<Value> = serde_json::from_str(failing).unwrap();
         assert_eq!(tools[0]["name"], ours::MARKETPLACE);
         assert_eq!(tools[0]["hooks"], json!(HOOKS));
-        assert_eq!(tools[0]["hooks"], fixed_tools()[0]["hooks"]);
+        assert_eq!(tools[0]["hooks"], TOOLS[0].schema()["hooks"]);
     }
 
     #[test]
     fn a_person_is_shown_what_each_tool_is_called_for() {
-        for tool in fixed_tools()
-            .into_iter()
-            .filter(|tool| tool["name"] != ours::DIRECT)
-        {
+        let untold = [ours::DIRECT, ours::SKILL];
+        for tool in TOOLS.iter().filter(|tool| !untold.contains(&tool.name)) {
+            let tool = tool.schema();
             let shown = tool["summary_params"].as_array().unwrap();
             let given = &tool["parameters"]["properties"];
             assert!(!shown.is_empty(), "{tool}");

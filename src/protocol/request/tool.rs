@@ -3,13 +3,15 @@
 #[cfg(test)]
 mod tests;
 
-use serde::Deserialize;
-use serde_json::Value;
+use std::collections::BTreeMap;
 
-use super::arguments::{any_as_text, count, given, list_or_text, name, typed, wrong};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
 use crate::error::{Error, Result};
 use crate::host::ours;
-use crate::protocol::{Activate, Payload, RunSkillScript, SkillSession};
+use crate::protocol::{Payload, schema};
 use crate::sys::text::quoted;
 
 /// A call of one of our tools.
@@ -196,4 +198,488 @@ fn words(args: Option<&Value>) -> Result<Option<Vec<String>>> {
         Error::new(text).hint("close it, or write a backslash before it")
     });
     split.map(Some)
+}
+
+/// A call that activates a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activate {
+    /// The tool that is called.
+    pub tool: String,
+    /// The skill as the caller wrote it; `None` when the tool is the skill's own.
+    pub skill: Option<String>,
+    /// The input for the skill, as text.
+    pub arguments: Option<String>,
+}
+
+/// Keys under which callers give the skill's name; similar tools of other clients use different
+/// ones.
+pub const NAME: [&str; 5] = ["skill_name", "skill", "name", "skill_ref", "command"];
+/// Keys under which callers give the arguments.
+const ARGUMENTS: [&str; 2] = ["arguments", "args"];
+/// Values of `action` that mean this call.
+const ACTIONS: [&str; 4] = ["use", "activate", "load", "run"];
+
+impl Activate {
+    /// Parses a call of a skill's own tool, or of the common tool for all skills.
+    ///
+    /// # Errors
+    /// When its arguments are not an object, contradict each other, or ask for something else, and
+    /// when the common tool's name no skill or more than one.
+    pub fn parse(tool: &str, arguments: Value) -> Result<Self> {
+        let map = object(tool, arguments)?;
+        is_meant(tool, &map)?;
+        let skill = if tool == ours::SKILL {
+            let named = one_of(&map, &NAME)?.and_then(Value::as_str);
+            let text = "`skill` needs a skill's name";
+            Some(named.and_then(given).ok_or_else(|| wrong(tool, text))?)
+        } else {
+            None
+        };
+        Ok(Self {
+            tool: tool.to_owned(),
+            skill: skill.map(|name| name.trim().to_owned()),
+            arguments: one_of(&map, &ARGUMENTS)?.map(as_text),
+        })
+    }
+}
+
+/// Refuses a call with another action: `unload`, for example, means the opposite.
+fn is_meant(tool: &str, map: &Map<String, Value>) -> Result<()> {
+    match map.get("action") {
+        None => Ok(()),
+        Some(Value::String(action)) if ACTIONS.contains(&action.as_str()) => Ok(()),
+        Some(other) => {
+            let text = format!("`{tool}` activates a skill, and has no action {other}");
+            let end = r#"skill_session {"action": "unload", "names": ["pdf"]} ends one"#;
+            Err(Error::new(text).hint(end))
+        }
+    }
+}
+
+/// A model may send any JSON as arguments, and a direct call sends words.
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(words) if words.iter().all(Value::is_string) => {
+            let words: Vec<String> = words
+                .iter()
+                .filter_map(Value::as_str)
+                .map(as_word)
+                .collect();
+            words.join(" ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Quotes a word so that splitting the text again keeps it whole.
+fn as_word(word: &str) -> String {
+    match word {
+        plain if !plain.is_empty() && !plain.contains(char::is_whitespace) => plain.to_owned(),
+        quoted if quoted.contains('"') => format!("'{quoted}'"),
+        spaced => format!("\"{spaced}\""),
+    }
+}
+
+/// The value under any of these keys; several may be given if they are equal.
+fn one_of<'a>(map: &'a Map<String, Value>, keys: &[&str]) -> Result<Option<&'a Value>> {
+    let mut said = keys.iter().filter_map(|key| Some((*key, map.get(*key)?)));
+    let Some((first, value)) = said.next() else {
+        return Ok(None);
+    };
+    if let Some((other, _)) = said.find(|(_, other)| *other != value) {
+        let text = format!("`{first}` and `{other}` say different things");
+        return Err(Error::new(text).hint(format!("give `{}` only", keys[0])));
+    }
+    Ok(Some(value))
+}
+
+/// A call of `skill_session`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SkillSession {
+    /// Make skills active, all or none.
+    Load {
+        /// Their names as the caller wrote them, at least one, in order.
+        names: Vec<String>,
+        /// Whether they are added to what is active already, or replace it.
+        adds: bool,
+    },
+    /// Make these skills inactive; `None` means all.
+    Unload(Option<Vec<String>>),
+    /// Report what is active.
+    Status,
+}
+
+impl SkillSession {
+    /// Parses the arguments. Nulls, empty strings and empty lists count as absent.
+    ///
+    /// # Errors
+    /// When one has the wrong type, or together they do not say what to do.
+    pub fn parse(arguments: Value) -> Result<Self> {
+        let arguments = object(ours::SESSION, arguments)?;
+        let word = |key: &str| match arguments.get(key) {
+            None => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text.trim().to_ascii_lowercase()),
+            Some(_) => Err(invalid(format!("`{key}` is not a string"))),
+        };
+        let names = list_of_names(arguments.get("names"))?;
+        let all = match arguments.get("all") {
+            None => false,
+            Some(Value::Bool(all)) => *all,
+            Some(Value::String(text)) if text.trim().eq_ignore_ascii_case("true") => true,
+            Some(Value::String(text)) if ["", "false"].contains(&text.trim()) => false,
+            Some(_) => return Err(invalid("`all` is neither true nor false")),
+        };
+        let adds = match word("mode")?.as_str() {
+            "" | "replace" => false,
+            "add" => true,
+            other => {
+                let text = format!(
+                    "`{}` is not a mode of `skill_session`",
+                    other.escape_debug()
+                );
+                return Err(invalid(text));
+            }
+        };
+        match (word("action")?.as_str(), names.is_empty(), all) {
+            ("status", ..) => Ok(Self::Status),
+            ("load", false, false) => Ok(Self::Load { names, adds }),
+            ("load", true, false) => Err(invalid("`load` needs `names`: which skills")),
+            ("load", _, true) => Err(invalid("`all` belongs to `unload`")),
+            ("unload", false, false) => Ok(Self::Unload(Some(names))),
+            ("unload", true, true) => Ok(Self::Unload(None)),
+            ("unload", true, false) => Err(invalid("`unload` needs `names`, or `all`: true")),
+            ("unload", false, true) => Err(invalid("`names` and `all` both say what to unload")),
+            ("", ..) => Err(invalid("missing field `action`")),
+            (other, ..) => {
+                let text = format!(
+                    "`{}` is not an action of `skill_session`",
+                    other.escape_debug()
+                );
+                Err(invalid(text))
+            }
+        }
+    }
+}
+
+fn invalid(text: impl Into<String>) -> Error {
+    wrong(ours::SESSION, text)
+}
+
+/// A list, a list encoded as JSON in a string, or a string of names separated by commas or spaces.
+fn list_of_names(written: Option<&Value>) -> Result<Vec<String>> {
+    let own = |part: &str| part.trim_matches(['"', '\'']).to_owned();
+    let written: Option<Vec<String>> = match written {
+        None => Some(Vec::new()),
+        Some(Value::String(text)) if text.trim_start().starts_with('[') => {
+            serde_json::from_str(text).ok()
+        }
+        Some(Value::String(text)) if text.contains([',', '\n']) => {
+            Some(text.split([',', '\n']).map(str::trim).map(own).collect())
+        }
+        Some(Value::String(text)) => Some(text.split_whitespace().map(own).collect()),
+        Some(other) => Vec::deserialize(other).ok(),
+    };
+    let written = written.ok_or_else(|| invalid("`names` is not a list of names"))?;
+    let mut names: Vec<String> = Vec::new();
+    for name in written.iter().map(|name| name.trim()) {
+        if !name.is_empty() && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// A call of `run_skill_script`.
+#[derive(Debug, PartialEq)]
+pub enum RunSkillScript {
+    /// Start a script.
+    Start(StartScript),
+    /// Wait for a job, or stop it.
+    Job {
+        /// Its id, as the caller wrote it.
+        job: String,
+        /// Whether to stop it.
+        stop: bool,
+        /// The format of the answer.
+        format: Format,
+    },
+}
+
+/// Which script, and how.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct StartScript {
+    /// The skill's name; if absent, the most recently loaded skill.
+    #[serde(deserialize_with = "name")]
+    pub skill: Option<String>,
+    /// The script, relative to the skill's directory.
+    #[serde(skip)]
+    pub script: String,
+    /// Its arguments.
+    #[serde(deserialize_with = "args")]
+    pub args: Vec<String>,
+    /// Its standard input.
+    pub stdin: String,
+    /// The file of the project that is its standard input instead.
+    #[serde(deserialize_with = "name")]
+    pub stdin_file: Option<String>,
+    /// Where it runs.
+    pub workdir: WorkDir,
+    /// Further environment variables.
+    pub env: BTreeMap<String, String>,
+    /// Seconds after which it is stopped.
+    pub timeout_secs: Option<f64>,
+    /// Whether it becomes a job at once.
+    pub background: bool,
+    /// The format of the answer.
+    pub format: Format,
+}
+
+/// Where a script runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub enum WorkDir {
+    /// In the skill's directory, which is what skills assume.
+    #[default]
+    Skill,
+    /// In the user's project.
+    Project,
+    /// In an empty directory of its own, removed after the run.
+    Temp,
+    /// In this directory of the skill.
+    Inside(String),
+}
+
+/// The format of an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// The output unchanged, remarks after it.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// The arguments as written.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(default, deserialize_with = "name")]
+    script: Option<String>,
+    /// The name that `read_skill_file` uses.
+    #[serde(default, deserialize_with = "name")]
+    path: Option<String>,
+    #[serde(default, deserialize_with = "name")]
+    job: Option<String>,
+    #[serde(default)]
+    stop: bool,
+    #[serde(flatten)]
+    start: StartScript,
+}
+
+impl RunSkillScript {
+    /// Parses the arguments.
+    ///
+    /// # Errors
+    /// When one has the wrong type, or together they do not say what to do.
+    pub fn parse(arguments: Value) -> Result<Self> {
+        let wrong = |text| wrong(ours::RUN_SCRIPT, text);
+        let written: Written = typed(ours::RUN_SCRIPT, arguments)?;
+        let script = match (written.script, written.path) {
+            (Some(script), Some(path)) if script != path => {
+                return Err(wrong("`script` and `path` name two different scripts"));
+            }
+            (script, path) => script.or(path),
+        };
+        let start = written.start;
+        match (written.job, script) {
+            (Some(job), script) if script.is_some() || start.background => {
+                let text = "`job` stands for a script that runs already, so it cannot be given \
+                            together with `script` or `background`";
+                let job = job.escape_debug();
+                let alone =
+                    format!(r#"to go on with the job, call it with {{"job": "{job}"}} alone"#);
+                Err(Error::new(text).hint(alone))
+            }
+            (Some(job), _) => Ok(Self::Job {
+                job,
+                stop: written.stop,
+                format: start.format,
+            }),
+            (None, _) if written.stop => {
+                Err(wrong("`stop` needs `job`: which one is to be stopped"))
+            }
+            (None, None) => Err(wrong("missing field `script`")),
+            (None, Some(_)) if start.stdin_file.is_some() && !start.stdin.is_empty() => {
+                Err(wrong("`stdin` and `stdin_file` exclude each other"))
+            }
+            (None, Some(script)) => Ok(Self::Start(StartScript { script, ..start })),
+        }
+    }
+}
+
+impl From<String> for WorkDir {
+    fn from(written: String) -> Self {
+        match written.trim() {
+            "." | "skill" => Self::Skill,
+            "project" => Self::Project,
+            "temp" => Self::Temp,
+            _ => Self::Inside(written),
+        }
+    }
+}
+
+/// Arguments of a script: a list, or one string whose words are unambiguous.
+fn args<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let unclear = "expected a list of strings: one string of words was meant in several ways";
+    let items = match Value::deserialize(deserializer)? {
+        Value::Array(items) => items,
+        // Perhaps a list encoded as a string.
+        Value::String(line) => match serde_json::from_str(&line) {
+            Ok(Value::Array(items)) => items,
+            _ => return split(&line).ok_or_else(|| D::Error::custom(unclear)),
+        },
+        other => {
+            let text = format!("expected a list of strings, found {other}");
+            return Err(D::Error::custom(text));
+        }
+    };
+    let word = |value| match value {
+        Value::String(word) => Ok(word),
+        Value::Number(number) => Ok(number.to_string()),
+        other => Err(D::Error::custom(format!(
+            "expected a string, found {other}"
+        ))),
+    };
+    items.into_iter().map(word).collect()
+}
+
+/// Splits a line into words; `None` if a quote is unclosed or a shell would do more than split,
+/// because no shell runs.
+fn split(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in line.chars() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('$' | '`' | '\\', Some('"') | None) => return None,
+            ('"' | '\'', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => {
+                words.extend(word.take());
+            }
+            (
+                '*' | '?' | '[' | ']' | '{' | '}' | '~' | '|' | '&' | ';' | '<' | '>' | '(' | ')'
+                | '!' | '#',
+                None,
+            ) => {
+                return None;
+            }
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
+/// The arguments of `tool` as an object. Nulls count as absent, because some models fill in every
+/// key they know. A key that it does not take is no argument to ignore: without `skill`, another
+/// skill's script would run.
+///
+/// # Errors
+/// When they are not an object, or have another key.
+fn object(tool: &str, arguments: Value) -> Result<Map<String, Value>> {
+    match arguments {
+        Value::Null => Ok(Map::new()),
+        Value::Object(mut map) => {
+            map.retain(|_, value| !value.is_null());
+            if let Some(known) = schema::arguments(tool)
+                && let Some(other) = map.keys().find(|key| !known.contains(&key.as_str()))
+            {
+                let (other, known) = (quoted(other), known.join(", "));
+                let text = format!("`{tool}` takes no `{other}`, but {known}");
+                return Err(wrong(tool, text));
+            }
+            Ok(map)
+        }
+        _ => Err(wrong(
+            tool,
+            format!("the arguments of `{tool}` are one JSON object"),
+        )),
+    }
+}
+
+/// The arguments of `tool` as its type.
+///
+/// # Errors
+/// When one is missing or has another type.
+fn typed<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
+    let arguments = Value::Object(object(tool, arguments)?);
+    serde_json::from_value(arguments).map_err(|error| {
+        wrong(
+            tool,
+            format!("the arguments of `{tool}` are invalid: {error}"),
+        )
+    })
+}
+
+/// The error of a call of `tool`, with an example of a valid one.
+fn wrong(tool: &str, text: impl Into<String>) -> Error {
+    Error::new(text).hint(schema::example(tool))
+}
+
+/// A text that says something.
+fn given(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+/// The skill that a call of `read_skill_file` or `run_skill_script` names.
+pub fn written_skill(arguments: &Value) -> Option<&str> {
+    given(arguments.get("skill")?.as_str()?)
+}
+
+/// A name; an empty one counts as absent.
+fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let written = String::deserialize(deserializer)?;
+    Ok(given(&written).map(str::to_owned))
+}
+
+/// Any JSON as text: models send lists and objects where text is expected.
+fn any_as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(Some(match Value::deserialize(deserializer)? {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }))
+}
+
+/// A list of strings, or one string in the list grammar of `allowed-tools`.
+fn list_or_text<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        List(Vec<String>),
+    }
+    Ok(Some(match Written::deserialize(deserializer)? {
+        // Some models send a list encoded as a string.
+        Written::Text(text) => serde_json::from_str(&text).unwrap_or_else(|_| vec![text]),
+        Written::List(entries) => entries,
+    }))
+}
+
+/// A count; models send some as strings.
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let number = match &value {
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_u64(),
+    };
+    let wrong = || D::Error::custom(format!("`{value}` is not a whole number of lines"));
+    number.ok_or_else(wrong).map(Some)
 }

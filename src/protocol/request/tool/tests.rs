@@ -245,3 +245,329 @@ fn a_key_that_a_tool_does_not_take_is_an_error() {
     let call = json!({"path": "x", "skill_name": null});
     assert!(parse("read_skill_file", call).is_ok());
 }
+
+mod activating {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn any_json_can_be_a_skills_arguments() {
+        for (arguments, text) in [
+            (json!({}), None),
+            (json!(null), None),
+            (json!({"arguments": null, "args": "a"}), Some("a")),
+            (json!({"arguments": "a b"}), Some("a b")),
+            (
+                json!({"args": ["a", "b c", "d\" e"]}),
+                Some("a \"b c\" 'd\" e'"),
+            ),
+            (json!({"arguments": {"x": 1}}), Some("{\"x\":1}")),
+            (json!({"arguments": [1]}), Some("[1]")),
+        ] {
+            let call = Activate::parse("skill_pdf", arguments.clone()).unwrap();
+            assert_eq!(call.arguments.as_deref(), text, "{arguments}");
+            assert_eq!(call.skill, None);
+        }
+    }
+
+    #[test]
+    fn the_name_is_understood_under_the_keys_of_other_clients() {
+        for arguments in [
+            json!({"skill_name": "pdf"}),
+            json!({"skill": " pdf "}),
+            json!({"name": "pdf"}),
+            json!({"command": "pdf", "skill_name": null}),
+            json!({"skill": "pdf", "skill_name": "pdf"}),
+        ] {
+            let call = Activate::parse("skill", arguments.clone()).unwrap();
+            assert_eq!(call.skill.as_deref(), Some("pdf"), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_names_another_action_activates_nothing() {
+        for (action, is_meant) in [
+            (json!(null), true),
+            (json!("use"), true),
+            (json!("activate"), true),
+            (json!("deactivate"), false),
+            (json!("unload"), false),
+            (json!(["deactivate"]), false),
+        ] {
+            let arguments = json!({"action": action, "skill_name": "pdf"});
+            let own = Activate::parse("skill_pdf", arguments.clone());
+            let named = Activate::parse("skill", arguments.clone());
+            for error in [own.err(), named.err()] {
+                assert_eq!(error.is_none(), is_meant, "{action}");
+                let hint = error.and_then(|error| error.next_step().map(ToString::to_string));
+                assert!(hint.is_none_or(|hint| hint.contains("unload")));
+            }
+        }
+    }
+
+    #[test]
+    fn missing_or_contradictory_arguments_get_an_example() {
+        for (arguments, part) in [
+            (json!({}), "needs a skill's name"),
+            (json!({"skill_name": "  "}), "needs a skill's name"),
+            (json!({"skill_name": 3}), "needs a skill's name"),
+            (
+                json!({"skill_name": "a", "name": "b"}),
+                "`skill_name` and `name`",
+            ),
+            (
+                json!({"skill_name": "a", "args": "x", "arguments": "y"}),
+                "`arguments` and `args`",
+            ),
+            (json!(["a"]), "one JSON object"),
+        ] {
+            let error = Activate::parse("skill", arguments.clone()).unwrap_err();
+            assert!(error.to_string().contains(part), "{arguments}: {error}");
+            assert!(error.next_step().is_some());
+        }
+    }
+}
+
+mod sessions {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn load(names: &[&str], adds: bool) -> SkillSession {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        SkillSession::Load { names, adds }
+    }
+
+    #[test]
+    fn names_come_in_every_form_that_models_use() {
+        for names in [
+            json!(["a", "b c"]),
+            json!([" a ", "b c", "a", ""]),
+            json!(r#"["a", "b c"]"#),
+            json!("a, b c"),
+            json!("a,\"b c\","),
+        ] {
+            let parsed = SkillSession::parse(json!({"action": "Load", "names": names})).unwrap();
+            assert_eq!(parsed, load(&["a", "b c"], false), "{names}");
+        }
+        let spaced = json!({"action": "load", "names": "a b", "mode": "ADD", "all": "false"});
+        assert_eq!(
+            SkillSession::parse(spaced).unwrap(),
+            load(&["a", "b"], true)
+        );
+    }
+
+    #[test]
+    fn what_is_filled_in_without_need_is_ignored() {
+        let nothing = json!({"action": "status", "names": null, "mode": "", "all": null});
+        assert_eq!(SkillSession::parse(nothing).unwrap(), SkillSession::Status);
+        let all = json!({"action": "unload", "names": [], "mode": "replace", "all": "true"});
+        assert_eq!(
+            SkillSession::parse(all).unwrap(),
+            SkillSession::Unload(None)
+        );
+    }
+
+    #[test]
+    fn what_does_not_say_what_to_do_is_explained() {
+        for (arguments, part) in [
+            (json!(null), "missing field `action`"),
+            (json!(["load"]), "one JSON object"),
+            (json!({"action": 3}), "`action` is not a string"),
+            (json!({"action": "drop"}), "`drop` is not an action"),
+            (json!({"action": "load"}), "needs `names`"),
+            (json!({"action": "load", "names": " "}), "needs `names`"),
+            (json!({"action": "load", "names": [3]}), "list of names"),
+            (json!({"action": "load", "names": "[a"}), "list of names"),
+            (json!({"action": "load", "names": {}}), "list of names"),
+            (
+                json!({"action": "load", "names": "a", "mode": "x"}),
+                "`x` is not a mode",
+            ),
+            (
+                json!({"action": "load", "names": "a", "all": true}),
+                "belongs to `unload`",
+            ),
+            (json!({"action": "unload"}), "needs `names`, or `all`"),
+            (
+                json!({"action": "unload", "names": "a", "all": true}),
+                "both say",
+            ),
+            (
+                json!({"action": "unload", "all": 1}),
+                "neither true nor false",
+            ),
+        ] {
+            let error = SkillSession::parse(arguments.clone()).unwrap_err();
+            assert!(error.to_string().contains(part), "{arguments}: {error}");
+            assert!(error.next_step().is_some(), "{arguments}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_of_names_is_read(text in ".{0,40}") {
+            if let Ok(SkillSession::Load { names, .. }) =
+                SkillSession::parse(json!({"action": "load", "names": text}))
+            {
+                prop_assert!(names.iter().all(|name| !name.trim().is_empty()));
+            }
+        }
+    }
+}
+
+mod scripts {
+    use super::*;
+    use serde_json::json;
+
+    fn started(arguments: Value) -> StartScript {
+        match RunSkillScript::parse(arguments) {
+            Ok(RunSkillScript::Start(start)) => start,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn nulls_and_nothing_are_defaults() {
+        for rest in [
+            json!({"skill": "x", "script": "y"}),
+            json!({"skill": "x", "script": "y", "args": null, "env": null, "workdir": null,
+                "timeout_secs": null, "background": null, "format": null, "job": null,
+                "stop": null, "stdin": null}),
+            json!({"skill": "x", "script": "y", "job": "", "stop": false}),
+        ] {
+            let start = started(rest);
+            assert_eq!((start.args.len(), start.timeout_secs), (0, None));
+            assert_eq!(
+                (start.workdir, start.format),
+                (WorkDir::Skill, Format::Text)
+            );
+            assert!(!start.background);
+        }
+    }
+
+    #[test]
+    fn working_directories_are_words_or_paths() {
+        for (written, expected) in [
+            ("skill", WorkDir::Skill),
+            (".", WorkDir::Skill),
+            ("project", WorkDir::Project),
+            ("temp", WorkDir::Temp),
+            ("data/in", WorkDir::Inside("data/in".to_owned())),
+            ("./project", WorkDir::Inside("./project".to_owned())),
+        ] {
+            let start = started(json!({"skill": "x", "script": "y", "workdir": written}));
+            assert_eq!(start.workdir, expected);
+        }
+    }
+
+    #[test]
+    fn a_script_is_called_by_path_with_a_plain_line_of_arguments() {
+        let path = started(json!({"skill": "x", "path": "y"}));
+        assert_eq!(path.script, "y");
+        let both = started(json!({"skill": "x", "path": "y", "script": "y"}));
+        assert_eq!(both.script, "y");
+        for (line, words) in [
+            ("", &[][..]),
+            ("  ", &[]),
+            ("a.pdf", &["a.pdf"]),
+            (" --in  a.pdf\t-o b=c,d ", &["--in", "a.pdf", "-o", "b=c,d"]),
+            ("'a b' \"c 'd'\" e''f ''", &["a b", "c 'd'", "ef", ""]),
+            ("'$HOME *' x", &["$HOME *", "x"]),
+            ("[\"a b\", \"*\", 3]", &["a b", "*", "3"]),
+            ("https://x.y/z%20", &["https://x.y/z%20"]),
+        ] {
+            let start = started(json!({"script": "y", "args": line}));
+            assert_eq!(start.args, words, "{line}");
+        }
+        for unclear in [
+            "$HOME/x",
+            "\"$X\"",
+            "*.pdf",
+            "a; b",
+            "a | b",
+            "it's",
+            "a\\ b",
+            "~/x",
+            "[1, {}]",
+            "{\"a\": 1}",
+        ] {
+            let arguments = json!({"script": "y", "args": unclear});
+            let error = RunSkillScript::parse(arguments).unwrap_err();
+            assert!(error.next_step().is_some(), "{unclear}");
+        }
+        assert_eq!(
+            started(json!({"script": "y", "args": ["a", 3]})).args,
+            ["a", "3"]
+        );
+    }
+
+    #[test]
+    fn a_job_stands_alone() {
+        let job = |stop, format| {
+            let job = "abc".to_owned();
+            RunSkillScript::Job { job, stop, format }
+        };
+        for (arguments, expected) in [
+            (json!({"job": "abc"}), job(false, Format::Text)),
+            (
+                json!({"job": "abc", "skill": "x", "stop": true}),
+                job(true, Format::Text),
+            ),
+            (
+                json!({"job": "abc", "format": "json"}),
+                job(false, Format::Json),
+            ),
+        ] {
+            assert_eq!(RunSkillScript::parse(arguments).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn what_does_not_say_what_to_do_is_explained() {
+        for (arguments, part) in [
+            (json!(null), "missing field `script`"),
+            (json!([1]), "run_skill_script"),
+            (json!({"skill": "x"}), "missing field `script`"),
+            (
+                json!({"skill": "x", "script": "y", "args": [["a"]]}),
+                "expected a string",
+            ),
+            (
+                json!({"skill": "x", "script": "y", "args": {"a": 1}}),
+                "expected a list of strings",
+            ),
+            (
+                json!({"skill": "x", "script": "y", "path": "z"}),
+                "two different scripts",
+            ),
+            (json!({"job": "a", "path": "y"}), "cannot be given together"),
+            (
+                json!({"skill": "x", "script": "y", "env": {"A": 1}}),
+                "expected a string",
+            ),
+            (
+                json!({"skill": "x", "script": "y", "timeout_secs": "9"}),
+                "expected f64",
+            ),
+            (
+                json!({"skill": "x", "script": "y", "format": "xml"}),
+                "`text` or `json`",
+            ),
+            (json!({"stop": true}), "`stop` needs `job`"),
+            (
+                json!({"job": "a", "script": "y"}),
+                "cannot be given together",
+            ),
+            (
+                json!({"job": "a", "background": true}),
+                "cannot be given together",
+            ),
+            (json!({"job": 5}), "expected a string"),
+        ] {
+            let error = RunSkillScript::parse(arguments.clone()).unwrap_err();
+            assert!(error.to_string().contains(part), "{arguments}: {error}");
+            assert!(error.next_step().is_some(), "{arguments}");
+        }
+    }
+}
