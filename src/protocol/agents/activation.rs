@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::commands::unheld;
+use super::event::Caller;
 use super::find::{find, find_in, plain_part};
 use super::loading::may_load;
 use crate::activation::put_in_force;
@@ -14,7 +15,7 @@ use crate::facts::Facts;
 use crate::host::agent::table::Called;
 use crate::policy::Event;
 use crate::protocol::judge::{Activation, Asks, Begins, Grounds, Judged, Request, Verdict, judge};
-use crate::run_context::{Calling, real};
+use crate::run_context::real;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Skill, SkillName, brief};
 use crate::sys::text::quoted;
@@ -49,7 +50,8 @@ pub struct Wanted<'a> {
 
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
-pub fn activate(facts: &Facts, calling: &Calling, on: &Grounds, wanted: Wanted) -> Judged {
+pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
+    let facts = caller.facts;
     // Where signatures are required, nothing is loaded of which none is known to hold; nor what may
     // stand in the place of a skill that a policy requires.
     let is_required = facts
@@ -59,15 +61,15 @@ pub fn activate(facts: &Facts, calling: &Calling, on: &Grounds, wanted: Wanted) 
     let restricts = on.mode().restricts();
     let is_strict = restricts || requires;
     let found = match wanted.dir {
-        Some(dir) => Ok(find_in(facts, calling, dir)),
-        None => find(facts, calling, wanted.name),
+        Some(dir) => Ok(find_in(caller, dir)),
+        None => find(caller, wanted.name),
     };
     let found = match found {
         Ok(Some(found)) if found.is_seen => found,
         Ok(found) => {
             let stands_in = is_required || found.is_some();
             let is_asked = stands_in || restricts;
-            let why = is_asked.then(|| unheld(facts, calling, wanted.name, stands_in));
+            let why = is_asked.then(|| unheld(caller, wanted.name, stands_in));
             match (why.flatten(), found) {
                 (Some(why), _) => return refused(wanted, wanted.name, &why),
                 (None, Some(found)) => found,
@@ -96,23 +98,14 @@ pub fn activate(facts: &Facts, calling: &Calling, on: &Grounds, wanted: Wanted) 
     let called = (wanted.by == By::Typing, wanted.arguments);
     let in_force = facts.session().unwrap_or_default();
     // What an earlier prompt had active ends with this one.
-    let is_over =
-        called.0 && wanted.prompt.is_some() && in_force.prompt.as_deref() != wanted.prompt;
-    let in_force = if is_over {
+    let is_over = |it: &Session| wanted.prompt.is_some() && it.prompt.as_deref() != wanted.prompt;
+    let is_left = called.0 && is_over(&in_force);
+    let in_force = if is_left {
         Session::default()
     } else {
         in_force
     };
-    if restricts
-        && let Err(error) = may_load(
-            &found,
-            facts,
-            calling.agent.table(),
-            skill,
-            called,
-            &in_force,
-        )
-    {
+    if restricts && let Err(error) = may_load(&found, caller, skill, called, &in_force) {
         return refused(wanted, &name, &error.with_next_step());
     }
     match put(found.facts, facts, skill, wanted) {
@@ -187,8 +180,9 @@ fn told(skill: &Skill, name: &str) -> Verdict {
 }
 
 /// Records that the agent itself has made a skill active, which only then grants anything.
-pub fn confirm(facts: &Facts, calling: &Calling, name: &str) {
-    if let Ok(Some(found)) = find(facts, calling, name) {
+pub fn confirm(caller: Caller, name: &str) {
+    if let Ok(Some(found)) = find(caller, name) {
+        let facts = caller.facts;
         // Without the record the skill grants nothing.
         let _ = facts.store().confirm(facts.key(), &found.entry().dir);
     }
@@ -201,23 +195,15 @@ fn unknown(facts: &Facts, on: &Grounds, wanted: Wanted) -> Judged {
     }
     let nowhere = Path::new("");
     let judged = judge(on, &request(facts, wanted.shown, wanted.name, nowhere));
-    let decision = match judged.stopped() {
-        Some(_) => "blocked",
-        None => "allowed",
-    };
-    let event = Event::new("unknown-skill")
-        .with("skill", wanted.name)
-        .with("decision", decision);
+    let decision = judged.stopped().map_or("allowed", |_| "blocked");
+    let event = Event::new("unknown-skill").with("skill", wanted.name);
+    let event = event.with("decision", decision);
     Judged::new(judged.verdict, Some(event))
 }
 
 /// The skill, if it may be used; else why not, and whether somebody decided that. What cannot be read
 /// or is not trusted has no signature that could be looked at.
-fn usable(
-    entry: &Entry,
-    by: By,
-    requires_signature: bool,
-) -> std::result::Result<&Skill, (String, bool)> {
+fn usable(entry: &Entry, by: By, requires_signature: bool) -> Result<&Skill, (String, bool)> {
     let is_typed = by == By::Typing;
     let is_usable = match &entry.standing {
         // The agent reads a skill without a description, too.
@@ -305,14 +291,13 @@ fn linked(rest: &str) -> Option<&Path> {
 
 /// Puts in force the skills that a call uses by reading, after it was judged without them.
 pub fn by_reading(
-    facts: &Facts,
-    calling: &Calling,
+    caller: Caller,
     on: &Grounds,
     calls: &[Request],
     prompt: Option<&str>,
 ) -> Option<Judged> {
-    let read = |call| super::reads::skills_read(facts, calling.agent, call);
-    let active = facts.session().unwrap_or_default();
+    let read = |call| super::reads::skills_read(caller, call);
+    let active = caller.facts.session().unwrap_or_default();
     calls.iter().flat_map(read).find_map(|dir| {
         let dir = dir.as_path();
         let is_active = |active: &ActiveSkill| real(Path::new(&active.dir)) == real(dir);
@@ -328,7 +313,7 @@ pub fn by_reading(
             shown: "reading SKILL.md",
             prompt,
         };
-        let judged = activate(facts, calling, on, wanted);
+        let judged = activate(caller, on, wanted);
         judged.stopped().is_some().then_some(judged)
     })
 }

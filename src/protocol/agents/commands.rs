@@ -3,9 +3,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::event::Caller;
 use super::plugins::{in_plugins, plugin_dirs};
-use crate::facts::Facts;
-use crate::run_context::Calling;
 use crate::session::snapshot;
 use crate::skill::{Skill, commands_run};
 use crate::sys::text::quoted;
@@ -14,9 +13,8 @@ use crate::sys::{files, limits};
 /// Why the command of this name may not run: it has a list of tools, hooks, or commands that run as it
 /// is loaded, or it is somewhere in a plugin that is here. `None` if it has neither, or is none. Where it
 /// `stands_in` for a skill of the administrator, it may not run in any case.
-pub fn unheld(facts: &Facts, calling: &Calling, written: &str, stands_in: bool) -> Option<String> {
-    let dirs = calling.agent.table().skills.commands;
-    if dirs.0.is_empty() || !is_below(written) {
+pub fn unheld(caller: Caller, written: &str, stands_in: bool) -> Option<String> {
+    if caller.table.skills.commands.0.is_empty() || !is_below(written) {
         return None;
     }
     let asking = |file: &PathBuf| stands_in || asks_for_something(file);
@@ -35,7 +33,7 @@ pub fn unheld(facts: &Facts, calling: &Calling, written: &str, stands_in: bool) 
             file.display()
         )
     };
-    if let Some(file) = of_user(facts, calling, written) {
+    if let Some(file) = of_user(caller, written) {
         return asking(&file).then(|| why(&file));
     }
     let (plugin, name) = match written.split_once(':') {
@@ -45,12 +43,11 @@ pub fn unheld(facts: &Facts, calling: &Calling, written: &str, stands_in: bool) 
     let name = format!("{}.md", name.replace(':', "/"));
     let is_file = |file: &PathBuf| file.exists();
     let in_commands = |dir: &Path| Some(dir.join("commands").join(&name)).filter(is_file);
-    let dirs = match plugin_dirs(facts, calling) {
+    let dirs = match plugin_dirs(caller) {
         Ok(dirs) => dirs,
         Err(why) => return Some(why.with_next_step()),
     };
-    let in_all =
-        |look: &dyn Fn(&Path) -> Option<PathBuf>| in_plugins(facts, calling, &dirs, plugin, look);
+    let in_all = |look: &dyn Fn(&Path) -> Option<PathBuf>| in_plugins(caller, &dirs, plugin, look);
     // A plugin's manifest may name other directories.
     let in_any = |dir: &Path| Some(dir.join(&name)).filter(is_file);
     let mut found = in_all(&in_commands);
@@ -60,11 +57,8 @@ pub fn unheld(facts: &Facts, calling: &Calling, written: &str, stands_in: bool) 
     if let Some(file) = found.iter().find(|file| asking(file)) {
         return Some(why(file));
     }
-    let is_it = |dir: &Path| {
-        dir.file_name()
-            .is_some_and(|name| Some(name) == plugin.map(AsRef::as_ref))
-    };
-    let is_there = |dir: &Path| is_it(dir).then(|| dir.to_owned());
+    let is_it = |dir: &&Path| plugin.is_some_and(|plugin| dir.ends_with(plugin));
+    let is_there = |dir: &Path| Some(dir).filter(is_it).map(Path::to_owned);
     let is_unknown = found.is_empty() && !in_all(&is_there).is_empty();
     is_unknown.then(|| {
         format!(
@@ -83,20 +77,15 @@ fn is_below(written: &str) -> bool {
 }
 
 /// The command's file in the project or the home; a `SKILL.md` there is one as well.
-pub fn of_user(facts: &Facts, calling: &Calling, written: &str) -> Option<PathBuf> {
+pub fn of_user(caller: Caller, written: &str) -> Option<PathBuf> {
     if !is_below(written) {
         return None;
     }
-    let table = calling.agent.table();
-    let dirs = || table.skills.commands.iter();
-    let holders = facts.run.holders().into_iter();
-    let in_project = holders.flat_map(|holder| dirs().map(move |dir| holder.join(dir)));
-    let in_home = dirs().filter_map(|dir| table.home.place(&facts.run.env, dir));
+    let dirs = caller.table.skills.commands;
     let name = written.replace(':', "/");
     let names = [format!("{name}.md"), format!("{name}/SKILL.md")];
-    let mut files = in_project
-        .chain(in_home)
-        .flat_map(|place| names.clone().map(|name| place.join(name)));
+    let places = caller.in_project(dirs).chain(caller.in_home(dirs));
+    let mut files = places.flat_map(|place| names.clone().map(|name| place.join(name)));
     files.find(|file| file.exists())
 }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::facts::Facts;
-use crate::host::agent::table::{Does, Own, Table, Tool};
+use super::event::Caller;
+use crate::host::agent::table::{Does, Own, Tool};
 use crate::host::shell::Language;
 use crate::policy::Event;
 use crate::protocol::ToolUse;
@@ -28,18 +28,17 @@ const RULES_FILES: usize = 64;
 /// # Errors
 /// Why it may not run: its command has to be confined, and cannot be.
 pub fn handed_back(
-    facts: &Facts,
-    table: &Table,
+    caller: Caller,
     session: &Session,
     (used, begin): (&ToolUse, &Path),
 ) -> Result<Option<Value>, String> {
-    let Some(Tool { does, keys, .. }) = table.tool(&used.tool) else {
+    let Some(Tool { does, keys, .. }) = caller.table.tool(&used.tool) else {
         return Ok(None);
     };
     match does {
-        Does::Shell => confined(facts, table, session, (used, begin, keys[0])),
+        Does::Shell => confined(caller, session, (used, begin, keys[0])),
         Does::Read | Does::Write | Does::Edit => {
-            let takes = table.rewrites.is_some() && session.active().next().is_some();
+            let takes = caller.table.rewrites.is_some() && session.active().next().is_some();
             Ok(takes.then(|| absolute(used, begin, keys)).flatten())
         }
         _ => Ok(None),
@@ -60,11 +59,11 @@ fn absolute(used: &ToolUse, begin: &Path, keys: &[&'static str]) -> Option<Value
 /// The arguments with the command confined; `None` if nothing asks for it, or, unless it has to be,
 /// if the agent takes no arguments back or a rule of the user's own would no longer match it.
 fn confined(
-    facts: &Facts,
-    table: &Table,
+    caller: Caller,
     session: &Session,
     (used, begin, key): (&ToolUse, &Path, &str),
 ) -> Result<Option<Value>, String> {
+    let facts = caller.facts;
     let Some(skill) = session.latest() else {
         return Ok(None);
     };
@@ -85,34 +84,30 @@ fn confined(
     if mode == Mode::Off {
         return Ok(None);
     }
-    let Some(own) = table.rewrites else {
+    let Some(own) = caller.table.rewrites else {
         return stays("this agent takes no confined command from a hook");
     };
-    if has_rules(facts, own) {
+    if has_rules(caller, own) {
         return stays("a rule of the agent's own about commands would not match a confined one");
     }
-    let Some(confined) = wrapped(facts, table, skill, used.arguments.get(key)) else {
+    let Some(confined) = wrapped(caller, skill, used.arguments.get(key)) else {
         return stays("this command cannot be confined");
     };
     // Recorded first: another hook of this call gets the command as it is now.
-    Seen::at(facts.state(), CONFINED).before(&recorded(facts, session, begin, &confined));
+    Seen::at(facts.state(), CONFINED).before(&recorded(caller, session, begin, &confined));
     let mut arguments = used.arguments.clone();
     arguments[key] = Value::String(confined);
     Ok(Some(arguments))
 }
 
 /// The command that runs `command` in the confinement of the skill.
-fn wrapped(
-    facts: &Facts,
-    table: &Table,
-    skill: &ActiveSkill,
-    command: Option<&Value>,
-) -> Option<String> {
-    let shell = facts.run.env.path("SHELL");
-    let shell = shell.filter(|_| table.shell.language == Language::BashOrZsh);
-    let project = facts.run.project_dir();
+fn wrapped(caller: Caller, skill: &ActiveSkill, command: Option<&Value>) -> Option<String> {
+    let run = &caller.facts.run;
+    let shell = run.env.path("SHELL");
+    let shell = shell.filter(|_| caller.table.shell.language == Language::BashOrZsh);
+    let project = run.project_dir();
     let words = [
-        facts.run.env.exe.as_deref()?.to_str()?,
+        run.env.exe.as_deref()?.to_str()?,
         "confine",
         "--skill",
         &skill.dir,
@@ -128,27 +123,23 @@ fn wrapped(
 
 /// Whether the call is one whose command was handed back, to the letter, to the same skills and in the
 /// same directory.
-pub fn is_confined(
-    facts: &Facts,
-    table: &Table,
-    session: &Session,
-    (used, begin): (&ToolUse, &Path),
-) -> bool {
-    let tool = table.tool(&used.tool);
+pub fn is_confined(caller: Caller, session: &Session, (used, begin): (&ToolUse, &Path)) -> bool {
+    let tool = caller.table.tool(&used.tool);
     let shell = tool.filter(|tool| tool.does == Does::Shell);
     let command = shell.and_then(|shell| used.arguments.get(shell.keys[0])?.as_str());
-    table.rewrites.is_some()
-        && command.is_some_and(|command| {
-            let recorded = || recorded(facts, session, begin, command);
-            command.contains(" confine ") && Seen::at(facts.state(), CONFINED).has(&recorded())
-        })
+    let is_recorded = |command: &str| {
+        let recorded = recorded(caller, session, begin, command);
+        Seen::at(caller.facts.state(), CONFINED).has(&recorded)
+    };
+    let command = command.filter(|command| command.contains(" confine "));
+    caller.table.rewrites.is_some() && command.is_some_and(is_recorded)
 }
 
 /// A command with all that it was judged by.
-fn recorded(facts: &Facts, session: &Session, begin: &Path, command: &str) -> String {
+fn recorded(caller: Caller, session: &Session, begin: &Path, command: &str) -> String {
     format!(
         "{}\0{:?}\0{:?}\0{}\0{command}",
-        facts.key().as_str(),
+        caller.facts.key().as_str(),
         session.activated,
         session.began,
         begin.display()
@@ -156,19 +147,15 @@ fn recorded(facts: &Facts, session: &Session, begin: &Path, command: &str) -> St
 }
 
 /// Whether the user may have rules of the agent's own about commands, which look at the command's text.
-fn has_rules(facts: &Facts, own: &Own) -> bool {
-    if own
-        .variables
-        .iter()
-        .any(|name| facts.run.env.os(name).is_some())
-    {
+fn has_rules(caller: Caller, own: &Own) -> bool {
+    let run = &caller.facts.run;
+    let mut variables = own.variables.iter();
+    if variables.any(|name| run.env.os(name).is_some()) {
         return true;
     }
-    let calling = facts.run.agent.as_ref();
-    let home = calling.map(|calling| calling.agent.table().home);
-    let mut holders = facts.run.holders();
-    holders.push(facts.run.project_dir());
-    let of_user = |path| Some((path, home?.place(&facts.run.env, path)?));
+    let mut holders = run.holders();
+    holders.push(run.project_dir());
+    let of_user = |path| Some((path, caller.table.home.place(&run.env, path)?));
     let user = own.user.iter().filter_map(of_user);
     let machine = own.machine.iter().map(|path| (path, PathBuf::from(path)));
     let project = holders.iter().flat_map(|holder| {
@@ -190,19 +177,15 @@ fn files_meant(own: &Own, written: &str, path: PathBuf) -> Vec<PathBuf> {
     let dirs = match path.parent().filter(|_| path.ends_with("*")) {
         Some(above) => {
             let below = files::entries(above).unwrap_or_default().into_iter();
-            below
-                .map(|(name, _)| above.join(name.as_os_str()))
-                .collect()
+            let below = below.map(|(name, _)| above.join(name.as_os_str()));
+            below.collect()
         }
         None => vec![path],
     };
-    let files = |dir: &PathBuf| {
-        own.files
-            .iter()
-            .map(|file| dir.join(file))
-            .collect::<Vec<_>>()
-    };
-    dirs.iter().flat_map(files).collect()
+    let files = dirs
+        .iter()
+        .flat_map(|dir| own.files.iter().map(|file| dir.join(file)));
+    files.collect()
 }
 
 /// Whether a file, or one in a directory, speaks of commands. What cannot be read may.

@@ -1,12 +1,56 @@
-//! One call of an agent's hook, typed by the agent's table.
+//! One call of an agent's hook, typed by the agent's table: what it tells, and where it comes from.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::facts::Facts;
 use crate::host::Agent;
-use crate::host::agent::table::{Moment, Table};
+use crate::host::agent::Mode;
+use crate::host::agent::table::{Moment, Started, Table};
 use crate::protocol::ToolUse;
+use crate::run_context::Calling;
+use crate::session::{Session, SessionKey};
+use crate::sys::name_list::Words;
+use crate::sys::{Dir, EntryName, Env, warn};
+
+/// The facts of a call of an agent, and what that agent is like.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller<'a> {
+    /// The facts.
+    pub facts: &'a Facts,
+    /// The agent's table.
+    pub table: &'static Table,
+}
+
+impl Caller<'_> {
+    /// The same call with more directories of skills, for as long as this process runs.
+    pub fn with_skills_in(self, plugins: Vec<PathBuf>) -> &'static Facts {
+        let mut run = self.facts.run.clone();
+        run.env = run
+            .env
+            .clone()
+            .in_directory(run.env.cwd.clone(), Some(run.project_dir()));
+        if let Some(calling) = &mut run.agent {
+            calling.plugins = plugins;
+        }
+        Box::leak(Box::new(Facts::of(run)))
+    }
+
+    /// These directories below the agent's home.
+    pub fn in_home(self, dirs: Words) -> impl Iterator<Item = PathBuf> {
+        let env = &self.facts.run.env;
+        dirs.iter()
+            .filter_map(move |dir| self.table.home.place(env, dir))
+    }
+
+    /// These directories of the project and of those between it and the working directory.
+    pub fn in_project(self, dirs: Words) -> impl Iterator<Item = PathBuf> {
+        let holders = self.facts.run.holders().into_iter();
+        holders.flat_map(move |holder| dirs.iter().map(move |dir| holder.join(dir)))
+    }
+}
 
 /// One call of an agent's hook.
 #[derive(Debug)]
@@ -174,5 +218,79 @@ impl Data {
             Value::String(text) if !text.is_empty() => Some(text),
             _ => None,
         }
+    }
+}
+
+/// How exactly it is recorded when an agent last called.
+const MINUTE: Duration = Duration::from_mins(1);
+
+/// The context of a call, for as long as this process runs.
+pub fn leaked(env: Env, calling: Calling) -> &'static Facts {
+    Box::leak(Box::new(Facts::of_agent(env, calling)))
+}
+
+/// The context of the call: where it begins, and in which session.
+pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'static Facts {
+    let table = agent.table();
+    // A directory that a command changed to must not decide which project this is.
+    let (names, is_there) = match table.started {
+        Started::There(names) => (names, true),
+        Started::Told(names) => (names, false),
+    };
+    let set = names.iter().filter_map(|name| env.path(name));
+    let told = event.cwd.clone().filter(|_| !is_there);
+    let mut known = set.chain(told).filter(|path| path.is_absolute());
+    let begin = known.next().unwrap_or_else(|| env.cwd.clone());
+    let calling = Calling {
+        session: event.session.clone(),
+        mode,
+        model: event.model.clone(),
+        version: event.version.clone(),
+        ..Calling::of(agent)
+    };
+    let facts = leaked(env.in_directory(begin, None), calling.clone());
+    // The session that started this subagent may be a subagent's as well.
+    match main_session(facts, agent, event) {
+        Some(session) => leaked(facts.run.env.clone(), Calling { session, ..calling }),
+        None => facts,
+    }
+}
+
+/// The main agent's session, if the one that started this subagent is another's. Records to which the
+/// subagent's own belongs. An unreadable record refuses the call later.
+fn main_session(facts: &Facts, agent: Agent, event: &Event) -> Option<String> {
+    let own = event.own_session.as_deref()?;
+    let store = facts.store();
+    let above = store.session(facts.key()).ok()?.main;
+    let main = above.as_deref().unwrap_or(&event.session);
+    let key = SessionKey::of_agent(agent, own);
+    let is_known = |session: Session| session.main.as_deref() == Some(main);
+    if !store.session(&key).is_ok_and(is_known)
+        && let Err(error) = store.belongs_to(&key, main)
+    {
+        warn(format_args!("{error}"));
+    }
+    above
+}
+
+/// Records when this agent last called, to the minute: by the time of a file, which `hosts` and
+/// `doctor` show.
+pub fn note_seen(facts: &Facts, agent: Agent) {
+    const HOSTS: EntryName = EntryName::from_static("hosts");
+    let name = format!("{agent}.seen");
+    let noted = facts.state().join("hosts").join(&name).metadata();
+    let age = noted
+        .and_then(|noted| noted.modified())
+        .map(|at| at.elapsed());
+    if age.is_ok_and(|age| age.is_ok_and(|age| age < MINUTE)) {
+        return;
+    }
+    let Some(name) = EntryName::parse(std::ffi::OsStr::new(&name)) else {
+        return;
+    };
+    // If this fails, it is only not known.
+    let dir = Dir::make_anchor(facts.state()).and_then(|dir| dir.make_dir(&HOSTS));
+    if let Ok((file, _)) = dir.and_then(|dir| dir.append(&name, 0o600)) {
+        let _ = file.set_modified(std::time::SystemTime::now());
     }
 }

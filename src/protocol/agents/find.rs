@@ -2,17 +2,16 @@
 //! where that agent looks, which bear the name there, and which of these wins.
 
 use std::cell::OnceCell;
-use std::cmp::Ordering;
 use std::path::{Component, Path, PathBuf};
 
 use super::commands;
-use super::plugins::{in_plugins, plugin_dirs, with_skills_in};
-use super::search::{each_below, unended};
+use super::event::Caller;
+use super::plugins::{each_below, in_plugins, plugin_dirs, unended};
 use crate::catalog::{Catalog, Entry, Layer, Withheld, roots};
 use crate::error::{Error, Result};
 use crate::facts::{Facts, once};
-use crate::host::agent::table::{First, Named, Skills};
-use crate::run_context::{Calling, real};
+use crate::host::agent::table::{First, Named};
+use crate::run_context::real;
 use crate::session::snapshot;
 use crate::skill::Skill;
 use crate::sys::text::quoted;
@@ -38,14 +37,6 @@ impl Found {
     }
 }
 
-/// By what a name is looked for, in this order.
-fn ways(named: Named) -> Vec<Named> {
-    match named {
-        Named::Directory => vec![named, Named::Frontmatter],
-        _ => vec![named],
-    }
-}
-
 /// What is looked for, and where.
 #[derive(Clone, Copy)]
 struct Sought<'a> {
@@ -64,12 +55,10 @@ struct Sought<'a> {
 ///
 /// # Errors
 /// If it is not known which of several the agent uses, or a place could not be searched to the end.
-pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Found>> {
-    let skills = &calling.agent.table().skills;
+pub fn find(caller: Caller, written: &str) -> Result<Option<Found>> {
+    let skills = &caller.table.skills;
     let look = Look {
-        facts,
-        calling,
-        skills,
+        caller,
         deeper: OnceCell::new(),
         plugins: OnceCell::new(),
     };
@@ -80,7 +69,7 @@ pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Fo
     if written.is_empty() {
         return Ok(None);
     }
-    let here = look.with(look.around()?);
+    let here = caller.with_skills_in(look.around()?);
     let is_by_directory = skills.named == Named::Directory;
     let sought = |by| Sought {
         name: written,
@@ -90,9 +79,11 @@ pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Fo
         any_in: skills.first == First::ProjectAnyIn || by != Named::Directory && is_by_directory,
         within: None,
     };
-    for by in ways(skills.named) {
+    let alias = is_by_directory.then_some(Named::Frontmatter);
+    for by in [skills.named].into_iter().chain(alias) {
         let is_alias = is_by_directory && by == Named::Frontmatter;
-        if is_alias && (skills.shipped.has(written) || look.is_command(written)) {
+        if is_alias && (skills.shipped.has(written) || commands::of_user(caller, written).is_some())
+        {
             break;
         }
         let sought = sought(by);
@@ -119,7 +110,7 @@ pub fn find(facts: &Facts, calling: &Calling, written: &str) -> Result<Option<Fo
             return Ok(Some(found));
         }
     }
-    let here = with_skills_in(facts, calling, Vec::new());
+    let here = caller.with_skills_in(Vec::new());
     let unseen = Sought {
         name,
         ..sought(Named::Unknown)
@@ -133,9 +124,9 @@ pub fn plain_part(written: &str) -> &str {
 }
 
 /// The skill in a directory, as the agent finds it there.
-pub fn find_in(facts: &Facts, calling: &Calling, dir: &Path) -> Option<Found> {
+pub fn find_in(caller: Caller, dir: &Path) -> Option<Found> {
     let around = dir.parent().map(Path::to_owned).into_iter().collect();
-    let facts = with_skills_in(facts, calling, around);
+    let facts = caller.with_skills_in(around);
     let catalog = Catalog::of(facts);
     let real = real(dir);
     let is_it = |entry: &Entry| entry.dir == dir || self::real(&entry.dir) == real;
@@ -208,10 +199,8 @@ fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<F
         entry.layer == Layer::Enterprise && dirs.any(|dir| entry.dir.starts_with(dir))
     };
     let each = || catalog.entries().iter().enumerate();
-    let unseen: Vec<PathBuf> = each()
-        .filter(|(_, entry)| is_unseen(entry))
-        .map(|(_, entry)| real(&entry.dir))
-        .collect();
+    let unseen = each().filter(|(_, entry)| is_unseen(entry));
+    let unseen: Vec<PathBuf> = unseen.map(|(_, entry)| real(&entry.dir)).collect();
     let is_administrators =
         |entry: &Entry| is_unseen(entry) || is_seen && unseen.contains(&real(&entry.dir));
     let is_within = |entry: &Entry| {
@@ -226,9 +215,8 @@ fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<F
         .collect();
     let roots = roots(facts);
     let place = |entry: &Entry| {
-        let place = roots
-            .iter()
-            .position(|root| entry.dir.starts_with(&root.dir));
+        let mut roots = roots.iter();
+        let place = roots.position(|root| entry.dir.starts_with(&root.dir));
         let rank = match entry.layer {
             Layer::Enterprise => 0,
             Layer::Project if matches!(sought.first, First::Project | First::ProjectAnyIn) => 1,
@@ -238,15 +226,13 @@ fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<F
         };
         (rank, place)
     };
-    found.sort_by(|(_, one), (_, other)| match place(one).cmp(&place(other)) {
-        Ordering::Equal => one.dir.cmp(&other.dir),
-        order => order,
-    });
+    found.sort_by_key(|(_, entry)| (place(entry), &entry.dir));
     // The same directory by another path is no other skill.
     let mut once: Vec<PathBuf> = Vec::new();
     found.retain(|(_, entry)| {
-        let is_new = !once.contains(&real(&entry.dir));
-        once.push(real(&entry.dir));
+        let dir = real(&entry.dir);
+        let is_new = !once.contains(&dir);
+        once.push(dir);
         is_new
     });
     // Until the project is trusted, nothing of it was read: its copies are not known for copies.
@@ -326,9 +312,7 @@ fn restrict_alike(first: &Entry, rest: &[(usize, &Entry)]) -> bool {
 
 /// Where an agent looks for skills.
 struct Look<'a> {
-    facts: &'a Facts,
-    calling: &'a Calling,
-    skills: &'static Skills,
+    caller: Caller<'a>,
     /// The directories of skills deeper in the project.
     deeper: OnceCell<Vec<PathBuf>>,
     /// The directories of the agent's plugins.
@@ -336,31 +320,26 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// The context with more directories of skills.
-    fn with(&self, more: Vec<PathBuf>) -> &'static Facts {
-        with_skills_in(self.facts, self.calling, more)
-    }
-
     /// What the agent finds deeper in its directories of skills, and above the project.
     fn around(&self) -> Result<Vec<PathBuf>> {
-        let (facts, deep) = (self.facts, self.skills);
+        let skills = &self.caller.table.skills;
         let mut all = Vec::new();
-        let project = facts.run.real_project_dir();
-        if self.skills.above {
-            let above = above(facts, &project);
+        let project = self.caller.facts.run.real_project_dir();
+        if skills.above {
+            let above = above(self.caller.facts, &project);
             all.extend(above.iter().flat_map(|dir| self.places_in(dir)));
         }
-        if self.skills.below && self.places_in(&project).is_empty() {
+        if skills.below && self.places_in(&project).is_empty() {
             let main = main_checkout(&project);
             all.extend(main.iter().flat_map(|dir| self.places_in(dir)));
         }
-        if deep.levels == 1 {
+        if skills.levels == 1 {
             return Ok(all);
         }
-        for root in roots(self.with(all.clone())) {
+        for root in roots(self.caller.with_skills_in(all.clone())) {
             each_below(&root.dir, &mut |dir, depth| {
                 let is_hidden = hides(dir) && depth > 0;
-                if depth > deep.levels || is_hidden && !deep.hidden {
+                if depth > skills.levels || is_hidden && !skills.hidden {
                     return false;
                 }
                 let is_skill = depth > 0 && dir.join("SKILL.md").exists();
@@ -368,7 +347,7 @@ impl Look<'_> {
                 if let Some(parent) = parent.filter(|parent| !all.iter().any(|one| one == parent)) {
                     all.push(parent.to_owned());
                 }
-                deep.in_skills || !is_skill
+                skills.in_skills || !is_skill
             })?;
         }
         Ok(all)
@@ -376,29 +355,29 @@ impl Look<'_> {
 
     /// The directories of skills in one of a project.
     fn places_in(&self, dir: &Path) -> Vec<PathBuf> {
-        let places = self.skills.project.iter().map(|place| dir.join(place));
+        let places = self
+            .caller
+            .table
+            .skills
+            .project
+            .iter()
+            .map(|place| dir.join(place));
         places.filter(|place| place.is_dir()).collect()
-    }
-
-    /// Whether a command has exactly this name.
-    fn is_command(&self, written: &str) -> bool {
-        commands::of_user(self.facts, self.calling, written).is_some()
     }
 
     /// Looks for the name among what is a skill for the agent and none here.
     fn unlisted(&self, here: &Facts, sought: Sought) -> Result<()> {
-        let deep = self.skills;
+        let skills = &self.caller.table.skills;
         for root in roots(here) {
             let entries = files::entries(&root.dir).unwrap_or_default();
             if entries.len() > limits::CATALOG_ENTRIES {
                 return Err(unended(&root.dir));
             }
-            let inside = entries
-                .into_iter()
-                .filter(|(_, kind)| *kind != EntryKind::File);
+            let inside = entries.into_iter();
+            let inside = inside.filter(|(_, kind)| *kind != EntryKind::File);
             let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
-            let hidden = inside.filter(|dir| deep.hidden && hides(dir));
-            let itself = deep.itself.then(|| root.dir.clone());
+            let hidden = inside.filter(|dir| skills.hidden && hides(dir));
+            let itself = skills.itself.then(|| root.dir.clone());
             let mut all = hidden.chain(itself);
             let is_it = |dir: &PathBuf| dir.join("SKILL.md").exists() && sought.is(dir, None);
             if let Some(dir) = all.find(is_it) {
@@ -418,10 +397,8 @@ impl Look<'_> {
         if !parts.all(|part| matches!(part, Component::Normal(_))) {
             return Ok(None);
         }
-        let holders = self.facts.run.holders();
-        let mut all = holders
-            .iter()
-            .map(|holder| self.places_in(&holder.join(owner)));
+        let holders = self.caller.facts.run.holders().into_iter();
+        let mut all = holders.map(|holder| self.places_in(&holder.join(owner)));
         let within = all.find(|places| !places.is_empty()).unwrap_or_default();
         self.pick_in(&within, sought)
     }
@@ -431,10 +408,10 @@ impl Look<'_> {
         let deeper = once(&self.deeper, || {
             let mut deeper = Vec::new();
             let is_holder = |dir: &Path| {
-                let mut places = self.skills.project.iter();
+                let mut places = self.caller.table.skills.project.iter();
                 places.any(|place| Path::new(place).parent() == dir.file_name().map(Path::new))
             };
-            each_below(&self.facts.run.project_dir(), &mut |dir, _| {
+            each_below(&self.caller.facts.run.project_dir(), &mut |dir, _| {
                 if let Some(holder) = dir.parent().filter(|_| is_holder(dir)) {
                     deeper.extend(self.places_in(holder));
                 }
@@ -452,8 +429,8 @@ impl Look<'_> {
             return Ok(None);
         }
         let is_skill = |dir: &Path| dir.join("SKILL.md").exists() && sought.is(dir, None);
-        let dirs = once(&self.plugins, || plugin_dirs(self.facts, self.calling))?;
-        let found = in_plugins(self.facts, self.calling, dirs, owner, &|dir| {
+        let dirs = once(&self.plugins, || plugin_dirs(self.caller))?;
+        let found = in_plugins(self.caller, dirs, owner, &|dir| {
             dir.parent().filter(|_| is_skill(dir)).map(Path::to_owned)
         });
         self.pick_in(&found, sought)
@@ -471,7 +448,7 @@ impl Look<'_> {
             },
             ..sought
         };
-        pick(self.with(within.to_vec()), sought, true)
+        pick(self.caller.with_skills_in(within.to_vec()), sought, true)
     }
 }
 

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::event::Caller;
 use super::find::Found;
 use crate::activation::Enforcement;
 use crate::catalog::tool_name;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::host::agent::table::{Injects, Table};
+use crate::host::agent::table::Injects;
 use crate::permission::{Call, Outcome, decide};
 use crate::policy::OnDisk;
 use crate::session::{Session, snapshot};
@@ -24,24 +25,23 @@ use crate::sys::text::quoted;
 /// The first that is not granted, or that cannot be read.
 pub fn may_load(
     found: &Found,
-    facts: &Facts,
-    table: &Table,
+    caller: Caller,
     skill: &Skill,
     called: (bool, &str),
     in_force: &Session,
 ) -> Result<()> {
     let (is_typed, arguments) = called;
-    let injects = match table.injects {
+    let injects = match caller.table.injects {
         Injects::No => false,
         Injects::Always => true,
         Injects::Typed => is_typed,
     };
     let mut runs = if injects {
-        injected(facts, skill, arguments)?
+        injected(caller.facts, skill, arguments)?
     } else {
         Vec::new()
     };
-    if table.runs_hooks {
+    if caller.table.runs_hooks {
         runs.extend(hooks(skill));
     }
     if runs.is_empty() {

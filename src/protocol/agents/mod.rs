@@ -1,22 +1,17 @@
 //! The door for the hooks of agents other than chibi (`agent-skills hook AGENT`): the agent's JSON,
 //! by its table in `host/agent`, becomes an event (`event`); its tool a `Request` (`translate`);
-//! the verdict of `judge` the agent's answer (`answers`). It has no rules of its own. Open `run.rs`
+//! the verdict of `judge` the agent's answer (`run`). It has no rules of its own. Open `run.rs`
 //! first.
 
 mod activation;
-mod answers;
-mod asked;
 mod commands;
 mod confine;
 mod event;
 mod find;
 mod loading;
-mod origin;
 mod plugins;
 mod reads;
 mod run;
-mod search;
 mod translate;
 
-pub use asked::asked;
-pub use run::run;
+pub use run::{asked, run};

@@ -1,32 +1,21 @@
-//! The directories of an agent's plugins.
+//! The directories of an agent's plugins, and searching directories to the end: what was not seen is
+//! not known to be absent.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::origin::leaked;
-use super::search::each_below;
+use super::event::Caller;
 use crate::catalog;
-use crate::error::Result;
-use crate::facts::Facts;
-use crate::run_context::Calling;
-use crate::sys::{files, limits};
-
-/// The context of the same call with more directories of skills.
-pub fn with_skills_in(facts: &Facts, calling: &Calling, plugins: Vec<PathBuf>) -> &'static Facts {
-    let env = &facts.run.env;
-    let env = env
-        .clone()
-        .in_directory(env.cwd.clone(), Some(facts.run.project_dir()));
-    let calling = calling.clone();
-    leaked(env, Calling { plugins, ..calling })
-}
+use crate::error::{Error, Result};
+use crate::run_context::real;
+use crate::sys::{EntryKind, files, limits};
 
 /// What `look` finds in `dirs`, those of the agent's plugins: in those of `plugin` if anything is
 /// found in a directory called so, else in all; of several releases, in the one that is installed.
 pub fn in_plugins(
-    facts: &Facts,
-    calling: &Calling,
+    caller: Caller,
     dirs: &[PathBuf],
     plugin: Option<&str>,
     look: &dyn Fn(&Path) -> Option<PathBuf>,
@@ -40,7 +29,7 @@ pub fn in_plugins(
     if all.iter().any(named) {
         all.retain(named);
     }
-    let installed = installed(facts, calling);
+    let installed = installed(caller);
     let is_installed = |path: &PathBuf| installed.iter().any(|dir| path.starts_with(dir));
     if all.iter().any(is_installed) {
         all.retain(is_installed);
@@ -52,23 +41,18 @@ pub fn in_plugins(
 ///
 /// # Errors
 /// If they could not be searched to the end.
-pub fn plugin_dirs(facts: &Facts, calling: &Calling) -> Result<Vec<PathBuf>> {
-    let skills = &calling.agent.table().skills;
-    let home = calling.agent.table().home;
-    let roots = skills.plugins.iter();
-    let mut roots: Vec<PathBuf> = roots
-        .filter_map(|dir| home.place(&facts.run.env, dir))
-        .collect();
+pub fn plugin_dirs(caller: Caller) -> Result<Vec<PathBuf>> {
+    let skills = &caller.table.skills;
+    let mut roots: Vec<PathBuf> = caller.in_home(skills.plugins).collect();
     if !skills.plugin_mark.is_empty() {
-        let here = with_skills_in(facts, calling, Vec::new());
-        for root in catalog::roots(here) {
+        for root in catalog::roots(caller.with_skills_in(Vec::new())) {
             let inside = files::entries(&root.dir).unwrap_or_default().into_iter();
             let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
             roots.extend(inside.filter(|dir| dir.join(skills.plugin_mark).exists()));
         }
     }
     // The agent's own list may name others.
-    roots.extend(installed(facts, calling));
+    roots.extend(installed(caller));
     let mut all = Vec::new();
     for root in roots {
         each_below(&root, &mut |dir, _| {
@@ -80,12 +64,10 @@ pub fn plugin_dirs(facts: &Facts, calling: &Calling) -> Result<Vec<PathBuf>> {
 }
 
 /// Where the plugins are that the agent's own list names.
-fn installed(facts: &Facts, calling: &Calling) -> Vec<PathBuf> {
-    let home = calling.agent.table().home;
-    let roots = calling.agent.table().skills.plugins.iter();
+fn installed(caller: Caller) -> Vec<PathBuf> {
     let lists = ["installed_plugins.json", "known_marketplaces.json"];
-    let files = roots.filter_map(|dir| home.place(&facts.run.env, dir));
-    let files = files.flat_map(|dir| lists.map(|list| dir.join(list)));
+    let roots = caller.in_home(caller.table.skills.plugins);
+    let files = roots.flat_map(|dir| lists.map(|list| dir.join(list)));
     let read = |file: PathBuf| {
         let bytes = files::read_capped(&file, limits::SKILL_FILE).ok()?;
         serde_json::from_slice::<Value>(&bytes).ok()
@@ -105,4 +87,95 @@ fn installed(facts: &Facts, calling: &Calling) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// The most directories that one search looks at.
+const MOST: usize = 300_000;
+
+/// Calls `visit` for each directory at or below `root`, nearest first, with how deep it is; where that
+/// answers `false`, nothing below is looked at. A link is followed, once for each place.
+///
+/// # Errors
+/// If there are too many.
+pub fn each_below(root: &Path, visit: &mut dyn FnMut(&Path, usize) -> bool) -> Result<()> {
+    at_most(MOST, root, visit)
+}
+
+fn at_most(
+    mut left: usize,
+    root: &Path,
+    visit: &mut dyn FnMut(&Path, usize) -> bool,
+) -> Result<()> {
+    let mut linked: HashSet<PathBuf> = HashSet::from([real(root)]);
+    let mut level = vec![root.to_owned()];
+    for depth in 0.. {
+        let mut next = Vec::new();
+        for dir in level {
+            left = left.checked_sub(1).ok_or_else(|| unended(root))?;
+            if !visit(&dir, depth) {
+                continue;
+            }
+            // What cannot be listed is not found by the agent either.
+            let mut entries = files::entries(&dir).unwrap_or_default();
+            entries.sort_unstable_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
+            for (name, kind) in entries {
+                let path = dir.join(name.as_os_str());
+                let is_dir = match kind {
+                    EntryKind::Dir => true,
+                    EntryKind::Link => path.is_dir() && linked.insert(real(&path)),
+                    _ => false,
+                };
+                if is_dir {
+                    next.push(path);
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    Ok(())
+}
+
+/// That a place was not searched to the end.
+pub fn unended(root: &Path) -> Error {
+    let text = format!(
+        "{} has too many directories to search for it, so it is not known which skill this is",
+        root.display()
+    );
+    Error::new(text).hint("start the agent in the directory that has the skill")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_search_ends_at_its_end_or_says_so() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("node_modules/a/.b/c/d/e/f/g/h/i/target");
+        fs::create_dir_all(&deep).unwrap();
+        // Links that lead back end, and others are followed.
+        symlink(root.path(), deep.join("back")).unwrap();
+        let other = tempfile::tempdir().unwrap();
+        fs::create_dir_all(other.path().join("inside")).unwrap();
+        symlink(other.path(), root.path().join("link")).unwrap();
+        let seen = |most: usize| {
+            let mut seen = Vec::new();
+            let ended = at_most(most, root.path(), &mut |dir, depth| {
+                seen.push((dir.to_owned(), depth));
+                true
+            });
+            (ended.is_ok(), seen)
+        };
+        let (ended, all) = seen(100);
+        assert!(ended);
+        assert!(all.contains(&(deep, 11)), "{all:?}");
+        assert!(all.contains(&(root.path().join("link/inside"), 2)));
+        assert_eq!(all.len(), 14);
+        assert!(seen(14).0 && !seen(13).0);
+    }
 }

@@ -3,8 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::facts::Facts;
-use crate::host::Agent;
+use super::event::Caller;
 use crate::permission::{Outline, Places, Resolve};
 use crate::policy::OnDisk;
 use crate::protocol::judge::Request;
@@ -26,32 +25,27 @@ static USERS: Names =
     Names::new("xargs parallel read mapfile readarray eval source sh bash zsh dash ksh fish");
 
 /// The directories of the skills whose `SKILL.md` a call reads or whose script it runs.
-pub fn skills_read(facts: &Facts, agent: Agent, call: &Request) -> Vec<PathBuf> {
+pub fn skills_read(caller: Caller, call: &Request) -> Vec<PathBuf> {
+    let env = &caller.facts.run.env;
     let text = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str);
     match call.tool.as_str() {
         "read_file" => {
-            let roots = roots(facts, agent);
-            let file = text("path").map(Path::new);
-            file.and_then(|file| of_skill(&roots, file))
-                .into_iter()
-                .collect()
+            let skill = text("path").and_then(|file| of_skill(&roots(caller), Path::new(file)));
+            skill.into_iter().collect()
         }
         "run_command" => {
             let command = text("command").unwrap_or_default();
             // Most commands have nothing to do with skills, and are not read at all.
-            let directory = call
-                .begins
-                .as_ref()
-                .map(|begins| begins.directory.as_path());
-            let directory = directory.unwrap_or(&facts.run.env.cwd);
+            let begins = call.begins.as_ref();
+            let directory = begins.map_or(&env.cwd, |begins| &begins.directory);
             let begins = directory.to_string_lossy();
             let names = ["skill", "SKILL", "scripts"];
             if !begins.contains("skill") && !names.iter().any(|name| command.contains(name)) {
                 return Vec::new();
             }
             let places = Places {
-                home: facts.run.env.home(),
-                shell: agent.table().shell,
+                home: env.home(),
+                shell: caller.table.shell,
                 ..Places::default()
             };
             let outline = Outline::read(command, &places);
@@ -59,7 +53,7 @@ pub fn skills_read(facts: &Facts, agent: Agent, call: &Request) -> Vec<PathBuf> 
                 command,
                 outline: outline.as_ref(),
                 home: places.home.unwrap_or_default(),
-                roots: roots(facts, agent),
+                roots: roots(caller),
             }
             .skills(directory)
         }
@@ -68,16 +62,12 @@ pub fn skills_read(facts: &Facts, agent: Agent, call: &Request) -> Vec<PathBuf> 
 }
 
 /// The agent's directories of skills.
-fn roots(facts: &Facts, agent: Agent) -> Vec<PathBuf> {
-    let skills = &agent.table().skills;
-    let home = agent.table().home;
-    let mut roots: Vec<PathBuf> = skills.enterprise.iter().map(PathBuf::from).collect();
-    let personal = skills.personal.iter();
-    roots.extend(personal.filter_map(|dir| home.place(&facts.run.env, dir)));
-    for holder in facts.run.holders() {
-        roots.extend(skills.project.iter().map(|dir| holder.join(dir)));
-    }
-    roots
+fn roots(caller: Caller) -> Vec<PathBuf> {
+    let skills = &caller.table.skills;
+    let personal = caller.in_home(skills.personal);
+    let enterprise = skills.enterprise.iter().map(PathBuf::from);
+    let roots = enterprise.chain(personal);
+    roots.chain(caller.in_project(skills.project)).collect()
 }
 
 /// The skill that a file is of.

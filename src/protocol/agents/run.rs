@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::activation::{By, Wanted, activate, by_reading, called_in, confirm};
-use super::answers::answer;
 use super::confine::{handed_back, is_confined};
-use super::event::{self, Event, plain_name};
-use super::origin::{context, note_seen};
+use super::event::{self, Caller, Event, context, note_seen, plain_name};
+use super::find::find;
 use super::translate::translate;
 use crate::catalog::write_events;
+use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::host::agent::table::{Moment, Prompts, Table};
+use crate::host::Agent;
+use crate::host::agent::table::{Form, Moment, Prompts, Table};
 use crate::policy::Lifetime;
 use crate::protocol::closed::REFUSED;
 use crate::protocol::judge::{
@@ -21,9 +22,10 @@ use crate::protocol::judge::{
 };
 use crate::protocol::missing;
 use crate::protocol::{Input, Response, ToolUse};
-use crate::run_context::Calling;
-use crate::session::Session;
+use crate::run_context::{Calling, RunContext};
+use crate::session::{Session, snapshot};
 use crate::skill::one_line;
+use crate::sys::text::quoted;
 use crate::sys::warn;
 
 /// The mark of a session whose user typed a skill's name before its prompt began.
@@ -42,7 +44,8 @@ pub fn run(input: &mut Input) -> Response {
     };
     let agent = event::caller(agent, &data);
     let env = std::mem::take(&mut input.env);
-    match Event::read(agent.table(), data) {
+    let table = agent.table();
+    match Event::read(table, data) {
         Err(why) => refused(why),
         // An event that does not matter.
         Ok(None) => {
@@ -51,8 +54,8 @@ pub fn run(input: &mut Input) -> Response {
         }
         Ok(Some(event)) => {
             let facts = context(env, agent, mode, &event);
-            let judged = decide(facts, &event);
-            answer(agent.table().form, &event, judged).afterwards(move || {
+            let judged = decide(facts, table, &event);
+            answer(table.form, &event, judged).afterwards(move || {
                 write_events(facts);
                 note_seen(facts, agent);
             })
@@ -67,14 +70,10 @@ fn refused(why: &str) -> Response {
     Response::text("").status(REFUSED)
 }
 
-fn decide(facts: &Facts, event: &Event) -> Judged {
-    let Some(calling) = &facts.run.agent else {
-        return Judged::ALLOWED;
-    };
+fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judged {
     let call = Hook {
         facts,
-        calling,
-        table: calling.agent.table(),
+        table,
         event,
     };
     if matches!(event.moment, Moment::BeforeTool | Moment::Prompt) {
@@ -105,12 +104,16 @@ fn decide(facts: &Facts, event: &Event) -> Judged {
 
 struct Hook<'a> {
     facts: &'a Facts,
-    calling: &'a Calling,
     table: &'static Table,
     event: &'a Event,
 }
 
 impl Hook<'_> {
+    fn caller(&self) -> Caller<'_> {
+        let (facts, table) = (self.facts, self.table);
+        Caller { facts, table }
+    }
+
     fn before_tool(&self) -> Judged {
         let (facts, table) = (self.facts, self.table);
         let session = facts.session();
@@ -132,7 +135,7 @@ impl Hook<'_> {
         let begins = calls.last().and_then(|call| call.begins.as_ref());
         let begin = begins.map_or(self.cwd(), |begins| &begins.directory);
         if let Ok(session) = &session
-            && is_confined(facts, table, session, (used, begin))
+            && is_confined(self.caller(), session, (used, begin))
         {
             return Judged::ALLOWED;
         }
@@ -156,14 +159,14 @@ impl Hook<'_> {
         }
         if table.reads_activate {
             let prompt = self.prompt_of_activation();
-            if let Some(stopped) = by_reading(facts, self.calling, &on, &calls, prompt) {
+            if let Some(stopped) = by_reading(self.caller(), &on, &calls, prompt) {
                 return stopped;
             }
         }
         let session = session
             .as_ref()
             .map_or_else(|_| Cow::default(), Cow::Borrowed);
-        let arguments = match handed_back(facts, table, &session, (used, begin)) {
+        let arguments = match handed_back(self.caller(), &session, (used, begin)) {
             Ok(arguments) => arguments,
             Err(why) => return Judged::new(Verdict::Refuse(why.into()), None),
         };
@@ -220,7 +223,7 @@ impl Hook<'_> {
             shown: &used.tool,
             prompt: self.prompt_of_activation(),
         };
-        activate(self.facts, self.calling, on, wanted)
+        activate(self.caller(), on, wanted)
     }
 
     fn after_tool(&self) {
@@ -230,7 +233,7 @@ impl Hook<'_> {
             && let Some(name) = skill_named(used, keys)
             && HostRow::of(self.facts).mode.grants()
         {
-            confirm(self.facts, self.calling, name);
+            confirm(self.caller(), name);
         }
     }
 
@@ -253,7 +256,7 @@ impl Hook<'_> {
                 shown: name,
                 prompt: self.prompt_of_activation(),
             };
-            let mut judged = activate(self.facts, self.calling, &on, wanted);
+            let mut judged = activate(self.caller(), &on, wanted);
             if judged.stopped().is_some() {
                 return judged;
             }
@@ -377,4 +380,90 @@ fn skill_named<'a>(used: &'a ToolUse, keys: &[&str]) -> Option<&'a str> {
     let mut keys = keys.iter().chain(&["skill", "name", "command"]);
     let name = keys.find_map(|key| used.arguments.get(key)?.as_str());
     name.map(plain_name)
+}
+
+/// The answer in the agent's form. A field that an agent does not know can make it ignore the whole
+/// answer, so none has more than it needs. Arguments replace those of the call where it goes on, in agents that
+/// take them.
+fn answer(form: Form, event: &Event, judged: Judged) -> Response {
+    let is_tools = event.moment == Moment::BeforeTool;
+    let decided = |decision: &str, reason: String| {
+        json!({"hookSpecificOutput": {
+            "hookEventName": event.name,
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        }})
+    };
+    if let (Form::Decision, None, Some(arguments)) = (form, judged.stopped(), &judged.arguments) {
+        // The first is our own plugin in opencode.
+        return Response::json(&match &*event.name {
+            "tool.execute.before" => json!({"args": arguments}),
+            name => json!({"hookSpecificOutput": {"hookEventName": name, "tool_input": arguments}}),
+        });
+    }
+    let answer = match (form, judged.verdict) {
+        (Form::Claude { .. }, Verdict::Refuse(why)) if is_tools => decided("deny", why.model),
+        (Form::Claude { .. }, Verdict::Refuse(why)) => {
+            json!({"decision": "block", "reason": why.model})
+        }
+        (Form::Claude { tells }, Verdict::Ask(reason)) => {
+            let mut answer = decided("ask", reason.clone());
+            // Its dialog for a file shows the change, and no reason.
+            if tells {
+                answer["systemMessage"] = json!(reason);
+            }
+            answer
+        }
+        (Form::Claude { .. }, Verdict::Grant(_)) if event.moment == Moment::Asking => {
+            json!({"hookSpecificOutput": {
+                "hookEventName": event.name,
+                "decision": {"behavior": "allow"},
+            }})
+        }
+        (Form::Claude { .. }, Verdict::Grant(reason)) => decided("allow", reason),
+        (Form::Claude { tells: true }, Verdict::Note(text)) => json!({"hookSpecificOutput": {
+            "hookEventName": event.name,
+            "additionalContext": text,
+        }}),
+        (Form::Decision, Verdict::Refuse(why)) => json!({"decision": "deny", "reason": why.model}),
+        (Form::Permission, Verdict::Refuse(why)) if is_tools => {
+            json!({"permission": "deny", "user_message": why.person, "agent_message": why.model})
+        }
+        (Form::Permission, Verdict::Refuse(why)) => {
+            json!({"continue": false, "user_message": why.person})
+        }
+        (Form::Permission, Verdict::Ask(reason)) => {
+            json!({"permission": "ask", "user_message": reason, "agent_message": reason})
+        }
+        // Silence, or what an agent does not serve (`Serves`).
+        _ => return Response::text(""),
+    };
+    Response::json(&answer)
+}
+
+/// What the hook of `agent` would say, for a person who asks beforehand (`check --agent`), to a call in
+/// the working directory, while the skill is active
+/// that the agent means by this name: the verdict on each call that it amounts to.
+///
+/// # Errors
+/// If the agent loads no such skill here, or the call lacks an argument that decides.
+pub fn asked(run: &RunContext, agent: Agent, skill: &str, used: &ToolUse) -> Result<Vec<Verdict>> {
+    let (facts, table) = (
+        &Facts::of_agent(run.env.clone(), Calling::of(agent)),
+        agent.table(),
+    );
+    let found = find(Caller { facts, table }, skill)?;
+    let usable = found.as_ref().and_then(|found| found.entry().usable());
+    let (Some(found), Some(usable)) = (&found, usable) else {
+        let why = format!("{agent} loads no skill `{}` here", quoted(skill));
+        return Err(Error::new(why).hint("`agent-skills hosts` shows where it looks"));
+    };
+    let session = Ok(Session {
+        activated: vec![snapshot(usable, "")],
+        ..Session::default()
+    });
+    let on = Grounds::new(found.facts, &session);
+    let requests = translate(table, used, &run.env.cwd).map_err(Error::new)?;
+    let verdicts = requests.iter().map(|request| judge(&on, request).verdict);
+    Ok(verdicts.collect())
 }
