@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use super::entry::Invocation;
+use super::entry::{self, Invocation};
 use super::json::Json;
 use super::merge::{Hooks, ours_of, put};
 use super::place::Place;
-use super::plugin;
 use super::toml::Toml;
 use crate::error::{Error, Result};
 use crate::host::agent::table::Format;
@@ -46,10 +45,10 @@ fn parse(place: &Place, text: &str) -> Result<Box<dyn Hooks>> {
 /// When the file is not in its agent's format, or a plugin of our file's name is somebody else's.
 pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<String> {
     let Format::Hooks(form) = &place.agent.table().format else {
-        if before.is_some_and(|text| plugin::invocation(text).is_none()) {
+        if before.is_some_and(|text| entry::invocation(text).is_none()) {
             return Err(Error::new("it is a plugin of somebody else").hint("rename it"));
         }
-        return Ok(plugin::script(wanted));
+        return Ok(entry::script(wanted));
     };
     let mut content = parse(place, before.unwrap_or_default())?;
     let is_versioned = form.versioned.contains(&place.scope);
@@ -74,7 +73,7 @@ pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<
 pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
     if let Format::Plugin = place.agent.table().format {
         let text = String::new();
-        return Ok(plugin::invocation(before).map(|_| Rest {
+        return Ok(entry::invocation(before).map(|_| Rest {
             text,
             is_empty: true,
         }));
@@ -95,13 +94,13 @@ pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
 pub fn entries(place: &Place, text: &str) -> Result<(Vec<Entry>, bool)> {
     let agent = place.agent;
     if let Format::Plugin = agent.table().format {
-        let ours = plugin::invocation(text).map(|ours| Entry {
+        let ours = entry::invocation(text).map(|ours| Entry {
             event: "plugin".to_owned(),
             command: ours.words(agent),
             ours,
         });
         let all: Vec<Entry> = ours.into_iter().collect();
-        let is_changed = all.iter().any(|entry| plugin::script(&entry.ours) != text);
+        let is_changed = all.iter().any(|entry| entry::script(&entry.ours) != text);
         return Ok((all, is_changed));
     }
     let content = parse(place, text)?;

@@ -7,13 +7,11 @@ mod file;
 mod json;
 mod merge;
 mod place;
-mod plugin;
 mod state;
 #[cfg(test)]
 mod tests;
 mod toml;
 
 pub use change::{Change, Connector};
-pub use entry::{Invocation, program};
-pub use plugin::directory;
+pub use entry::{Invocation, directory, program};
 pub use state::{Found, Lack, last_seen, seen_file, watched};

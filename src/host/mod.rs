@@ -5,7 +5,6 @@ pub mod agent;
 pub mod alias;
 pub mod mentions;
 pub mod ours;
-pub mod paths;
 pub mod program;
 mod protocol;
 pub mod shell;

@@ -3,9 +3,6 @@
 //! mean, not whether a call may happen.
 
 use super::Protocol;
-use super::paths::{
-    CWD_COMMAND, CWD_FILE, ELSEWHERE, PROJECT_COMMAND, PROJECT_FILE, PROJECT_KEY, PathMeaning,
-};
 use crate::sys::name_list::Names;
 
 /// The strongest effect that a call of a tool can have.
@@ -65,6 +62,50 @@ impl Argument {
         }
     }
 }
+
+/// What a relative path is resolved against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// The project root.
+    Project,
+    /// The working directory of the host process, which may be anywhere in the project.
+    WorkingDirectory,
+}
+
+/// How a tool interprets a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathMeaning {
+    /// The base of a relative path.
+    pub base: Base,
+    /// Whether a leading `~` means the user's home; otherwise it is an ordinary name.
+    pub expands_tilde: bool,
+    /// Whether an equivalent absolute path works too: the argument is a file on disk, not a URI or
+    /// an index key.
+    pub takes_absolute: bool,
+}
+
+impl PathMeaning {
+    const fn new(base: Base, expands_tilde: bool, takes_absolute: bool) -> Self {
+        Self {
+            base,
+            expands_tilde,
+            takes_absolute,
+        }
+    }
+}
+
+/// A file of the project.
+pub const PROJECT_FILE: PathMeaning = PathMeaning::new(Base::Project, false, true);
+/// A URI or an index key.
+pub const PROJECT_KEY: PathMeaning = PathMeaning::new(Base::Project, false, false);
+/// A word of a command that runs in the project root.
+pub const PROJECT_COMMAND: PathMeaning = PathMeaning::new(Base::Project, true, false);
+/// A file where the host runs.
+pub const CWD_FILE: PathMeaning = PathMeaning::new(Base::WorkingDirectory, false, true);
+/// A word of a command that runs where the host runs.
+pub const CWD_COMMAND: PathMeaning = PathMeaning::new(Base::WorkingDirectory, true, false);
+/// Whatever it is to a plugin, which runs where the host runs.
+pub const ELSEWHERE: PathMeaning = PathMeaning::new(Base::WorkingDirectory, false, false);
 
 /// A tool of the host.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use crate::host::paths::Base;
 use crate::host::shell::Shell;
+use crate::host::tools::Base;
 use crate::host::tools::path_meaning;
 
 /// The directories that decisions depend on, as given: links are not resolved.

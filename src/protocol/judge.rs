@@ -4,10 +4,10 @@
 mod lacking;
 mod meaning;
 mod own_files;
-mod proof;
 mod request;
-mod terminal;
 
+use std::io::{Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde_json::{Value, json};
@@ -18,20 +18,21 @@ use crate::facts::Facts;
 use crate::host::agent::Mode;
 use crate::host::{ours, tools};
 use crate::permission::{
-    Call, Decision, OurTool, Outcome, Reason, Refusal, Scope, absolute_arguments, decide,
-    decide_unreadable_state, denied,
+    Call, CitedRule, Decision, OurTool, Outcome, Reason, Refusal, Scope, absolute_arguments,
+    decide, decide_unreadable_state, denied,
 };
-use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of};
+use crate::policy::{
+    CONFIGURATION, Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of,
+};
 use crate::protocol::Activate;
 use crate::protocol::called::resolve;
 use crate::session::{Seen, Session, Unreadable};
-use crate::sys::EntryName;
-use crate::sys::text::nearest;
+use crate::sys::text::{has_any, nearest};
+use crate::sys::{EntryName, files};
 
 use lacking::Lack;
-pub use lacking::lacks_always_on;
+pub use lacking::{lacks_always_on, record_missing};
 pub use request::{Activation, Asks, Begins, Request, our_tool};
-pub use terminal::BY_TYPING;
 
 const REFUSALS: EntryName = EntryName::from_static("refusals");
 
@@ -376,9 +377,7 @@ impl Case<'_> {
                  here. Run it without `tty`.",
                 self.request.shown()
             );
-            let event = event
-                .with("decision", "blocked")
-                .with("by", terminal::BY_TYPING);
+            let event = event.with("decision", "blocked").with("by", BY_TYPING);
             return Judged::refused(text, event);
         }
         if self.host.mode.grants()
@@ -445,6 +444,35 @@ impl Case<'_> {
         is_so.then_some((refusal, by.event))
     }
 
+    /// Why the call may go on without a question: patterns of skills that the agent itself has made
+    /// active grant every part of it.
+    fn proven(&self) -> Option<(String, Event)> {
+        // Options of granted programs that write or run: what they do stands behind no question.
+        const WRITE: &str = "--output|--ext-diff|--exec|--upload-pack|--textconv";
+        let command = self.request.arguments.get("command");
+        let command = command.and_then(Value::as_str).unwrap_or_default();
+        if !self.request.is_known || has_any(command, WRITE) {
+            return None;
+        }
+        let session = self.session;
+        let confirmed = session.active();
+        let confirmed = confirmed.filter(|skill| session.confirmed.contains(&skill.dir));
+        let confirmed: Vec<&str> = confirmed.map(|skill| skill.name.as_str()).collect();
+        let proves = |rule: &CitedRule| {
+            let is_theirs = confirmed.contains(&rule.source.as_str());
+            let is_added = rule.source == CONFIGURATION && !confirmed.is_empty();
+            is_pattern(&rule.rule) && (is_theirs || is_added)
+        };
+        let by = self.by_rules(&self.enforcement.clone().keeping(proves));
+        let granting = by.decision.granting();
+        let (first, _) = granting.split_first()?;
+        (by.decision.outcome == Outcome::Granted).then(|| {
+            let rules: Vec<&str> = granting.iter().map(|rule| rule.rule.as_str()).collect();
+            let why = format!("granted by {} of {}", rules.join(", "), first.source);
+            (why, by.event.with("granted", true))
+        })
+    }
+
     /// The advice to run a script of the active skill instead of reading it.
     fn script_read(&self) -> Option<String> {
         let has_our_tools = self.host.has_our_tools;
@@ -457,7 +485,7 @@ impl Case<'_> {
         self.host.types_unseen
             && self.request.arguments.get("command").is_some()
             && active.any(|skill| skill.allowed.is_some())
-            && terminal::is_asked_for(&self.request.record)
+            && asks_for_terminal(&self.request.record)
             && !self.uses_own_files()
     }
 
@@ -565,5 +593,80 @@ fn unreadable_session(request: &Request, call: &Call, why: &Unreadable) -> Judge
             Judged::refused(why, call_event(call, "blocked", &by))
         }
         _ => Judged::new(Verdict::Allow, Some(call_event(call, "allowed", &by))),
+    }
+}
+
+/// Whether an entry grants by what a call's arguments are, and not as good as any call of a tool.
+fn is_pattern(rule: &str) -> bool {
+    let body = rule
+        .split_once('(')
+        .map(|(_, body)| body.trim_end_matches(')'));
+    body.is_some_and(|body| body.contains(|c: char| !"*/.:~ ".contains(c)))
+}
+
+/// The end of a transcript in which a call is looked for: it is the last, or among the last.
+const TRANSCRIPT: u64 = 1024 * 1024;
+
+/// By what such a call is refused, in the audit log.
+pub const BY_TYPING: &str = "typed commands";
+
+/// Whether the record of a session says that a call asks for a terminal, into which an agent may let its
+/// model type without another call of a hook (docs/hosts.md#codex). It is written before the hook
+/// is called (tried with Codex 0.169.0); the calls of a script in code mode are not in it.
+fn asks_for_terminal((transcript, call): &(Option<PathBuf>, Option<String>)) -> bool {
+    let record = transcript.as_ref().zip(call.as_ref());
+    record.is_some_and(|(transcript, call)| in_transcript(transcript, call).unwrap_or(false))
+}
+
+fn in_transcript(transcript: &Path, call: &str) -> Option<bool> {
+    let mut file = files::open_regular(transcript).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT)))
+        .ok()?;
+    let bytes = files::read_all_capped(file, 2 * TRANSCRIPT).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let asks = |line: &str| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        let made = &line["payload"];
+        if made["type"] != "function_call" || made["call_id"] != call {
+            return None;
+        }
+        let arguments: Value = serde_json::from_str(made["arguments"].as_str()?).ok()?;
+        Some(!matches!(
+            arguments["tty"],
+            Value::Null | Value::Bool(false)
+        ))
+    };
+    // Of several calls of one identity, each might be this one.
+    let mut lines = text.lines().filter(|line| line.contains(call));
+    Some(lines.any(|line| asks(line) == Some(true)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_without_a_pattern_proves_nothing() {
+        for rule in [
+            "Bash",
+            "Bash(*)",
+            "Bash(*:*)",
+            "Write(**)",
+            "Edit(./**)",
+            "Write(~/**)",
+            "*",
+            "Read()",
+        ] {
+            assert!(!is_pattern(rule), "{rule}");
+        }
+        for rule in [
+            "Bash(git log:*)",
+            "Write(docs/**)",
+            "WebFetch(domain:x.org)",
+            "Bash(./run.sh)",
+        ] {
+            assert!(is_pattern(rule), "{rule}");
+        }
     }
 }

@@ -7,7 +7,6 @@ mod called;
 pub mod closed;
 pub mod hooks;
 mod judge;
-mod missing;
 mod request;
 mod schema;
 pub mod tools;

@@ -90,7 +90,7 @@ fn each_agent_is_connected_once_and_leaves_no_trace() {
             assert_eq!(shown["found"], false, "{shown}");
             assert_eq!(shown["scopes"][0]["scope"], scope, "{shown}");
             let said = host.succeeds(&["hosts", "remove", agent, "--yes"]);
-            said.has("as it was before");
+            said.has("made by `hosts add`");
             assert_eq!(tree(host.home()), before, "{agent} {scope}");
             assert_eq!(row(&host, agent)["connected"], false);
         }

@@ -18,9 +18,9 @@ use crate::host::agent::table::{Form, Moment, Prompts, Table};
 use crate::policy::Lifetime;
 use crate::protocol::closed::REFUSED;
 use crate::protocol::judge::{
-    Grounds, HostRow, Judged, Request, Verdict, firmer_if_repeated, judge, refuse_unread,
+    Grounds, HostRow, Judged, Request, Verdict, firmer_if_repeated, judge, record_missing,
+    refuse_unread,
 };
-use crate::protocol::missing;
 use crate::protocol::{Input, Response, ToolUse};
 use crate::run_context::{Calling, RunContext};
 use crate::session::{Session, snapshot};
@@ -77,7 +77,7 @@ fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judged {
         event,
     };
     if matches!(event.moment, Moment::BeforeTool | Moment::Prompt) {
-        for one in missing::record(facts) {
+        for one in record_missing(facts) {
             warn(format_args!("{}", one_line(&one.to_string())));
         }
     }

@@ -1,4 +1,4 @@
-//! `on_start`: a host process begins, in which nothing is active.
+//! `on_start`: a host process begins, in which nothing is active; `on_end`: it ends.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -48,4 +48,10 @@ fn tell_contested(facts: &Facts) {
          the others",
         listed(&names, 3)
     ));
+}
+
+/// Runs the skills' end hooks. The next `on_start` forgets the session.
+pub fn on_end(facts: &Facts) -> Response {
+    run_post_hooks(facts, true, Instant::now());
+    Response::nothing()
 }

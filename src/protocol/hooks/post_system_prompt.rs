@@ -13,8 +13,7 @@ use crate::proposal::Proposals;
 use crate::protocol::Response;
 use crate::protocol::hooks::active_skills::active_block;
 use crate::protocol::hooks::always_on;
-use crate::protocol::judge::lacks_always_on;
-use crate::protocol::missing;
+use crate::protocol::judge::{lacks_always_on, record_missing};
 use crate::session::{ActiveSkill, Seen, Session, Standing};
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::text::{counted, listed};
@@ -62,7 +61,7 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
         warn(format_args!("{line}"));
     }
     if is_first {
-        missing::record(facts);
+        record_missing(facts);
     }
     tell_of_proposals(facts);
     let disclosed = Some(told.text).filter(|text| !text.is_empty());

@@ -4,8 +4,9 @@
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::facts::Facts;
-use crate::policy::{Missing, MissingSkill, may_have_always_on};
-use crate::session::{Session, Unreadable};
+use crate::policy::{Event, Missing, MissingSkill, may_have_always_on};
+use crate::session::{Seen, Session, Unreadable};
+use crate::sys::EntryName;
 
 /// What is missing.
 #[derive(Debug)]
@@ -84,4 +85,26 @@ fn required_and_missing(facts: &Facts) -> Option<Error> {
     let missing = Catalog::disclosed(facts).missing;
     let found = missing.into_iter().find(is_needed)?;
     Some(Error::new(found.to_string()))
+}
+
+const MISSING: EntryName = EntryName::from_static("missing");
+
+/// Records each skill that a policy requires and that is missing, once in each session, and returns
+/// them. Without such a policy, nothing is looked at.
+pub fn record_missing(facts: &Facts) -> Vec<MissingSkill> {
+    let requires = facts.policies().is_ok_and(|all| all.require_any());
+    let seen = Seen::at(facts.state(), MISSING);
+    let session = facts.key().as_str().to_owned();
+    if !requires || seen.before(&session) {
+        return Vec::new();
+    }
+    let missing = Catalog::disclosed(facts).missing;
+    for one in &missing {
+        let event = Event::new("missing")
+            .with("skill", one.name.as_str())
+            .with("by", one.file.display().to_string())
+            .with("reason", one.why.as_str());
+        facts.record(event);
+    }
+    missing
 }
