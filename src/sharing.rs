@@ -60,15 +60,8 @@ impl<'a> Shared<'a> {
     ) -> Result<Vec<(Link, Outcome)>> {
         let mut done = Vec::new();
         for place in needed(&self.places, agents) {
-            let link = Link {
-                path: place.path.join(name.as_os_str()),
-                agents: place
-                    .agents
-                    .iter()
-                    .filter(|its| agents.contains(its))
-                    .copied()
-                    .collect(),
-            };
+            let mut link = place.link(name);
+            link.agents.retain(|its| agents.contains(its));
             let outcome = self.link(place, skill, name, dry_run);
             let outcome = outcome.map_err(|error| Error::io("link", &link.path, &error))?;
             done.push((link, outcome));
@@ -83,19 +76,17 @@ impl<'a> Shared<'a> {
         name: &EntryName,
         dry_run: bool,
     ) -> io::Result<Outcome> {
-        let is_ours = |dir: &Dir| -> io::Result<Option<EntryName>> {
-            let to = dir.read_link(name)?;
-            Ok(place.leads_into(&to, &self.skills))
-        };
         let there = place.open()?;
         let kind = there.as_ref().map_or(Ok(None), |dir| dir.kind(name))?;
         let stale = match (&there, kind) {
-            (Some(dir), Some(EntryKind::Link)) => match is_ours(dir)? {
-                Some(to) if to == *skill => return Ok(Outcome::There),
-                // The skill it led to is gone.
-                Some(_) if !dir.path_of(name).exists() => true,
-                _ => return Ok(Outcome::Foreign),
-            },
+            (Some(dir), Some(EntryKind::Link)) => {
+                match place.leads_into(&dir.read_link(name)?, &self.skills) {
+                    Some(to) if to == *skill => return Ok(Outcome::There),
+                    // The skill it led to is gone.
+                    Some(_) if !dir.path_of(name).exists() => true,
+                    _ => return Ok(Outcome::Foreign),
+                }
+            }
             (_, Some(_)) => return Ok(Outcome::Foreign),
             (_, None) => false,
         };
@@ -134,22 +125,20 @@ impl<'a> Shared<'a> {
 
     /// Every link, with the directory of its skill.
     pub fn all(&self) -> impl Iterator<Item = (PathBuf, Link)> {
-        self.places.iter().flat_map(|place| {
-            let named = self.links_in(place).into_iter();
-            named.map(|(name, skill)| (self.skills.join(skill.as_os_str()), place.link(&name)))
-        })
+        let links = self.places.iter().flat_map(|place| self.links_in(place));
+        links.map(|(place, name, skill)| (skill, place.link(&name)))
     }
 
-    /// Our links in a directory, each with the skill it leads to; none in an unreadable one.
-    fn links_in(&self, place: &Place) -> Vec<(EntryName, EntryName)> {
+    /// Our links in a directory, each with the directory of its skill; none in an unreadable one.
+    fn links_in<'p>(&self, place: &'p Place) -> Vec<(&'p Place, EntryName, PathBuf)> {
         let Ok(Some(dir)) = place.open() else {
             return Vec::new();
         };
         let entries = dir.entries().unwrap_or_default().into_iter();
         let links = entries.filter(|(_, kind)| *kind == EntryKind::Link);
         let ours = links.filter_map(|(name, _)| {
-            let to = dir.read_link(&name).ok()?;
-            Some((name, place.leads_into(&to, &self.skills)?))
+            let skill = place.leads_into(&dir.read_link(&name).ok()?, &self.skills)?;
+            Some((place, name, self.skills.join(skill.as_os_str())))
         });
         ours.collect()
     }
@@ -204,33 +193,24 @@ impl<'a> Shared<'a> {
         goes: impl Fn(&Path, &Link) -> bool,
         dry_run: bool,
     ) -> Result<Vec<Link>> {
-        let links = self.all().filter(|(skill, link)| goes(skill, link));
-        let links: Vec<Link> = links.map(|(_, link)| link).collect();
-        for link in links.iter().filter(|_| !dry_run) {
-            self.remove(&link.path)?;
+        let mut removed = Vec::new();
+        for (place, name, skill) in self.places.iter().flat_map(|place| self.links_in(place)) {
+            let link = place.link(&name);
+            if !goes(&skill, &link) {
+                continue;
+            }
+            if !dry_run {
+                let gone = place.open().and_then(|dir| match dir {
+                    Some(dir) if dir.kind(&name)? == Some(EntryKind::Link) => {
+                        dir.remove_file(&name)
+                    }
+                    _ => Ok(()),
+                });
+                gone.map_err(|error| Error::io("remove", &link.path, &error))?;
+            }
+            removed.push(link);
         }
-        Ok(links)
-    }
-
-    fn remove(&self, link: &Path) -> Result<()> {
-        let Some((place, name)) = self.place_of(link) else {
-            return Ok(());
-        };
-        let removed = place.open().and_then(|dir| match dir {
-            Some(dir) if dir.kind(&name)? == Some(EntryKind::Link) => dir.remove_file(&name),
-            _ => Ok(()),
-        });
-        removed.map_err(|error| Error::io("remove", link, &error))
-    }
-
-    /// The directory that a link is in, and its name there.
-    fn place_of(&self, link: &Path) -> Option<(&Place, EntryName)> {
-        let above = link.parent();
-        let place = self
-            .places
-            .iter()
-            .find(|place| above == Some(&*place.path))?;
-        Some((place, EntryName::parse(link.file_name()?)?))
+        Ok(removed)
     }
 }
 
@@ -271,18 +251,18 @@ pub struct Link {
 
 /// A directory of skills.
 #[derive(Debug)]
-pub struct Place {
+struct Place {
     /// The directory above it.
     base: Base,
     name: EntryName,
     path: PathBuf,
     /// The agents that look there.
-    pub agents: Vec<Agent>,
+    agents: Vec<Agent>,
 }
 
 impl Place {
     /// The link of this name in it.
-    pub fn link(&self, name: &EntryName) -> Link {
+    fn link(&self, name: &EntryName) -> Link {
         Link {
             path: self.path.join(name.as_os_str()),
             agents: self.agents.clone(),
@@ -293,7 +273,7 @@ impl Place {
     ///
     /// # Errors
     /// When it cannot be opened, or is a link in a project.
-    pub fn open(&self) -> io::Result<Option<Dir>> {
+    fn open(&self) -> io::Result<Option<Dir>> {
         if !self.base.is_shared() {
             return files::if_there(Dir::anchor(&self.path));
         }
@@ -308,7 +288,7 @@ impl Place {
     ///
     /// # Errors
     /// As [`Place::open`], and when it cannot be created.
-    pub fn make(&self) -> io::Result<Dir> {
+    fn make(&self) -> io::Result<Dir> {
         if !self.base.is_shared() {
             return Dir::make_anchor(&self.path);
         }
@@ -319,7 +299,7 @@ impl Place {
     }
 
     /// Whether a link's target, as written in this directory, is an entry of `skills`; then its name.
-    pub fn leads_into(&self, target: &Path, skills: &Path) -> Option<EntryName> {
+    fn leads_into(&self, target: &Path, skills: &Path) -> Option<EntryName> {
         let name = EntryName::parse(target.file_name()?)?;
         let above = self.path.join(target.parent()?);
         (above == skills || real(&above) == real(skills)).then_some(name)
@@ -327,7 +307,7 @@ impl Place {
 }
 
 /// Every directory in which an agent looks, for this user or in this project.
-pub fn places(facts: &Facts, in_project: bool) -> Vec<Place> {
+fn places(facts: &Facts, in_project: bool) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     for agent in Agent::ALL {
         for path in paths(&facts.run, agent, in_project) {
@@ -351,7 +331,7 @@ pub fn places(facts: &Facts, in_project: bool) -> Vec<Place> {
 
 /// Where each of the agents is to find a skill: in the directory that agents have in common, or
 /// else in the first of its own.
-pub fn needed<'p>(places: &'p [Place], agents: &[Agent]) -> Vec<&'p Place> {
+fn needed<'p>(places: &'p [Place], agents: &[Agent]) -> Vec<&'p Place> {
     let mut needed: Vec<&Place> = Vec::new();
     for agent in agents {
         let its = || places.iter().filter(|place| place.agents.contains(agent));
@@ -371,7 +351,7 @@ fn paths(run: &RunContext, agent: Agent, in_project: bool) -> Vec<PathBuf> {
         let root = run.project_dir();
         return skills.project.iter().map(|dir| root.join(dir)).collect();
     }
-    let home = agent.table().home;
     let dirs = skills.personal.iter();
-    dirs.filter_map(|dir| home.place(&run.env, dir)).collect()
+    dirs.filter_map(|dir| agent.table().home.place(&run.env, dir))
+        .collect()
 }

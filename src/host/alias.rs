@@ -144,8 +144,7 @@ const ELSEWHERE: Words = Words(
 
 /// Whether only other clients have a tool of this name.
 pub fn is_elsewhere(name: &str) -> bool {
-    let name = fold(name);
-    ELSEWHERE.iter().any(|known| known == name)
+    ELSEWHERE.has(&fold(name))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::agent::Agent;
+use crate::sys::name_list::Words;
 use crate::sys::process::Image;
 
 /// chibi's program.
@@ -39,55 +40,26 @@ pub fn agent_of(image: &Image, with_chibi: bool) -> Option<&'static str> {
     agents.or_else(|| Some(PROGRAM).filter(|chibi| with_chibi && is_program(chibi)))
 }
 
-/// A program that runs a script, with the options that decide which word is the script.
+/// Programs that run a script, with the options that decide which word is the script.
 struct Interpreter {
-    /// Its names, without a version at the end.
-    names: &'static [&'static str],
+    /// Their names, without a version at the end.
+    names: Words,
     /// Letters of options after which there is code instead of a script.
     code: &'static str,
     /// Letters of options that take the next word.
     takes: &'static str,
     /// Long options that take the next word.
-    long: &'static [&'static str],
-    /// Words before the script.
-    verbs: &'static [&'static str],
+    long: Words,
+    /// The word before the script, if there is one.
+    verb: &'static str,
 }
 
+#[rustfmt::skip]
 const INTERPRETERS: [Interpreter; 4] = [
-    Interpreter {
-        names: &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"],
-        code: "c",
-        takes: "oO",
-        long: &["--rcfile", "--init-file"],
-        verbs: &[],
-    },
-    Interpreter {
-        names: &["node", "nodejs", "bun"],
-        code: "ep",
-        takes: "rC",
-        long: &[
-            "--require",
-            "--import",
-            "--loader",
-            "--conditions",
-            "--env-file",
-        ],
-        verbs: &["run"],
-    },
-    Interpreter {
-        names: &["deno"],
-        code: "",
-        takes: "cL",
-        long: &["--config", "--import-map"],
-        verbs: &["run"],
-    },
-    Interpreter {
-        names: &["python"],
-        code: "cm",
-        takes: "WX",
-        long: &[],
-        verbs: &[],
-    },
+    Interpreter { names: Words("sh bash dash ash zsh ksh mksh fish"), code: "c", takes: "oO", long: Words("--rcfile --init-file"), verb: "" },
+    Interpreter { names: Words("node nodejs bun"), code: "ep", takes: "rC", long: Words("--require --import --loader --conditions --env-file"), verb: "run" },
+    Interpreter { names: Words("deno"), code: "", takes: "cL", long: Words("--config --import-map"), verb: "run" },
+    Interpreter { names: Words("python"), code: "cm", takes: "WX", long: Words(""), verb: "" },
 ];
 
 /// The script that an interpreter runs.
@@ -100,7 +72,7 @@ fn script(image: &Image) -> Option<&str> {
     });
     let interpreter = names.find_map(|name| {
         let mut all = INTERPRETERS.iter();
-        all.find(|interpreter| interpreter.names.contains(&name))
+        all.find(|interpreter| interpreter.names.has(name))
     })?;
     let mut words = image.words[1..].iter().map(String::as_str);
     while let Some(word) = words.next() {
@@ -114,11 +86,11 @@ fn script(image: &Image) -> Option<&str> {
             }
             Some(_) => {}
             None if ["--eval", "--print"].contains(&word) => return None,
-            None if interpreter.long.contains(&word) => {
+            None if interpreter.long.has(word) => {
                 words.next();
             }
             None if word == "--" => return words.next(),
-            None if word.starts_with("--") || interpreter.verbs.contains(&word) => {}
+            None if word.starts_with("--") || interpreter.verb == word => {}
             None => return Some(word),
         }
     }

@@ -32,7 +32,7 @@ use crate::sys::{EntryName, files};
 
 use lacking::Lack;
 pub use lacking::{lacks_always_on, record_missing};
-pub use request::{Activation, Asks, Begins, Request, our_tool};
+pub use request::{Asks, Begins, Request, our_tool};
 
 const REFUSALS: EntryName = EntryName::from_static("refusals");
 
@@ -263,14 +263,11 @@ pub fn refuse_unread(on: &Grounds, shown: &str, why: &str) -> Judged {
     if on.nothing_is_in_force() || !on.mode().restricts() {
         return Judged::ALLOWED;
     }
-    let text = match &on.lack {
-        Some(Lack { what, error }) => {
-            format!("`{shown}` is not allowed while {what}: {error}. Tell the user.")
-        }
-        None => format!(
-            "`{shown}` is not allowed while a skill or policy restricts: {why}. Tell the user."
-        ),
+    let (what, because) = match &on.lack {
+        Some(lack) => (lack.what, lack.error.to_string()),
+        None => ("a skill or policy restricts", why.to_owned()),
     };
+    let text = format!("`{shown}` is not allowed while {what}: {because}. Tell the user.");
     let event = Event::new("tool")
         .with("tool", shown)
         .with("decision", "blocked")

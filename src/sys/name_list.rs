@@ -20,6 +20,11 @@ impl Words {
     pub fn iter(self) -> impl Iterator<Item = &'static str> {
         self.0.split_ascii_whitespace()
     }
+
+    /// Whether this is one of them.
+    pub fn has(self, text: &str) -> bool {
+        self.iter().any(|one| one == text)
+    }
 }
 
 impl Names {

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::agent::table::Called;
 use crate::policy::Event;
-use crate::protocol::judge::{Activation, Asks, Begins, Grounds, Judged, Request, Verdict, judge};
+use crate::protocol::judge::{Asks, Begins, Grounds, Judged, Request, Verdict, judge};
 use crate::run_context::real;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Skill, SkillName, brief};
@@ -128,12 +128,11 @@ fn request(facts: &Facts, shown: &str, name: &str, dir: &Path) -> Request {
     Request {
         shown: Some(shown.to_owned()),
         begins: Some(begins),
-        asks: Asks::Activation(Box::new(Activation {
+        asks: Asks::Skill {
             tool: tool.clone(),
             name: name.to_owned(),
             dir: dir.to_owned(),
-            called: None,
-        })),
+        },
         ..Request::of_tool(tool, json!({}))
     }
 }

@@ -166,12 +166,14 @@ pub fn caller(agent: Agent, data: &Map<String, Value>) -> Agent {
     }
 }
 
-/// A skill's name without what agents written in JavaScript trim, which takes U+FEFF for a blank, and
-/// without the sign of a command.
+/// Without blanks as JavaScript, in which agents are written, trims them: U+FEFF is one.
+pub fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
+/// A skill's name without blanks and without the sign of a command.
 pub fn plain_name(written: &str) -> &str {
-    let is_blank = |c: char| c.is_whitespace() || c == '\u{feff}';
-    let name = written.trim_matches(is_blank).trim_start_matches('/');
-    name.trim_matches(is_blank)
+    trimmed(trimmed(written).trim_start_matches('/'))
 }
 
 /// Some releases send arguments as the text that the model wrote.

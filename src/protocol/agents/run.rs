@@ -71,11 +71,8 @@ fn refused(why: &str) -> Response {
 }
 
 fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judged {
-    let call = Hook {
-        facts,
-        table,
-        event,
-    };
+    let caller = Caller { facts, table };
+    let call = Hook { caller, event };
     if matches!(event.moment, Moment::BeforeTool | Moment::Prompt) {
         for one in record_missing(facts) {
             warn(format_args!("{}", one_line(&one.to_string())));
@@ -103,19 +100,13 @@ fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judged {
 }
 
 struct Hook<'a> {
-    facts: &'a Facts,
-    table: &'static Table,
+    caller: Caller<'a>,
     event: &'a Event,
 }
 
 impl Hook<'_> {
-    fn caller(&self) -> Caller<'_> {
-        let (facts, table) = (self.facts, self.table);
-        Caller { facts, table }
-    }
-
     fn before_tool(&self) -> Judged {
-        let (facts, table) = (self.facts, self.table);
+        let Caller { facts, table } = self.caller;
         let session = facts.session();
         let Some(used) = &self.event.used else {
             return Judged::ALLOWED;
@@ -135,7 +126,7 @@ impl Hook<'_> {
         let begins = calls.last().and_then(|call| call.begins.as_ref());
         let begin = begins.map_or(self.cwd(), |begins| &begins.directory);
         if let Ok(session) = &session
-            && is_confined(self.caller(), session, (used, begin))
+            && is_confined(self.caller, session, (used, begin))
         {
             return Judged::ALLOWED;
         }
@@ -159,14 +150,14 @@ impl Hook<'_> {
         }
         if table.reads_activate {
             let prompt = self.prompt_of_activation();
-            if let Some(stopped) = by_reading(self.caller(), &on, &calls, prompt) {
+            if let Some(stopped) = by_reading(self.caller, &on, &calls, prompt) {
                 return stopped;
             }
         }
         let session = session
             .as_ref()
             .map_or_else(|_| Cow::default(), Cow::Borrowed);
-        let arguments = match handed_back(self.caller(), &session, (used, begin)) {
+        let arguments = match handed_back(self.caller, &session, (used, begin)) {
             Ok(arguments) => arguments,
             Err(why) => return Judged::new(Verdict::Refuse(why.into()), None),
         };
@@ -180,7 +171,7 @@ impl Hook<'_> {
 
     /// The calls that one of the agent's tools amounts to.
     fn requests(&self, used: &ToolUse) -> Result<Vec<Request>, String> {
-        let mut calls = translate(self.table, used, self.cwd())?;
+        let mut calls = translate(self.caller.table, used, self.cwd())?;
         for call in &mut calls {
             call.record.clone_from(&self.event.record);
         }
@@ -192,9 +183,9 @@ impl Hook<'_> {
         let Some(used) = &self.event.used else {
             return Judged::ALLOWED;
         };
-        let session = self.facts.session();
-        let on = Grounds::new(self.facts, &session);
-        if self.table.skill_tool(&used.tool).is_some() || !on.mode().grants() {
+        let session = self.caller.facts.session();
+        let on = Grounds::new(self.caller.facts, &session);
+        if self.caller.table.skill_tool(&used.tool).is_some() || !on.mode().grants() {
             return Judged::ALLOWED;
         }
         let calls = self.requests(used).unwrap_or_default();
@@ -223,17 +214,17 @@ impl Hook<'_> {
             shown: &used.tool,
             prompt: self.prompt_of_activation(),
         };
-        activate(self.caller(), on, wanted)
+        activate(self.caller, on, wanted)
     }
 
     fn after_tool(&self) {
         if let Some(used) = &self.event.used
             && self.event.has_succeeded
-            && let Some(keys) = self.table.skill_tool(&used.tool)
+            && let Some(keys) = self.caller.table.skill_tool(&used.tool)
             && let Some(name) = skill_named(used, keys)
-            && HostRow::of(self.facts).mode.grants()
+            && HostRow::of(self.caller.facts).mode.grants()
         {
-            confirm(self.caller(), name);
+            confirm(self.caller, name);
         }
     }
 
@@ -245,8 +236,8 @@ impl Hook<'_> {
     }
 
     fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Judged {
-        let session = self.facts.session();
-        let on = Grounds::new(self.facts, &session);
+        let session = self.caller.facts.session();
+        let on = Grounds::new(self.caller.facts, &session);
         for (name, dir) in names {
             let wanted = Wanted {
                 name,
@@ -256,7 +247,7 @@ impl Hook<'_> {
                 shown: name,
                 prompt: self.prompt_of_activation(),
             };
-            let mut judged = activate(self.caller(), &on, wanted);
+            let mut judged = activate(self.caller, &on, wanted);
             if judged.stopped().is_some() {
                 return judged;
             }
@@ -270,7 +261,7 @@ impl Hook<'_> {
         if self.event.is_subagents {
             return Judged::ALLOWED;
         }
-        let facts = self.facts;
+        let facts = self.caller.facts;
         let (store, key) = (facts.store(), facts.key());
         let session = facts.session();
         if !self.is_users() {
@@ -288,17 +279,17 @@ impl Hook<'_> {
             Ok(session) => self.next_prompt(&session),
         }
         let text = self.event.text.as_deref().unwrap_or_default();
-        self.by_typing(&called_in(text, self.table.typed), "")
+        self.by_typing(&called_in(text, self.caller.table.typed), "")
     }
 
     /// Whether a user wrote the prompt; not if that cannot be told.
     fn is_users(&self) -> bool {
         match &self.event.text {
             Some(text) => {
-                let mut own = self.table.own_prompts.iter();
+                let mut own = self.caller.table.own_prompts.iter();
                 !own.any(|own| text.trim_start().starts_with(own))
             }
-            None => self.table.prompts != Prompts::ByIdentity,
+            None => self.caller.table.prompts != Prompts::ByIdentity,
         }
     }
 
@@ -307,7 +298,11 @@ impl Hook<'_> {
         let prompt = self.event.prompt.as_deref();
         if let Some(prompt) = prompt.filter(|_| !session.activated.is_empty())
             && session.prompt.as_deref() != Some(prompt)
-            && let Err(error) = self.facts.store().name_prompt(self.facts.key(), prompt)
+            && let Err(error) = self
+                .caller
+                .facts
+                .store()
+                .name_prompt(self.caller.facts.key(), prompt)
         {
             // Then the next prompt of a user ends it as well.
             warn(format_args!("{error}"));
@@ -316,10 +311,10 @@ impl Hook<'_> {
 
     /// Ends what the last prompt had active, if this event is a new one.
     fn next_prompt(&self, session: &Session) {
-        let (store, key) = (self.facts.store(), self.facts.key());
+        let (store, key) = (self.caller.facts.store(), self.caller.facts.key());
         let prompt = self.event.prompt.as_deref();
         let is_at = |prompt: &str| session.prompt.as_deref() == Some(prompt);
-        match self.table.prompts {
+        match self.caller.table.prompts {
             Prompts::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
                 // It belongs to this prompt. Should that not be recorded, it lasts one longer.
                 let _ = store.name_prompt(key, prompt.unwrap_or("begun"));
@@ -336,14 +331,19 @@ impl Hook<'_> {
 
     /// Whether activations end with the prompt; not if the configuration cannot be read.
     fn ends_with_the_prompt(&self) -> bool {
-        let config = self.facts.config();
+        let config = self.caller.facts.config();
         config.is_ok_and(|config| config.scope == Lifetime::Prompt)
     }
 
     /// Ends what another prompt than this has active.
     fn enter(&self, prompt: Option<&str>) {
-        match self.facts.store().enter_prompt(self.facts.key(), prompt) {
-            Ok(ended) => self.facts.record_ends(ended),
+        match self
+            .caller
+            .facts
+            .store()
+            .enter_prompt(self.caller.facts.key(), prompt)
+        {
+            Ok(ended) => self.caller.facts.record_ends(ended),
             Err(error) => warn(format_args!("{error}")),
         }
     }
@@ -353,7 +353,7 @@ impl Hook<'_> {
         if self.event.is_subagents || !self.ends_with_the_prompt() {
             return None;
         }
-        match self.table.prompts {
+        match self.caller.table.prompts {
             Prompts::ByIdentity => self.event.prompt.as_deref(),
             Prompts::ByEventAfterTyping if self.event.moment == Moment::Typed => Some(TYPED),
             Prompts::ByEvent | Prompts::ByEventAfterTyping => None,
@@ -363,14 +363,14 @@ impl Hook<'_> {
     /// Where the call begins.
     fn cwd(&self) -> &Path {
         let told = self.event.cwd.as_deref().filter(|path| path.is_absolute());
-        told.unwrap_or(&self.facts.run.env.cwd)
+        told.unwrap_or(&self.caller.facts.run.env.cwd)
     }
 
     /// Records a decision, with the tool's name in the agent beside that in rules.
     fn record(&self, judged: &mut Judged) {
         if let Some(event) = judged.event.take() {
             let tool = self.event.used.as_ref().map(|used| used.tool.as_str());
-            self.facts.record(event.with("agent_tool", tool));
+            self.caller.facts.record(event.with("agent_tool", tool));
         }
     }
 }

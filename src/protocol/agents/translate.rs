@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::event::trimmed;
 use crate::host::agent::table::{Does, Mcp, Table, Tool};
 use crate::host::tools;
 use crate::protocol::ToolUse;
@@ -225,11 +226,10 @@ fn beginning(place: &Path, pattern: &str) -> Result<(PathBuf, String), String> {
 fn addresses<'a>(arguments: &'a Value, keys: &[&str]) -> Result<Vec<&'a str>, String> {
     let url = text(arguments, &["url"]);
     let written = text(arguments, keys).or(url).ok_or_else(|| lacks(keys))?;
-    let mut urls = urls_in(written);
-    if keys.contains(&"url") {
-        urls.clear();
-    }
-    urls.extend(url);
+    // Whatever between blanks could be one, as Gemini CLI takes a text apart.
+    let words = written.split_whitespace();
+    let in_text = words.filter(|word| word.contains("://") && !keys.contains(&"url"));
+    let urls: Vec<&str> = in_text.chain(url).collect();
     if urls.is_empty() {
         return Ok(vec![written]);
     }
@@ -240,29 +240,18 @@ fn addresses<'a>(arguments: &'a Value, keys: &[&str]) -> Result<Vec<&'a str>, St
     Ok(urls)
 }
 
-/// The addresses in a text: whatever between blanks could be one, as Gemini CLI takes it apart.
-fn urls_in(text: &str) -> Vec<&str> {
-    let words = text.split_whitespace();
-    words.filter(|word| word.contains("://")).collect()
-}
-
-/// Without blanks, U+FEFF among them, as agents written in JavaScript trim.
-fn trimmed(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
-}
-
-/// The file that a line of a patch in Codex's form names.
-fn named_in(line: &str) -> Option<&str> {
-    let marks = ["Add File:", "Update File:", "Delete File:", "Move to:"];
-    let rest = line.trim_start().strip_prefix("*** ")?;
-    marks.iter().find_map(|mark| rest.strip_prefix(mark))
-}
-
 /// The files that a patch in Codex's form adds, changes, deletes and moves to.
-fn files_of(patch: &str) -> Result<Vec<&str>, String> {
-    let files: Vec<&str> = patch.lines().filter_map(named_in).map(trimmed).collect();
-    let is_empty = |file: &&str| file.is_empty();
-    if files.is_empty() || files.iter().any(is_empty) {
+fn files_of<'a>(patch: &'a str) -> Result<Vec<&'a str>, String> {
+    let marks = ["Add File:", "Update File:", "Delete File:", "Move to:"];
+    let named = |line: &'a str| {
+        let rest = line.trim_start().strip_prefix("*** ")?;
+        marks
+            .iter()
+            .find_map(|mark| rest.strip_prefix(mark))
+            .map(trimmed)
+    };
+    let files: Vec<&str> = patch.lines().filter_map(named).collect();
+    if files.is_empty() || files.contains(&"") {
         return Err("its patch names no file".to_owned());
     }
     Ok(files)

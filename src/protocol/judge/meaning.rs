@@ -3,6 +3,9 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+use serde_json::{Value, json};
+
 use super::request::{Asks, Request};
 use crate::catalog::{Catalog, Entry};
 use crate::facts::Facts;
@@ -10,15 +13,11 @@ use crate::permission::{Call, Meant, Scope, compares_arguments, looking};
 use crate::protocol::called::{Called, skill_dir};
 use crate::protocol::request::NAME;
 use crate::protocol::tools::script_path;
-use crate::protocol::{
-    CreateSkill, Format, ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession,
-    StartScript, ToolCall, WorkDir,
-};
+use crate::protocol::{RunSkillScript, SkillSession, StartScript, ToolCall, schema};
 use crate::session::Session;
 use crate::skill::{SkillName, SkillPath};
 
-/// What the arguments of `call`, which is that of `request`, mean; nothing if no rule asks. Each typed
-/// call is taken apart completely, so that no argument of it is forgotten.
+/// What the arguments of `call`, which is that of `request`, mean; nothing if no rule asks.
 pub fn meaning(
     facts: &Facts,
     scope: &Scope,
@@ -31,37 +30,42 @@ pub fn meaning(
         return Vec::new();
     }
     let skill = |key, written: Option<&str>| skill(facts, session, key, written);
+    let tool = request.tool.as_str();
     let dir = |written: &Option<String>| skill_dir(facts, written.as_deref(), session);
     let call = match &request.asks {
-        Asks::Activation(to) => {
-            let called = to.called.as_ref();
-            return called.map_or_else(Vec::new, |called| activation(facts, called));
-        }
+        Asks::Activation(called) => return activation(facts, called),
         Asks::Ours(Ok(call)) => call,
         // The tool reports the error, and does nothing.
-        Asks::Ours(Err(_)) | Asks::NoSkill(_) | Asks::Other => return Vec::new(),
+        Asks::Ours(Err(_)) | Asks::NoSkill(_) => return Vec::new(),
+        Asks::Skill { .. } | Asks::Other => return Vec::new(),
     };
     match call {
         ToolCall::Command(words) => command(facts, words),
         // It is `Asks::Activation` or none.
         ToolCall::Activate(_) => Vec::new(),
         ToolCall::ReadSkillFile(read) => {
+            let file = dir(&read.skill).and_then(|dir| {
+                let path = SkillPath::parse(&read.path, &dir).ok()?;
+                Some(forms(&dir, &path.resolve(&dir).ok()?))
+            });
             let named = skill("skill", read.skill.as_deref());
-            reading(read, dir(&read.skill).as_deref(), named)
+            let file = Meant::any("path", file.unwrap_or_default());
+            plain(tool, read, vec![named, file])
         }
         ToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
+            let file = dir(&start.skill).and_then(|dir| script(start, &dir));
+            let file = file.unwrap_or_default();
             let named = skill("skill", start.skill.as_deref());
-            let mut meant = script(start, dir(&start.skill).as_deref(), named);
+            let script = Meant::any("script", file.clone());
             // Its path can be written in many ways.
-            let input = start.stdin_file.as_ref();
-            meant.extend(input.map(|_| Meant::doubtful("stdin_file")));
-            meant
+            let input = start
+                .stdin_file
+                .as_ref()
+                .map(|_| Meant::doubtful("stdin_file"));
+            let known = [named, script, Meant::any("path", file)];
+            plain(tool, start, known.into_iter().chain(input).collect())
         }
-        ToolCall::RunSkillScript(RunSkillScript::Job { job, stop, format }) => vec![
-            Meant::text("job", job),
-            Meant::text("stop", stop.to_string()),
-            output(*format),
-        ],
+        ToolCall::RunSkillScript(job) => plain(tool, job, Vec::new()),
         ToolCall::SkillSession(call) => {
             let skills = |written: &[String]| -> Vec<Meant> {
                 let written = written.iter();
@@ -80,23 +84,43 @@ pub fn meaning(
             meant.extend([Meant::text("action", action), Meant::text("all", all)]);
             meant
         }
-        ToolCall::ProposeSkillUpdate(ProposeSkillUpdate {
-            skill: named,
-            diff,
-            justification,
-            evidence,
-        }) => {
-            let mut meant = vec![
-                skill("skill", Some(named)),
-                Meant::text("diff", diff),
-                Meant::text("justification", justification),
-            ];
-            let evidence = evidence.iter();
-            meant.extend(evidence.map(|evidence| Meant::text("evidence", evidence)));
-            meant
+        ToolCall::ProposeSkillUpdate(proposed) => {
+            plain(tool, proposed, vec![skill("skill", Some(&proposed.skill))])
         }
-        ToolCall::CreateSkill(new) => new_skill(new),
+        ToolCall::CreateSkill(new) => {
+            let name = SkillName::from_written(&new.name);
+            let name = name.map_or_else(|| new.name.clone(), |name| name.to_string());
+            plain(tool, new, vec![Meant::text("name", name)])
+        }
     }
+}
+
+/// What a call means: what is `known` of some arguments, and each other one as it was read.
+fn plain(tool: &str, call: &impl Serialize, mut known: Vec<Meant>) -> Vec<Meant> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
+        other => other.to_string(),
+    };
+    let call = json!(call);
+    for key in schema::arguments(tool).unwrap_or_default() {
+        let is_known = known.iter().any(|one| one.key == key);
+        match call.get(key).filter(|_| !is_known) {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(all)) => {
+                let each = all
+                    .iter()
+                    .map(|(name, value)| format!("{name}={}", text(value)));
+                known.extend(each.map(|text| Meant::text(key, text)));
+            }
+            Some(Value::Array(all)) => {
+                let all: Vec<String> = all.iter().map(text).collect();
+                known.push(Meant::text(key, all.join(" ")));
+            }
+            Some(other) => known.push(Meant::text(key, text(other))),
+        }
+    }
+    known
 }
 
 /// The skill that is named, else the latest, in every form that finds it.
@@ -130,100 +154,17 @@ fn activation(facts: &Facts, called: &Called) -> Vec<Meant> {
     meant
 }
 
-fn reading(read: &ReadSkillFile, dir: Option<&Path>, named: Meant) -> Vec<Meant> {
-    let ReadSkillFile {
-        skill: _,
-        path,
-        offset,
-        limit,
-        pattern,
-    } = read;
-    let file = dir.and_then(|dir| {
-        let path = SkillPath::parse(path, dir).ok()?;
-        Some(forms(dir, &path.resolve(dir).ok()?))
-    });
-    let mut meant = vec![named, Meant::any("path", file.unwrap_or_default())];
-    for (key, number) in [("offset", offset), ("limit", limit)] {
-        meant.extend(number.map(|number| Meant::text(key, number.to_string())));
+/// The forms of a script's path.
+fn script(start: &StartScript, dir: &Path) -> Option<Vec<String>> {
+    let path = script_path(dir, &start.script).ok()?;
+    let mut forms = forms(dir, &path);
+    // A file in `scripts/` is found without it, unless another has that name.
+    let short = forms[0].strip_prefix("scripts/").map(str::to_owned);
+    let means_it = |short: &String| script_path(dir, short).is_ok_and(|found| found == path);
+    if let Some(short) = short.filter(means_it) {
+        forms.extend([format!("./{short}"), short]);
     }
-    meant.extend(pattern.iter().map(|text| Meant::text("pattern", text)));
-    meant
-}
-
-fn new_skill(new: &CreateSkill) -> Vec<Meant> {
-    let CreateSkill {
-        name,
-        description,
-        body,
-        allowed_tools,
-    } = new;
-    let key = SkillName::from_written(name);
-    let mut meant = vec![
-        Meant::text(
-            "name",
-            key.map_or_else(|| name.clone(), |key| key.to_string()),
-        ),
-        Meant::text("description", description),
-        Meant::text("body", body),
-    ];
-    let allowed_tools = allowed_tools.iter();
-    meant.extend(allowed_tools.map(|list| Meant::text("allowed_tools", list.join(" "))));
-    meant
-}
-
-fn output(format: Format) -> Meant {
-    let format = match format {
-        Format::Text => "text",
-        Format::Json => "json",
-    };
-    Meant::text("format", format)
-}
-
-fn script(start: &StartScript, dir: Option<&Path>, named: Meant) -> Vec<Meant> {
-    let StartScript {
-        skill: _,
-        script,
-        args,
-        stdin,
-        stdin_file: _,
-        workdir,
-        env,
-        timeout_secs,
-        background,
-        format,
-    } = start;
-    let file = dir.and_then(|dir| {
-        let path = script_path(dir, script).ok()?;
-        let mut forms = forms(dir, &path);
-        // A file in `scripts/` is found without it, unless another has that name.
-        let short = forms[0].strip_prefix("scripts/").map(str::to_owned);
-        let means_it = |short: &String| script_path(dir, short).is_ok_and(|found| found == path);
-        if let Some(short) = short.filter(means_it) {
-            forms.extend([format!("./{short}"), short]);
-        }
-        Some(forms)
-    });
-    let file = file.unwrap_or_default();
-    let workdir = match workdir {
-        WorkDir::Skill => "skill",
-        WorkDir::Project => "project",
-        WorkDir::Temp => "temp",
-        WorkDir::Inside(path) => path,
-    };
-    let mut meant = vec![
-        named,
-        Meant::any("script", file.clone()),
-        Meant::any("path", file),
-        Meant::text("args", args.join(" ")),
-        Meant::text("stdin", stdin),
-        Meant::text("workdir", workdir),
-        Meant::text("background", background.to_string()),
-        output(*format),
-    ];
-    let variables = env.iter();
-    meant.extend(variables.map(|(name, value)| Meant::text("env", format!("{name}={value}"))));
-    meant.extend(timeout_secs.map(|seconds| Meant::text("timeout_secs", seconds.to_string())));
-    meant
+    Some(forms)
 }
 
 /// The ways to write a skill's file, that relative to the skill first.

@@ -41,34 +41,19 @@ pub enum Asks {
     Other,
     /// One of our tools, with its arguments; or why they are none, which the tool reports, doing nothing.
     Ours(Result<ToolCall>),
-    /// That a skill becomes active.
-    Activation(Box<Activation>),
+    /// That a skill becomes active, by a tool of ours.
+    Activation(Box<Called>),
+    /// That a skill becomes active, by an agent's own means.
+    Skill {
+        /// The skill's own tool, which entries may name.
+        tool: String,
+        /// The skill's name.
+        name: String,
+        /// Its directory, which tells it from its namesakes.
+        dir: PathBuf,
+    },
     /// That a skill becomes active, but none can, for this reason, which the tool reports too.
     NoSkill(Error),
-}
-
-/// The activation that a call asks for.
-#[derive(Debug)]
-pub struct Activation {
-    /// The skill's own tool, which entries may name.
-    pub tool: String,
-    /// The skill's name.
-    pub name: String,
-    /// Its directory, which tells it from its namesakes.
-    pub dir: PathBuf,
-    /// The skill, if a tool of ours is called.
-    pub called: Option<Called>,
-}
-
-impl Activation {
-    fn of(called: Called) -> Self {
-        Self {
-            tool: called.tool.clone(),
-            name: called.skill.name.to_string(),
-            dir: called.skill.dir.clone(),
-            called: Some(called),
-        }
-    }
 }
 
 /// Where a command begins.
@@ -108,7 +93,7 @@ impl Request {
     pub fn activating(called: Called) -> Self {
         let tool = called.tool.clone();
         Self {
-            asks: Asks::Activation(Box::new(Activation::of(called))),
+            asks: Asks::Activation(Box::new(called)),
             ..Self::of_tool(tool, Value::Null)
         }
     }
@@ -132,7 +117,7 @@ impl Request {
     /// The skill that it makes active by a tool of ours.
     pub fn called(&self) -> Option<&Called> {
         match &self.asks {
-            Asks::Activation(activation) => activation.called.as_ref(),
+            Asks::Activation(called) => Some(called),
             _ => None,
         }
     }
@@ -163,10 +148,8 @@ impl Request {
     /// `script_of` is the directory of the skill whose script is to run.
     pub fn call<'a>(&'a self, script_of: Option<&'a Path>) -> Call<'a> {
         let (tool, ours) = match &self.asks {
-            Asks::Activation(activation) => {
-                let (name, dir) = (activation.name.as_str(), activation.dir.as_path());
-                (&activation.tool, Some(OurTool::Skill { name, dir }))
-            }
+            Asks::Activation(called) => (&called.tool, Some(called::activation(&called.skill))),
+            Asks::Skill { tool, name, dir } => (tool, Some(OurTool::Skill { name, dir })),
             Asks::Ours(parsed) => {
                 let parsed = parsed.as_ref().ok();
                 (&self.tool, our_tool(&self.tool, parsed, script_of))
@@ -236,7 +219,7 @@ fn asks(facts: &Facts, used: &ToolUse) -> Asks {
         parsed => return Asks::Ours(parsed),
     };
     match called::called(facts, tool, wanted) {
-        Some(Ok(called)) => Asks::Activation(Box::new(Activation::of(called))),
+        Some(Ok(called)) => Asks::Activation(Box::new(called)),
         Some(Err(error)) => Asks::NoSkill(error),
         None => Asks::Other,
     }

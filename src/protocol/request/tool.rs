@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
@@ -35,7 +35,7 @@ pub enum ToolCall {
 }
 
 /// Arguments of `read_skill_file`.
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
 pub struct ReadSkillFile {
     /// The skill's name; if absent, the most recently loaded skill.
     #[serde(default, deserialize_with = "name")]
@@ -54,7 +54,7 @@ pub struct ReadSkillFile {
 }
 
 /// Arguments of `propose_skill_update`.
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
 pub struct ProposeSkillUpdate {
     /// The skill's name.
     pub skill: String,
@@ -68,7 +68,7 @@ pub struct ProposeSkillUpdate {
 }
 
 /// Arguments of `create_skill`.
-#[derive(Debug, PartialEq, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
 pub struct CreateSkill {
     /// Its name.
     pub name: String,
@@ -391,7 +391,8 @@ fn list_of_names(written: Option<&Value>) -> Result<Vec<String>> {
 }
 
 /// A call of `run_skill_script`.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum RunSkillScript {
     /// Start a script.
     Start(StartScript),
@@ -407,7 +408,7 @@ pub enum RunSkillScript {
 }
 
 /// Which script, and how.
-#[derive(Debug, Default, PartialEq, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct StartScript {
     /// The skill's name; if absent, the most recently loaded skill.
@@ -437,8 +438,8 @@ pub struct StartScript {
 }
 
 /// Where a script runs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "String")]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(from = "String", into = "String")]
 pub enum WorkDir {
     /// In the skill's directory, which is what skills assume.
     #[default]
@@ -452,7 +453,7 @@ pub enum WorkDir {
 }
 
 /// The format of an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// The output unchanged, remarks after it.
@@ -515,6 +516,17 @@ impl RunSkillScript {
                 Err(wrong("`stdin` and `stdin_file` exclude each other"))
             }
             (None, Some(script)) => Ok(Self::Start(StartScript { script, ..start })),
+        }
+    }
+}
+
+impl From<WorkDir> for String {
+    fn from(workdir: WorkDir) -> Self {
+        match workdir {
+            WorkDir::Skill => "skill".to_owned(),
+            WorkDir::Project => "project".to_owned(),
+            WorkDir::Temp => "temp".to_owned(),
+            WorkDir::Inside(path) => path,
         }
     }
 }
