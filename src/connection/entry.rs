@@ -25,11 +25,12 @@ pub struct Invocation {
 impl Invocation {
     /// The program and its words.
     pub fn words(&self, agent: Agent) -> Vec<String> {
-        let mut words = vec![&*self.program, "hook", agent.as_str()];
-        if let Some(mode) = self.mode {
-            words.extend(["--mode", mode.as_str()]);
-        }
-        words.into_iter().map(str::to_owned).collect()
+        let mode = self.mode.map(|mode| ["--mode", mode.as_str()]);
+        let words = [&*self.program, "hook", agent.as_str()].into_iter();
+        words
+            .chain(mode.into_iter().flatten())
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The same as a shell reads it.
@@ -105,14 +106,14 @@ impl Invocation {
             return None;
         }
         let mode = match rest {
-            [flag, mode, ..] if flag == "--mode" => mode.parse().ok(),
-            [joined, ..] => joined
-                .strip_prefix("--mode=")
-                .and_then(|mode| mode.parse().ok()),
+            [flag, mode, ..] if flag == "--mode" => Some(mode.as_str()),
+            [joined, ..] => joined.strip_prefix("--mode="),
             [] => None,
         };
-        let program = program.clone();
-        Some(Self { program, mode })
+        Some(Self {
+            program: program.clone(),
+            mode: mode.and_then(|mode| mode.parse().ok()),
+        })
     }
 }
 
@@ -124,21 +125,19 @@ impl Invocation {
 /// again.
 pub fn program(env: &Env) -> Result<String> {
     let own = env.exe.as_deref().and_then(|exe| exe.canonicalize().ok());
-    let unknown = || {
+    let own = own.ok_or_else(|| {
         Error::new("where this program is installed is not known")
             .hint("run it from its place, as `/path/to/agent-skills hosts add …`")
-    };
-    let own = own.ok_or_else(unknown)?;
+    })?;
     let path = env.os("PATH").unwrap_or_default();
-    let mut named = std::env::split_paths(path)
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join(NAME));
+    let dirs = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    let mut named = dirs.map(|dir| dir.join(NAME));
     let leads_here = |file: &PathBuf| file.canonicalize().is_ok_and(|real| real == own);
     let chosen = named.find(leads_here).unwrap_or(own);
     if chosen.file_name().is_none_or(|name| name != NAME) {
         let text = format!("this program is called `{}`", chosen.display());
-        return Err(Error::new(text)
-            .hint("entries of it are found again by its name: call it `agent-skills`"));
+        let next = "entries of it are found again by its name: call it `agent-skills`";
+        return Err(Error::new(text).hint(next));
     }
     let text = chosen.into_os_string().into_string();
     text.map_err(|path| {
@@ -161,9 +160,8 @@ pub fn script(wanted: &Invocation) -> String {
 
 /// What a script of ours runs; `None` for anybody else's.
 pub fn invocation(script: &str) -> Option<Invocation> {
-    let line = script
-        .lines()
-        .find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'))?;
+    let mut lines = script.lines();
+    let line = lines.find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'))?;
     let words: Vec<String> = serde_json::from_str(line).ok()?;
     Invocation::of_words(Agent::OpenCode, &words)
 }

@@ -40,7 +40,7 @@ impl Connector {
     pub fn found(&self, agent: Agent) -> Vec<Found> {
         let scopes = Scope::ALL.into_iter();
         let mut all: Vec<Found> = Vec::new();
-        for found in scopes.filter_map(|scope| found_in(&self.places, &self.data, agent, scope)) {
+        for found in scopes.filter_map(|scope| self.found_in(agent, scope)) {
             // In the home itself, the project's file is the user's.
             if all.iter().all(|other| other.path != found.path) {
                 all.push(found);
@@ -48,76 +48,78 @@ impl Connector {
         }
         all
     }
-}
 
-fn found_in(places: &Places, data: &Path, agent: Agent, scope: Scope) -> Option<Found> {
-    let place = places.place(agent, scope).ok()?;
-    let path = place.path.clone();
-    let shown = path.display();
-    let add = format!("`agent-skills hosts add {agent} --scope {scope}`");
-    let unreadable = |why: Error| Found {
-        scope,
-        path: path.clone(),
-        is_connected: false,
-        mode: None,
-        missing: vec![Lack {
-            what: format!("whether it asks is not known: {why}"),
-            next: format!("correct that file, or move it away and run {add}"),
-        }],
-        commands: Vec::new(),
-    };
-    let text = match place.read() {
-        Ok(content) => content?.text,
-        Err(error) => return Some(unreadable(error)),
-    };
-    let (entries, is_changed) = match file::entries(&place, &text) {
-        Ok(found) => found,
-        // Nothing of ours was ever in it.
-        Err(_) if !text.contains("agent-skills") && Record::read(data, &place).is_none() => {
-            return None;
+    fn found_in(&self, agent: Agent, scope: Scope) -> Option<Found> {
+        let place = self.places.place(agent, scope).ok()?;
+        let path = place.path.clone();
+        let shown = path.display();
+        let add = format!("`agent-skills hosts add {agent} --scope {scope}`");
+        let unreadable = |why: Error| Found {
+            scope,
+            path: path.clone(),
+            is_connected: false,
+            mode: None,
+            missing: vec![Lack {
+                what: format!("whether it asks is not known: {why}"),
+                next: format!("correct that file, or move it away and run {add}"),
+            }],
+            commands: Vec::new(),
+        };
+        let text = match place.read() {
+            Ok(content) => content?.text,
+            Err(error) => return Some(unreadable(error)),
+        };
+        let (entries, is_changed) = match file::entries(&place, &text) {
+            Ok(found) => found,
+            // Nothing of ours was ever in it.
+            Err(_)
+                if !text.contains("agent-skills") && Record::read(&self.data, &place).is_none() =>
+            {
+                return None;
+            }
+            Err(error) => {
+                return Some(unreadable(
+                    error.context(format!("`{shown}` cannot be read")),
+                ));
+            }
+        };
+        let mode = entries.first()?.ours.mode;
+        let mut missing = Vec::new();
+        let mut lacks = |what: String, next: String| missing.push(Lack { what, next });
+        let again = format!("run {add} again");
+        let has = |event: &str| entries.iter().any(|entry| entry.event == event);
+        let is_plugin = matches!(agent.table().format, Format::Plugin);
+        let lacking: Vec<&str> = agent
+            .registered()
+            .map(|(event, _)| event)
+            .filter(|event| !is_plugin && !has(event))
+            .collect();
+        if !lacking.is_empty() {
+            let events = lacking.join(", ");
+            lacks(format!("no entry for {events}"), again.clone());
         }
-        Err(error) => {
-            return Some(unreadable(
-                error.context(format!("`{shown}` cannot be read")),
-            ));
+        let mut programs = entries.iter().map(|entry| &entry.ours.program);
+        if let Some(gone) = programs.find(|program| !Path::new(program).is_file()) {
+            lacks(format!("there is no `{gone}`"), again.clone());
         }
-    };
-    let mode = entries.first()?.ours.mode;
-    let mut missing = Vec::new();
-    let mut lacks = |what: String, next: String| missing.push(Lack { what, next });
-    let again = format!("run {add} again");
-    let has = |event: &str| entries.iter().any(|entry| entry.event == event);
-    let is_plugin = matches!(agent.table().format, Format::Plugin);
-    let lacking: Vec<&str> = agent
-        .registered()
-        .map(|(event, _)| event)
-        .filter(|event| !is_plugin && !has(event))
-        .collect();
-    if !lacking.is_empty() {
-        let events = lacking.join(", ");
-        lacks(format!("no entry for {events}"), again.clone());
+        if is_changed && lacking.is_empty() {
+            lacks("its entries are not as they were written".to_owned(), again);
+        }
+        // Nothing switches an administrator's hooks off.
+        if scope != Scope::Managed {
+            missing.extend(switched_off(&self.places, agent));
+        }
+        let there = entries.into_iter();
+        let there = there.filter(|entry| Path::new(&entry.ours.program).is_file());
+        Some(Found {
+            scope,
+            path: path.clone(),
+            is_connected: missing.is_empty(),
+            mode,
+            missing,
+            commands: there.map(|entry| entry.command).collect(),
+        })
     }
-    let mut programs = entries.iter().map(|entry| &entry.ours.program);
-    if let Some(gone) = programs.find(|program| !Path::new(program).is_file()) {
-        lacks(format!("there is no `{gone}`"), again.clone());
-    }
-    if is_changed && lacking.is_empty() {
-        lacks("its entries are not as they were written".to_owned(), again);
-    }
-    // Nothing switches an administrator's hooks off.
-    if scope != Scope::Managed {
-        missing.extend(switched_off(places, agent));
-    }
-    let there = entries.into_iter();
-    let there = there.filter(|entry| Path::new(&entry.ours.program).is_file());
-    Some(Found {
-        scope,
-        path: path.clone(),
-        is_connected: missing.is_empty(),
-        mode,
-        missing,
-        commands: there.map(|entry| entry.command).collect(),
-    })
 }
 
 /// When an agent's hook was called last, to the minute; `None` if it never was.

@@ -198,7 +198,7 @@ mod tests {
             let kind = Kind::Hook(hook.as_bytes());
             assert_eq!(kind.deadline(), Some(deadline), "{hook}");
         }
-        for hook in HOOKS {
+        for hook in HOOKS.iter() {
             assert!(deadlines.iter().any(|(known, _)| *known == hook), "{hook}");
         }
         let tool = |protocol| Kind::Tool(protocol).deadline();

@@ -487,13 +487,7 @@ impl Case<'_> {
     }
 
     fn uses_own_files(&self) -> bool {
-        let calling = self.facts.run.agent.as_ref();
-        calling
-            .filter(|_| !self.host.has_our_tools)
-            .is_some_and(|calling| {
-                let home = self.facts.run.env.home();
-                own_files::uses_own_files(calling.agent.table(), self.session, self.request, home)
-            })
+        own_files::uses_own_files(self.facts, self.session, self.request)
     }
 
     fn in_hosts_words(&self, refusal: Refusal) -> Refusal {

@@ -7,23 +7,15 @@ use crate::catalog::{Catalog, Rendered, plain, told};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::protocol::Response;
+use crate::sys::name_list::Words;
 
 /// The hooks that this program always registers; `on_end` only if a skill needs it. Exactly one
 /// tool lists them, because the host calls a hook once for each tool that does
 /// (docs/spec/hosts.md#loading).
-pub const HOOKS: [&str; 11] = [
-    "on_start",
-    "pre_message",
-    "post_system_prompt",
-    "pre_api_tools",
-    "pre_tool",
-    "pre_tool_output",
-    "pre_cache_output",
-    "pre_shell_exec",
-    "pre_file_write",
-    "pre_file_read",
-    "pre_fetch_url",
-];
+pub const HOOKS: Words = Words(
+    "on_start pre_message post_system_prompt pre_api_tools pre_tool pre_tool_output \
+     pre_cache_output pre_shell_exec pre_file_write pre_file_read pre_fetch_url",
+);
 
 const WHICH_SKILL: (&str, &str, &str) = ("skill", "string", "Its name (default: the last loaded)");
 const PATH: &str = "Path in its directory";
@@ -162,7 +154,7 @@ impl Tool {
             "parameters": parameters(self.parameters, self.required),
         });
         if self.name == ours::MARKETPLACE {
-            schema["hooks"] = json!(HOOKS);
+            schema["hooks"] = HOOKS.iter().collect();
         }
         if !self.summary.is_empty() {
             schema["summary_params"] = json!(self.summary);
@@ -252,7 +244,7 @@ mod tests {
         let failing = crate::protocol::closed::Kind::Schema.fallback().answer;
         let tools: Vec<Value> = serde_json::from_str(failing).unwrap();
         assert_eq!(tools[0]["name"], ours::MARKETPLACE);
-        assert_eq!(tools[0]["hooks"], json!(HOOKS));
+        assert_eq!(tools[0]["hooks"], HOOKS.iter().collect::<Value>());
         assert_eq!(tools[0]["hooks"], TOOLS[0].schema()["hooks"]);
     }
 

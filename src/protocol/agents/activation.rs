@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::commands::unheld;
 use super::event::Caller;
 use super::find::{find, find_in, plain_part};
 use super::loading::may_load;
+use super::plugins::unheld;
 use crate::activation::put_in_force;
 use crate::catalog::{Entry, Standing, Withheld, signing_in_force, tool_name};
 use crate::error::Result;
@@ -143,7 +143,8 @@ fn refused(wanted: Wanted, name: &str, why: &str) -> Judged {
     let text = format!("The skill `{name}` is not allowed to become active: {why}");
     let event = Event::new("tool")
         .with("tool", wanted.shown)
-        .with("skill", name)
+        .with("skill", name);
+    let event = event
         .with("decision", "blocked")
         .with("by", "failed activation");
     Judged::refused(text, event)
@@ -155,19 +156,14 @@ fn told(skill: &Skill, name: &str) -> Verdict {
     let taken = snapshot(skill, "");
     let list = |entries: &[String]| brief(&entries.join(", "), 400);
     let is_every = |entries: &&[String]| entries.iter().any(|entry| entry == "*");
-    let allowed = taken
-        .allowed
-        .as_deref()
-        .filter(|entries| !is_every(entries));
-    let allowed = allowed.map(|entries| match entries {
-        [] if skill.restriction_is_uncertain() => {
+    let allowed = taken.allowed.as_deref();
+    let allowed = allowed.filter(|entries| !is_every(entries));
+    let allowed = allowed.map(|entries| match (entries, list(entries)) {
+        ([], _) if skill.restriction_is_uncertain() => {
             "nothing but its own files may be used, since its list cannot be read".to_owned()
         }
-        [] => "nothing but its own files may be used".to_owned(),
-        _ => format!(
-            "only these may be used, besides its own files: {}",
-            list(entries)
-        ),
+        ([], _) => "nothing but its own files may be used".to_owned(),
+        (_, all) => format!("only these may be used, besides its own files: {all}"),
     });
     let denied = (!taken.denied.is_empty()).then(|| format!("never: {}", list(&taken.denied)));
     let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
@@ -255,10 +251,8 @@ pub fn called_in<'t>(text: &'t str, ways: &[Called]) -> Vec<(&'t str, Option<&'t
     for way in ways {
         match way {
             Called::Anywhere(sign) => {
-                let rests = text
-                    .match_indices(*sign)
-                    .map(|(at, sign)| &text[at + sign.len()..]);
-                called.extend(rests.map(|rest| {
+                called.extend(text.match_indices(*sign).map(|(at, sign)| {
+                    let rest = &text[at + sign.len()..];
                     let name = name(rest).trim_end_matches(['.', ':']);
                     (name, linked(&rest[name.len()..]))
                 }));

@@ -227,7 +227,7 @@ impl Data {
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// The context of a call, for as long as this process runs.
-pub fn leaked(env: Env, calling: Calling) -> &'static Facts {
+fn leaked(env: Env, calling: Calling) -> &'static Facts {
     Box::leak(Box::new(Facts::of_agent(env, calling)))
 }
 
@@ -281,10 +281,8 @@ pub fn note_seen(facts: &Facts, agent: Agent) {
     const HOSTS: EntryName = EntryName::from_static("hosts");
     let name = format!("{agent}.seen");
     let noted = facts.state().join("hosts").join(&name).metadata();
-    let age = noted
-        .and_then(|noted| noted.modified())
-        .map(|at| at.elapsed());
-    if age.is_ok_and(|age| age.is_ok_and(|age| age < MINUTE)) {
+    let noted = noted.and_then(|noted| noted.modified());
+    if noted.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < MINUTE)) {
         return;
     }
     let Some(name) = EntryName::parse(std::ffi::OsStr::new(&name)) else {

@@ -4,9 +4,8 @@
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
 
-use super::commands;
 use super::event::Caller;
-use super::plugins::{each_below, in_plugins, plugin_dirs, unended};
+use super::plugins::{each_below, in_plugins, of_user, plugin_dirs, unended};
 use crate::catalog::{Catalog, Entry, Layer, Withheld, roots};
 use crate::error::{Error, Result};
 use crate::facts::{Facts, once};
@@ -82,8 +81,7 @@ pub fn find(caller: Caller, written: &str) -> Result<Option<Found>> {
     let alias = is_by_directory.then_some(Named::Frontmatter);
     for by in [skills.named].into_iter().chain(alias) {
         let is_alias = is_by_directory && by == Named::Frontmatter;
-        if is_alias && (skills.shipped.has(written) || commands::of_user(caller, written).is_some())
-        {
+        if is_alias && (skills.shipped.has(written) || of_user(caller, written).is_some()) {
             break;
         }
         let sought = sought(by);

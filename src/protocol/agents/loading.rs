@@ -60,10 +60,12 @@ pub fn may_load(
         .begun_in(found.run.env.cwd.clone(), false);
     for run in runs {
         let (tool, as_tool, key, text) = match &run {
-            Runs::Command(_, command) => ("run_command", "Bash", "command", command.as_str()),
-            Runs::SendsTo(url) => ("fetch_url", "WebFetch", "url", url.as_str()),
+            Ok(Run {
+                text, sends: true, ..
+            }) => ("fetch_url", "WebFetch", "url", text.as_str()),
+            Ok(run) => ("run_command", "Bash", "command", run.text.as_str()),
             // Whatever restricts commands refuses it.
-            Runs::Unread(_) => ("run_command", "Bash", "command", "eval \"$UNREAD\""),
+            Err(_) => ("run_command", "Bash", "command", "eval \"$UNREAD\""),
         };
         let call = Call {
             tool,
@@ -75,16 +77,9 @@ pub fn may_load(
         let Outcome::Blocked(refusal) = decision.outcome else {
             continue;
         };
-        let (shown, refusal) = (
-            quoted(text),
-            refusal.in_agent(as_tool, enforcement.entries()),
-        );
-        let what = match run {
-            Runs::Command(what, _) => what,
-            Runs::SendsTo(_) => "a hook in its frontmatter sends calls to",
-            Runs::Unread(why) => return Err(why),
-        };
-        let why = refusal.for_people();
+        let Run { what, text, .. } = run?;
+        let refusal = refusal.in_agent(as_tool, enforcement.entries());
+        let (shown, why) = (quoted(&text), refusal.for_people());
         let text = format!("{what} `{shown}`, and {}", why.trim_end_matches('.'));
         return Err(Error::new(text).hint("its author has to list it in `allowed-tools`"));
     }
@@ -92,21 +87,21 @@ pub fn may_load(
 }
 
 /// Something that the agent runs.
-enum Runs {
-    /// A command, after what says where it is from.
-    Command(&'static str, String),
-    /// A hook that sends calls to this address.
-    SendsTo(String),
-    /// What cannot be read, and why.
-    Unread(Error),
+struct Run {
+    /// Where it is from.
+    what: &'static str,
+    /// The command, or the address.
+    text: String,
+    /// Whether calls are sent to an address.
+    sends: bool,
 }
 
 /// What the hooks in a skill's frontmatter run: commands, and addresses to which a call is sent. A
 /// prompt only asks a model.
-fn hooks(skill: &Skill) -> Vec<Runs> {
+fn hooks(skill: &Skill) -> Vec<Result<Run>> {
     let unreadable = || {
         let why = Error::new("its frontmatter has hooks that cannot be read");
-        Runs::Unread(why.hint("its author has to correct them, or take them out of the skill"))
+        Err(why.hint("its author has to correct them, or take them out of the skill"))
     };
     let events = match skill.fields.value("hooks") {
         None | Some(Value::Null) => return Vec::new(),
@@ -134,11 +129,11 @@ fn list(value: &Value) -> &[Value] {
 }
 
 /// What one hook runs; `None` for a prompt.
-fn hook(hook: &Value, skill: &Skill) -> Option<Runs> {
+fn hook(hook: &Value, skill: &Skill) -> Option<Result<Run>> {
     let text = |key: &str| hook.get(key).and_then(Value::as_str);
     let kind = text("type");
     if text("shell").is_some_and(|shell| shell != "bash") {
-        return Some(other_shell());
+        return Some(Err(other_shell()));
     }
     let run = match (kind, text("command"), text("url")) {
         (Some("prompt"), ..) => return None,
@@ -148,20 +143,25 @@ fn hook(hook: &Value, skill: &Skill) -> Option<Runs> {
                 let word = word.as_str()?.replace('\'', "'\\''");
                 Some(format!(" '{word}'"))
             });
-            quoted.collect::<Option<String>>().map(|words| {
-                let command = with_places(&format!("{command}{words}"), skill);
-                Runs::Command("a hook in its frontmatter runs", command)
+            quoted.collect::<Option<String>>().map(|words| Run {
+                what: "a hook in its frontmatter runs",
+                text: with_places(&format!("{command}{words}"), skill),
+                sends: false,
             })
         }
-        (Some("http"), _, Some(url)) => Some(Runs::SendsTo(url.to_owned())),
+        (Some("http"), _, Some(url)) => Some(Run {
+            what: "a hook in its frontmatter sends calls to",
+            text: url.to_owned(),
+            sends: true,
+        }),
         _ => None,
     };
-    Some(run.unwrap_or_else(|| {
+    Some(run.ok_or_else(|| {
         let kind = quoted(kind.unwrap_or_default());
         let text = format!(
             "its frontmatter has a hook of the type `{kind}`, and what that does is not checked"
         );
-        Runs::Unread(Error::new(text).hint("its author has to take that hook out of the skill"))
+        Error::new(text).hint("its author has to take that hook out of the skill")
     }))
 }
 
@@ -181,13 +181,13 @@ fn plugin_root(dir: &Path) -> Option<&Path> {
 }
 
 /// What another shell would run, whose words are not read here.
-fn other_shell() -> Runs {
-    let why = Error::new("it has commands for another shell than Bash, and these are not read");
-    Runs::Unread(why.hint("its author has to write them for Bash"))
+fn other_shell() -> Error {
+    Error::new("it has commands for another shell than Bash, and these are not read")
+        .hint("its author has to write them for Bash")
 }
 
 /// The commands in a skill's text, with the arguments put in.
-fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Runs>> {
+fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<Run>>> {
     let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
     if !body.contains("!`") && !body.contains("```!") && !body.contains('$') {
         return Ok(Vec::new());
@@ -200,8 +200,8 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Runs>> 
         ("CLAUDE_PROJECT_DIR", project.display().to_string()),
         ("CLAUDE_SESSION_ID", session.to_owned()),
     ];
-    let root = plugin_root(&skill.dir).map(|root| root.display().to_string());
-    places.extend(root.map(|root| ("CLAUDE_PLUGIN_ROOT", root)));
+    let root = plugin_root(&skill.dir);
+    places.extend(root.map(|root| ("CLAUDE_PLUGIN_ROOT", root.display().to_string())));
     let filling = Filling {
         places,
         arguments,
@@ -212,17 +212,20 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Runs>> 
     let commands = commands_run(&filled);
     let shell = skill.fields.text("shell");
     if !commands.is_empty() && shell.is_some_and(|shell| shell.trim() != "bash") {
-        return Ok(vec![other_shell()]);
+        return Ok(vec![Err(other_shell())]);
     }
     let breaks = filled.contains(UNKNOWN) && arguments.contains('`');
     let runs = commands.into_iter().map(|command| {
         if breaks || command.contains(UNKNOWN) {
             let why =
                 "arguments would be put into a command in its text, and these are not plain words";
-            let why = Error::new(why).hint("call it with plain words as arguments");
-            return Runs::Unread(why);
+            return Err(Error::new(why).hint("call it with plain words as arguments"));
         }
-        Runs::Command("as it is loaded its text runs", command.to_owned())
+        Ok(Run {
+            what: "as it is loaded its text runs",
+            text: command.to_owned(),
+            sends: false,
+        })
     });
     Ok(runs.collect())
 }
@@ -366,15 +369,12 @@ fn names(declared: Option<&Value>) -> Vec<(usize, String)> {
     let is_name =
         |name: &&str| !name.trim().is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit());
     let declared: Vec<&str> = match declared {
-        Some(Value::Array(items)) => items
-            .iter()
-            .filter_map(Value::as_str)
-            .filter(is_name)
-            .collect(),
-        Some(Value::String(text)) => text.split_whitespace().filter(is_name).collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(text)) => text.split_whitespace().collect(),
         _ => Vec::new(),
     };
-    let short = declared.into_iter().map(str::to_owned).enumerate();
+    let declared = declared.into_iter().filter(is_name);
+    let short = declared.map(str::to_owned).enumerate();
     let mut names: Vec<_> = short
         .filter(|(_, name)| name.len() <= 64)
         .take(64)

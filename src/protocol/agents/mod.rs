@@ -4,7 +4,6 @@
 //! first.
 
 mod activation;
-mod commands;
 mod confine;
 mod event;
 mod find;

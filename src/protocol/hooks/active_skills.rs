@@ -31,19 +31,15 @@ pub fn active_block(facts: &Facts) -> Option<String> {
             let skill = catalog.by_dir(Path::new(&active.dir));
             let text = again(facts, skill, active);
             let text = if text.len() > room {
-                let name = &active.name;
                 let left_out = "Its instructions are too long to stand here.";
-                Wrapper::Skill.around(
-                    name,
-                    &format!("{left_out} {}", to_read(&active.name, "SKILL.md")),
-                )
+                let left_out = format!("{left_out} {}", to_read(&active.name, "SKILL.md"));
+                Wrapper::Skill.around(&active.name, &left_out)
             } else {
                 room -= text.len();
                 given.extend(skill.map(|skill| (skill, active.arguments.as_deref())));
                 text
             };
-            block.push('\n');
-            block.push_str(&text);
+            block += &format!("\n{text}");
         }
         block.push_str("\n</active_skills>");
         // Arguments too long to store are lost after the call; calling the skill's tool with them
@@ -53,13 +49,14 @@ pub fn active_block(facts: &Facts) -> Option<String> {
         .next_back()
         .filter(|last| is_there(last))
     {
-        block.push_str(" If they are no longer there: ");
-        block.push_str(&to_read(&last.name, "SKILL.md"));
+        block += &format!(
+            " If they are no longer there: {}",
+            to_read(&last.name, "SKILL.md")
+        );
         if let Some(arguments) = last.arguments.as_deref() {
             let text = "Its arguments, which replace $ARGUMENTS there:";
             let text = format!("{text}\n\n{}", guarded(arguments));
-            block.push_str("\n\n");
-            block.push_str(&Wrapper::Skill.around(&last.name, &text));
+            block += &format!("\n\n{}", Wrapper::Skill.around(&last.name, &text));
         }
     }
     Some(block)

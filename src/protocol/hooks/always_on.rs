@@ -31,8 +31,7 @@ pub fn instructions(facts: &Facts, context: Option<&str>, is_first: bool) -> Opt
     // With an unreadable configuration nothing is offered, and the user has been told.
     let config = facts.config().ok()?;
     let names = config.uses_skills.names_for(context.unwrap_or_default());
-    let names = names.unwrap_or_default().into_iter().cloned();
-    let names: Vec<String> = names.collect();
+    let names: Vec<String> = names.unwrap_or_default().into_iter().cloned().collect();
     let tell = |name: &str, why: &dyn std::fmt::Display| {
         if is_first {
             let name = one_line(name);
@@ -107,40 +106,32 @@ fn choose(
                 continue;
             }
         };
-        if chosen
-            .iter()
-            .any(|(other, _)| other.skill.dir == called.skill.dir)
-        {
+        let dir = &called.skill.dir;
+        if chosen.iter().any(|(other, _)| other.skill.dir == *dir) {
             continue;
         }
         let length = text.chars().count();
         // What a policy requires takes no room from the user's.
-        let is_required = catalog
-            .in_dir(&called.skill.dir)
-            .is_some_and(|entry| entry.is_required);
-        if is_required {
-            chosen.push((called, Some(text)));
-            continue;
-        }
-        if length > room {
+        let is_required = catalog.in_dir(dir).is_some_and(|entry| entry.is_required);
+        let fits = is_required || length <= room;
+        if !fits {
             let why =
                 format!("it has {length} characters and {room} of {ALWAYS_ON_CHARS} are left");
             tell(name, &why);
-            chosen.push((called, None));
-            continue;
+        } else if !is_required {
+            room -= length;
         }
-        room -= length;
-        chosen.push((called, Some(text)));
+        chosen.push((called, Some(text).filter(|_| fits)));
     }
     // What a model passed to one of them takes no room from the others.
     let session = facts.session().unwrap_or_default();
     for (called, text) in &mut chosen {
         called.arguments = session.last_arguments(&called.skill);
         let filled = self::text(facts, called, called.arguments.as_deref());
-        let filled = filled
-            .ok()
-            .filter(|text| text.chars().count() <= ALWAYS_ON_CHARS);
-        *text = text.take().map(|plain| filled.unwrap_or(plain));
+        let fits = |text: &String| text.chars().count() <= ALWAYS_ON_CHARS;
+        *text = text
+            .take()
+            .map(|plain| filled.ok().filter(fits).unwrap_or(plain));
     }
     chosen
 }

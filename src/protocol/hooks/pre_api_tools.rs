@@ -25,12 +25,13 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     let mut session = facts.session().unwrap_or_default();
     // A person may have activated a skill that is hidden from the model.
     if offered.is_empty() && session.active().next().is_none() {
-        hidden.extend([
+        let need_one = [
             ours::READ_FILE,
             ours::RUN_SCRIPT,
             ours::SESSION,
             ours::PROPOSE,
-        ]);
+        ];
+        hidden.extend(need_one);
     }
     let withheld = catalog.withheld_tools();
     let listed = tools.iter().map(|tool| tool.name.as_str());
@@ -42,9 +43,8 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     let config = facts.config().unwrap_or_default();
     let policies = facts.policies().unwrap_or_default();
     let enforcement = Enforcement::for_session(facts, &config, &policies, &session);
-    let skills = offered
-        .iter()
-        .map(|one| (one.tool, Some(activation(one.skill))));
+    let skills = offered.iter();
+    let skills = skills.map(|one| (one.tool, Some(activation(one.skill))));
     let one_tool = catalog.has_one_tool();
     let is_other = |tool: &&ListedTool| !one_tool || tool.name != ours::SKILL;
     let others = tools.iter().filter(is_other);

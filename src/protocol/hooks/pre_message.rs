@@ -61,14 +61,10 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
         None => (text.strip_prefix("agent-skills use ")?.trim_start(), true),
     };
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let is_name = |part: &str| {
-        !part.is_empty()
-            && part
-                .chars()
-                .all(|c| c.is_alphanumeric() || "-_@".contains(c))
-    };
-    let parts: Vec<&str> = name.split('/').collect();
-    (parts.len() <= 2 && parts.into_iter().all(is_name)).then_some(Call {
+    let is_in_name = |c: char| c.is_alphanumeric() || "-_@".contains(c);
+    let mut parts = name.split('/');
+    let are_names = parts.all(|part| !part.is_empty() && part.chars().all(is_in_name));
+    (are_names && name.matches('/').count() <= 1).then_some(Call {
         name,
         arguments: arguments.trim(),
         is_plain,
@@ -102,18 +98,17 @@ fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
     });
     let request = Request::activating(called.clone());
     if let Some(reason) = judge(&Grounds::new(facts, &session), &request).stopped() {
-        return Err(Error::new(format!(
-            "the skill `{}` was not called: {reason}",
-            skill.name
-        )));
+        let text = format!("the skill `{}` was not called: {reason}", skill.name);
+        return Err(Error::new(text));
     }
     let is_apart = place(facts, skill, &session) == Place::Apart;
     let text = hand_over(facts, &called, &session)?;
     let lead = format!("The user calls the skill `{}`.", skill.name);
-    let applied = match call.arguments {
-        "" => String::new(),
-        arguments => format!("\n\n{arguments}"),
-    };
+    let applied = called
+        .arguments
+        .as_ref()
+        .map(|arguments| format!("\n\n{arguments}"));
+    let applied = applied.unwrap_or_default();
     // The older host's system prompt carries the active skills' instructions in each turn.
     if facts.run.protocol == Some(Protocol::Environment) && !is_apart {
         return Ok(Some(format!(

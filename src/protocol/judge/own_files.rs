@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::request::Request;
 use crate::activation::meant_skill;
 use crate::facts::Facts;
-use crate::host::agent::table::Table;
 use crate::host::tools::{self, Argument, Effect};
 use crate::permission::{Outline, Places, Resolve};
 use crate::policy::OnDisk;
@@ -23,12 +22,10 @@ static RUNNERS: Names = Names::new("bash sh zsh dash python python3 node ruby pe
 
 /// Whether a call only reads what belongs to an active skill, or runs a script of it as it is: what
 /// the tools of ours do in chibi without an entry in the skill's list.
-pub fn uses_own_files(
-    table: &Table,
-    session: &Session,
-    call: &Request,
-    home: Option<PathBuf>,
-) -> bool {
+pub fn uses_own_files(facts: &Facts, session: &Session, call: &Request) -> bool {
+    let Some(calling) = &facts.run.agent else {
+        return false;
+    };
     let dirs: Vec<PathBuf> = session
         .active()
         .filter_map(|active| OnDisk.canonical(Path::new(&active.dir)))
@@ -38,34 +35,30 @@ pub fn uses_own_files(
         real.is_some_and(|real| dirs.iter().any(|dir| real.starts_with(dir)))
     };
     let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
+    let is_inside = || text("path").is_some_and(|path| is_own(Path::new(path)));
     match call.tool.as_str() {
-        "read_file" | "dir_list" | "grep_files" => {
-            text("path").is_some_and(|path| is_own(Path::new(path)))
-        }
+        "read_file" | "dir_list" | "grep_files" => is_inside(),
         "glob_files" => {
-            let is_inside = text("path").is_some_and(|path| is_own(Path::new(path)));
             let leads_out = |pattern: &str| {
                 let mut parts = Path::new(pattern).components();
                 parts.any(|part| !matches!(part, Component::Normal(_)))
             };
             let has_alternatives = |pattern: &str| pattern.contains(['{', '(', '[', '\\']);
             let pattern = text("pattern").unwrap_or_default();
-            is_inside && !leads_out(pattern) && !has_alternatives(pattern)
+            is_inside() && !leads_out(pattern) && !has_alternatives(pattern)
         }
         "run_command" => {
             let Some(begins) = &call.begins else {
                 return false;
             };
             let places = Places {
-                home,
-                shell: table.shell,
+                home: facts.run.env.home(),
+                shell: calling.agent.table().shell,
                 ..Places::default()
             };
             let outline = Outline::read(text("command").unwrap_or_default(), &places);
-            let words = outline
-                .as_ref()
-                .and_then(Outline::plain)
-                .unwrap_or_default();
+            let words = outline.as_ref().and_then(Outline::plain);
+            let words = words.unwrap_or_default();
             if reads_only(&words, |word| is_own(&begins.directory.join(word))) {
                 return !begins.persists;
             }

@@ -54,9 +54,8 @@ pub fn propose_change(facts: &Facts, call: &ProposeSkillUpdate) -> Result<String
     market_at(facts, &base_at(facts, &base)).check_changeable(&directory)?;
     let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
     let shown = |path: &std::path::Path| path.display().to_string();
-    let files = changed
-        .iter()
-        .map(|file| (shown(file.path.as_path()), file.digest.clone()));
+    let files = changed.iter();
+    let files = files.map(|file| (shown(file.path.as_path()), file.digest.clone()));
     let change = Change::Update {
         dir: shown(&skill.dir),
         diff: call.diff.clone(),
@@ -99,14 +98,8 @@ pub fn create_skill(facts: &Facts, call: &CreateSkill) -> Result<String> {
         return Err(Error::new(reason).hint("choose another name, or tell the user"));
     }
     let text = skill_file(&name, call)?;
-    let change = Change::Create { text };
-    hand_in(
-        facts,
-        name.as_str(),
-        change,
-        &one_line(&call.description),
-        None,
-    )
+    let (change, why) = (Change::Create { text }, one_line(&call.description));
+    hand_in(facts, name.as_str(), change, &why, None)
 }
 
 /// The `SKILL.md` of a new skill, checked to parse as what was asked for.

@@ -37,10 +37,8 @@ pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
         .with("skill", skill.name.as_str())
         .with("path", call.path.as_str());
     let outside = |error| {
-        let event = event
-            .clone()
-            .with("decision", "blocked")
-            .with("by", "outside the skill");
+        let event = event.clone().with("decision", "blocked");
+        let event = event.with("by", "outside the skill");
         facts.record(event.with("refused", "path"));
         error
     };
@@ -72,9 +70,8 @@ pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
     let event = event.with("script_read", is_script.then_some(true));
     facts.record(event.with("tokens", tokens(&text)));
     if is_script {
-        let inside = file
-            .strip_prefix(skill.dir.canonicalize().unwrap_or_default())
-            .unwrap_or(&file);
+        let dir = skill.dir.canonicalize().unwrap_or_default();
+        let inside = file.strip_prefix(dir).unwrap_or(&file);
         text = with_notices(text, &[advice(skill.name.as_str(), inside)]);
     }
     Ok(text)
@@ -135,38 +132,29 @@ fn text(whole: &str, call: &ReadSkillFile) -> String {
     let total = whole.lines().count();
     let (first, wanted) = range(call);
     let cap = call.limit.map_or(UNASKED, |_| READ_ANSWER);
-    let mut shown = String::new();
-    let mut lines = 0;
-    let mut cut_in_line = false;
+    let (mut shown, mut lines, mut notices) = (String::new(), 0, Vec::new());
     for line in whole.split_inclusive('\n').skip(first).take(wanted) {
         if shown.len() + line.len() > cap {
             // If the first line alone exceeds the cap, show a part of it rather than nothing.
             if lines == 0 {
                 shown.push_str(&line[..line.floor_char_boundary(cap)]);
                 lines = 1;
-                cut_in_line = true;
+                notices.push(format!(
+                    "line {} is longer than {cap} bytes and was cut; a `limit` shows more of it",
+                    first + 1
+                ));
             }
             break;
         }
         shown.push_str(line);
         lines += 1;
     }
-    let mut notices = Vec::new();
-    if cut_in_line {
-        notices.push(format!(
-            "line {} is longer than {cap} bytes and was cut; a `limit` shows more of it",
-            first + 1
-        ));
-    }
     if first >= total && total > 0 {
         notices.push(format!("the file ends at line {total}"));
     } else if lines < total {
         let last = first + lines;
-        let go_on = if last < total {
-            format!("; continue with offset {}", last + 1)
-        } else {
-            String::new()
-        };
+        let next = (last < total).then(|| format!("; continue with offset {}", last + 1));
+        let go_on = next.unwrap_or_default();
         notices.push(format!("lines {}-{last} of {total}{go_on}", first + 1));
     }
     if total == 0 {
@@ -176,22 +164,14 @@ fn text(whole: &str, call: &ReadSkillFile) -> String {
 }
 
 fn binary(file: &Path, bytes: &[u8]) -> Result<String> {
-    let kind = media_type(file, bytes);
-    if bytes.len() > READ_ANSWER {
-        let size = bytes.len();
-        return Err(Error::new(format!(
-            "the file is {kind} of {size} bytes, too large to show as base64"
-        ))
-        .hint(format!("use it where it is: {}", file.display())));
+    let (kind, size) = (media_type(file, bytes), bytes.len());
+    if size > READ_ANSWER {
+        let text = format!("the file is {kind} of {size} bytes, too large to show as base64");
+        return Err(Error::new(text).hint(format!("use it where it is: {}", file.display())));
     }
     let data = format!("data:{kind};base64,{}", BASE64.encode(bytes));
-    Ok(with_notices(
-        data,
-        &[format!(
-            "a file of {} bytes that is not UTF-8 text, as base64, {kind}",
-            bytes.len()
-        )],
-    ))
+    let notice = format!("a file of {size} bytes that is not UTF-8 text, as base64, {kind}");
+    Ok(with_notices(data, &[notice]))
 }
 
 fn with_notices(mut text: String, notices: &[String]) -> String {
@@ -224,12 +204,8 @@ fn media_type(file: &Path, bytes: &[u8]) -> &'static str {
     if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return kind;
     }
-    let extension = file
-        .extension()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_ascii_lowercase();
-    match extension.as_str() {
+    let extension = file.extension().unwrap_or_default().to_ascii_lowercase();
+    match extension.to_str().unwrap_or_default() {
         "docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         "xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "pptx" => "application/vnd.openxmlformats-officedocument.presentationml.presentation",

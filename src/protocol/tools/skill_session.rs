@@ -40,11 +40,13 @@ fn load_all(facts: &Facts, names: &[String], adds: bool) -> Result<String> {
     let until = began + limits::PRE_HOOKS;
     // This tool takes no input for a skill: the input given at activation remains valid.
     let session = facts.session().unwrap_or_default();
-    let kept = offered.iter().map(|one| session.last_arguments(one.skill));
+    let kept = offered
+        .iter()
+        .map(|one| (one.skill, session.last_arguments(one.skill)));
     let kept: Vec<_> = kept.collect();
-    let each = offered.iter().zip(&kept);
-    let skills: Vec<_> = each
-        .map(|(one, kept)| (one.skill, kept.as_deref()))
+    let skills: Vec<_> = kept
+        .iter()
+        .map(|(skill, kept)| (*skill, kept.as_deref()))
         .collect();
     let body = |(skill, kept): &(&Skill, Option<&str>)| body(facts, skill, *kept, until);
     let bodies: Vec<String> = skills.iter().map(body).collect::<Result<_>>()?;
