@@ -208,7 +208,7 @@ fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
     let path = one_line(&change.path().display().to_string());
     let how = match change.texts().1 {
         None => "the file was made by `hosts add`, and goes",
-        Some(_) => "only what `hosts add` wrote goes",
+        Some(_) => "only the entries that `hosts add` wrote go",
     };
     let links = lose(call, agent, scope, true)?;
     let shown = format!("{}{how}\n{links}", diff(&change));
