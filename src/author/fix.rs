@@ -57,7 +57,7 @@ fn meaning(dir: &Path, text: &str) -> Option<impl Debug + PartialEq + use<>> {
     let fields = &skill.fields;
     let lists = (fields.allowed_tools(), fields.disallowed_tools());
     // All other fields, by value. A value that the lenient parser had to guess must remain a guess.
-    let mut others: Map<String, Value> = skill.fields.into();
+    let mut others: Map<String, Value> = skill.fields.0;
     others.retain(|key, _| !is_name(key) && !is_tool_list(key));
     let others: Vec<(String, Value)> = others.into_iter().collect();
     let body = split_frontmatter(text).body.trim().replace("\r\n", "\n");

@@ -109,7 +109,13 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
         say("compatibility-too-long", source.key(key), &message);
     }
     let is_unknown = |key: &&str| Known::of(key).is_none() && near_miss_of(key).is_none();
-    let unknown: Vec<&str> = skill.fields.keys().filter(is_unknown).collect();
+    let unknown: Vec<&str> = skill
+        .fields
+        .0
+        .keys()
+        .map(String::as_str)
+        .filter(is_unknown)
+        .collect();
     if let Some(first) = unknown.first() {
         let names = unknown.join("`, `");
         let message = format!("neither the specification nor a client in wide use knows `{names}`");
@@ -151,7 +157,7 @@ type Fault = (&'static str, &'static str, &'static str);
 pub fn lint_values(source: &Source) -> Vec<Finding> {
     let fields = &source.skill.fields;
     let mut found = Vec::new();
-    let pairs = fields.keys().zip(fields.values());
+    let pairs = fields.0.iter();
     for (key, value) in pairs.filter(|(_, value)| !value.is_null()) {
         let Some(known) = Known::of(key) else {
             continue;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::scaffold::scalar;
 use super::source::{key_offset, offset_in};
-use crate::skill::{Skill, ToolList, is_allowed_tools, is_tools, split_frontmatter};
+use crate::skill::{Skill, is_allowed_tools, is_tools, split_frontmatter};
 use crate::sys::text::split_outside;
 
 /// The text of `SKILL.md` with these entries at the end of its tool list; `None` if that is not
@@ -33,10 +33,10 @@ pub fn with_entries(dir: &Path, text: &str, entries: &[String]) -> Option<String
 /// The skill's list, split as far as the grammar of lists needs, and all the rest of it.
 fn read(dir: &Path, text: &str) -> Option<(Vec<String>, String)> {
     let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).ok()?;
-    let ToolList::Listed(allowed) = skill.fields.allowed_tools() else {
+    let Some(allowed) = skill.fields.allowed_tools() else {
         return None;
     };
-    let mut others: Map<String, Value> = skill.fields.into();
+    let mut others: Map<String, Value> = skill.fields.0;
     others.retain(|key, _| !is_allowed_tools(key) && !is_tools(key));
     let (name, description) = (skill.name, skill.description);
     let body = split_frontmatter(text).body;

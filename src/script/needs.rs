@@ -119,7 +119,7 @@ mod tests {
 
     fn needs(block: &Value) -> Needs {
         let metadata = json!({ "metadata": block });
-        Needs::parse(&Fields::from(metadata.as_object().unwrap().clone()))
+        Needs::parse(&Fields(metadata.as_object().unwrap().clone()))
     }
 
     fn unmet(block: &Value, set: &[(&str, &str)], given: &[&str]) -> Vec<String> {

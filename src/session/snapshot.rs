@@ -3,14 +3,11 @@
 use super::{ActiveSkill, Standing};
 use crate::host::alias::{self, Capability};
 use crate::host::{ours, tools};
-use crate::skill::{Skill, ToolList};
+use crate::skill::Skill;
 
 /// The snapshot of a skill that becomes active.
 pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
-    let allowed = match skill.fields.allowed_tools() {
-        ToolList::Absent | ToolList::Null => None,
-        ToolList::Listed(entries) => Some(entries),
-    };
+    let allowed = skill.fields.allowed_tools();
     ActiveSkill {
         name: skill.name.to_string(),
         tool: tool.to_owned(),

@@ -186,7 +186,7 @@ mod tests {
 
     fn fill(body: &str, given: &str, declared: &Value) -> String {
         let map = declared.as_object().cloned().unwrap_or_default();
-        Arguments::new(given, &Fields::from(map)).fill(body)
+        Arguments::new(given, &Fields(map)).fill(body)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Diagnostics on a body: its length, and commands that other clients would run.
 
 use super::Diagnostic;
-use super::tokens::tokens;
+use super::text::tokens;
 use crate::sys::limits;
 
 /// The diagnostics of a body.

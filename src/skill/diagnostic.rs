@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::text::shown_name;
-use super::tokens::shown;
+use super::text::{shown_name, shown_tokens};
 use super::{Level, SkillName, rules};
 use crate::sys::limits;
 
@@ -124,8 +123,8 @@ pub enum Diagnostic {
     #[error(
         "the instructions are approx. {} tokens, over {}: move parts into files that are read when \
          they are needed",
-        shown(*.0),
-        shown(limits::MANY_TOKENS)
+        shown_tokens(*.0),
+        shown_tokens(limits::MANY_TOKENS)
     )]
     ManyTokens(usize),
     /// Commands that another client would run.

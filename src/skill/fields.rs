@@ -1,48 +1,17 @@
 //! The frontmatter's fields as text and lists, whatever YAML type their author used
-//! (docs/spec/skills.md#fields). It does not know what an allowed-tools entry means.
+//! (docs/spec/skills.md#fields), and what the author says with them about who may see and call a
+//! skill, when to choose it and where it runs. It does not know what an allowed-tools entry means, nor
+//! whether the rest is followed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Diagnostic;
+use crate::sys::limits;
 
-/// The top-level keys of one frontmatter.
+/// The top-level keys of one frontmatter, in the order written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Fields(Map<String, Value>);
-
-/// `allowed-tools` as written (docs/spec/restriction.md#absent-null-and-empty). Each string
-/// contains one or more entries of the list grammar.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ToolList {
-    /// The key is absent: no restriction.
-    Absent,
-    /// The key has no value, which is usually an accident: no restriction.
-    Null,
-    /// The key has a value, which may be empty.
-    Listed(Vec<String>),
-}
-
-impl ToolList {
-    /// The list that is the value of such a key.
-    pub(super) fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            value => Self::Listed(entries(value)),
-        }
-    }
-}
-
-impl From<Map<String, Value>> for Fields {
-    fn from(map: Map<String, Value>) -> Self {
-        Self(map)
-    }
-}
-
-impl From<Fields> for Map<String, Value> {
-    fn from(fields: Fields) -> Self {
-        fields.0
-    }
-}
+pub struct Fields(pub Map<String, Value>);
 
 impl Fields {
     /// The value under exactly this key.
@@ -50,50 +19,34 @@ impl Fields {
         self.0.get(key)
     }
 
-    /// The keys, in the order written.
-    pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-
-    /// The values, in the order written.
-    pub fn values(&self) -> impl Iterator<Item = &Value> {
-        self.0.values()
-    }
-
     /// A field as trimmed text; a list becomes its items joined by `, `. `None` if it is missing,
     /// null or blank.
     pub fn text(&self, key: &str) -> Option<String> {
-        let text = match self.0.get(key)? {
-            Value::Array(items) => {
-                let items: Vec<String> = items.iter().filter_map(scalar).collect();
-                items.join(", ")
-            }
-            value => scalar(value)?,
-        };
-        let text = text.trim();
-        (!text.is_empty()).then(|| text.to_owned())
+        text_of(self.0.get(key)?)
     }
 
     /// The author's version: `metadata.version`, or `version` at the top level.
     pub fn version(&self) -> Option<String> {
-        let in_metadata = self.value("metadata").and_then(|all| all.get("version"));
         let of = |value: Option<&Value>| {
             let text = value?.as_str()?.trim();
             (!text.is_empty()).then(|| text.to_owned())
         };
+        let in_metadata = self.value("metadata").and_then(|all| all.get("version"));
         of(in_metadata).or_else(|| of(self.value("version")))
     }
 
     /// As [`Fields::text`], of a field in `metadata`.
     pub fn in_metadata(&self, key: &str) -> Option<String> {
-        let metadata = self.value("metadata")?.as_object()?;
-        Self::from(metadata.clone()).text(key)
+        text_of(self.value("metadata")?.get(key)?)
     }
 
-    /// The value of `allowed-tools` in any of its spellings.
-    pub fn allowed_tools(&self) -> ToolList {
-        let found = self.allowed_key();
-        found.map_or(ToolList::Absent, |(_, value)| ToolList::of(value))
+    /// The value of `allowed-tools` in any of its spellings, as written
+    /// (docs/spec/restriction.md#absent-null-and-empty): each string contains one or more entries of the
+    /// list grammar. `None` without the key, or if it has no value, which is usually an accident: no
+    /// restriction.
+    pub fn allowed_tools(&self) -> Option<Vec<String>> {
+        let (_, value) = self.allowed_key()?;
+        (!value.is_null()).then(|| entries(value))
     }
 
     /// Whether the only tool list is under `tools`, which some authors use for clients.
@@ -104,26 +57,36 @@ impl Fields {
     /// The entries of `disallowed-tools` in all its spellings; empty if there is no such key.
     pub fn disallowed_tools(&self) -> Vec<String> {
         let all = self.0.iter();
-        let spellings = all.filter(|(key, _)| is_disallowed_tools(key));
+        let is_it = |key| RestrictingKey::of(key) == Some(RestrictingKey::DisallowedTools);
+        let spellings = all.filter(|(key, _)| is_it(key));
         spellings.flat_map(|(_, value)| entries(value)).collect()
     }
 
     /// Diagnostics on the spelling of the tool lists.
     pub fn tool_list_diagnostics(&self) -> impl Iterator<Item = Diagnostic> {
-        let (key, is_null) = match self.allowed_key() {
-            Some((key, value)) => (key, value.is_null()),
-            None => ("allowed-tools", false),
-        };
-        let misspelt = || Diagnostic::AllowedToolsSpelling(key.to_owned());
-        let misspelt = (key != "allowed-tools").then(misspelt);
-        let null = is_null.then_some(Diagnostic::NullAllowedTools);
+        let key = self.allowed_key();
+        let misspelt = key.filter(|(key, _)| *key != "allowed-tools");
+        let misspelt = misspelt.map(|(key, _)| Diagnostic::AllowedToolsSpelling(key.to_owned()));
+        let null = key.filter(|(_, value)| value.is_null());
+        let null = null.map(|_| Diagnostic::NullAllowedTools);
         misspelt.into_iter().chain(null)
     }
 
-    /// Sets this key, in place of all that `is_it` accepts.
-    pub(super) fn replace(&mut self, is_it: impl Fn(&str) -> bool, key: &str, value: Value) {
-        self.0.retain(|key, _| !is_it(key));
-        self.0.insert(key.to_owned(), value);
+    /// Whether this key is there in any spelling and has a value.
+    pub(super) fn has(&self, key: RestrictingKey) -> bool {
+        let mut set = self.0.iter().filter(|(_, value)| !value.is_null());
+        set.any(|(written, _)| RestrictingKey::of(written) == Some(key))
+    }
+
+    /// Restricts a skill whose key cannot be read: to what is always allowed, or to people.
+    pub(super) fn restrict(&mut self, unread: RestrictingKey) {
+        let (key, value) = match unread {
+            RestrictingKey::DisableModelInvocation => (unread, Value::Bool(true)),
+            _ => (RestrictingKey::AllowedTools, Value::Array(Vec::new())),
+        };
+        self.0
+            .retain(|other, _| RestrictingKey::of(other) != Some(key));
+        self.0.insert(key.as_str().to_owned(), value);
     }
 
     fn allowed_key(&self) -> Option<(&str, &Value)> {
@@ -136,16 +99,243 @@ impl Fields {
     /// The field whose name folds to `folded`, see [`folds_to`]. Among several, the specification's
     /// spelling with hyphens comes first.
     pub(super) fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
-        let spellings = self.0.iter().filter(|(key, _)| folds_to(key, folded));
-        let found = spellings.min_by_key(|(key, _)| !key.contains('-'));
-        found.map(|(key, value)| (key.as_str(), value))
+        spelled_in(&self.0, folded)
+    }
+
+    /// `priority`: 0 unless it is a whole number.
+    pub fn priority(&self) -> i64 {
+        let text = self.text("priority");
+        text.and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    /// Whether the model must not call it: `disable-model-invocation` in any spelling. A value that
+    /// is not clearly `false` counts as `true`.
+    pub fn disables_model_invocation(&self) -> bool {
+        self.0.iter().any(|(key, value)| {
+            RestrictingKey::of(key) == Some(RestrictingKey::DisableModelInvocation)
+                && !value.is_null()
+                && text_of(value).and_then(|text| flag(&text)) != Some(false)
+        })
+    }
+
+    /// Whether people may call it: `user-invocable` in any spelling.
+    pub fn user_invocable(&self) -> bool {
+        let folded = ["userinvocable", "userinvokable"];
+        let is_no = |key| {
+            let text = self.spelled(key).and_then(|(_, value)| text_of(value));
+            text.and_then(|text| flag(&text)) == Some(false)
+        };
+        !folded.into_iter().any(is_no)
+    }
+
+    /// The field `scope`; none if it is absent or another client's.
+    ///
+    /// # Errors
+    /// As [`SkillScope::read`].
+    pub fn scope(&self) -> Result<SkillScope, &'static str> {
+        let scope = self.spelled("scope");
+        let read = scope.map_or(Ok(None), |(_, value)| SkillScope::read(value));
+        read.map(Option::unwrap_or_default)
+    }
+
+    /// The skills that `requires` names: a list, or a text with commas or spaces. A table, which other
+    /// clients use, names programs and variables and is ignored.
+    pub fn requires(&self) -> Vec<String> {
+        let names: Vec<&str> = match self.value("requires") {
+            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+            Some(Value::String(text)) => text
+                .split(|c: char| c == ',' || c.is_whitespace())
+                .collect(),
+            _ => Vec::new(),
+        };
+        let given = names.into_iter().filter(|name| !name.trim().is_empty());
+        // One above the limit, to detect that there are more.
+        let given = given.take(limits::REQUIRED_SKILLS + 1);
+        given.map(str::to_owned).collect()
+    }
+
+    /// `when_to_use` in any spelling, which continues the description (docs/spec/skills.md#fields).
+    pub fn when_to_use(&self) -> Option<String> {
+        text_of(self.spelled("whentouse")?.1)
+    }
+
+    /// `tags`, at the top level or in `metadata`: a list, or words separated by commas.
+    pub fn tags(&self) -> Vec<String> {
+        let own = self.spelled("tags").and_then(|(_, value)| text_of(value));
+        let text = own.or_else(|| self.in_metadata("tags")).unwrap_or_default();
+        let tags = text.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+        tags.map(str::to_owned).collect()
+    }
+
+    /// Whether the skill has `context: fork`. Most skills use the key for tags of their own
+    /// (docs/spec/skills.md#fields).
+    pub fn is_forked(&self) -> bool {
+        self.text("context")
+            .is_some_and(|text| text.eq_ignore_ascii_case("fork"))
+    }
+
+    /// The requested `model`, if it is an id with its provider, as hosts with several providers
+    /// write it. Nearly all real values belong to one other client (`opus`, `inherit`) and mean
+    /// nothing here.
+    pub fn model_id(&self) -> Option<String> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
+        self.text("model").filter(|id| {
+            let (provider, name) = id.split_once('/').unwrap_or_default();
+            !provider.is_empty() && !name.is_empty() && id.len() <= 100 && id.chars().all(is_part)
+        })
     }
 }
 
-/// Whether a key equals `folded`, ignoring case, hyphens of any kind, underscores and spaces.
-pub fn folds_to(key: &str, folded: &str) -> bool {
+/// The frontmatter's `scope`. An empty list allows everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SkillScope {
+    /// Contexts of the host, as globs.
+    pub agents: Vec<String>,
+    /// Tenants, as globs.
+    pub tenants: Vec<String>,
+    /// Environments, as globs.
+    pub environments: Vec<String>,
+}
+
+impl SkillScope {
+    /// The keys of each list, folded.
+    const AGENTS: [&str; 3] = ["agents", "agent", "contexts"];
+    const TENANTS: [&str; 3] = ["tenants", "tenant", "tenantids"];
+    const ENVIRONMENTS: [&str; 3] = ["environments", "environment", "envs"];
+
+    /// Reads a `scope`; `None` if it is another client's, which uses the key for other things.
+    ///
+    /// # Errors
+    /// Why it limits nothing that is known, although it names a list of these.
+    pub fn read(value: &Value) -> Result<Option<Self>, &'static str> {
+        let is_ours = Self::is_meant_by(value);
+        let Value::Object(scope) = value else {
+            return if is_ours {
+                Err("is not a mapping")
+            } else {
+                Ok(None)
+            };
+        };
+        if !scope.is_empty() && !is_ours {
+            return Ok(None);
+        }
+        if scope.keys().any(|key| Self::letters_off(key) > 0) {
+            return Err("has a key that is not read");
+        }
+        let is_nested = |value: &Value| value.is_object() || value.is_array();
+        let is_list = |value: &Value| match value {
+            Value::Array(items) => !items.iter().any(is_nested),
+            value => !value.is_object(),
+        };
+        if !scope.values().all(is_list) {
+            return Err("has a value that is not a list of names");
+        }
+        let list = |keys: [&str; 3]| {
+            let found = keys.iter().find_map(|key| spelled_in(scope, key));
+            let text = found
+                .and_then(|(_, value)| text_of(value))
+                .unwrap_or_default();
+            let words = text.split([',', ' ']).filter(|word| !word.is_empty());
+            words.map(str::to_owned).collect()
+        };
+        Ok(Some(Self {
+            agents: list(Self::AGENTS),
+            tenants: list(Self::TENANTS),
+            environments: list(Self::ENVIRONMENTS),
+        }))
+    }
+
+    /// Whether it has a key of ours, or nearly, or is a text that begins with one as a mapping does.
+    fn is_meant_by(value: &Value) -> bool {
+        match value {
+            Value::Object(scope) => scope.keys().any(|key| Self::letters_off(key) < 2),
+            Value::Array(items) => items.iter().any(Self::is_meant_by),
+            Value::String(text) => text.split_once([':', '=']).is_some_and(|(key, rest)| {
+                let is_mapping =
+                    text[key.len()..].starts_with('=') || rest.starts_with([' ', '\n']);
+                is_mapping && Self::letters_off(key) == 0
+            }),
+            _ => false,
+        }
+    }
+
+    /// How many letters a key differs from the nearest one that is read.
+    fn letters_off(key: &str) -> usize {
+        let key: String = letters(key).collect();
+        let all = [Self::AGENTS, Self::TENANTS, Self::ENVIRONMENTS];
+        let all = all.as_flattened().iter();
+        all.map(|known| strsim::damerau_levenshtein(&key, known))
+            .min()
+            .unwrap_or(usize::MAX)
+    }
+}
+
+/// The meaning of a flag's text.
+pub fn flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Some(true),
+        "false" | "no" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// A key that restricts what a skill may do, or who may call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RestrictingKey {
+    /// `allowed-tools`.
+    AllowedTools,
+    /// `disallowed-tools`.
+    DisallowedTools,
+    /// `disable-model-invocation`.
+    DisableModelInvocation,
+}
+
+impl RestrictingKey {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::AllowedTools,
+        Self::DisallowedTools,
+        Self::DisableModelInvocation,
+    ];
+
+    /// The key that is written so, in any spelling.
+    pub fn of(key: &str) -> Option<Self> {
+        let invoked = ["disablemodelinvocation", "disablemodelinvokation"];
+        match key {
+            _ if is_allowed_tools(key) => Some(Self::AllowedTools),
+            _ if folds_to(key, "disallowedtools") => Some(Self::DisallowedTools),
+            _ if invoked.iter().any(|folded| folds_to(key, folded)) => {
+                Some(Self::DisableModelInvocation)
+            }
+            _ => None,
+        }
+    }
+
+    /// The key as the documentation spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AllowedTools => "allowed-tools",
+            Self::DisallowedTools => "disallowed-tools",
+            Self::DisableModelInvocation => "disable-model-invocation",
+        }
+    }
+}
+
+/// The letters and digits of a key, in lower case.
+pub(super) fn letters(key: &str) -> impl Iterator<Item = char> {
     let letters = key.chars().filter(|c| c.is_alphanumeric());
-    letters.map(|c| c.to_ascii_lowercase()).eq(folded.chars())
+    letters.map(|c| c.to_ascii_lowercase())
+}
+
+/// Whether two keys are one, ignoring case, hyphens of any kind, underscores and spaces.
+pub fn folds_to(key: &str, other: &str) -> bool {
+    letters(key).eq(letters(other))
+}
+
+fn spelled_in<'m>(map: &'m Map<String, Value>, folded: &str) -> Option<(&'m str, &'m Value)> {
+    let spellings = map.iter().filter(|(key, _)| folds_to(key, folded));
+    let found = spellings.min_by_key(|(key, _)| !key.contains('-'));
+    found.map(|(key, value)| (key.as_str(), value))
 }
 
 /// Whether a key is a spelling of `allowed-tools`.
@@ -153,19 +343,22 @@ pub fn is_allowed_tools(key: &str) -> bool {
     folds_to(key, "allowedtools")
 }
 
-/// Whether a key is a spelling of `disallowed-tools`.
-pub fn is_disallowed_tools(key: &str) -> bool {
-    folds_to(key, "disallowedtools")
-}
-
 /// Whether a key is `tools`, which some authors use for `allowed-tools`.
 pub fn is_tools(key: &str) -> bool {
     folds_to(key, "tools")
 }
 
-/// Whether a key may hold a tool list.
-pub fn is_tool_list(key: &str) -> bool {
-    is_allowed_tools(key) || is_disallowed_tools(key) || is_tools(key)
+/// A value as trimmed text, see [`Fields::text`].
+fn text_of(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().filter_map(scalar).collect();
+            items.join(", ")
+        }
+        value => scalar(value)?,
+    };
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// A value as an author would write it on one line; not a form that can be read again.
@@ -203,7 +396,7 @@ fn scalar(value: &Value) -> Option<String> {
 }
 
 /// The entries of a tool list in any form that occurs (docs/spec/skills.md#allowed-tools).
-fn entries(value: &Value) -> Vec<String> {
+pub(super) fn entries(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(item).collect(),
         Value::Object(map) => {
@@ -253,7 +446,7 @@ mod tests {
     use crate::skill::mapping;
 
     fn fields(yaml: &str) -> Fields {
-        Fields::from(mapping::read(yaml).values)
+        Fields(mapping::read(yaml).values)
     }
 
     #[test]
@@ -284,14 +477,10 @@ mod tests {
             ("tools: Read", &["Read"]),
         ] {
             let expected = expected.iter().map(|s| (*s).to_owned()).collect();
-            assert_eq!(
-                fields(yaml).allowed_tools(),
-                ToolList::Listed(expected),
-                "{yaml}"
-            );
+            assert_eq!(fields(yaml).allowed_tools(), Some(expected), "{yaml}");
         }
-        assert_eq!(fields("allowed-tools:").allowed_tools(), ToolList::Null);
-        assert_eq!(fields("name: x").allowed_tools(), ToolList::Absent);
+        assert_eq!(fields("allowed-tools:").allowed_tools(), None);
+        assert_eq!(fields("name: x").allowed_tools(), None);
         let other = fields("tools: Read\nallowed-tools:").allowed_tools();
         assert_eq!(other, fields("tools: Read").allowed_tools());
     }
@@ -302,10 +491,7 @@ mod tests {
             "tools: [codex]\nallowed-tools: Read",
             "allowedTools: Read\ntools: Bash",
         ] {
-            assert_eq!(
-                fields(both).allowed_tools(),
-                ToolList::Listed(vec!["Read".to_owned()])
-            );
+            assert_eq!(fields(both).allowed_tools(), Some(vec!["Read".to_owned()]));
         }
     }
 
@@ -322,7 +508,6 @@ mod tests {
                 &["Bash(rm)", "Bash()", "Bash(cp)"],
             ),
             ("[[Bash, [Write]], ~, 3]", &["Bash", "Write", "3"]),
-            ("{Bash: rm, Bash: ls}", &["{twice}"]),
             ("Bash\ndisallowed-tools: Write", &["Bash", "Write"]),
             (
                 "[Bash]\ndisallowed-tools:\ndisallowed_tools: Write",
@@ -341,16 +526,10 @@ mod tests {
                 "Read\nx: &a {disallowed-tools: Bash}\n<<: [{<<: *a}]",
                 &["Read", "Bash"],
             ),
-            (
-                "Read\nx: &a {disallowed-tools: a, disallowed-tools: b}\n<<: *a",
-                &["Read", "<<"],
-            ),
         ] {
             let yaml = format!("disallowed-tools: {yaml}");
             assert_eq!(fields(&yaml).disallowed_tools(), expected, "{yaml}");
-            let is_merged = expected.contains(&"<<");
-            let allowed = fields(&yaml).allowed_tools();
-            assert_eq!(allowed != ToolList::Absent, is_merged, "{yaml}");
+            assert_eq!(fields(&yaml).allowed_tools(), None, "{yaml}");
         }
     }
 
@@ -371,21 +550,14 @@ mod tests {
             ("allowed-tools: Read\n? allowed-tools\n: Bash", &[]),
             ("x: [a] [b]\nallowed-tools: Read\nallowed-tools: Bash", &[]),
             ("b: &b {allowed-tools: Bash}\n<<: *b", &["Bash"]),
+            ("b: &b {tools: a, tools: b}\n\"<<\": *b", &[]),
             (
                 "b: &b {allowed-tools: Bash}\n<<: *b\nallowed-tools: Read",
                 &[],
             ),
-            (
-                "b: &b {allowed-tools: Bash, allowed-tools: Read}\n<<: *b",
-                &[],
-            ),
         ] {
             let allowed = allowed.iter().map(|entry| (*entry).to_owned()).collect();
-            assert_eq!(
-                fields(yaml).allowed_tools(),
-                ToolList::Listed(allowed),
-                "{yaml}"
-            );
+            assert_eq!(fields(yaml).allowed_tools(), Some(allowed), "{yaml}");
         }
     }
 
@@ -396,5 +568,137 @@ mod tests {
         assert_eq!(fields.text("description").as_deref(), Some("a, b"));
         assert_eq!(fields.text("license").as_deref(), Some("true"));
         assert_eq!(fields.text("x"), None);
+    }
+
+    #[test]
+    fn flags_in_every_spelling() {
+        for yaml in [
+            "disable-model-invocation: true",
+            "disable_model_invocation: yes",
+            "disableModelInvocation: 'true'",
+            "Disable-Model-Invokation: on",
+        ] {
+            assert!(fields(yaml).disables_model_invocation(), "{yaml}");
+        }
+        for yaml in [
+            "x: 1",
+            "disable-model-invocation: false",
+            "disable-model-invocation:",
+        ] {
+            assert!(!fields(yaml).disables_model_invocation(), "{yaml}");
+        }
+        for yaml in [
+            "user-invocable: false",
+            "userInvocable: no",
+            "user-invokable: false",
+        ] {
+            assert!(!fields(yaml).user_invocable(), "{yaml}");
+        }
+        assert!(fields("user-invocable: true").user_invocable() && fields("x: 1").user_invocable());
+    }
+
+    #[test]
+    fn scopes_are_lists_or_words_and_nothing_else() {
+        let scope =
+            fields("scope: {agents: [a, b*], tenant: acme, environments: 'prod, test'}").scope();
+        let scope = scope.unwrap();
+        assert_eq!(scope.agents, ["a", "b*"]);
+        assert_eq!(scope.tenants, ["acme"]);
+        assert_eq!(scope.environments, ["prod", "test"]);
+        for another in [
+            "scope: project",
+            "scope: [a, tenants]",
+            "scope: {x: 1}",
+            "scope: ~",
+            "scope: agents:read",
+            "scope: [agent:read, tenants:write]",
+            "scope: 'Use for: building agents and tools'",
+            "scope: 'environment-agnostic: works everywhere'",
+            "scope: https://example.org/agents",
+            "scope: [{path: 'src/agents/**'}]",
+            "scope: {events: [push]}",
+            "scope: {parents: [a]}",
+            "scope: {agency: x, regents: x}",
+            "scope: repo=agent-tools",
+        ] {
+            assert_eq!(
+                fields(another).scope(),
+                Ok(SkillScope::default()),
+                "{another}"
+            );
+        }
+        for unread in [
+            "scope: 'tenants: acme'",
+            "scope: [tenants: acme]",
+            "scope: tenant=acme",
+            "scope: 'Agents: [work]'",
+            "scope: {agents: x, paths: y}",
+            "scope: {tenannts: acme}",
+            "scope: {tenants: {acme: true}}",
+            "scope: {tenants: [[acme]]}",
+        ] {
+            assert!(fields(unread).scope().is_err(), "{unread}");
+        }
+    }
+
+    #[test]
+    fn a_priority_is_a_whole_number() {
+        assert_eq!(fields("priority: 7").priority(), 7);
+        assert_eq!(fields("priority: '-2'").priority(), -2);
+        assert_eq!(fields("priority: high").priority(), 0);
+    }
+
+    #[test]
+    fn tags_in_every_form_seen() {
+        for yaml in [
+            "tags: [a, b c]",
+            "tags: a, b c",
+            "Tags:\n- a\n- b c",
+            "metadata: {tags: [a, b c]}",
+            "metadata:\n  tags: a,b c",
+        ] {
+            assert_eq!(fields(yaml).tags(), ["a", "b c"], "{yaml}");
+        }
+        for yaml in ["x: 1", "tags:", "tags: {a: b}", "metadata: x"] {
+            assert!(fields(yaml).tags().is_empty(), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn when_to_use_in_every_spelling() {
+        for key in ["when_to_use", "when-to-use", "whenToUse"] {
+            let fields = fields(&format!("{key}: For forms."));
+            assert_eq!(fields.when_to_use().as_deref(), Some("For forms."), "{key}");
+        }
+        assert_eq!(fields("when_to_use:").when_to_use(), None);
+    }
+
+    #[test]
+    fn only_the_word_fork_forks() {
+        assert!(fields("context: fork").is_forked() && fields("context: ' Fork '").is_forked());
+        for other in [
+            "context: inline",
+            "context: [fork, x]",
+            "context:",
+            "x: fork",
+        ] {
+            assert!(!fields(other).is_forked(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_model_is_an_id_with_its_provider() {
+        for (written, id) in [
+            ("anthropic/claude-opus-4.5:beta", true),
+            ("sonnet", false),
+            ("inherit", false),
+            ("claude-opus-4-5-20251101", false),
+            ("/x", false),
+            ("a/b c", false),
+            ("'a/b\"}'", false),
+        ] {
+            let found = fields(&format!("model: {written}")).model_id();
+            assert_eq!(found.is_some(), id, "{written}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Splits a `SKILL.md` into frontmatter and body. Accepts every fence found in 56,213 real files
 //! (docs/spec/skills.md#fences), and reports what is unusual.
 
-use super::restricting::{RestrictingKey, RestrictingKeys, begun_in_markdown};
+use super::fields::RestrictingKey;
+use super::restricting::{RestrictingKeys, begun_in_markdown};
 use super::text::lines;
 use super::{Diagnostic, mapping};
 
@@ -160,8 +161,8 @@ fn whole_fence(text: &str) -> Option<usize> {
 fn ends_at(block: &str, glued: usize, whole: usize) -> bool {
     glued < whole
         && begun_in_markdown(block[glued..whole].trim_start_matches('-')).is_empty()
-        && mapping::strict(&block[..whole]).is_none()
-        && mapping::strict(&block[..glued]).is_some()
+        && !mapping::is_strict(&block[..whole])
+        && mapping::is_strict(&block[..glued])
 }
 
 /// The keys behind the end of the YAML, up to where the body certainly begins.
@@ -187,7 +188,7 @@ fn behind(yaml: &str, after: &str, is_guess: bool) -> RestrictingKeys {
         lines.next().is_some_and(mapping::begins_with_key)
             && lines.all(|line| is_more(line) || mapping::begins_with_key(line))
     };
-    if found.is_empty() || continues() || mapping::strict(yaml).is_none() {
+    if found.is_empty() || continues() || !mapping::is_strict(yaml) {
         found
     } else {
         RestrictingKeys::new()

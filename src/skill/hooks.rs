@@ -78,7 +78,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn fields(yaml: &str) -> Fields {
-        Fields::from(mapping::read(yaml).values)
+        Fields(mapping::read(yaml).values)
     }
 
     fn codes(yaml: &str) -> Vec<String> {

@@ -1,8 +1,9 @@
-//! The frontmatter's fields that some client uses: one table for `validate`, `info` and
-//! docs/authors.md#fields. It does not read a field: `fields.rs`, `wishes.rs` and the rooms that
-//! need one do that.
+//! The frontmatter's fields that some client uses: one table for `validate` and `info`, described in
+//! docs/authors.md#fields. It does not read a field: `fields.rs` and the rooms that need one do that.
+//! And keys that restrict nothing, but are likely meant to: one letter, hyphen or case away from a key
+//! that does.
 
-use super::folds_to;
+use super::fields::{Fields, folds_to, letters};
 use crate::sys::name_list::Names;
 
 /// A field that some client uses.
@@ -10,39 +11,8 @@ use crate::sys::name_list::Names;
 pub struct Known {
     /// The key, as it is best written.
     pub key: &'static str,
-    /// What its value is for, in docs/authors.md.
-    pub meaning: &'static str,
-    /// What counts without it, in docs/authors.md.
-    pub default: &'static str,
-    /// Who uses it.
-    pub used_by: UsedBy,
     /// What its value must be.
     pub form: Form,
-}
-
-/// Who uses a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UsedBy {
-    /// The specification has it.
-    Everybody,
-    /// This program, and no other client in wide use.
-    Us,
-    /// This program and Claude Code.
-    UsAndClaude,
-    /// Claude Code. Here it has no effect.
-    Claude,
-}
-
-impl UsedBy {
-    /// As docs/authors.md names them.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Everybody => "all",
-            Self::Us => "agent-skills",
-            Self::UsAndClaude => "agent-skills, Claude Code",
-            Self::Claude => "Claude Code",
-        }
-    }
 }
 
 /// The form of a field's value. Each has its check in `author/values.rs`.
@@ -74,50 +44,34 @@ pub enum Form {
     Execution,
 }
 
-const fn known(
-    key: &'static str,
-    form: Form,
-    used_by: UsedBy,
-    default: &'static str,
-    meaning: &'static str,
-) -> Known {
-    Known {
-        key,
-        meaning,
-        default,
-        used_by,
-        form,
-    }
-}
-
 /// Every field that some client uses, in the order of docs/authors.md.
 #[rustfmt::skip]
-pub const FIELDS: &[Known] = &[
-    known("name", Form::Any, UsedBy::Everybody, "the directory's name", "what the skill is called: lowercase letters, digits and single hyphens, at most 64 characters, as the directory"),
-    known("description", Form::Any, UsedBy::Everybody, "none: it is not offered", "what it does and when to use it, in every prompt"),
-    known("license", Form::Text, UsedBy::Everybody, "none", "shown by `info` and `show`"),
-    known("compatibility", Form::Text, UsedBy::Everybody, "none", "what it needs, for people: at most 500 characters"),
-    known("metadata", Form::Mapping, UsedBy::Everybody, "none", "anything else. `version` and `tags` count here too, and `openclaw` names what scripts need"),
-    known("allowed-tools", Form::Any, UsedBy::Everybody, "every tool", "the tools that may be called while it is active: [restrictions](restrictions.md)"),
-    known("disallowed-tools", Form::Any, UsedBy::Us, "none", "tools that may not"),
-    known("tools", Form::Any, UsedBy::Us, "none", "another spelling of `allowed-tools`, if an entry is a tool"),
-    known("version", Form::Text, UsedBy::Us, "none", "shown by `list`, `info` and `update`"),
-    known("when_to_use", Form::Text, UsedBy::UsAndClaude, "none", "continues the description"),
-    known("tags", Form::Text, UsedBy::Us, "none", "follow the description in the prompt; `search` finds them"),
-    known("argument-hint", Form::Text, UsedBy::UsAndClaude, "none", "what to write behind `/NAME`; makes `$1` … `$9` [placeholders](context.md#arguments)"),
-    known("arguments", Form::Names, UsedBy::UsAndClaude, "none", "names of arguments: `$issue` in the body is then a placeholder"),
-    known("user-invocable", Form::Flag, UsedBy::UsAndClaude, "`true`", "whether people may [call](policy.md#who-sees-a-skill) it with `/NAME`"),
-    known("disable-model-invocation", Form::Flag, UsedBy::UsAndClaude, "`false`", "hides it from the model"),
-    known("context", Form::Fork, UsedBy::UsAndClaude, "the conversation", "`fork`: a sub-agent [follows it](restrictions.md#skills-that-run-apart)"),
-    known("model", Form::Model, UsedBy::UsAndClaude, "the host's", "with `context: fork`, the sub-agent's model, as `provider/model`"),
-    known("agent", Form::Text, UsedBy::Claude, "none", "with `context: fork`, the kind of sub-agent; there are no kinds here, which the model is told"),
-    known("hooks", Form::Hooks, UsedBy::UsAndClaude, "none", "`{pre: SCRIPTS, post: SCRIPTS}` run when it becomes active, and afterwards, [once approved](scripts.md#hooks). Claude Code's events run in Claude Code and Qwen Code only"),
-    known("requires", Form::Skills, UsedBy::Us, "none", "skills that are made active with it"),
-    known("priority", Form::Number, UsedBy::Us, "`0`", "a whole number; of equal names in one [layer](policy.md#layers) the higher counts"),
-    known("scope", Form::Scope, UsedBy::Us, "everywhere", "`{agents, tenants, environments}`: where it is [offered](policy.md#who-sees-a-skill)"),
-    known("execution", Form::Execution, UsedBy::Us, "as configured", "`{sandbox, network, allowed-paths}`: a stricter [sandbox](scripts.md#sandbox-linux) for its scripts"),
-    known("effort", Form::Any, UsedBy::Claude, "none", "how much the model thinks"),
-    known("paths", Form::Any, UsedBy::Claude, "none", "files at which it is offered"),
+pub const FIELDS: [Known; 25] = [
+    Known { key: "name", form: Form::Any },
+    Known { key: "description", form: Form::Any },
+    Known { key: "license", form: Form::Text },
+    Known { key: "compatibility", form: Form::Text },
+    Known { key: "metadata", form: Form::Mapping },
+    Known { key: "allowed-tools", form: Form::Any },
+    Known { key: "disallowed-tools", form: Form::Any },
+    Known { key: "tools", form: Form::Any },
+    Known { key: "version", form: Form::Text },
+    Known { key: "when_to_use", form: Form::Text },
+    Known { key: "tags", form: Form::Text },
+    Known { key: "argument-hint", form: Form::Text },
+    Known { key: "arguments", form: Form::Names },
+    Known { key: "user-invocable", form: Form::Flag },
+    Known { key: "disable-model-invocation", form: Form::Flag },
+    Known { key: "context", form: Form::Fork },
+    Known { key: "model", form: Form::Model },
+    Known { key: "agent", form: Form::Text },
+    Known { key: "hooks", form: Form::Hooks },
+    Known { key: "requires", form: Form::Skills },
+    Known { key: "priority", form: Form::Number },
+    Known { key: "scope", form: Form::Scope },
+    Known { key: "execution", form: Form::Execution },
+    Known { key: "effort", form: Form::Any },
+    Known { key: "paths", form: Form::Any },
 ];
 
 /// Other spellings that are read as one of the fields.
@@ -132,14 +86,20 @@ const EXACT: Names = Names::new(
      agent hooks requires priority execution",
 );
 
+/// The keys that say what a skill may do and who may call it.
+const RESTRICTING: [&str; 4] = [
+    "allowed-tools",
+    "disallowed-tools",
+    "disable-model-invocation",
+    "user-invocable",
+];
+
 impl Known {
     /// The field that a key means or is meant to be.
     pub fn of(key: &str) -> Option<&'static Self> {
         let other = SPELLINGS.iter().find(|(other, _)| folds_to(key, other));
         let key = other.map_or(key, |(_, key)| key);
-        FIELDS
-            .iter()
-            .find(|field| folds_to(key, &folded(field.key)))
+        FIELDS.iter().find(|field| folds_to(key, field.key))
     }
 
     /// Whether the field is read under this key.
@@ -148,28 +108,55 @@ impl Known {
     }
 }
 
-fn folded(key: &str) -> String {
-    key.replace(['-', '_'], "")
+/// The fields that are likely meant to be one of these keys, unless that is there too: each as
+/// written, with `metadata.` before it if it stands there, and the key that is likely meant.
+pub fn near_misses(fields: &Fields) -> Vec<(String, String)> {
+    let meant_by = |key: &str| Known::of(key).map(|field| field.key);
+    let top = fields.0.keys().map(|key| (key.clone(), near_miss_of(key)));
+    let metadata = fields.value("metadata").and_then(|value| value.as_object());
+    let below = metadata.into_iter().flatten().map(|(key, _)| {
+        let meant = meant_by(key).filter(|meant| RESTRICTING.contains(meant));
+        (format!("metadata.{key}"), meant)
+    });
+    let is_there = |meant: &str| {
+        let mut set = fields.0.iter().filter(|(_, value)| !value.is_null());
+        set.any(|(key, _)| meant_by(key) == Some(meant))
+    };
+    top.chain(below)
+        .filter_map(|(written, meant)| Some((written, meant.filter(|meant| !is_there(meant))?)))
+        .map(|(written, meant)| (written, meant.to_owned()))
+        .collect()
+}
+
+/// The key that a field of this name is likely meant to be: one letter away from it, or written for
+/// it. `None` if it is read as it is.
+pub fn near_miss_of(key: &str) -> Option<&'static str> {
+    if Known::of(key).is_some() {
+        return None;
+    }
+    let folded: String = letters(key).collect();
+    match &*folded {
+        "allowtools" => Some("allowed-tools"),
+        "disallowtools" => Some("disallowed-tools"),
+        _ => RESTRICTING.into_iter().find(|meant| {
+            let meant: String = letters(meant).collect();
+            strsim::levenshtein(&folded, &meant) == 1
+        }),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skill::{Fields, mapping};
+    use crate::skill::mapping;
 
     #[test]
-    fn the_documentation_has_the_table() {
+    fn the_documentation_has_every_field() {
         let docs = include_str!("../../docs/authors.md");
-        let rows = FIELDS.iter().map(|field| {
-            let used_by = field.used_by.as_str();
-            let (key, meaning, default) = (field.key, field.meaning, field.default);
-            format!("| `{key}` | {meaning} | {default} | {used_by} |\n")
-        });
-        let rows: String = rows.collect();
-        assert!(
-            docs.contains(&format!("|---|---|---|---|\n{rows}\n")),
-            "{rows}"
-        );
+        for field in &FIELDS {
+            let row = format!("\n| `{}` | ", field.key);
+            assert!(docs.contains(&row), "{row}");
+        }
     }
 
     #[test]
@@ -188,12 +175,72 @@ mod tests {
 
     #[test]
     fn what_is_read_in_one_spelling_is_read_in_no_other() {
-        let fields = |yaml: &str| Fields::from(mapping::read(yaml).values);
+        let fields = |yaml: &str| Fields(mapping::read(yaml).values);
         assert_eq!(fields("Priority: 3").priority(), 0);
         assert!(!fields("Context: fork").is_forked());
         assert_eq!(fields("Tags: a").tags(), ["a"]);
         assert!(!fields("User_Invocable: no").user_invocable());
         let known = FIELDS.iter().filter(|field| EXACT.has(field.key));
         assert_eq!(known.count(), 14);
+    }
+
+    fn found(yaml: &str) -> Vec<(String, String)> {
+        let fields = Fields(mapping::read(yaml).values);
+        near_misses(&fields)
+    }
+
+    #[test]
+    fn a_key_that_is_nearly_one_is_found() {
+        for (yaml, written, meant) in [
+            ("allow-tools: Read", "allow-tools", "allowed-tools"),
+            ("allowed-tool: Read", "allowed-tool", "allowed-tools"),
+            ("alowed_tools: Read", "alowed_tools", "allowed-tools"),
+            ("Allowed-Toolz: Read", "Allowed-Toolz", "allowed-tools"),
+            ("alloweddtools: Read", "alloweddtools", "allowed-tools"),
+            (
+                "disallowed-tool: Bash",
+                "disallowed-tool",
+                "disallowed-tools",
+            ),
+            ("disallow_tools: Bash", "disallow_tools", "disallowed-tools"),
+            (
+                "disable-model-invocatio: true",
+                "disable-model-invocatio",
+                "disable-model-invocation",
+            ),
+            ("user-invocabl: false", "user-invocabl", "user-invocable"),
+            (
+                "metadata: {allowed-tools: Read}",
+                "metadata.allowed-tools",
+                "allowed-tools",
+            ),
+            (
+                "allowed-tools:\nallowed-tool: Read",
+                "allowed-tool",
+                "allowed-tools",
+            ),
+        ] {
+            assert_eq!(found(yaml), [(written.into(), meant.into())], "{yaml}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_or_means_something_else_is_not_near() {
+        for yaml in [
+            "Allowed-Tools: Read",
+            "allowed_tools: Read",
+            "allowedTools: Read",
+            "tools: Read",
+            "user_invocable: false",
+            "user-invokable: false",
+            "disable-model-invokation: true",
+            "allowed-tools: Read\nmetadata: {allowed-tools: Bash}",
+            "tool: Read",
+            "toolset: Read",
+            "permissions: Read",
+            "metadata: {tools: x}",
+        ] {
+            assert!(found(yaml).is_empty(), "{yaml}");
+        }
     }
 }

@@ -7,15 +7,24 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
-use super::near_miss::near_misses;
+use super::known::near_misses;
 use super::text::shows_something;
-use super::{Diagnostic, Hooks, SkillName, as_written, body, frontmatter, mapping};
+use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping};
 use crate::error::reason;
 use crate::sys::stamp::Stamp;
 use crate::sys::{Dir, EntryPath, files, limits};
+
+/// Only a file of this name is stored in the catalog's index. For any other the directory is searched
+/// each time.
+const FILE: &str = "SKILL.md";
+
+/// A skill as the catalog's index stores it: name, file name, fields, digest and diagnostics. Its
+/// instructions are read when they are needed.
+type Cached = (String, String, Fields, String, Vec<Diagnostic>);
 
 /// A parsed `SKILL.md`. Its author wrote the content, so none of it is safe to show unescaped.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +63,7 @@ impl Skill {
     /// As [`Skill::load`], with the stamp that its file had before it was read; `None` unless that
     /// is a regular file named exactly `SKILL.md`, not a link of any kind.
     pub fn load_stamped(dir: &Path) -> (Option<Stamp>, Result<Self, Diagnostic>) {
-        let file = dir.join("SKILL.md");
+        let file = dir.join(FILE);
         // Nearly all skills have such a file, and then one access is enough.
         match files::read_unlinked(&file, limits::SKILL_FILE) {
             Ok((metadata, bytes)) if text_link(&bytes).is_none() => {
@@ -91,37 +100,31 @@ impl Skill {
         let split = frontmatter::split(&text);
         let is_foreign = matches!(split.diagnostics[..], [Diagnostic::ForeignFence(_)]);
         diagnostics.extend(split.diagnostics);
-        let mut read = split.yaml.map(mapping::read).unwrap_or_default();
-        if let Some(yaml) = split.yaml {
-            as_written::keep_version(yaml, &mut read.values);
-        }
-        diagnostics.extend(read.diagnostic);
-        diagnostics.extend(read.contradiction);
-        let mut fields = Fields::from(read.values);
+        let read = split.yaml.map(mapping::read).unwrap_or_default();
+        diagnostics.extend(read.diagnostics);
+        let mut fields = Fields(read.values);
         let outside = split.outside.into_iter();
         let mut unread = read.unread;
-        unread.extend(outside.filter(|key| !key.is_set(&fields)));
+        unread.extend(outside.filter(|key| !fields.has(*key)));
         for key in unread {
-            key.restrict(&mut fields);
+            fields.restrict(key);
             // The diagnostic of a foreign fence says it already.
             diagnostics
                 .extend((!is_foreign).then(|| Diagnostic::KeyNotRead(key.as_str().to_owned())));
         }
         diagnostics.extend(fields.tool_list_diagnostics());
-        diagnostics.extend(
-            near_misses(&fields)
-                .into_iter()
-                .map(|(written, meant)| Diagnostic::NearMiss(written, meant)),
-        );
+        let near = near_misses(&fields).into_iter();
+        diagnostics.extend(near.map(|(written, meant)| Diagnostic::NearMiss(written, meant)));
         diagnostics.extend(Hooks::diagnostics(&fields));
         let name = name(&fields, dir, &mut diagnostics)?;
         let description = description(&fields);
-        diagnostics.extend(
-            match description.as_ref().map(|text| text.chars().count()) {
-                None => Some(Diagnostic::DescriptionMissing),
-                Some(length) => (length > 1024).then_some(Diagnostic::DescriptionTooLong(length)),
-            },
-        );
+        match description.as_ref().map(|text| text.chars().count()) {
+            None => diagnostics.push(Diagnostic::DescriptionMissing),
+            Some(length) if length > 1024 => {
+                diagnostics.push(Diagnostic::DescriptionTooLong(length));
+            }
+            Some(_) => {}
+        }
         diagnostics.extend(body::diagnostics(trim_body(split.body)));
         Ok(Self {
             name,
@@ -169,6 +172,57 @@ impl Skill {
         Some(&*self.file).filter(|file| file.parent() != Some(&*self.dir))
     }
 
+    /// `name` and `description`, and `license`, `compatibility`, `allowed-tools` and `metadata` if
+    /// they are set (docs/spec/skills.md#what-the-specification-asks).
+    pub fn properties(&self) -> Value {
+        let mut properties = json!({"name": self.name, "description": self.description});
+        for key in ["license", "compatibility", "allowed-tools", "metadata"] {
+            if let Some(value) = self.fields.value(key).filter(|value| !value.is_null()) {
+                properties[key] = value.clone();
+            }
+        }
+        properties
+    }
+
+    /// The data to store, as JSON.
+    pub fn to_cached(&self) -> Vec<u8> {
+        let file = self.file.strip_prefix(&self.dir).unwrap_or(&self.file);
+        let (file, fields) = (file.to_string_lossy(), &self.fields);
+        let cached = (&self.name, file, fields, &self.digest, &self.diagnostics);
+        serde_json::to_vec(&cached).unwrap_or_default()
+    }
+
+    /// Whether [`Skill::from_cached`] restores exactly what [`Skill::to_cached`] stores. JSON may not
+    /// restore a float exactly, so a skill that contains one is not stored.
+    pub fn can_be_cached(&self) -> bool {
+        fn is_exact(value: &Value) -> bool {
+            match value {
+                Value::Number(number) => !number.is_f64(),
+                Value::Array(items) => items.iter().all(is_exact),
+                Value::Object(map) => map.values().all(is_exact),
+                Value::Null | Value::Bool(_) | Value::String(_) => true,
+            }
+        }
+        self.file == self.dir.join(FILE) && self.fields.0.values().all(is_exact)
+    }
+
+    /// The skill in `SKILL.md` of `dir`, restored from `cached`. `None` for anything that
+    /// [`Skill::to_cached`] did not produce.
+    pub fn from_cached(dir: &Path, cached: &[u8]) -> Option<Self> {
+        let cached: Cached = serde_json::from_slice(cached).ok()?;
+        let (written, file, fields, digest, diagnostics) = cached;
+        let name = SkillName::from_written(&written)?;
+        (file == FILE && name.as_str() == written).then(|| Self {
+            name,
+            description: description(&fields),
+            dir: dir.to_owned(),
+            file: dir.join(FILE),
+            fields,
+            digest,
+            diagnostics,
+        })
+    }
+
     /// Whether the model may be told about it. A skill without a description cannot be chosen.
     pub fn is_offered(&self) -> bool {
         self.description.is_some()
@@ -180,7 +234,7 @@ fn trim_body(body: &str) -> &str {
 }
 
 /// The description; `None` if it has no visible character.
-pub(super) fn description(fields: &Fields) -> Option<String> {
+fn description(fields: &Fields) -> Option<String> {
     let written = fields.text("description");
     written.filter(|text| shows_something(text))
 }
@@ -192,12 +246,12 @@ pub fn skill_digest(bytes: &[u8]) -> String {
 
 /// `SKILL.md` in `dir`, else the first file whose name differs only in case.
 pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
-    let exact = dir.join("SKILL.md");
+    let exact = dir.join(FILE);
     if exact.is_file() {
         return Some(exact);
     }
     let entries = files::entries(dir).ok()?.into_iter();
-    let named = entries.filter(|(name, _)| name.as_os_str().eq_ignore_ascii_case("SKILL.md"));
+    let named = entries.filter(|(name, _)| name.as_os_str().eq_ignore_ascii_case(FILE));
     let paths = named.map(|(name, _)| dir.join(name.as_os_str()));
     paths.filter(|path| path.is_file()).min()
 }
@@ -208,7 +262,7 @@ pub fn unreadable(dir: &Path) -> Option<io::Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
         matches!(error.kind(), NotFound | NotADirectory)
     };
-    let looked = dir.join("SKILL.md").symlink_metadata().err();
+    let looked = dir.join(FILE).symlink_metadata().err();
     let read = || files::entries(dir).err();
     let mut errors = looked.into_iter().chain(read());
     errors.find(|error| !is_known(error))

@@ -1,26 +1,32 @@
 //! Parses YAML text into a mapping: as a whole if possible, otherwise key by key, so that one
-//! broken value does not affect the others (docs/spec/skills.md#yaml).
+//! broken value does not affect the others (docs/spec/skills.md#yaml). Of a key that is given twice some
+//! parsers take the first value and some the last, and some follow merge keys, so all pairs are read.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
+use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::is_tools;
-use super::pairs::{self, Pairs};
-use super::restricting::{RestrictingKey, RestrictingKeys, might_begin_in, might_begin_in_braces};
+use super::Diagnostic;
+use super::fields::{RestrictingKey, entries, is_allowed_tools, is_tools};
+use super::restricting::{RestrictingKeys, might_begin_in, might_begin_in_braces};
 use super::text::lines;
-use super::{Diagnostic, plain};
 use crate::sys::limits;
+
+/// Pairs of a mapping, in the order written.
+type Pairs = Vec<(String, Value)>;
+
+/// The key that brings the pairs of another mapping.
+const MERGE: &str = "<<";
 
 /// What could be read of a frontmatter.
 #[derive(Debug, Default)]
 pub struct Mapping {
     /// Key to value, in the order written. Scalars that YAML reads as strings are strings.
     pub values: Map<String, Value>,
-    /// What had to be repaired.
-    pub diagnostic: Option<Diagnostic>,
-    /// What was contradictory.
-    pub contradiction: Option<Diagnostic>,
+    /// What had to be repaired, and what was contradictory.
+    pub diagnostics: Vec<Diagnostic>,
     /// The keys that are there but cannot be read with certainty. Their values are left out.
     pub unread: RestrictingKeys,
 }
@@ -31,25 +37,28 @@ pub fn read(yaml: &str) -> Mapping {
     let (pairs, diagnostic) = if let Some(reason) = over_limits(yaml) {
         let too_large = Diagnostic::FrontmatterTooLarge(reason);
         (by_key(yaml, false, &mut unread), Some(too_large))
-    } else if let Some(pairs) = plain::read(yaml).or_else(|| pairs::parse(yaml)) {
+    } else if let Some(pairs) = plain(yaml).or_else(|| parse(yaml)) {
         (pairs, None)
     } else {
         let pairs = by_key(yaml, true, &mut unread);
         (pairs, Some(Diagnostic::YamlRepaired))
     };
-    let (values, contradiction) = pairs::settled(pairs);
+    let (values, contradiction) = settled(pairs);
     Mapping {
         values,
-        diagnostic,
-        contradiction,
+        diagnostics: diagnostic.into_iter().chain(contradiction).collect(),
         unread,
     }
 }
 
-/// The pairs of the mapping, if the text is YAML within the limits.
-pub fn strict(yaml: &str) -> Option<Pairs> {
+/// Whether the text is a mapping in YAML within the limits.
+pub fn is_strict(yaml: &str) -> bool {
+    strict(yaml).is_some()
+}
+
+fn strict(yaml: &str) -> Option<Pairs> {
     let is_within = over_limits(yaml).is_none();
-    is_within.then(|| pairs::parse(yaml)).flatten()
+    is_within.then(|| parse(yaml)).flatten()
 }
 
 /// Why the text is too much for the YAML parser, whose time is quadratic in the nesting; `None` if
@@ -198,6 +207,173 @@ fn unquoted(text: &str) -> &str {
         .unwrap_or(text)
 }
 
+/// The pairs of the mapping, if all of `yaml` needs no YAML parser: one line of plain text for each key,
+/// as in two skills of five (docs/spec/skills.md#yaml). The YAML parser is many times slower; it gets
+/// whatever YAML might read differently.
+fn plain(yaml: &str) -> Option<Pairs> {
+    let mut pairs = Pairs::new();
+    for line in yaml.lines() {
+        let (key, value) = line.split_once(": ")?;
+        let value = value.trim_matches(' ');
+        if !is_plain_key(key) || !is_plain_text(value) {
+            return None;
+        }
+        pairs.push((key.to_owned(), Value::String(value.to_owned())));
+    }
+    (!pairs.is_empty()).then_some(pairs)
+}
+
+fn is_plain_key(key: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    // YAML requires a question mark before longer keys.
+    key.len() < 100 && key.bytes().all(is_letter) && is_plain_text(key)
+}
+
+/// Whether YAML reads all of `value` as a string.
+fn is_plain_text(value: &str) -> bool {
+    let mut before = ' ';
+    for c in value.chars() {
+        // These begin a comment or a mapping, or end a line.
+        if matches!((before, c), (' ', '#') | (':', ' ')) || !is_plain_char(c) {
+            return false;
+        }
+        before = c;
+    }
+    let other = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    value.starts_with(|c: char| c.is_ascii_alphabetic())
+        && before != ':'
+        && !other.iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+fn is_plain_char(c: char) -> bool {
+    matches!(c, ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}' | '\u{e000}'..='\u{fdcf}'
+        | '\u{10000}'..='\u{1ffff}')
+}
+
+/// The pairs of `yaml`; `None` if it is no mapping.
+fn parse(yaml: &str) -> Option<Pairs> {
+    let parser = serde_yaml::Deserializer::from_str(yaml);
+    let mut pairs: Pairs = parser.deserialize_any(TopLevel).ok()?;
+    for (key, value) in &mut pairs {
+        keep_version(yaml, key, value);
+    }
+    Some(pairs)
+}
+
+/// Replaces what YAML made of a version by what is written there: it reads `1.10` as the number 1.1.
+/// One that is written twice is none.
+fn keep_version(yaml: &str, key: &str, value: &mut Value) {
+    #[derive(serde::Deserialize)]
+    struct Version {
+        version: String,
+    }
+    #[derive(serde::Deserialize)]
+    struct Outer {
+        metadata: Version,
+    }
+    fn read<T: DeserializeOwned>(yaml: &str, version: impl Fn(T) -> String) -> Value {
+        serde_yaml::from_str(yaml).ok().map(version).into()
+    }
+    match (key, value) {
+        ("version", value) if value.is_number() => {
+            *value = read(yaml, |top: Version| top.version);
+        }
+        ("metadata", Value::Object(map)) => {
+            if let Some(value) = map.get_mut("version").filter(|value| value.is_number()) {
+                *value = read(yaml, |top: Outer| top.metadata.version);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// One value for each key: the last. Of the keys that restrict, also of merged ones, all count:
+/// every denial, whatever hides the skill, and different lists of allowed tools allow nothing, which
+/// the diagnostic says.
+fn settled(pairs: Pairs) -> (Map<String, Value>, Option<Diagnostic>) {
+    let mut values = Map::new();
+    let (mut allowed, mut tools) = (Vec::new(), Vec::new());
+    let list = |value: &Value| (!value.is_null()).then(|| entries(value));
+    let merged = pairs.iter().filter(|(key, _)| key == MERGE);
+    let merged: Pairs = merged
+        .flat_map(|(_, value)| restrictions_in(value))
+        .collect();
+    for (key, value) in pairs.into_iter().chain(merged) {
+        let earlier = values.get_mut(&key).map(Value::take);
+        let value = match (RestrictingKey::of(&key), earlier) {
+            (Some(RestrictingKey::DisallowedTools), Some(earlier)) => {
+                Value::Array(vec![earlier, value])
+            }
+            (Some(RestrictingKey::DisableModelInvocation), Some(earlier)) if earlier != value => {
+                Value::Bool(true)
+            }
+            _ => value,
+        };
+        if is_allowed_tools(&key) {
+            allowed.push(list(&value));
+        } else if is_tools(&key) {
+            tools.push(list(&value));
+        }
+        values.insert(key, value);
+    }
+    let lists = if allowed.is_empty() { tools } else { allowed };
+    if lists.windows(2).all(|pair| pair[0] == pair[1]) {
+        return (values, None);
+    }
+    values.retain(|key, _| !is_allowed_tools(key));
+    values.insert("allowed-tools".to_owned(), Value::Array(Vec::new()));
+    (values, Some(Diagnostic::AllowedToolsTwice))
+}
+
+/// The keys that restrict in a merged value. One that is no mapping could not be followed, so it
+/// allows nothing, denies all and hides the skill.
+fn restrictions_in(merged: &Value) -> Pairs {
+    match merged {
+        Value::Null => Pairs::new(),
+        Value::Array(items) => items.iter().flat_map(restrictions_in).collect(),
+        Value::Object(map) => {
+            let lists = map.iter().flat_map(|(key, value)| match key.as_str() {
+                MERGE => restrictions_in(value),
+                key if is_tools(key) || RestrictingKey::of(key).is_some() => {
+                    vec![(key.to_owned(), value.clone())]
+                }
+                _ => Pairs::new(),
+            });
+            lists.collect()
+        }
+        _ => vec![
+            ("allowed-tools".to_owned(), Value::Array(Vec::new())),
+            ("disallowed-tools".to_owned(), MERGE.into()),
+            ("disable-model-invocation".to_owned(), true.into()),
+        ],
+    }
+}
+
+struct TopLevel;
+
+impl<'de> Visitor<'de> for TopLevel {
+    type Value = Pairs;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a mapping")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Pairs, M::Error> {
+        let mut pairs = Pairs::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let value = if is_tools(&key) || RestrictingKey::of(&key).is_some() || key == MERGE {
+                // Refuses a mapping that has a key twice.
+                let value: serde_yaml::Value = map.next_value()?;
+                serde_json::to_value(value).map_err(Error::custom)?
+            } else {
+                map.next_value()?
+            };
+            pairs.push((key, value));
+        }
+        Ok(pairs)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,7 +412,7 @@ mod tests {
         assert_eq!(mapping.values["name"], "x");
         assert_eq!(mapping.values["description"], "d");
         assert_eq!(mapping.values["argument-hint"], "[a] [b]");
-        assert_eq!(mapping.diagnostic, Some(Diagnostic::YamlRepaired));
+        assert_eq!(mapping.diagnostics, [Diagnostic::YamlRepaired]);
     }
 
     #[test]
@@ -257,7 +433,31 @@ mod tests {
             ),
             (&json!("b"), &json!("2"))
         );
-        assert_eq!(mapping.diagnostic, None);
+        assert_eq!(mapping.diagnostics, []);
+    }
+
+    #[test]
+    fn a_list_with_a_key_twice_is_not_certain() {
+        for (yaml, key) in [
+            (
+                "disallowed-tools: {Bash: rm, Bash: ls}",
+                RestrictingKey::DisallowedTools,
+            ),
+            (
+                "allowed-tools: {Bash: rm, Bash: ls}",
+                RestrictingKey::AllowedTools,
+            ),
+            (
+                "x: &a {disallowed-tools: {a: b, a: c}}\n<<: *a",
+                RestrictingKey::DisallowedTools,
+            ),
+            (
+                "b: &b {allowed-tools: Bash, allowed-tools: Read}\n<<: *b",
+                RestrictingKey::AllowedTools,
+            ),
+        ] {
+            assert!(read(yaml).unread.contains(&key), "{yaml}");
+        }
     }
 
     #[test]
@@ -316,6 +516,84 @@ mod tests {
         #[test]
         fn any_text_is_read(yaml in "([a-z]{1,3}: |\\n|- |\\[|\\]|\\{|\\}|\"|'|&a |\\*a|>|\\||\t|  |é){0,40}") {
             read(&yaml);
+        }
+    }
+
+    #[test]
+    fn plain_lines_are_read() {
+        let yaml = "name: pdf\ndescription:  Fills forms (e.g. a-b), {x}, [y]: none # \r\n";
+        assert_eq!(plain(yaml), None);
+        let yaml = "name: pdf\r\ndescription:  Fills “forms”; a:b, it's {x} [y]#1 \nallowed-tools: Read Bash(git:*)";
+        let values = plain(yaml).unwrap();
+        assert_eq!(values[1].1, "Fills “forms”; a:b, it's {x} [y]#1");
+        assert_eq!(Some(values), parse(yaml));
+    }
+
+    fn piece() -> impl Strategy<Value = String> {
+        let odd = [
+            ": ", ":", " #", "#", "-", "- ", "? ", "|", ">", "'", "\"", "&a", "*a", "!t", "%", "@",
+            "`", "[", "]", "{", "}", ",", "\t", "\r", "\n", "\n  ", "\u{85}", "\u{2028}",
+            "\u{feff}", "\0", "\u{7f}", "---", "...", "<<", "=", "~", ".inf", "0x1", "1e3", "1.",
+            "é", "技", "😀",
+        ];
+        let words = ["true", "False", "NULL", "inf", "nan", "e1", "pdf", "name"];
+        prop_oneof![
+            prop::sample::select(odd.to_vec()).prop_map(str::to_owned),
+            prop::sample::select(words.to_vec()).prop_map(str::to_owned),
+            "[a-zA-Z0-9]{1,3}",
+            Just(" ".to_owned()),
+            any::<char>().prop_map(String::from),
+        ]
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        prop::collection::vec(piece(), 0..6).prop_map(|pieces| pieces.concat())
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        let key = prop_oneof![Just("name".to_owned()), "[a-z][a-z-]{0,5}", text()];
+        (key, text()).prop_map(|(key, value)| format!("{key}: {value}"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
+        #[test]
+        fn what_is_read_is_what_yaml_says(lines in prop::collection::vec(line(), 1..4)) {
+            let yaml = lines.join("\n");
+            if let Some(values) = plain(&yaml) {
+                prop_assert_eq!(Some(values), parse(&yaml), "{:?}", yaml);
+            }
+        }
+    }
+
+    #[test]
+    fn a_version_is_what_is_written() {
+        let version = |yaml: &str| crate::skill::Fields(read(yaml).values).version();
+        for (fields, expected) in [
+            ("version: 1.10", Some("1.10")),
+            ("version: 1.10 # new", Some("1.10")),
+            ("\"version\": 2", Some("2")),
+            ("version: '1.10'", Some("1.10")),
+            ("version: 1e9", Some("1e9")),
+            ("version: 0x10", Some("0x10")),
+            ("version: 1.2.3", Some("1.2.3")),
+            ("metadata:\n  version: 1.10", Some("1.10")),
+            (
+                "metadata:\n  a: {version: 3}\n  version: 1.10\nlicense: x",
+                Some("1.10"),
+            ),
+            (
+                "metadata:\n  a:\n    version: 3\n  version: 1.10",
+                Some("1.10"),
+            ),
+            ("metadata: {version: 1.10, a: b}", Some("1.10")),
+            ("metadata: {a: b, version: 1.10}", Some("1.10")),
+            ("version: [1.2]", None),
+            ("version: {a: 1}", None),
+            ("version: 1.2\nversion: 9.9", None),
+            ("metadata:\n  version: 1.2\n  version: 9.9", None),
+        ] {
+            assert_eq!(version(fields).as_deref(), expected, "{fields}");
         }
     }
 }

@@ -3,9 +3,7 @@
 //! sessions or other skills. Open `load.rs` first.
 
 mod arguments;
-mod as_written;
 mod body;
-mod cached;
 mod diagnostic;
 mod diff;
 pub mod directories;
@@ -13,14 +11,9 @@ mod fields;
 mod frontmatter;
 mod hooks;
 mod known;
-mod level;
 mod load;
 mod mapping;
 mod name;
-mod near_miss;
-mod pairs;
-mod plain;
-mod properties;
 mod rank;
 mod render;
 mod resources;
@@ -28,26 +21,23 @@ mod restricting;
 pub mod rules;
 mod runner;
 mod text;
-mod tokens;
-mod wishes;
 
 pub use arguments::Arguments;
 pub use body::commands_run;
 pub use diagnostic::Diagnostic;
 pub use diff::unified_diff;
-pub use fields::{Fields, ToolList, folds_to, is_allowed_tools, is_text, is_tools, written};
+pub use fields::{
+    Fields, SkillScope, flag, folds_to, is_allowed_tools, is_text, is_tools, written,
+};
 pub use frontmatter::{Split, split as split_frontmatter};
 pub use hooks::Hooks;
-pub use known::{FIELDS, Form, Known};
-pub use level::{Level, Severity};
+pub use known::{FIELDS, Form, Known, near_miss_of};
 pub use load::{Skill, find_skill_file, read_skill_file, skill_digest, text_link, unreadable};
 pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;
-pub use near_miss::near_miss_of;
 pub use rank::{Searchable, rank};
 pub use render::{Activation, Wrapper, guarded};
 pub use resources::{Listing, Resource, SkillPath, normal};
+pub use rules::{Level, Severity};
 pub use runner::{Candidates, PYTHON, Runner, Shebang, has_bit};
-pub use text::{brief, one_line, shown_name, visible};
-pub use tokens::{shown as shown_tokens, tokens};
-pub use wishes::{SkillScope, flag};
+pub use text::{brief, one_line, shown_name, shown_tokens, tokens, visible};

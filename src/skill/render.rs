@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::body::injected_commands;
-use super::tokens::{shown, tokens};
+use super::text::{shown_tokens, tokens};
 use super::{Arguments, Diagnostic, Listing, Skill};
 use crate::sys::limits;
 use crate::sys::text::counted;
@@ -73,7 +73,7 @@ impl<'a> Activation<'a> {
             text,
             "\n\nSkill directory: {dir}\nPaths in this skill are relative to that directory.\n\
              The instructions above are approx. {} tokens.\n",
-            shown(tokens(&self.body)),
+            shown_tokens(tokens(&self.body)),
         );
         if injected_commands(&self.body) > 0 {
             text.push_str(

@@ -3,72 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-
-use super::Fields;
-use super::fields::{folds_to, is_allowed_tools, is_disallowed_tools};
+use super::fields::RestrictingKey;
 use super::text::lines;
-
-/// A key that restricts what a skill may do, or who may call it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RestrictingKey {
-    /// `allowed-tools`.
-    AllowedTools,
-    /// `disallowed-tools`.
-    DisallowedTools,
-    /// `disable-model-invocation`.
-    DisableModelInvocation,
-}
 
 /// Some of these keys.
 pub type RestrictingKeys = BTreeSet<RestrictingKey>;
-
-impl RestrictingKey {
-    /// All of them.
-    pub const ALL: [Self; 3] = [
-        Self::AllowedTools,
-        Self::DisallowedTools,
-        Self::DisableModelInvocation,
-    ];
-
-    /// The key that is written so, in any spelling.
-    pub fn of(key: &str) -> Option<Self> {
-        let is_it = |one: &Self| match one {
-            Self::AllowedTools => is_allowed_tools(key),
-            Self::DisallowedTools => is_disallowed_tools(key),
-            Self::DisableModelInvocation => {
-                let folded = ["disablemodelinvocation", "disablemodelinvokation"];
-                folded.iter().any(|folded| folds_to(key, folded))
-            }
-        };
-        Self::ALL.into_iter().find(is_it)
-    }
-
-    /// The key as the documentation spells it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AllowedTools => "allowed-tools",
-            Self::DisallowedTools => "disallowed-tools",
-            Self::DisableModelInvocation => "disable-model-invocation",
-        }
-    }
-
-    /// Whether one of the fields is this key and has a value.
-    pub fn is_set(self, fields: &Fields) -> bool {
-        let mut set = fields.keys().zip(fields.values());
-        set.any(|(key, value)| Self::of(key) == Some(self) && !value.is_null())
-    }
-
-    /// Restricts a skill whose key cannot be read: to what is always allowed, or to people.
-    pub fn restrict(self, fields: &mut Fields) {
-        let (key, value): (Self, Value) = match self {
-            Self::AllowedTools | Self::DisallowedTools => (Self::AllowedTools, json!([])),
-            Self::DisableModelInvocation => (self, json!(true)),
-        };
-        let is_it = |other: &str| Self::of(other) == Some(key);
-        fields.replace(is_it, key.as_str(), value);
-    }
-}
 
 /// The keys that might begin on a line of broken YAML, whatever surrounds them there.
 pub fn might_begin_in(text: &str) -> RestrictingKeys {

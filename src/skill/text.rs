@@ -1,4 +1,5 @@
-//! Makes untrusted text safe to show on one line, to a model or on a terminal.
+//! Makes untrusted text safe to show on one line, to a model or on a terminal, and says what it costs a
+//! model.
 
 pub use crate::sys::visible;
 
@@ -67,6 +68,25 @@ pub(super) fn shows_something(text: &str) -> bool {
         .any(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(c))
 }
 
+/// What a text costs a model, whose tokenizer is not known here: a quarter of the bytes (docs/spec/skills.md#files). Letters outside ASCII take more bytes, but a
+/// token also contains fewer of them.
+pub fn tokens(text: &str) -> usize {
+    text.len().div_ceil(4)
+}
+
+/// A number of tokens for people and models: `1,350`.
+pub fn shown_tokens(tokens: usize) -> String {
+    let digits = tokens.to_string();
+    let mut shown = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +102,24 @@ mod tests {
             ("👩\u{200d}💻 •\u{200d}", "👩\u{200d}💻 •"),
         ] {
             assert_eq!(one_line(text), line, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_about_four_bytes() {
+        assert_eq!((tokens(""), tokens("a"), tokens("abcde")), (0, 1, 2));
+        assert_eq!(tokens("技能"), 2);
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (tokens, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1350, "1,350"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(shown_tokens(tokens), text);
         }
     }
 }

@@ -237,10 +237,7 @@ fn what_real_skills_document_reaches_no_protected_place() {
         let Ok(skill) = agent_skills::skill::Skill::load(&dir) else {
             continue;
         };
-        let list = match skill.fields.allowed_tools() {
-            agent_skills::skill::ToolList::Listed(list) => Some(list),
-            _ => None,
-        };
+        let list = skill.fields.allowed_tools();
         let source = agent_skills::author::Source::read(skill);
         let is_program = |name: &str| name.chars().all(|c| c.is_ascii_lowercase());
         for one in agent_skills::author::documented(&source, &is_program) {

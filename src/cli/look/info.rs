@@ -198,7 +198,7 @@ fn of_fields(skill: &Skill, lines: &mut Lines) -> Map<String, Value> {
          user-invocable disable-model-invocation",
     );
     let mut fields = Map::new();
-    for (key, value) in skill.fields.keys().zip(skill.fields.values()) {
+    for (key, value) in &skill.fields.0 {
         let known = Known::of(key).filter(|known| !OWN_LINE.has(known.key));
         let Some(known) = known.filter(|_| !value.is_null()) else {
             continue;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::skill::{Fields, Skill, ToolList};
+use crate::skill::{Fields, Skill};
 
 /// What a skill's frontmatter decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -74,10 +74,7 @@ impl Powers {
             found.filter_map(|(key, of)| Some((key, of?))).collect()
         };
         Self {
-            allowed_tools: match fields.allowed_tools() {
-                ToolList::Listed(entries) => Some(entries),
-                ToolList::Absent | ToolList::Null => None,
-            },
+            allowed_tools: fields.allowed_tools(),
             disallowed_tools: fields.disallowed_tools(),
             is_unclear: fields.tools_are_ambiguous(),
             limits: read(&LIMITS),

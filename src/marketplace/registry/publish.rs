@@ -12,7 +12,7 @@ use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, Want, forms};
 use crate::marketplace::registry::client::{PUSH, refusal};
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
 use crate::marketplace::{Market, Signed};
-use crate::skill::{Skill, ToolList, visible};
+use crate::skill::{Skill, visible};
 
 /// What an answer to an upload may have, in bytes.
 const ANSWER: u64 = 1024 * 1024;
@@ -115,7 +115,7 @@ impl Artifact {
                 config[field] = text.into();
             }
         }
-        if let ToolList::Listed(tools) = fields.allowed_tools() {
+        if let Some(tools) = fields.allowed_tools() {
             config["allowedTools"] = tools.into();
         }
         if let Some(metadata) = fields.value("metadata").filter(|value| value.is_object()) {

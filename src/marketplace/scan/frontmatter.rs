@@ -3,7 +3,7 @@
 use super::Severity::{Block, High, Note, Warn};
 use super::finding::{Finding, Kind};
 use super::text::{self, has_mixed_word};
-use crate::skill::{Skill, ToolList};
+use crate::skill::Skill;
 
 const NAME: Kind = (
     Block,
@@ -45,7 +45,7 @@ pub fn inspect(skill: &Skill, file: &str) -> Vec<Finding> {
     let is_shell = |entry: &String| {
         entry.contains("Bash(*)") || entry.split([' ', ',']).any(|word| word == "Bash")
     };
-    if let ToolList::Listed(entries) = fields.allowed_tools()
+    if let Some(entries) = fields.allowed_tools()
         && entries.iter().any(is_shell)
     {
         say(SHELL, "", "");

@@ -11,7 +11,7 @@ use crate::proposal::{
     Change, Proposal, ProposalId, Proposals, apply_diff, home_of, proposal_event,
 };
 use crate::protocol::{CreateSkill, ProposeSkillUpdate};
-use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
+use crate::skill::{Level, Skill, SkillName, one_line};
 use crate::sys::text::quoted;
 use crate::sys::{Moment, limits};
 
@@ -134,10 +134,9 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     if let Some(odd) = found.find(|odd| odd.level() > Level::Note) {
         return Err(wrong(&odd.to_string()));
     }
-    let listed = tools.map_or(ToolList::Absent, ToolList::Listed);
     let is_as_meant = skill.name == *name
         && skill.description == Some(description)
-        && skill.fields.allowed_tools() == listed;
+        && skill.fields.allowed_tools() == tools;
     if !is_as_meant {
         return Err(wrong("its fields would not be read as given"));
     }

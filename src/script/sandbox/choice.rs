@@ -83,7 +83,7 @@ mod tests {
 
     fn tightened(chosen: &Confinement, execution: &Value) -> Confinement {
         let fields = json!({ "execution": execution });
-        let fields = Fields::from(fields.as_object().unwrap().clone());
+        let fields = Fields(fields.as_object().unwrap().clone());
         chosen.clone().tightened_by(&fields)
     }
 

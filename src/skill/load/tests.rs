@@ -1,5 +1,4 @@
 use super::*;
-use crate::skill::ToolList;
 use crate::sys::dir::swapping::while_swapped;
 use std::fs;
 
@@ -81,10 +80,7 @@ fn a_missing_description_is_reported_and_not_offered() {
 fn an_unquoted_colon_does_not_drop_the_restriction() {
     let skill = loaded("---\nname: x\ndescription: Use when: y\nallowed-tools: Read\n---\n");
     assert_eq!(skill.description.as_deref(), Some("Use when: y"));
-    assert_eq!(
-        skill.fields.allowed_tools(),
-        ToolList::Listed(vec!["Read".to_owned()])
-    );
+    assert_eq!(skill.fields.allowed_tools(), Some(vec!["Read".to_owned()]));
 }
 
 #[test]
@@ -179,4 +175,53 @@ fn no_instructions_are_read_outside_while_links_are_swapped_in() {
         }
         plain.is_ok() || linked.is_ok()
     });
+}
+
+fn with_fields(file: &str, yaml: &str) -> Skill {
+    let dir = Path::new("/skills/x");
+    let text = format!("---\nname: x\ndescription: d\n{yaml}\n---\n!`id`\n");
+    Skill::parse(dir, dir.join(file), text.as_bytes()).unwrap()
+}
+
+#[test]
+fn what_can_be_cached_comes_back_as_it_was() {
+    for yaml in [
+        "",
+        "license: \"\\u202e \\0 \\U0001F600\"",
+        "metadata: {a: 1, b: -2, c: [true, null, {d: ''}], e: 18446744073709551615}",
+        "allowed-tools:\nhooks: {pre: a.sh, Stop: x}",
+        "when: 2026-01-02\nname: Y Y",
+        "a: b: c\nallowed-tools: Read",
+    ] {
+        let skill = with_fields(FILE, yaml);
+        assert!(skill.can_be_cached(), "{yaml}");
+        let again = Skill::from_cached(&skill.dir, &skill.to_cached());
+        assert_eq!(again, Some(skill), "{yaml}");
+    }
+}
+
+#[test]
+fn fractions_and_files_of_another_name_are_read_again() {
+    assert!(!with_fields(FILE, "metadata: {a: [0.1]}").can_be_cached());
+    assert!(!with_fields("skill.md", "").can_be_cached());
+}
+
+#[test]
+fn what_is_not_set_is_left_out() {
+    let properties = |text: &str| {
+        let dir = std::path::Path::new("/x/pdf");
+        let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes());
+        skill.unwrap().properties()
+    };
+    assert_eq!(
+        properties("---\nname: pdf\ndescription: ' d '\nlicense:\nextra: 1\n---\nbody"),
+        json!({"name": "pdf", "description": "d"})
+    );
+    assert_eq!(
+        properties(
+            "---\nname: pdf\ndescription: d\nlicense: MIT\nallowed-tools: Read\nmetadata:\n  a: b\n---\n"
+        ),
+        json!({"name": "pdf", "description": "d", "license": "MIT", "allowed-tools": "Read",
+            "metadata": {"a": "b"}})
+    );
 }
