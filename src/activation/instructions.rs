@@ -1,19 +1,20 @@
 //! The text that the model gets on activation, also for an author's preview.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::json;
 
 use crate::activation::enforcement::added_entries;
-use crate::activation::fork::hand_over;
+use crate::activation::fork;
 use crate::activation::required::required_line;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::host::{Protocol, mentions, ours};
+use crate::host::{Protocol, mentions, ours, tools};
 use crate::permission::{Enforce, Restriction};
 use crate::policy::CONFIGURATION;
 use crate::session::snapshot;
-use crate::skill::{self, Activation, Runner, Skill, Wrapper};
+use crate::skill::{self, Resource, Runner, Skill, guarded, wrapped};
 use crate::sys::limits;
 
 /// A skill's instructions as handed over.
@@ -27,8 +28,8 @@ pub struct Instructions<'a> {
     pub arguments: Option<&'a str>,
     /// Additional notes.
     pub more: Vec<String>,
-    /// The markup around them.
-    pub wrapper: Wrapper,
+    /// The element around them: [`skill::SKILL_CONTENT`] or [`skill::SKILL`].
+    pub wrapper: &'static str,
 }
 
 impl Instructions<'_> {
@@ -37,13 +38,19 @@ impl Instructions<'_> {
     /// # Errors
     /// If they cannot be read.
     pub fn text(self, facts: &Facts) -> Result<String> {
-        let mut activation = read(self.skill, self.arguments)?;
-        let mut notes = notes(facts.run.protocol, &activation, self.reference);
+        let (body, files) = read(self.skill)?;
+        let mut notes = notes(
+            facts.run.protocol,
+            self.skill,
+            &body,
+            &files,
+            self.reference,
+        );
         notes.extend(permitted_line(facts, self.skill));
-        notes.extend(long_line(&activation.body));
+        notes.extend(long_line(&body));
         notes.extend(self.more);
-        activation.notes = notes;
-        Ok(activation.render_in(self.wrapper))
+        let text = skill::rendered(self.skill, &body, &files, self.arguments, &notes);
+        Ok(wrapped(self.wrapper, self.skill.name.as_str(), &text))
     }
 
     /// The instructions with the skills that have to be loaded first, unless the model was handed
@@ -61,12 +68,41 @@ impl Instructions<'_> {
     }
 }
 
-/// The text that tells the model to run a skill in a sub-agent.
+/// The text that tells the model to run a skill in a sub-agent, in place of the instructions. Other
+/// tools find the skill by `reference`.
 ///
 /// # Errors
 /// If its instructions cannot be read.
 pub fn handed_over(skill: &Skill, reference: &str, arguments: Option<&str>) -> Result<String> {
-    Ok(hand_over(&read(skill, arguments)?, reference))
+    let (body, files) = read(skill)?;
+    let given = arguments.filter(|text| !text.trim().is_empty());
+    let input = match given {
+        Some(_) => "",
+        None => ", adding what the user wants as `input`",
+    };
+    let mut text = format!(
+        "<skill_content name=\"{}\">\nThis skill runs in a sub-agent (`context: fork`): its \
+         instructions are not for you. Call `{}` with exactly these arguments{input}, then continue \
+         with its answer.\n\n",
+        skill.name,
+        tools::SUB_AGENT,
+    );
+    let call = fork::call(skill, &skill::filled_in(skill, &body, arguments), given);
+    text.push_str(&guarded(&call.to_string()));
+    text.push('\n');
+    if let Some(file) = files.first() {
+        let read = guarded(&to_read(reference, &file.path.to_string_lossy()));
+        let _ = writeln!(
+            text,
+            "\nThe sub-agent has no tools. Put what it needs from the skill's files into `input`, \
+             such as the result of {read}.",
+        );
+    }
+    if skill.fields.text("agent").is_some() {
+        text.push_str("\nIts `agent` belongs to another client and is ignored here.\n");
+    }
+    text.push_str("</skill_content>");
+    Ok(text)
 }
 
 /// What the model may use while the skill is active; `None` if that is not enforced.
@@ -86,20 +122,20 @@ fn permitted_line(facts: &Facts, skill: &Skill) -> Option<String> {
 }
 
 /// A skill's body and files.
-fn read<'a>(skill: &'a Skill, arguments: Option<&'a str>) -> Result<Activation<'a>> {
-    let read = Activation::read(skill, arguments);
-    read.map_err(|why| Error::new(why.to_string()))
+fn read(skill: &Skill) -> Result<(String, Vec<Resource>)> {
+    let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
+    Ok((body, Resource::all(&skill.dir)))
 }
 
 /// The note that replaces instructions which are in the conversation already.
-fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
+fn still_active(skill: &Skill, wrapper: &str) -> String {
     let name = skill.name.as_str();
     let text = format!(
         "This skill is already active and unchanged: follow its instructions in this conversation. \
          If they are no longer there: {}",
         to_read(name, "SKILL.md")
     );
-    wrapper.around(name, &text)
+    wrapped(wrapper, name, &text)
 }
 
 /// The call that reads a file of a skill.
@@ -119,10 +155,19 @@ fn long_line(body: &str) -> Option<String> {
     })
 }
 
-fn notes(protocol: Option<Protocol>, wanted: &Activation, name: &str) -> Vec<String> {
+fn notes(
+    protocol: Option<Protocol>,
+    skill: &Skill,
+    body: &str,
+    files: &[Resource],
+    name: &str,
+) -> Vec<String> {
     let mut notes = Vec::new();
-    let is_script = |path: &Path| Runner::is_meant_at(&wanted.skill.dir.join(path));
-    let files = || wanted.listing.resources.iter().map(|file| &file.path);
+    let is_script = |path: &Path| Runner::is_meant_at(&skill.dir.join(path));
+    let files = || {
+        let listed = files.iter().take(limits::LISTED_RESOURCES);
+        listed.map(|file| &file.path)
+    };
     // What tests the skill, or is copied from it, is no example.
     let aside = ["tests", "test", "templates", "template"];
     let files = || files().filter(|path| !aside.iter().any(|dir| path.starts_with(dir)));
@@ -136,6 +181,6 @@ fn notes(protocol: Option<Protocol>, wanted: &Activation, name: &str) -> Vec<Str
         notes.push(format!("To run one of its scripts: {tool} {call}"));
     }
     let older = protocol == Some(Protocol::Environment);
-    notes.extend(mentions::mapping_line(&wanted.body, older));
+    notes.extend(mentions::mapping_line(body, older));
     notes
 }

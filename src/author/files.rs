@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::finding::Finding;
 use crate::error::reason;
-use crate::skill::Listing;
+use crate::skill::Resource;
 use crate::sys::{files, limits};
 
 /// Extensions of programs whose interpreters no skill runner knows.
@@ -102,8 +102,7 @@ impl Walk<'_> {
 /// Files that appear to be scripts. The room that runs scripts decides whether their interpreter is
 /// known.
 pub fn programs(dir: &Path) -> Vec<PathBuf> {
-    let listing = Listing::read(dir, limits::WALKED_FILES);
-    let paths = listing.resources.into_iter().map(|resource| resource.path);
+    let paths = Resource::all(dir).into_iter().map(|resource| resource.path);
     paths.filter(|path| is_program(dir, path)).collect()
 }
 

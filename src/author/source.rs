@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::skill::{Listing, Skill, find_skill_file, folds_to, split_frontmatter, unreadable};
+use crate::skill::{Resource, Skill, find_skill_file, folds_to, split_frontmatter, unreadable};
 use crate::sys::{EntryKind, files, limits};
 
 /// Directories without skills of the user's own.
@@ -83,8 +83,7 @@ impl Source {
 /// The skill's other Markdown files, with their texts: by path in the skill, as many as are read.
 pub fn other_texts(dir: &Path) -> impl Iterator<Item = (PathBuf, String)> {
     let mut left = limits::INSTALL_BYTES;
-    let all = Listing::read(dir, limits::WALKED_FILES).resources;
-    all.into_iter().filter_map(move |resource| {
+    Resource::all(dir).into_iter().filter_map(move |resource| {
         let extension = resource.path.extension()?;
         if !extension.eq_ignore_ascii_case("md") {
             return None;

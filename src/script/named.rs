@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use crate::skill::Listing;
+use crate::skill::Resource;
 use crate::sys::variables::matches_any;
-use crate::sys::{Dir, EntryPath, limits};
+use crate::sys::{Dir, EntryPath};
 
 /// Names that any script may be given.
 const OF_OUTPUT: &str =
@@ -23,8 +23,9 @@ pub fn first_unnamed<'n>(dir: &Path, names: impl Iterator<Item = &'n str>) -> Op
     let Ok(root) = dir.canonicalize().and_then(|dir| Dir::anchor(&dir)) else {
         return unnamed.first().copied();
     };
-    let files = Listing::read(dir, limits::WALKED_FILES).resources;
-    let files = files.into_iter().filter(|file| file.size <= LONGEST_FILE);
+    let files = Resource::all(dir)
+        .into_iter()
+        .filter(|file| file.size <= LONGEST_FILE);
     let paths = files.map(|file| (file.path, file.size));
     let mut read = 0;
     for (path, size) in [("SKILL.md".into(), LONGEST_FILE)].into_iter().chain(paths) {

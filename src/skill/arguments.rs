@@ -62,11 +62,6 @@ impl Arguments {
         filled + &body[done..]
     }
 
-    /// Whether the body has placeholders for arguments that were not given.
-    pub fn are_missing(&self, body: &str) -> bool {
-        self.whole.is_empty() && body.contains("$ARGUMENTS")
-    }
-
     /// The value and the length of the placeholder with which `text`, what follows a `$`, begins.
     fn placeholder(&self, before: &str, text: &str, in_awk: bool) -> Option<(&str, usize)> {
         let of_name = |c: char| c.is_alphanumeric() || c == '_';

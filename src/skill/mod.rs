@@ -22,7 +22,6 @@ pub mod rules;
 mod runner;
 mod text;
 
-pub use arguments::Arguments;
 pub use body::commands_run;
 pub use diagnostic::Diagnostic;
 pub use diff::unified_diff;
@@ -36,8 +35,8 @@ pub use load::{Skill, find_skill_file, read_skill_file, skill_digest, text_link,
 pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;
 pub use rank::{Searchable, rank};
-pub use render::{Activation, Wrapper, guarded};
-pub use resources::{Listing, Resource, SkillPath, normal};
+pub use render::{SKILL, SKILL_CONTENT, filled_in, guarded, rendered, wrapped};
+pub use resources::{Resource, SkillPath, normal};
 pub use rules::{Level, Severity};
 pub use runner::{Candidates, PYTHON, Runner, Shebang, has_bit};
 pub use text::{brief, one_line, shown_name, shown_tokens, tokens, visible};

@@ -4,131 +4,88 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use super::Skill;
+use super::arguments::Arguments;
 use super::body::injected_commands;
+use super::resources::Resource;
 use super::text::{shown_tokens, tokens};
-use super::{Arguments, Diagnostic, Listing, Skill};
 use crate::sys::limits;
 use crate::sys::text::counted;
 
-/// An activation to be rendered.
-#[derive(Debug)]
-pub struct Activation<'a> {
-    /// The skill.
-    pub skill: &'a Skill,
-    /// Its instructions.
-    pub body: String,
-    /// Its bundled files.
-    pub listing: Listing,
-    /// What the caller passed as `arguments`; blank counts as absent.
-    pub arguments: Option<&'a str>,
-    /// Lines that say how to go on with this skill on this host.
-    pub notes: Vec<String>,
+/// The element around the answer of a skill's own tool (docs/spec/skills.md#bodies).
+pub const SKILL_CONTENT: &str = "skill_content";
+/// The element around one of several skills in `<active_skills>`.
+pub const SKILL: &str = "skill";
+
+/// The text in this element. Nothing in guarded text can close it.
+pub fn wrapped(tag: &str, name: &str, text: &str) -> String {
+    format!("<{tag} name=\"{name}\">\n{text}\n</{tag}>")
 }
 
-/// The element around instructions. Nothing inside can close it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrapper {
-    /// The answer of a skill's own tool (docs/spec/skills.md#bodies).
-    SkillContent,
-    /// One of several skills in `<active_skills>`.
-    Skill,
-}
-
-impl Wrapper {
-    /// Wraps `text`, with closing tags in it escaped.
-    pub fn around(self, name: &str, text: &str) -> String {
-        let tag = match self {
-            Self::SkillContent => "skill_content",
-            Self::Skill => "skill",
-        };
-        format!("<{tag} name=\"{name}\">\n{text}\n</{tag}>")
-    }
-}
-
-impl<'a> Activation<'a> {
-    /// The activation of a skill as it is now, without notes.
-    ///
-    /// # Errors
-    /// If its instructions cannot be read.
-    pub fn read(skill: &'a Skill, arguments: Option<&'a str>) -> Result<Self, Diagnostic> {
-        Ok(Self {
-            body: skill.body()?,
-            listing: Listing::read(&skill.dir, limits::LISTED_RESOURCES),
-            skill,
-            arguments,
-            notes: Vec::new(),
-        })
-    }
-
-    /// The instructions in their wrapper.
-    pub fn render_in(&self, wrapper: Wrapper) -> String {
-        let inside = self.inside();
-        wrapper.around(self.skill.name.as_str(), inside.trim_end_matches('\n'))
-    }
-
-    fn inside(&self) -> String {
-        let dir = self.skill.dir.display().to_string();
-        let mut text = guarded(&self.instructions());
-        let _ = write!(
-            text,
-            "\n\nSkill directory: {dir}\nPaths in this skill are relative to that directory.\n\
-             The instructions above are approx. {} tokens.\n",
-            shown_tokens(tokens(&self.body)),
+/// What the model reads of a skill with this body and these files: `notes` say how to go on with it on
+/// this host. Blank arguments count as absent.
+pub fn rendered(
+    skill: &Skill,
+    body: &str,
+    files: &[Resource],
+    arguments: Option<&str>,
+    notes: &[String],
+) -> String {
+    let arguments = arguments.filter(|text| !text.trim().is_empty());
+    let mut text = guarded(&filled_in(skill, body, arguments));
+    let _ = write!(
+        text,
+        "\n\nSkill directory: {}\nPaths in this skill are relative to that directory.\n\
+         The instructions above are approx. {} tokens.\n",
+        skill.dir.display(),
+        shown_tokens(tokens(body)),
+    );
+    if injected_commands(body) > 0 {
+        text.push_str(
+            "Commands written as !`…` were not run. If you need their output, run them \
+             yourself, if allowed.\n",
         );
-        if injected_commands(&self.body) > 0 {
-            text.push_str(
-                "Commands written as !`…` were not run. If you need their output, run them \
-                 yourself, if allowed.\n",
-            );
-        }
-        if self.given().are_missing(&self.body) {
-            text.push_str(
-                "No arguments were given: $ARGUMENTS stands for what the user asked for.\n",
-            );
-        }
-        self.resources(&mut text);
-        if let Some(arguments) = self.arguments.filter(|text| !text.trim().is_empty()) {
-            let _ = write!(text, "\n## Arguments\n\n{}\n", guarded(arguments));
-        }
-        if !self.notes.is_empty() {
-            let _ = write!(text, "\n{}\n", guarded(&self.notes.join("\n")));
-        }
-        text
     }
-
-    /// The body with the skill's directory and the arguments substituted.
-    pub fn instructions(&self) -> String {
-        let body = place(&self.body, &self.skill.dir.display().to_string());
-        self.given().fill(&body)
+    if arguments.is_none() && body.contains("$ARGUMENTS") {
+        text.push_str("No arguments were given: $ARGUMENTS stands for what the user asked for.\n");
     }
-
-    fn given(&self) -> Arguments {
-        Arguments::new(self.arguments.unwrap_or_default(), &self.skill.fields)
+    resources(&mut text, files);
+    if let Some(arguments) = arguments {
+        let _ = write!(text, "\n## Arguments\n\n{}\n", guarded(arguments));
     }
+    if !notes.is_empty() {
+        let _ = write!(text, "\n{}\n", guarded(&notes.join("\n")));
+    }
+    text.truncate(text.trim_end_matches('\n').len());
+    text
+}
 
-    fn resources(&self, text: &mut String) {
-        if self.listing.total == 0 {
-            return;
-        }
-        text.push_str("<skill_resources>\n");
-        // Tests are for its author.
-        let resources = self.listing.resources.iter();
-        let shown: Vec<_> = resources
-            .filter(|it| !it.path.starts_with("tests"))
-            .collect();
-        for resource in &shown {
-            let path = escape(&resource.path);
-            let _ = writeln!(text, "<file size=\"{}\">{path}</file>", size(resource.size));
-        }
-        text.push_str("</skill_resources>\n");
-        let more = self.listing.total - shown.len();
-        if more > 0 {
-            let _ = writeln!(
-                text,
-                "{} in the skill directory not listed.",
-                counted(more, "more file is", "more files are")
-            );
-        }
+/// The body with the skill's directory and the arguments substituted.
+pub fn filled_in(skill: &Skill, body: &str, arguments: Option<&str>) -> String {
+    let body = place(body, &skill.dir.display().to_string());
+    Arguments::new(arguments.unwrap_or_default(), &skill.fields).fill(&body)
+}
+
+fn resources(text: &mut String, files: &[Resource]) {
+    if files.is_empty() {
+        return;
+    }
+    text.push_str("<skill_resources>\n");
+    // Tests are for its author.
+    let listed = files.iter().take(limits::LISTED_RESOURCES);
+    let shown: Vec<_> = listed.filter(|it| !it.path.starts_with("tests")).collect();
+    for resource in &shown {
+        let path = escape(&resource.path);
+        let _ = writeln!(text, "<file size=\"{}\">{path}</file>", size(resource.size));
+    }
+    text.push_str("</skill_resources>\n");
+    let more = files.len() - shown.len();
+    if more > 0 {
+        let _ = writeln!(
+            text,
+            "{} in the skill directory not listed.",
+            counted(more, "more file is", "more files are")
+        );
     }
 }
 
@@ -190,10 +147,10 @@ mod tests {
             fs::write(file, vec![b'x'; *size]).unwrap();
         }
         let skill = Skill::load(root.path()).unwrap();
-        let mut activation = Activation::read(&skill, arguments).unwrap();
-        activation.notes = vec!["Note.".to_owned()];
-        let text = activation.render_in(Wrapper::SkillContent);
-        text.replace(&root.path().display().to_string(), "/DIR")
+        let files = Resource::all(root.path());
+        let notes = ["Note.".to_owned()];
+        let text = rendered(&skill, &skill.body().unwrap(), &files, arguments, &notes);
+        wrapped(SKILL_CONTENT, "x", &text).replace(&root.path().display().to_string(), "/DIR")
     }
 
     #[test]

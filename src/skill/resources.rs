@@ -44,15 +44,6 @@ pub struct Resource {
     pub size: u64,
 }
 
-/// The bundled files, sorted by path.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listing {
-    /// At most as many as were asked for.
-    pub resources: Vec<Resource>,
-    /// Their number, counted up to [`limits::WALKED_FILES`].
-    pub total: usize,
-}
-
 impl SkillPath {
     /// Parses a path as a model writes it: relative to the skill's directory, or absolute and
     /// inside it.
@@ -173,10 +164,11 @@ pub fn normal(path: &Path) -> Option<PathBuf> {
     Some(normal)
 }
 
-impl Listing {
-    /// Lists the files of the skill in `dir`, without those of nested skills. Links to files in the
-    /// directory are listed; links to directories are not followed.
-    pub fn read(dir: &Path, max: usize) -> Self {
+impl Resource {
+    /// The files of the skill in `dir`, sorted by path, without those of nested skills, at most
+    /// [`limits::WALKED_FILES`]. Links to files in the directory are listed; links to directories are
+    /// not followed.
+    pub fn all(dir: &Path) -> Vec<Self> {
         let mut resources = Vec::new();
         if let Ok(real) = dir.canonicalize()
             && let Ok(root) = Dir::anchor(&real)
@@ -184,9 +176,7 @@ impl Listing {
             walk(&root, Path::new(""), 0, &mut resources);
         }
         resources.sort_by(|a, b| a.path.cmp(&b.path));
-        let total = resources.len();
-        resources.truncate(max);
-        Self { resources, total }
+        resources
     }
 }
 
@@ -244,7 +234,7 @@ fn linked_file(root: &Dir, path: &Path) -> io::Result<i64> {
 }
 
 fn what_is_there(dir: &Path) -> String {
-    let files = Listing::read(dir, limits::WALKED_FILES).resources;
+    let files = Resource::all(dir);
     if files.is_empty() {
         return "the skill has no files besides SKILL.md".to_owned();
     }

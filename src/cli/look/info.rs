@@ -22,7 +22,7 @@ use crate::cli::table::shortened;
 use crate::marketplace::{Checked, History, State, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
-use crate::skill::{Known, Listing, Skill, written};
+use crate::skill::{Known, Resource, Skill, written};
 use crate::sys::name_list::Names;
 use crate::sys::text::{count, size};
 use crate::sys::{Dir, EntryKind, EntryName, limits};
@@ -138,16 +138,16 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> Told {
     lines.add("source", source(&report).as_deref());
     let checked = lapsed.or_else(|| signature.as_ref().map(signed));
     lines.add("signer", checked.as_deref());
-    let listing = skill.map(|skill| Listing::read(&skill.dir, limits::WALKED_FILES));
+    let listing = skill.map(|skill| Resource::all(&skill.dir));
     let listing = listing.unwrap_or_default();
-    let bytes = listing.resources.iter().map(|resource| resource.size).sum();
+    let bytes = listing.iter().map(|resource| resource.size).sum();
     if let Some(cost) = report.tokens {
         let mut text = format!("about {} for the instructions", cost.instructions);
         if report.offered {
             let _ = write!(text, ", {} in every prompt", cost.description);
         }
         lines.add("tokens", Some(&text));
-        let files = match listing.total {
+        let files = match listing.len() {
             0 => "only SKILL.md".to_owned(),
             more => format!("{more} besides SKILL.md, {}", size(bytes)),
         };
@@ -169,7 +169,7 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> Told {
         "called_by": called_by,
         // Other skills of its name, and why they are not offered instead.
         "rivals": rivals,
-        "files": listing.total,
+        "files": listing.len(),
         "bytes": bytes,
         "scripts": scripts.unwrap_or_default(),
         // As it was checked just now; `null` if it may not be read.
@@ -212,9 +212,9 @@ fn of_fields(skill: &Skill, lines: &mut Lines) -> Map<String, Value> {
 }
 
 /// The scripts, each with the program that runs it or why it cannot be run here.
-fn of_scripts(facts: &Facts, skill: &Skill, listing: &Listing, lines: &mut Lines) -> Vec<Value> {
+fn of_scripts(facts: &Facts, skill: &Skill, listing: &[Resource], lines: &mut Lines) -> Vec<Value> {
     let mut label = "scripts";
-    let scripts = listing.resources.iter().filter_map(|resource| {
+    let scripts = listing.iter().filter_map(|resource| {
         let path = resource.path.display().to_string();
         let file = skill.dir.join(&resource.path);
         let by = match program_of(&file, &skill.dir, &path, &facts.run.env)? {

@@ -12,7 +12,7 @@ use crate::host::Protocol;
 use crate::protocol::{Place, place};
 use crate::run_context::real;
 use crate::session::Session;
-use crate::skill::{Skill, Wrapper};
+use crate::skill::{SKILL_CONTENT, Skill};
 use crate::sys::terminal;
 use crate::sys::text::quoted;
 
@@ -63,7 +63,7 @@ fn text(facts: &Facts, host: &Facts, skill: &Skill, arguments: Option<&str>) -> 
         reference,
         arguments,
         more,
-        wrapper: Wrapper::SkillContent,
+        wrapper: SKILL_CONTENT,
     }
     .text(host)
 }

@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::host::{Protocol, ours};
 use crate::session::{ActiveSkill, Session};
-use crate::skill::{Skill, Wrapper, guarded};
+use crate::skill::{SKILL, Skill, guarded, wrapped};
 
 /// All instructions of active skills that are repeated in the system prompt.
 const REINJECTED: usize = 256 * 1024;
@@ -33,7 +33,7 @@ pub fn active_block(facts: &Facts) -> Option<String> {
             let text = if text.len() > room {
                 let left_out = "Its instructions are too long to stand here.";
                 let left_out = format!("{left_out} {}", to_read(&active.name, "SKILL.md"));
-                Wrapper::Skill.around(&active.name, &left_out)
+                wrapped(SKILL, &active.name, &left_out)
             } else {
                 room -= text.len();
                 given.extend(skill.map(|skill| (skill, active.arguments.as_deref())));
@@ -56,7 +56,7 @@ pub fn active_block(facts: &Facts) -> Option<String> {
         if let Some(arguments) = last.arguments.as_deref() {
             let text = "Its arguments, which replace $ARGUMENTS there:";
             let text = format!("{text}\n\n{}", guarded(arguments));
-            block += &format!("\n\n{}", Wrapper::Skill.around(&last.name, &text));
+            block += &format!("\n\n{}", wrapped(SKILL, &last.name, &text));
         }
     }
     Some(block)
@@ -88,7 +88,7 @@ fn again(facts: &Facts, skill: Option<&Skill>, active: &ActiveSkill) -> String {
     let Some(skill) = skill else {
         let gone = "This skill is gone or no longer offered. Its restrictions stay in force. \
                     Tell the user.";
-        return Wrapper::Skill.around(&active.name, gone);
+        return wrapped(SKILL, &active.name, gone);
     };
     let changed = (skill.digest != active.digest).then(|| {
         format!(
@@ -104,12 +104,12 @@ fn again(facts: &Facts, skill: Option<&Skill>, active: &ActiveSkill) -> String {
         reference: name,
         arguments: active.arguments.as_deref(),
         more: changed.into_iter().collect(),
-        wrapper: Wrapper::Skill,
+        wrapper: SKILL,
     }
     .text(facts);
     instructions.unwrap_or_else(|why| {
         let unread = format!("Its instructions cannot be read: {why}. Tell the user.");
-        Wrapper::Skill.around(name, &unread)
+        wrapped(SKILL, name, &unread)
     })
 }
 

@@ -12,7 +12,7 @@ use crate::policy::activation_event;
 use crate::protocol::called::Called;
 use crate::protocol::judge::lacks_always_on;
 use crate::session::{ActiveSkill, Session, Unreadable, snapshot};
-use crate::skill::{SkillName, Wrapper, one_line};
+use crate::skill::{SKILL_CONTENT, SkillName, one_line};
 use crate::sys::warn;
 
 const LEAD: &str = "## Skills in force\n\n\
@@ -158,7 +158,7 @@ fn text(facts: &Facts, called: &Called, arguments: Option<&str>) -> Result<Strin
         reference: &called.reference,
         arguments,
         more: notes.into_iter().chain(hooks).collect(),
-        wrapper: Wrapper::SkillContent,
+        wrapper: SKILL_CONTENT,
     }
     .text(facts)
 }

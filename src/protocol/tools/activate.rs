@@ -13,7 +13,7 @@ use crate::policy::{activation_event, has_scripts};
 use crate::protocol::judge::{Grounds, Request, judge};
 use crate::protocol::{Activate, Called, resolve};
 use crate::session::{Session, Unreadable, snapshot};
-use crate::skill::{Skill, Wrapper};
+use crate::skill::{SKILL_CONTENT, Skill};
 use crate::sys::limits;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
@@ -63,7 +63,7 @@ pub fn hand_over(
         reference: &called.reference,
         arguments,
         more,
-        wrapper: Wrapper::SkillContent,
+        wrapper: SKILL_CONTENT,
     }
     .once(facts)?;
     handed(facts, &[(skill, arguments)]);

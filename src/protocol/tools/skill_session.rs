@@ -15,7 +15,7 @@ use crate::facts::Facts;
 use crate::permission::Deactivate;
 use crate::protocol::SkillSession;
 use crate::session::{ActiveSkill, Session};
-use crate::skill::{Skill, Wrapper, guarded};
+use crate::skill::{SKILL, Skill, guarded, wrapped};
 use crate::sys::limits;
 use crate::sys::text::quoted;
 
@@ -69,7 +69,7 @@ fn body(facts: &Facts, skill: &Skill, arguments: Option<&str>, until: Instant) -
         Err(error) => {
             let hint = error.next_step().unwrap_or_default();
             let text = guarded(&format!("Error: {error}\n{hint}"));
-            return Ok(Wrapper::Skill.around(skill.name.as_str(), &text));
+            return Ok(wrapped(SKILL, skill.name.as_str(), &text));
         }
     };
     let is_forked = skill.fields.is_forked();
@@ -79,7 +79,7 @@ fn body(facts: &Facts, skill: &Skill, arguments: Option<&str>, until: Instant) -
         reference: skill.name.as_str(),
         arguments,
         more: note.into_iter().chain(forked).collect(),
-        wrapper: Wrapper::Skill,
+        wrapper: SKILL,
     }
     .once(facts)
 }

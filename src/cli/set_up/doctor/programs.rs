@@ -4,7 +4,7 @@ use super::check::{Check, ask};
 use crate::cli::prelude::*;
 use crate::run_context::RunContext;
 use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
-use crate::skill::{Listing, Skill};
+use crate::skill::{Resource, Skill};
 use crate::sys::limits;
 
 /// The least version of git that the tests run with (docs/spec/references.md#git).
@@ -71,8 +71,9 @@ fn program(run: &RunContext, name: &'static str, why: &str, absent: Absent) -> C
 
 /// The first of a skill's scripts without an installed interpreter.
 fn interpreters(run: &RunContext, skill: &Skill) -> Option<Check> {
-    let listing = Listing::read(&skill.dir, limits::LISTED_RESOURCES);
-    let scripts = listing.resources.iter().filter_map(|resource| {
+    let files = Resource::all(&skill.dir);
+    let files = files.iter().take(limits::LISTED_RESOURCES);
+    let scripts = files.filter_map(|resource| {
         let label = resource.path.display().to_string();
         let file = skill.dir.join(&resource.path);
         program_of(&file, &skill.dir, &label, &run.env)
