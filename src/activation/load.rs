@@ -90,13 +90,6 @@ fn make_active(
         .iter()
         .map(|(skill, tool)| snapshot(skill, tool))
         .collect();
-    if let Ok(before) = store.session(key) {
-        let mut after = before.clone();
-        after.load(snapshots.clone(), loading, most)?;
-        if after == before {
-            return Ok(());
-        }
-    }
     let changed = store.load(key, snapshots, loading, most)?;
     for (skill, _) in skills {
         if changed.has_begun(&skill.dir) {
@@ -110,15 +103,11 @@ fn make_active(
 
 /// Records that the model was handed these skills' instructions, with these arguments.
 pub fn handed(facts: &Facts, skills: &[(&Skill, Option<&str>)]) {
-    let session = facts.session().unwrap_or_default();
-    let mut news = skills.iter();
-    if !news.all(|(skill, arguments)| session.has_handed(skill, *arguments)) {
-        // On failure they are handed over again; the user was warned already.
-        let _ = facts.store().change(facts.key(), |session| {
-            session.hand(skills);
-            Ok(())
-        });
-    }
+    // On failure they are handed over again; the user was warned already.
+    let _ = facts.store().change(facts.key(), |session| {
+        session.hand(skills);
+        Ok(())
+    });
 }
 
 /// The skill that a call means: the one it names, else the most recently loaded one. `pre_tool`

@@ -15,21 +15,10 @@ const CONTEXTS: usize = 100;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contexts {
-    /// By the conversation's name.
+    /// By the conversation's name: when it was last changed, [`Session::activated`] and
+    /// [`Session::began`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    known: BTreeMap<String, Context>,
-}
-
-/// What is kept for one conversation.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Context {
-    /// Seconds since 1970 at the last change.
-    changed: u64,
-    /// See [`Session::activated`].
-    activated: Vec<ActiveSkill>,
-    /// See [`Session::began`].
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    began: BTreeMap<String, u64>,
+    known: BTreeMap<String, Session>,
 }
 
 impl Contexts {
@@ -143,16 +132,14 @@ impl Contexts {
 
     /// Forgets one conversation, or all, at the user's request.
     pub fn forget(&mut self, context: Option<&str>) -> Vec<Ended> {
-        let meant = |name: &String, _: &mut Context| context.is_none_or(|it| it == name);
+        let meant = |name: &String, _: &mut Session| context.is_none_or(|it| it == name);
         let mut ended = Vec::new();
         for (name, kept) in self.known.extract_if(.., meant) {
             let session = Session {
-                changed: kept.changed,
-                began: kept.began,
                 context: Some(name),
-                ..Session::default()
+                ..kept
             };
-            let ends = kept.activated.iter();
+            let ends = session.activated.iter();
             ended.extend(ends.map(|skill| session.end(skill, End::Deactivated)));
         }
         ended

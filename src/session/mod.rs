@@ -3,22 +3,16 @@
 //! `store.rs`.
 
 mod active;
-mod always;
 mod contexts;
 mod hook_record;
 mod key;
-mod loading;
-mod prompts;
 mod seen;
-mod snapshot;
-mod state;
 mod store;
 
-pub use active::{ActiveSkill, End, Ended, Session, Standing};
+pub use active::{
+    ActiveSkill, Changed, End, Ended, Loading, Session, Standing, in_session, is_other, snapshot,
+};
 pub use hook_record::{HookRecord, HookRecords, Taken};
 pub use key::SessionKey;
-pub use loading::{Changed, Loading, in_session, is_other};
 pub use seen::Seen;
-pub use snapshot::snapshot;
-pub use state::Unreadable;
-pub use store::Store;
+pub use store::{Store, Unreadable};

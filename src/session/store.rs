@@ -1,23 +1,115 @@
-//! The state on disk: one file, read without a lock, changed under a lock and replaced as a whole.
+//! The state: its model, why it may be unknown, and the one file on disk, read without a lock, changed
+//! under a lock and replaced as a whole.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::active::{ActiveSkill, End, Ended, OF_CONTEXT, Session};
+use serde::{Deserialize, Serialize};
+
+use super::active::{ActiveSkill, Changed, End, Ended, Loading, OF_CONTEXT, Session, in_session};
 use super::contexts::Contexts;
-use super::key::{self, SessionKey, now};
-use super::loading::{Changed, Loading, in_session};
-use super::state::{State, Unreadable};
+use super::key::{self, SessionKey, has_expired, now};
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
-use crate::sys::{Dir, Directories, Durable, EntryName, Env, files, limits};
+use crate::sys::{Dir, Directories, Durable, EntryName, Env, Moment, files, limits};
 
 const LOCK: EntryName = EntryName::from_static("state.lock");
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct State {
+    /// The version of the format. A file with another version counts as unreadable.
+    pub version: u32,
+    /// By session key.
+    pub sessions: BTreeMap<String, Session>,
+    /// What is kept for conversations (`scope = "context"`).
+    #[serde(default, skip_serializing_if = "Contexts::is_empty")]
+    pub contexts: Contexts,
+    /// Whether an unreadable file was discarded. Which sessions it restricted is unknown, so the calls
+    /// of each session without an entry are refused until its own next prompt, or until the user
+    /// says that nothing is active.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reset: bool,
+}
+
+impl State {
+    /// The format this program reads and writes.
+    pub const VERSION: u32 = 1;
+
+    /// The session with this key, if it is known and of the realm of this process.
+    ///
+    /// # Errors
+    /// If it is not, and may have been in a file that was discarded.
+    pub fn session(&self, key: &SessionKey) -> Result<Option<&Session>, Unreadable> {
+        let session = self.sessions.get(key.as_str());
+        match session.filter(|session| key.is_here(&session.realm)) {
+            None if self.reset => Err(Unreadable::ThrownAway),
+            known => Ok(known),
+        }
+    }
+
+    /// Forgets the sessions that cannot come back. Returns the activations that ended.
+    pub fn forget_ended(&mut self, realm: &str) -> Vec<Ended> {
+        let mut ended = Vec::new();
+        self.sessions.retain(|key, session| {
+            let is_over = is_over(key, session, realm);
+            if is_over {
+                ended.extend(session.ended(key, End::HostGone));
+            }
+            !is_over
+        });
+        ended
+    }
+}
+
+/// Whether a session cannot come back. Without a process to check, as in another realm, its age
+/// decides.
+fn is_over(key: &str, session: &Session, realm: &str) -> bool {
+    if SessionKey::name(key).is_none() && session.realm == realm {
+        SessionKey::has_ended(key)
+    } else {
+        has_expired(session.changed)
+    }
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            version: Self::VERSION,
+            sessions: BTreeMap::new(),
+            contexts: Contexts::default(),
+            reset: false,
+        }
+    }
+}
+
+/// Why the state is unknown. Whatever was restricted has to be treated as still restricted
+/// (docs/spec/restriction.md#fail-closed). The text is a fragment for a person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// The discarded file may have contained this session.
+    #[error("it was damaged, and another session's prompt has begun a new one")]
+    ThrownAway,
+    /// The session's conversation is not known, and it may be a restricted one.
+    #[error("which conversation this is could not be recorded")]
+    NotEntered,
+    /// The file cannot be read, or not trusted.
+    #[error("{0}")]
+    File(String),
+}
+
+impl From<Unreadable> for Error {
+    fn from(why: Unreadable) -> Self {
+        Self::caused("the record of active skills cannot be read", why)
+            .hint("the next prompt resets it, or else the user does with `agent-skills deactivate`")
+    }
+}
 
 /// The store of the state.
 #[derive(Debug, Clone)]
@@ -164,7 +256,7 @@ impl Store {
             let over: Vec<_> = over.collect();
             if state.reset || !over.is_empty() {
                 let session = Session {
-                    realm,
+                    realm: realm.clone(),
                     changed: now(),
                     over,
                     ..Session::default()
@@ -184,16 +276,8 @@ impl Store {
     /// # Errors
     /// When the state cannot be locked in time or written.
     pub fn enter(&self, key: &SessionKey, context: &str, keep: bool) -> Result<Vec<Ended>> {
-        let is_settled = |state: Rc<State>| match state.session(key) {
-            Ok(Some(session)) => {
-                session.context.as_deref() == Some(context)
-                    && session.kept == keep
-                    && (keep || state.contexts.is_empty())
-            }
-            Ok(None) => false,
-            Err(_) => true,
-        };
-        if self.read().map_or(true, is_settled) {
+        let is_unknown = |state: Rc<State>| state.session(key).is_err();
+        if self.read().map_or(true, is_unknown) {
             return Ok(Vec::new());
         }
         self.change_session(key, |session, contexts| {
@@ -243,16 +327,9 @@ impl Store {
         dry_run: bool,
         stay: &[&str],
     ) -> Result<Vec<Ended>> {
-        match self.read() {
-            Ok(known) => {
-                let mut after = State::clone(&known);
-                let ended = forget(&mut after, context, stay);
-                if dry_run || after == *known {
-                    return Ok(ended);
-                }
-            }
-            Err(_) if dry_run && context.is_none() => return Ok(Vec::new()),
-            Err(_) => {}
+        if dry_run && (context.is_none() || self.read().is_ok()) {
+            let known = self.read().unwrap_or_default();
+            return Ok(forget(&mut State::clone(&known), context, stay));
         }
         self.change_any(|state, unreadable| match unreadable {
             Some(why) if context.is_some() => Err(why.into()),
@@ -273,7 +350,7 @@ impl Store {
         most: usize,
     ) -> Result<Changed> {
         self.change(key, |session| {
-            let changed = session.load(skills, loading, most)?;
+            let changed = session.load(skills.clone(), loading, most)?;
             let ended = in_session(key, changed.ended);
             Ok(Changed { ended, ..changed })
         })
@@ -325,6 +402,107 @@ impl Store {
         processes.iter().copied().find(is_host)
     }
 
+    /// Makes `wanted` always on in this session, besides what was so before, and records that this
+    /// was done; `None` ends all, or says that it is not known yet which. One that is active already
+    /// keeps its position. Returns what began, and what was always on before and no longer is.
+    ///
+    /// # Errors
+    /// When something has to change and the state cannot be read, locked in time or written.
+    /// Nothing has changed then.
+    pub fn keep_always_on(
+        &self,
+        key: &SessionKey,
+        wanted: Option<&[ActiveSkill]>,
+    ) -> Result<Changed> {
+        // What an unknown state has active stays active.
+        if self.session(key).is_err() && wanted.is_none_or(<[_]>::is_empty) {
+            return Ok(Changed::default());
+        }
+        self.change(key, |session| {
+            let after = session.arranged(wanted);
+            let is_left = |skill: &&ActiveSkill| after.find(&skill.dir).is_some();
+            let gone = session.activated.iter().filter(|skill| !is_left(skill));
+            let ended = gone.map(|skill| session.end(skill, End::ContextLeft));
+            let ended = in_session(key, ended.collect());
+            let was_active = |skill: &&ActiveSkill| {
+                let mut active = session.active();
+                active.any(|other| other.is_same_as(skill))
+            };
+            let new = after.active().filter(|skill| !was_active(skill));
+            let began: Vec<String> = new.map(|skill| skill.dir.clone()).collect();
+            let now = Moment::now().0;
+            *session = after;
+            let times = began.iter().map(|dir| (dir.clone(), now));
+            session.began.extend(times);
+            Ok(Changed { began, ended })
+        })
+    }
+
+    /// Ends what the session has active if it began at another prompt than `prompt`, or at any if
+    /// that is `None`, and sessions that have ended. Asks under the lock, so that several hooks of
+    /// one prompt may call it, in any order with its activations.
+    ///
+    /// # Errors
+    /// When the state cannot be read, locked in time or written; everything stays active then.
+    pub fn enter_prompt(&self, key: &SessionKey, prompt: Option<&str>) -> Result<Vec<Ended>> {
+        self.change_known(|state| {
+            let mut ended = Vec::new();
+            // A session without anything needs no record.
+            let begins = prompt.is_some() && state.session(key).is_ok();
+            let known = state.sessions.contains_key(key.as_str());
+            if known || begins {
+                let session = state.sessions.entry(key.as_str().to_owned()).or_default();
+                if !known || prompt.is_none() || session.prompt.as_deref() != prompt {
+                    ended = session.ended(key.as_str(), End::NextPrompt);
+                    *session = Session {
+                        changed: now(),
+                        prompt: prompt.map(str::to_owned),
+                        ..Session::default()
+                    };
+                }
+            }
+            ended.extend(state.forget_ended(&key::realm()));
+            Ok(ended)
+        })
+    }
+
+    /// Records that the session `key` is a subagent's of the session named `main`, where its skills
+    /// are: of itself nothing can have been lost.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn belongs_to(&self, key: &SessionKey, main: &str) -> Result<()> {
+        self.change_known(|state| {
+            let session = state.sessions.entry(key.as_str().to_owned()).or_default();
+            (session.changed, session.main) = (now(), Some(main.to_owned()));
+            Ok(())
+        })
+    }
+
+    /// Records another identity of the prompt at which the session's skills became active.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn name_prompt(&self, key: &SessionKey, prompt: &str) -> Result<()> {
+        self.change(key, |session| {
+            session.prompt = Some(prompt.to_owned());
+            Ok(())
+        })
+    }
+
+    /// Records that an agent itself has made the skill in `dir` active.
+    ///
+    /// # Errors
+    /// As [`Store::load`]; the skill then grants nothing.
+    pub fn confirm(&self, key: &SessionKey, dir: &Path) -> Result<()> {
+        self.change(key, |session| {
+            if session.active_in(dir).is_some() {
+                session.confirmed.insert(dir.display().to_string());
+            }
+            Ok(())
+        })
+    }
+
     /// Changes what is known of this session.
     ///
     /// # Errors
@@ -332,50 +510,55 @@ impl Store {
     pub fn change<T>(
         &self,
         key: &SessionKey,
-        edit: impl FnOnce(&mut Session) -> Result<T>,
+        edit: impl Fn(&mut Session) -> Result<T>,
     ) -> Result<T> {
         self.change_session(key, |session, _| edit(session))
     }
 
-    pub(super) fn change_session<T>(
+    fn change_session<T>(
         &self,
         key: &SessionKey,
-        edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<T>,
+        edit: impl Fn(&mut Session, &mut Contexts) -> Result<T>,
     ) -> Result<T> {
         self.change_known(|state| {
-            // An entry would mean that the session's activations are known.
-            let is_new = state.session(key)?.is_none();
-            let session = state.sessions.entry(key.as_str().to_owned()).or_default();
-            if is_new {
-                *session = Session {
-                    realm: key::realm(),
-                    ..Session::default()
-                };
-            }
-            let before = session.clone();
-            let result = edit(session, &mut state.contexts)?;
-            if is_new || *session != before {
+            let known = state.session(key)?.cloned();
+            let before = known.unwrap_or_else(|| Session {
+                realm: key::realm(),
+                ..Session::default()
+            });
+            let mut session = before.clone();
+            let result = edit(&mut session, &mut state.contexts)?;
+            // An entry means that the session's activations are known.
+            if session != before {
                 session.changed = now();
-                state.contexts.keep(session, &before.activated)?;
+                state.contexts.keep(&session, &before.activated)?;
+                state.sessions.insert(key.as_str().to_owned(), session);
             }
             Ok(result)
         })
     }
 
     /// Changes the state under the lock, if it can be read.
-    pub(super) fn change_known<T>(&self, edit: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+    fn change_known<T>(&self, edit: impl Fn(&mut State) -> Result<T>) -> Result<T> {
         self.change_any(|state, unreadable| match unreadable {
             Some(unreadable) => Err(unreadable.into()),
             None => edit(state),
         })
     }
 
-    /// Changes the state under the lock. If it cannot be read, `edit` gets the error and an empty
-    /// state.
+    /// Changes the state under the lock, for which `edit` may run twice: what would change nothing takes
+    /// no lock. If the state cannot be read, `edit` gets the error and an empty one.
     fn change_any<T>(
         &self,
-        edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<T>,
+        edit: impl Fn(&mut State, Option<Unreadable>) -> Result<T>,
     ) -> Result<T> {
+        if let Ok(known) = self.read() {
+            let mut state = State::clone(&known);
+            let result = edit(&mut state, None)?;
+            if state == *known {
+                return Ok(result);
+            }
+        }
         let dir = self.dir();
         let made = Dir::make_anchor(dir).map_err(|source| Error::io("create", dir, &source))?;
         let _lock = made.lock(&LOCK, limits::HOOK_LOCK)?;

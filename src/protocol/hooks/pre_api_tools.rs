@@ -83,7 +83,7 @@ fn remember(facts: &Facts, session: &mut Session, tools: &[ListedTool], sub_agen
     }
     session.mcp_tools.clone_from(&names);
     let remembered = facts.store().change(facts.key(), |session| {
-        (session.mcp_tools, session.sub_agents) = (names, sub_agents);
+        (session.mcp_tools, session.sub_agents) = (names.clone(), sub_agents);
         Ok(())
     });
     if let Err(error) = remembered {

@@ -351,3 +351,70 @@ fn an_agents_session_and_one_without_anything_have_no_host() {
     activate(&store, &of_parent(), skill("x"));
     assert_eq!(store.host_among(&parent), Some(parent[0]));
 }
+
+mod always_on {
+    use super::*;
+
+    fn skill(name: &str, allowed: &str) -> ActiveSkill {
+        ActiveSkill {
+            name: name.to_owned(),
+            tool: format!("skill_{name}"),
+            dir: format!("/{name}"),
+            digest: "sha256:0".to_owned(),
+            allowed: Some(vec![allowed.to_owned()]),
+            denied: Vec::new(),
+            standing: Standing::Active,
+            handed: None,
+            arguments: None,
+        }
+    }
+
+    #[test]
+    fn always_on_skills_lie_below_the_activated_in_their_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, key) = (
+            Store::at(dir.path()),
+            SessionKey::of_call(&crate::sys::Env::default()),
+        );
+        let names = || {
+            let session = store.session(&key).unwrap();
+            let name = |skill: &ActiveSkill| skill.name.clone();
+            session.activated.iter().map(name).collect::<Vec<_>>()
+        };
+        let load = |name: &str| {
+            let one = vec![skill(name, "Read")];
+            store.load(&key, one, Loading::InPlace, 9).unwrap();
+        };
+        load("own");
+        let wanted = [skill("b", "Read"), skill("own", "Read"), skill("a", "Read")];
+        let kept = store.keep_always_on(&key, Some(&wanted)).unwrap();
+        assert_eq!(
+            (names(), kept.began),
+            (own(&["b", "a", "own"]), own(&["/b", "/a"]))
+        );
+        let again = store.keep_always_on(&key, Some(&wanted)).unwrap();
+        assert!(again.began.is_empty() && again.ended.is_empty());
+        let kept = store
+            .keep_always_on(&key, Some(&[skill("a", "Grep"), skill("c", "Read")]))
+            .unwrap();
+        // What a prompt leaves out stays in force.
+        assert_eq!(
+            (names(), kept.began),
+            (own(&["b", "a", "c", "own"]), own(&["/a", "/c"]))
+        );
+        assert!(kept.ended.is_empty());
+        // Replaced skills come first, because the last one decides.
+        load("c");
+        let last = [skill("c", "Read")];
+        store.keep_always_on(&key, Some(&last)).unwrap();
+        assert_eq!(names(), own(&["own", "b", "a", "c"]));
+        assert!(store.session(&key).unwrap().has_always);
+        store.keep_always_on(&key, None).unwrap();
+        assert!(!store.session(&key).unwrap().has_always);
+        assert_eq!(names(), own(&["own"]));
+    }
+
+    fn own(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+}
