@@ -1,16 +1,40 @@
 //! Discovers skills: every directory in the skills directories, loaded or with the reason why not.
+//! They are read through an index. Whether a skill may be shown is decided again in each call, or
+//! everything that decides it is part of the key of an answer that the index keeps.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
 use super::eligibility::Rules;
-use super::entry::{Entry, Offered, Standing};
-use super::index::{Index, Loaded};
-use super::layer::Root;
-use super::tool_name::tool_name;
-use super::{precedence, required};
-use crate::policy::MissingSkill;
+use super::entry::{Entry, Offered, Standing, tool_name};
+use super::index::{Answer, Index, Loaded, Rendered};
+use super::precedence;
+use super::roots::{Layer, Root, roots};
+use crate::facts::Facts;
+use crate::host::ours;
+use crate::policy::{Asks, MissingSkill, Trust};
+use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Skill};
+use crate::sys::hash;
+
+/// The longest key of an answer, in bytes, that is stored as it is; a longer one is stored as its
+/// digest.
+const ANSWER_NAME: usize = 2048;
+
+/// Key of the prompt block: the output of [`told`] for the hook that knows the context.
+pub const PROMPT: &str = "prompt";
+
+/// What a catalog is read from.
+struct Source<'a> {
+    facts: &'a Facts,
+    rules: Rules<'a>,
+    roots: Vec<Root>,
+    index: Index,
+}
 
 /// Every skill, by root; within a root sorted by directory.
 #[derive(Debug, Default)]
@@ -22,11 +46,38 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// Every skill.
+    pub fn of(facts: &Facts) -> Self {
+        Source::new(facts, Asks::ToUse).read()
+    }
+
+    /// Every skill, for a call that only shows which there are: nothing of them is used before
+    /// another call looks at all their files.
+    pub fn disclosed(facts: &Facts) -> Self {
+        Source::new(facts, Asks::ToDisclose).read()
+    }
+
+    /// The part of the catalog that decides what `written` means: a skill's name, its tool's or its
+    /// directory's.
+    pub fn about(facts: &Facts, written: &str) -> Self {
+        let mut source = Source::new(facts, Asks::ToUse);
+        // Only a host calls `--schema` first, which checks every file.
+        let host = facts.run.protocol;
+        host.and_then(|_| Self::part(written, &source.roots, &source.rules, &source.index))
+            .unwrap_or_else(|| source.read())
+    }
+
+    /// As [`Catalog::about`], if `tool` may be a skill's tool; otherwise `None`, without disk access.
+    pub fn about_tool(facts: &Facts, tool: &str) -> Option<Self> {
+        let may_be = tool.starts_with("skill_") && !ours::FIXED.contains(&tool);
+        may_be.then(|| Self::about(facts, tool))
+    }
+
     /// The skills of `roots`, from the index where possible. A missing or unreadable root has no
     /// skills.
     pub fn read(roots: &[Root], rules: &Rules, index: &mut Index) -> Self {
         let mut catalog = Self::settled(roots, index.load(roots, &unread(rules)), rules);
-        catalog.missing = required::settle(&mut catalog.entries, rules);
+        catalog.missing = precedence::settle_required(&mut catalog.entries, rules);
         catalog
     }
 
@@ -39,7 +90,7 @@ impl Catalog {
         let loaded = index.load_about(roots, written, &unread(rules))?;
         let mut catalog = Self::settled(roots, loaded, rules);
         // Which are missing cannot be seen in a part.
-        required::settle(&mut catalog.entries, rules);
+        precedence::settle_required(&mut catalog.entries, rules);
         let meant = catalog.by_tool(written).is_some()
             || catalog.by_name(written).and_then(Entry::offered).is_some();
         meant.then_some(catalog)
@@ -104,10 +155,94 @@ fn unread(rules: &Rules) -> impl Fn(&Root, &Path) -> Option<Diagnostic> {
     |root, dir| rules.distrusts(root.layer, dir).map(|(_, why)| why)
 }
 
+/// The output of `make` for the catalog, from the index if no input has changed. `what` identifies it.
+pub fn told(facts: &Facts, what: &str, make: impl FnOnce(&Catalog) -> Rendered) -> Rendered {
+    let mut source = Source::new(facts, Asks::ToDisclose);
+    let name = source.answer_name(what);
+    let cached = name
+        .as_ref()
+        .and_then(|name| source.index.answer(&source.roots, name));
+    if let Some(answer) = cached {
+        return answer.rendered;
+    }
+    let catalog = source.read();
+    let rendered = make(&catalog);
+    if let Some(name) = name.filter(|_| !rendered.passes) {
+        source.index.store(Answer {
+            name,
+            rendered: rendered.clone(),
+            offered: catalog.offered().len(),
+        });
+    }
+    rendered
+}
+
+/// The number of skills offered to the model.
+pub fn count_offered(facts: &Facts) -> usize {
+    let mut source = Source::new(facts, Asks::ToDisclose);
+    let known = source
+        .answer_name(PROMPT)
+        .and_then(|name| source.index.offered(&source.roots, &name));
+    known.unwrap_or_else(|| source.read().offered().len())
+}
+
+impl<'a> Source<'a> {
+    /// The source for this run. Every set of roots has its own index; another build's is invalid.
+    fn new(facts: &'a Facts, asks: Asks) -> Self {
+        let rules = Rules::new(facts, asks);
+        let roots = roots(facts);
+        let shown = format!("{roots:?}");
+        // On a hash collision the indexes overwrite each other; the key contains the roots.
+        let file = format!("{:016x}", hash(shown.as_bytes()));
+        let exe = facts.run.env.exe.as_ref();
+        let build = exe.and_then(|exe| exe.metadata().ok());
+        let build = build.map(|exe| (exe.size(), exe.mtime(), exe.mtime_nsec()));
+        let key = format!("{} {build:?} {shown}", env!("CARGO_PKG_VERSION"));
+        let dir = facts.state().join("index");
+        Self {
+            facts,
+            rules,
+            roots,
+            index: Index::open(dir.join(file), key),
+        }
+    }
+
+    fn read(&mut self) -> Catalog {
+        Catalog::read(&self.roots, &self.rules, &mut self.index)
+    }
+
+    /// The key of an answer: all that it depends on besides the skills. `None` if it also depends
+    /// on each skill's files and origin.
+    fn answer_name(&self, what: &str) -> Option<String> {
+        let mut name = format!("{what} {} ", self.rules.grounds()?);
+        if self.facts.run.protocol.is_some() {
+            let _ = write!(name, "{:?} ", self.facts.context());
+        }
+        let trusts = &self.rules.trusts;
+        let mut say = |trust| match trust {
+            Trust::Given => name.push_str("given "),
+            other => {
+                let _ = write!(name, "{other:?} ");
+            }
+        };
+        let each = self.roots.iter().enumerate();
+        for (at, root) in each.filter(|(_, root)| root.layer == Layer::Project) {
+            let holder = RunContext::holder_of(&root.dir);
+            say(trusts.of_part(holder, &root.dir));
+            for dir in self.index.directories(at, &self.roots) {
+                say(trusts.of_skill(&dir));
+            }
+        }
+        if name.len() > ANSWER_NAME {
+            return Some(format!("{:x}", Sha256::digest(name)));
+        }
+        Some(name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Layer;
     use crate::catalog::testing::{PDF, catalog, context};
     use crate::policy::Asks;
     use std::fs;

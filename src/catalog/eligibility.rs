@@ -10,8 +10,8 @@ use std::rc::Rc;
 
 use super::entry::{Entry, Standing, Withheld};
 use super::installed::Installed;
-use super::layer::Layer;
-use super::signatures::Signatures;
+use super::roots::Layer;
+use super::signatures::{Seen, Signatures};
 use super::signing::signing_in_force;
 use crate::facts::Facts;
 use crate::marketplace::{Digest, LockEntry};
@@ -39,9 +39,9 @@ pub struct Rules<'a> {
     pub(super) trusts: Trusts,
     digests: Rc<DigestCache>,
     approved: OnceCell<BTreeMap<String, Approvals>>,
-    installed: Rc<RefCell<Installed>>,
+    installed: RefCell<Installed>,
     /// `None` if none are required.
-    pub(super) signatures: Option<Signatures<'a>>,
+    pub(super) signatures: Option<Signatures>,
 }
 
 /// What becomes of a skill that is not offered, and the reason.
@@ -65,9 +65,6 @@ impl<'a> Rules<'a> {
             Rc::default()
         });
         let requires = signing_in_force(facts).require_anything();
-        let installed = Rc::<RefCell<Installed>>::default();
-        let signatures =
-            requires.then(|| Signatures::new(facts, digests.clone(), installed.clone()));
         Self {
             facts,
             config,
@@ -77,8 +74,8 @@ impl<'a> Rules<'a> {
             policies,
             digests,
             approved: OnceCell::new(),
-            installed,
-            signatures,
+            installed: RefCell::default(),
+            signatures: requires.then(Signatures::default),
         }
     }
 
@@ -179,8 +176,16 @@ impl<'a> Rules<'a> {
         };
         for entry in entries.iter().filter(is_asked) {
             if let Ok(skill) = &entry.skill {
-                signatures.unmet(entry, skill);
+                signatures.unmet(self.seen(), entry, skill);
             }
+        }
+    }
+
+    fn seen(&self) -> Seen<'_> {
+        Seen {
+            facts: self.facts,
+            digests: &self.digests,
+            installed: &self.installed,
         }
     }
 
@@ -189,7 +194,7 @@ impl<'a> Rules<'a> {
         if !self.policies.may_demand_signature_of(skill.name.as_str()) {
             return None;
         }
-        let why = signatures.unmet(entry, skill)?;
+        let why = signatures.unmet(self.seen(), entry, skill)?;
         Some((Withheld::Unsigned, Diagnostic::HiddenUnsigned(why)))
     }
 
@@ -265,20 +270,21 @@ impl<'a> Rules<'a> {
             let why = Diagnostic::HiddenPolicy(text);
             return Some((Withheld::Forbidden, why));
         }
-        let why = match self.trusts.of_skill(dir) {
+        let since = match self.trusts.of_skill(dir) {
             Trust::Given => return None,
-            Trust::Missing => {
-                "it comes with the project and is not offered until you trust it".to_owned()
+            Trust::Missing => "is not offered until you trust it".to_owned(),
+            Trust::Outdated(changed) if changed.is_empty() => {
+                "changed since you trusted it".to_owned()
             }
             Trust::Outdated(changed) => {
-                let what = match changed.len() {
-                    0 => String::new(),
-                    _ => format!(" ({})", quoted(&changed.join(", "))),
-                };
-                format!("it comes with the project and changed since you trusted it{what}")
+                let changed = quoted(&changed.join(", "));
+                format!("changed since you trusted it ({changed})")
             }
         };
-        Some(untrusted(dir, why))
+        let why = format!("it comes with the project and {since}");
+        let holder = dir.parent().map_or(dir, RunContext::holder_of);
+        let why = Diagnostic::HiddenUntrusted(why, holder.display().to_string());
+        Some((Withheld::Untrusted, why))
     }
 
     /// The standing of a skill whose text may be shown, without regard to others of its name.
@@ -299,22 +305,13 @@ impl<'a> Rules<'a> {
             .or_else(|| self.unsigned(entry, skill))
             .or_else(|| self.out_of_scope(skill).filter(|_| !is_required))
             .map_or_else(
-                || {
-                    if is_required {
-                        Standing::Offered { name_only: false }
-                    } else {
-                        chosen(skill, chooser)
-                    }
+                || match is_required {
+                    true => Standing::Offered { name_only: false },
+                    false => chosen(skill, chooser),
                 },
                 |(withheld, why)| Standing::Withheld(withheld, why),
             )
     }
-}
-
-fn untrusted(dir: &Path, why: String) -> Refusal {
-    let holder = dir.parent().map_or(dir, RunContext::holder_of);
-    let why = Diagnostic::HiddenUntrusted(why, holder.display().to_string());
-    (Withheld::Untrusted, why)
 }
 
 /// The user's choice, or else the author's.
@@ -322,6 +319,11 @@ fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
     let name = &skill.name;
     let for_people =
         |why: String| Standing::Withheld(Withheld::ForPeople, Diagnostic::HiddenFromModel(why));
+    // Nobody but its author hides an administrator's skill, and nobody shows it.
+    let enable = |join: &str, does: &str| match config {
+        Some(_) => format!("{join} `agent-skills enable {name}` {does} it"),
+        None => String::new(),
+    };
     match config.and_then(|config| config.visibility.get(name.as_str())) {
         Some(Visibility::NameOnly) => Standing::Offered { name_only: true },
         Some(Visibility::User) => {
@@ -330,29 +332,19 @@ fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
         Some(Visibility::Off) => {
             Standing::Withheld(Withheld::Hidden, Diagnostic::HiddenOff(name.to_string()))
         }
-        None if skill.fields.disables_model_invocation() => {
-            let shows = match config {
-                Some(_) => format!(", and `agent-skills enable {name}` shows it"),
-                None => String::new(),
-            };
-            for_people(format!(
-                "its author keeps it from the model (`disable-model-invocation`): a prompt that \
-                 begins with `/{name}` calls it{shows}"
-            ))
-        }
+        None if skill.fields.disables_model_invocation() => for_people(format!(
+            "its author keeps it from the model (`disable-model-invocation`): a prompt that begins \
+             with `/{name}` calls it{}",
+            enable(", and", "shows")
+        )),
         Some(Visibility::On) => Standing::Offered { name_only: false },
         None => match skill.near_miss() {
             None => Standing::Offered { name_only: false },
-            Some((written, meant)) => {
-                let shows = match config {
-                    Some(_) => format!("; `agent-skills enable {name}` offers it"),
-                    None => String::new(),
-                };
-                for_people(format!(
-                    "`{}` restricts nothing, and `{meant}` may be meant{shows}",
-                    shown_name(written),
-                ))
-            }
+            Some((written, meant)) => for_people(format!(
+                "`{}` restricts nothing, and `{meant}` may be meant{}",
+                shown_name(written),
+                enable(";", "offers")
+            )),
         },
     }
 }

@@ -6,10 +6,9 @@ use serde::Serialize;
 
 use super::eligibility::{Refusal, Rules};
 use super::entry::{Entry, Standing, Withheld};
-use super::layer::Layer;
-use crate::facts::Facts;
+use super::roots::Layer;
 use crate::marketplace::{Finding, scan_directory};
-use crate::policy::{Asks, approval_needed};
+use crate::policy::approval_needed;
 use crate::skill::{Diagnostic, Skill};
 
 const ROOTS: &str = "only root can change it, where it is";
@@ -41,123 +40,111 @@ pub enum Holds {
     DoesNotApply,
 }
 
-/// Explains decisions about the skills of one catalog.
-#[derive(Debug)]
-pub struct Explainer<'a>(Rules<'a>);
-
-impl<'a> Explainer<'a> {
-    /// For the policies and configuration that are in force.
-    pub fn new(facts: &'a Facts) -> Self {
-        Self(Rules::new(facts, Asks::ToUse))
+/// Every rule that is about a skill or about all of its kind, in the order in which they decide.
+/// Of what a project brings that is not trusted, nothing is read, so that only this is said.
+pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Explained> {
+    let mut all = Vec::new();
+    if entry.layer == Layer::Project {
+        let refusal = rules.distrusts(entry.layer, &entry.dir);
+        let said = refused_or(refusal, || (Holds::Holds, "it is trusted".to_owned()));
+        let file = rules.policies.project_file().map(Path::to_owned);
+        all.push(explained("project.trust", file, said));
     }
-
-    /// Every rule that is about a skill or about all of its kind, in the order in which they decide.
-    /// Of what a project brings that is not trusted, nothing is read, so that only this is said.
-    pub fn explain(&self, entry: &Entry) -> Vec<Explained> {
-        let rules = &self.0;
-        let mut all = Vec::new();
-        if entry.layer == Layer::Project {
-            let refusal = rules.distrusts(entry.layer, &entry.dir);
-            let said = refused_or(refusal, || (Holds::Holds, "it is trusted".to_owned()));
-            let file = rules.policies.project_file().map(Path::to_owned);
-            all.push(explained("project.trust", file, said));
-        }
-        let Some(skill) = entry.disclosed() else {
-            let why = entry.reason_not_offered().filter(|_| !entry.is_concealed());
-            all.extend(why.map(|why| explained("SKILL.md", None, (Holds::Fails, why))));
-            return all;
+    let Some(skill) = entry.disclosed() else {
+        let why = entry.reason_not_offered().filter(|_| !entry.is_concealed());
+        all.extend(why.map(|why| explained("SKILL.md", None, (Holds::Fails, why))));
+        return all;
+    };
+    all.extend(rules.by_policy(entry, skill).into_iter().map(|finding| {
+        let said = match finding.said {
+            Ok(why) => (Holds::Holds, why),
+            Err(why) => (Holds::Fails, why),
         };
-        all.extend(rules.by_policy(entry, skill).into_iter().map(|finding| {
-            let said = match finding.said {
-                Ok(why) => (Holds::Holds, why),
-                Err(why) => (Holds::Fails, why),
-            };
-            explained(finding.key, Some(finding.file), said)
-        }));
-        all.extend(self.approval(entry, skill));
-        all.extend(self.signature(entry, skill));
-        all.extend(self.scan(entry));
-        all.extend(self.others(entry, skill));
-        all
-    }
+        explained(finding.key, Some(finding.file), said)
+    }));
+    all.extend(approval(rules, entry, skill));
+    all.extend(signature(rules, entry, skill));
+    all.extend(scan(rules, entry));
+    all.extend(others(rules, entry, skill));
+    all
+}
 
-    fn approval(&self, entry: &Entry, skill: &Skill) -> Option<Explained> {
-        let needs = self.0.policies.needs_approval();
-        if needs.is_empty() {
-            return None;
+fn approval(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Explained> {
+    let needs = rules.policies.needs_approval();
+    if needs.is_empty() {
+        return None;
+    }
+    let said = refused_or(rules.unapproved(entry, skill), || {
+        match approval_needed(skill, &needs) {
+            _ if rules.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
+            Some(need) => (Holds::Holds, format!("{need}, and it is approved as it is")),
+            None => {
+                let why = "it has nothing that needs an approval";
+                (Holds::DoesNotApply, why.to_owned())
+            }
         }
-        let said = refused_or(self.0.unapproved(entry, skill), || {
-            match approval_needed(skill, &needs) {
-                _ if self.0.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
-                Some(need) => (Holds::Holds, format!("{need}, and it is approved as it is")),
-                None => {
-                    let why = "it has nothing that needs an approval";
-                    (Holds::DoesNotApply, why.to_owned())
-                }
-            }
-        });
-        let file = self.0.policies.approval_file().map(Path::to_owned);
-        Some(explained("approval.require", file, said))
-    }
+    });
+    let file = rules.policies.approval_file().map(Path::to_owned);
+    Some(explained("approval.require", file, said))
+}
 
-    fn signature(&self, entry: &Entry, skill: &Skill) -> Option<Explained> {
-        self.0.signatures.as_ref()?;
-        let said = refused_or(self.0.unsigned(entry, skill), || {
-            let met = "what is required for its source is met";
-            if self.0.is_roots(entry) {
-                (Holds::DoesNotApply, ROOTS.to_owned())
-            } else {
-                (Holds::Holds, met.to_owned())
-            }
-        });
-        let mut signing = self.0.policies.signing();
-        let file = signing.find(|(_, rules)| rules.require_anything());
-        let file = file.map(|(file, _)| file.to_owned());
-        Some(explained("signing.require", file, said))
-    }
+fn signature(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Explained> {
+    rules.signatures.as_ref()?;
+    let said = refused_or(rules.unsigned(entry, skill), || {
+        let met = "what is required for its source is met";
+        if rules.is_roots(entry) {
+            (Holds::DoesNotApply, ROOTS.to_owned())
+        } else {
+            (Holds::Holds, met.to_owned())
+        }
+    });
+    let mut signing = rules.policies.signing();
+    let file = signing.find(|(_, rules)| rules.require_anything());
+    let file = file.map(|(file, _)| file.to_owned());
+    Some(explained("signing.require", file, said))
+}
 
-    fn scan(&self, entry: &Entry) -> Option<Explained> {
-        let (file, least) = self.0.policies.scan_block()?;
-        let found = scan_directory(&entry.dir);
-        let severe = found.iter().find(|finding| finding.severity >= least);
-        let said = match severe.map(Finding::summary) {
-            None => (
-                Holds::Holds,
-                "the scan finds nothing that is refused".to_owned(),
-            ),
-            Some(found) => (
-                Holds::DoesNotApply,
-                format!("nobody can install, trust or approve it now as it is: {found}"),
-            ),
+fn scan(rules: &Rules, entry: &Entry) -> Option<Explained> {
+    let (file, least) = rules.policies.scan_block()?;
+    let found = scan_directory(&entry.dir);
+    let severe = found.iter().find(|finding| finding.severity >= least);
+    let said = match severe.map(Finding::summary) {
+        None => (
+            Holds::Holds,
+            "the scan finds nothing that is refused".to_owned(),
+        ),
+        Some(found) => (
+            Holds::DoesNotApply,
+            format!("nobody can install, trust or approve it now as it is: {found}"),
+        ),
+    };
+    Some(explained("scan.block", Some(file.to_owned()), said))
+}
+
+fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Explained> {
+    let mut all = Vec::new();
+    let mut add = |rule, outcome, why| all.push(explained(rule, None, (outcome, why)));
+    let required = rules.policies.requires(skill.name.as_str());
+    if let Some((_, why)) = rules.out_of_scope(skill) {
+        match required {
+            Some(_) => add("scope", Holds::DoesNotApply, REQUIRED.to_owned()),
+            None => add("scope", Holds::Fails, why.to_string()),
+        }
+    }
+    if rules.config.visibility.contains_key(&skill.name) && entry.is_required {
+        add("visibility", Holds::DoesNotApply, REQUIRED.to_owned());
+    }
+    if let Standing::Withheld(_, why) = &entry.standing {
+        let rule = match why {
+            Diagnostic::HiddenOff(_) | Diagnostic::HiddenFromModel(_) => "visibility",
+            Diagnostic::HiddenCatalog(_) => "catalog",
+            Diagnostic::HiddenEnterprise(_) => "precedence",
+            _ if entry.withheld() == Some(Withheld::Shadowed) => "precedence",
+            _ => return all,
         };
-        Some(explained("scan.block", Some(file.to_owned()), said))
+        add(rule, Holds::Fails, why.to_string());
     }
-
-    fn others(&self, entry: &Entry, skill: &Skill) -> Vec<Explained> {
-        let mut all = Vec::new();
-        let mut add = |rule, outcome, why| all.push(explained(rule, None, (outcome, why)));
-        let required = self.0.policies.requires(skill.name.as_str());
-        if let Some((_, why)) = self.0.out_of_scope(skill) {
-            match required {
-                Some(_) => add("scope", Holds::DoesNotApply, REQUIRED.to_owned()),
-                None => add("scope", Holds::Fails, why.to_string()),
-            }
-        }
-        if self.0.config.visibility.contains_key(&skill.name) && entry.is_required {
-            add("visibility", Holds::DoesNotApply, REQUIRED.to_owned());
-        }
-        if let Standing::Withheld(_, why) = &entry.standing {
-            let rule = match why {
-                Diagnostic::HiddenOff(_) | Diagnostic::HiddenFromModel(_) => "visibility",
-                Diagnostic::HiddenCatalog(_) => "catalog",
-                Diagnostic::HiddenEnterprise(_) => "precedence",
-                _ if entry.withheld() == Some(Withheld::Shadowed) => "precedence",
-                _ => return all,
-            };
-            add(rule, Holds::Fails, why.to_string());
-        }
-        all
-    }
+    all
 }
 
 /// What a refusal says, or else what `other` does.

@@ -2,9 +2,10 @@
 
 use std::path::{Component, Path};
 
+use super::discovery::Catalog;
+use super::entry::{Entry, Offered, tool_name};
 use super::installed::Installed;
-use super::tool_name::tool_name;
-use super::{Catalog, Entry, Layer, Offered};
+use super::roots::Layer;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;

@@ -1,5 +1,5 @@
 //! Precedence among skills of one name: by layer, priority and directory order. Only this file
-//! assigns a standing. The rules decide first whether anything in a directory may be shown, then
+//! assigns a standing, also because of what a policy requires. The rules decide first whether anything in a directory may be shown, then
 //! whether its skill may be offered. An administrator's skill reserves its name even if it is
 //! hidden, broken or out of scope.
 
@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::eligibility::Rules;
-use super::entry::{Entry, Standing, Withheld};
-use super::layer::Layer;
-use super::tool_name::tool_name;
+use super::entry::{Entry, Standing, Withheld, tool_name};
+use super::roots::Layer;
 use crate::marketplace::named_by_directory;
-use crate::policy::approval_digest;
+use crate::policy::{Missing, MissingSkill, approval_digest};
 use crate::run_context::real;
 use crate::skill::{Diagnostic, SkillName};
 
@@ -157,4 +156,41 @@ fn why(winner: &Entry, loser: &Entry) -> Diagnostic {
     };
     let qualified = format!("{}/{}", loser.layer, loser.name());
     Diagnostic::Shadowed(dir, reason, qualified)
+}
+
+/// Marks the entries that are required, and returns what is missing. If a policy wants it, nothing
+/// else is offered then.
+pub fn settle_required(entries: &mut [Entry], rules: &Rules) -> Vec<MissingSkill> {
+    let policies = &rules.policies;
+    for entry in &mut *entries {
+        let is_offered = matches!(entry.standing, Standing::Offered { .. });
+        entry.is_required = is_offered && policies.requires(&entry.name()).is_some();
+    }
+    let mut missing = Vec::new();
+    for (file, required) in policies.required() {
+        let of_name = |entry: &&Entry| required.is_named(&entry.name());
+        if entries.iter().filter(of_name).any(|one| one.is_required) {
+            continue;
+        }
+        // What a project has of this name explains least.
+        let mut of_name: Vec<&Entry> = entries.iter().filter(of_name).collect();
+        of_name.sort_by_key(|entry| entry.layer == Layer::Project);
+        let why = of_name.first().and_then(|one| one.reason_not_offered());
+        missing.push(MissingSkill {
+            name: required.name.clone(),
+            file: file.to_owned(),
+            missing: policies.if_missing(file),
+            why: why.unwrap_or_else(|| "there is no skill of this name".to_owned()),
+        });
+    }
+    let mut blocking = missing.iter();
+    if let Some(one) = blocking.find(|one| one.missing == Missing::Block) {
+        let why = Diagnostic::HiddenPolicy(format!("no skill is offered, because {one}"));
+        let usable = entries.iter_mut().filter(|entry| entry.usable().is_some());
+        for entry in usable.filter(|entry| !entry.is_required) {
+            entry.standing = Standing::Withheld(Withheld::Excluded, why.clone());
+            entry.tool = None;
+        }
+    }
+    missing
 }

@@ -1,12 +1,37 @@
-//! The directories of each layer's skills in this run.
+//! The layers in which skills are found, their order of precedence, and the directories of each in this
+//! run.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use crate::catalog::{Layer, Root};
+use crate::error::{Error, named};
 use crate::facts::Facts;
 use crate::run_context::{HOLDS, HOME_HOLDS, RunContext, real};
 use crate::sys::name_list::Words;
 use crate::sys::{Base, EntryName};
+
+/// To whom a skill belongs, highest precedence first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// The administrator's, for all users of the machine.
+    Enterprise,
+    /// The user's own.
+    Personal,
+    /// A project's.
+    Project,
+    /// Those installed into the plugin directory.
+    Plugin,
+}
+
+/// A directory of skills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// Whose skills it holds.
+    pub layer: Layer,
+    /// The directory; every entry in it is a skill.
+    pub dir: PathBuf,
+}
 
 /// Every existing directory of skills, without duplicates, in search order: those of the agent
 /// that calls, else chibi's.
@@ -93,6 +118,24 @@ fn is_projects(run: &RunContext, project: &Path, dir: &Path) -> bool {
 }
 
 impl Layer {
+    /// Every layer, in order of precedence.
+    pub const ALL: [Self; 4] = [
+        Self::Enterprise,
+        Self::Personal,
+        Self::Project,
+        Self::Plugin,
+    ];
+
+    /// Its name in configuration, qualified names and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enterprise => "enterprise",
+            Self::Personal => "personal",
+            Self::Project => "project",
+            Self::Plugin => "plugin",
+        }
+    }
+
     /// The directory where a layer's own skills are installed.
     pub fn dir(self, facts: &Facts) -> PathBuf {
         match self {
@@ -106,6 +149,20 @@ impl Layer {
     /// That directory, see [`base_at`].
     pub fn base(self, facts: &Facts) -> Base {
         base_at(facts, &self.dir(facts))
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Layer {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        named(word, "a layer", &Self::ALL, Self::as_str)
     }
 }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalog::index_file::{CATALOG_INDEXES, Rendered};
 use crate::catalog::{Catalog, Layer, eligibility::Rules, testing::context};
 use crate::policy::Asks;
 
@@ -104,7 +103,7 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
         roots: stored.roots.clone(),
         cached: kept.replace("written", "indexed").into_bytes(),
     };
-    index_file::write(&world.file(), "key", &found, &[answer("kept")]);
+    write(&world.file(), "key", &found, &[answer("kept")]);
     assert_eq!(world.answer(), "kept");
     let description = |index: &mut Index| {
         let catalog = world.catalog(index);
@@ -133,7 +132,7 @@ fn one_skill_that_changed_is_read_and_the_others_are_not() {
         roots: stored.roots.clone(),
         cached: kept.replace("written", "indexed").into_bytes(),
     };
-    index_file::write(&world.file(), "key", &found, &[]);
+    write(&world.file(), "key", &found, &[]);
     world.skill("one/b", "b", "another");
     let catalog = world.catalog(&mut world.index());
     let described = |tool| catalog.by_tool(tool).unwrap().description.clone().unwrap();

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 
 use crate::activation::{added_entries, why_not_added};
 use crate::catalog::{
-    Entry, Explained, Explainer, Holds, Installed, Standing, Withheld, signature as signature_of,
+    Entry, Explained, Holds, Installed, Rules, Standing, Withheld, rules_about,
+    signature as signature_of,
 };
 use crate::cli::named::installed;
 use crate::cli::prelude::*;
 use crate::cli::report::is_told;
-use crate::policy::{Config, InForce, MissingSkill, in_force};
+use crate::policy::{Asks, Config, InForce, MissingSkill, in_force};
 use crate::skill::SkillName;
 use crate::sys::text::counted;
 
@@ -214,9 +215,9 @@ fn explain(call: Call, name: Option<&str>) -> Answer {
         Err(_) if !missing.is_empty() => Vec::new(),
         meant => meant?,
     };
-    let explainer = Explainer::new(call.facts);
+    let in_force = Rules::new(call.facts, Asks::ToUse);
     let mut origins = Installed::default();
-    let about = |entry| about(call, (&explainer, &rules), entry, &mut origins);
+    let about = |entry| about(call, (&in_force, &rules), entry, &mut origins);
     let (skills, texts): (Vec<Value>, Vec<String>) = meant.into_iter().map(about).unzip();
     let answer = json!({"skills": skills, "missing": missing});
     let text = call.answer(&answer, || {
@@ -244,7 +245,7 @@ fn meant<'c>(facts: &Facts, catalog: &'c Catalog, name: Option<&str>) -> Result<
 /// What each rule says of one skill, as data and as text.
 fn about(
     call: Call,
-    (explainer, written): (&Explainer, &[InForce]),
+    (rules, written): (&Rules, &[InForce]),
     entry: &Entry,
     origins: &mut Installed,
 ) -> (Value, String) {
@@ -261,7 +262,7 @@ fn about(
     let of = version.as_deref().map(|it| format!(" {}", one_line(it)));
     let head = format!("{shown}{} ({layer}), {state}", of.unwrap_or_default());
     let mut text = screen.hanging("", &head, 2);
-    let said = explainer.explain(entry);
+    let said = rules_about(rules, entry);
     if said.is_empty() {
         text.push_str("  no rule is about it\n");
     }
