@@ -6,7 +6,6 @@ use crate::catalog::{Catalog, Required, is_qualified, plain};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::skill::{Diagnostic, Skill, SkillName};
-use crate::sys::limits;
 use crate::sys::text::backticked;
 
 /// Why a skill cannot get all that it requires; empty if it can. Skills for which `elsewhere` holds
@@ -77,13 +76,6 @@ pub fn required_line(facts: &Facts, skill: &Skill) -> Option<String> {
         said.push(format!(
             "Its requirements are circular: {}.",
             circle(&cycle)
-        ));
-    }
-    if required.goes_on {
-        said.push(format!(
-            "Only {} levels of requirements and {} skills were checked: there are more.",
-            limits::REQUIRES_DEPTH,
-            limits::REQUIRED_SKILLS
         ));
     }
     (!said.is_empty()).then(|| said.join("\n"))

@@ -12,7 +12,7 @@ use crate::sys::text::{self, shorten};
 
 /// Skills with a tool of their own: models take at most 128 tools, and the host and other plugins
 /// have theirs.
-pub const SKILL_TOOLS: usize = 32;
+const SKILL_TOOLS: usize = 32;
 /// Characters of the catalog in the system prompt: about 3,000 tokens.
 const PROMPT_CHARS: usize = 12_000;
 
@@ -56,28 +56,28 @@ impl<'a> Disclosure<'a> {
         let whole = required.into_iter().map(|one| Line::new(one, one_tool));
         let whole: String = whole.map(|line| line.whole()).collect();
         let mut block = intro(one_tool);
-        let room = PromptBudget::new(
+        let (most, named, is_short) = divide(
             &lines,
             room,
             chars(&block) + 1 + chars(&whole),
             chars(SHORTENED),
             chars(&more(lines.len())),
         );
-        if room.is_short {
+        if is_short {
             block.push_str(SHORTENED);
         }
         block.push('\n');
         block.push_str(&whole);
         let mut cut = BTreeMap::new();
         for (at, line) in lines.iter().enumerate() {
-            let (text, why) = match line.within(room.most) {
-                _ if at >= room.lines => (None, Some(Diagnostic::NameOmitted)),
+            let (text, why) = match line.within(most) {
+                _ if at >= named => (None, Some(Diagnostic::NameOmitted)),
                 (None, true) => (None, None),
                 (None, false) => (None, Some(Diagnostic::DescriptionOmitted)),
                 (Some(text), true) => (Some(text), None),
                 (Some(text), false) => (Some(text), Some(Diagnostic::DescriptionShortened)),
             };
-            if at < room.lines {
+            if at < named {
                 block.push_str(&line.head);
                 if let Some(text) = text {
                     block.push_str(": ");
@@ -87,8 +87,8 @@ impl<'a> Disclosure<'a> {
             }
             cut.extend(why.map(|why| (line.name, why)));
         }
-        if room.lines < lines.len() {
-            block.push_str(&more(lines.len() - room.lines));
+        if named < lines.len() {
+            block.push_str(&more(lines.len() - named));
         }
         block.truncate(block.trim_end().len());
         Self { block, cut }
@@ -177,51 +177,38 @@ impl<'a> Line<'a> {
     }
 }
 
-/// How the space is divided.
-struct PromptBudget {
-    /// The maximum length of one description, including the separator.
-    pub most: usize,
-    /// The number of skills named.
-    pub lines: usize,
-    /// Whether something is cut.
-    pub is_short: bool,
-}
-
-impl PromptBudget {
-    /// Divides `budget` characters; names alone may take twice as many. The rest of the block has
-    /// `intro` characters, plus `remark` if something is cut and `rest` if some skills are only
-    /// counted.
-    pub fn new(lines: &[Line], budget: usize, intro: usize, remark: usize, rest: usize) -> Self {
-        let longest = limits::DESCRIPTION_CHARS + ": ".len();
-        let heads = lines.iter().map(|line| chars(&line.head) + 1);
-        let names: usize = intro + heads.clone().sum::<usize>();
-        let wants: Vec<usize> = lines.iter().map(|line| line.wants().min(longest)).collect();
-        let is_whole = lines.iter().all(|line| line.wants() <= longest);
-        if is_whole && names + wants.iter().sum::<usize>() <= budget {
-            return Self {
-                most: longest,
-                lines: lines.len(),
-                is_short: false,
-            };
-        }
-        let names = names + remark;
-        let most = share(&wants, budget.saturating_sub(names)).min(longest);
-        let twice = budget.saturating_mul(2);
-        let mut left = twice.saturating_sub(intro + remark);
-        if names > twice {
-            left = left.saturating_sub(rest);
-        }
-        let fits = heads.take_while(|head| {
-            let fits = *head <= left;
-            left = left.saturating_sub(*head);
-            fits
-        });
-        Self {
-            most,
-            lines: fits.count(),
-            is_short: true,
-        }
+/// Divides `budget` characters; names alone may take twice as many. The rest of the block has
+/// `intro` characters, plus `remark` if something is cut and `rest` if some skills are only counted.
+/// Returns the maximum length of one description with its separator, the number of skills that are
+/// named, and whether something is cut.
+fn divide(
+    lines: &[Line],
+    budget: usize,
+    intro: usize,
+    remark: usize,
+    rest: usize,
+) -> (usize, usize, bool) {
+    let longest = limits::DESCRIPTION_CHARS + ": ".len();
+    let heads = lines.iter().map(|line| chars(&line.head) + 1);
+    let names: usize = intro + heads.clone().sum::<usize>();
+    let wants: Vec<usize> = lines.iter().map(|line| line.wants().min(longest)).collect();
+    let is_whole = lines.iter().all(|line| line.wants() <= longest);
+    if is_whole && names + wants.iter().sum::<usize>() <= budget {
+        return (longest, lines.len(), false);
     }
+    let names = names + remark;
+    let most = share(&wants, budget.saturating_sub(names)).min(longest);
+    let twice = budget.saturating_mul(2);
+    let mut left = twice.saturating_sub(intro + remark);
+    if names > twice {
+        left = left.saturating_sub(rest);
+    }
+    let fits = heads.take_while(|head| {
+        let fits = *head <= left;
+        left = left.saturating_sub(*head);
+        fits
+    });
+    (most, fits.count(), true)
 }
 
 /// Untrusted text on one line, without markup.
@@ -411,16 +398,16 @@ mod tests {
                 text: "t".repeat(text),
             };
             let lines: Vec<Line> = lengths.iter().map(line).collect();
-            let room = PromptBudget::new(&lines, budget, intro, remark, rest);
-            let heads: usize = lengths[..room.lines].iter().map(|(head, _)| head + 1).sum();
-            let texts = lines[..room.lines].iter().filter_map(|line| line.within(room.most).0);
+            let (most, named, is_short) = divide(&lines, budget, intro, remark, rest);
+            let heads: usize = lengths[..named].iter().map(|(head, _)| head + 1).sum();
+            let texts = lines[..named].iter().filter_map(|line| line.within(most).0);
             let texts: usize = texts.map(|text| chars(&text) + 2).sum();
-            let more = if room.lines < lines.len() { rest } else { 0 };
-            let remark = if room.is_short { remark } else { 0 };
+            let more = if named < lines.len() { rest } else { 0 };
+            let remark = if is_short { remark } else { 0 };
             let all = intro + remark + heads + texts + more;
             let names = intro + remark + lengths.iter().map(|(head, _)| head + 1).sum::<usize>();
             prop_assert!(all <= budget.max(names).min(2 * budget), "{} of {}", all, budget);
-            prop_assert!(names > 2 * budget || room.lines == lines.len());
+            prop_assert!(names > 2 * budget || named == lines.len());
         }
     }
 

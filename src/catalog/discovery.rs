@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::eligibility::Rules;
 use super::entry::{Entry, Offered, Standing, tool_name};
-use super::index::{Answer, Index, Loaded, Rendered};
+use super::index::{Index, Loaded, Rendered};
 use super::precedence;
 use super::roots::{Layer, Root, roots};
 use crate::facts::Facts;
@@ -163,27 +163,14 @@ pub fn told(facts: &Facts, what: &str, make: impl FnOnce(&Catalog) -> Rendered) 
         .as_ref()
         .and_then(|name| source.index.answer(&source.roots, name));
     if let Some(answer) = cached {
-        return answer.rendered;
+        return answer;
     }
     let catalog = source.read();
     let rendered = make(&catalog);
     if let Some(name) = name.filter(|_| !rendered.passes) {
-        source.index.store(Answer {
-            name,
-            rendered: rendered.clone(),
-            offered: catalog.offered().len(),
-        });
+        source.index.store((name, rendered.clone()));
     }
     rendered
-}
-
-/// The number of skills offered to the model.
-pub fn count_offered(facts: &Facts) -> usize {
-    let mut source = Source::new(facts, Asks::ToDisclose);
-    let known = source
-        .answer_name(PROMPT)
-        .and_then(|name| source.index.offered(&source.roots, &name));
-    known.unwrap_or_else(|| source.read().offered().len())
 }
 
 impl<'a> Source<'a> {

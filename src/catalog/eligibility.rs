@@ -210,25 +210,31 @@ impl<'a> Rules<'a> {
             Ok(scope) => scope,
             Err(why) => return refused(format!("{why}, so it is offered nowhere")),
         };
-        let config = &self.config;
-        let outside = |allowed: &[String], here: Option<&str>| {
-            !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))
-        };
         // `--schema` and a person have no context and see every skill.
         let has_context = self.facts.run.protocol.is_some() && !scope.agents.is_empty();
-        let (what, allowed, here) = if outside(&scope.tenants, config.tenant.as_deref()) {
-            ("tenants", &scope.tenants, "tenant")
-        } else if outside(&scope.environments, config.environment.as_deref()) {
-            ("environments", &scope.environments, "environment")
-        } else if has_context && outside(&scope.agents, self.context()) {
-            ("contexts", &scope.agents, "context")
-        } else {
-            return None;
-        };
-        let allowed = allowed.join(", ");
-        refused(format!(
-            "is the {what} {allowed}, and this {here} is none of them"
-        ))
+        let context = has_context.then(|| self.context()).flatten();
+        let (tenant, environment) = (&self.config.tenant, &self.config.environment);
+        [
+            ("tenants", &scope.tenants, "tenant", tenant.as_deref()),
+            (
+                "environments",
+                &scope.environments,
+                "environment",
+                environment.as_deref(),
+            ),
+            ("contexts", &scope.agents, "context", context),
+        ]
+        .into_iter()
+        .filter(|(what, ..)| has_context || *what != "contexts")
+        .find(|(_, allowed, _, here)| {
+            !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))
+        })
+        .and_then(|(what, allowed, here, _)| {
+            let allowed = allowed.join(", ");
+            refused(format!(
+                "is the {what} {allowed}, and this {here} is none of them"
+            ))
+        })
     }
 
     /// If the host has named no context, only the patterns that match every context apply. If it

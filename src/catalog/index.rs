@@ -24,10 +24,10 @@ use crate::sys::stamp::{Stamp, now};
 pub const CATALOG_INDEXES: usize = 50;
 
 /// Changes with the format, and with how a skill is read.
-const MAGIC: &[u8; 16] = b"agent-skills ix6";
+const MAGIC: &[u8; 16] = b"agent-skills ix7";
 /// Everything that was found.
 #[derive(Debug, Default, PartialEq)]
-pub struct Found {
+struct Found {
     /// In the order of the roots.
     pub roots: Vec<KnownRoot>,
     /// The stored skills, concatenated.
@@ -36,7 +36,7 @@ pub struct Found {
 
 /// What is known of a root.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct KnownRoot {
+struct KnownRoot {
     /// The entries are valid while this stamp is unchanged.
     pub stamp: Option<Stamp>,
     /// Sorted by directory.
@@ -45,7 +45,7 @@ pub struct KnownRoot {
 
 /// What is known of one directory in a root.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Known {
+struct Known {
     /// Its name.
     pub dir: OsString,
     /// The rest is valid while this stamp is unchanged.
@@ -69,23 +69,16 @@ pub struct Rendered {
     pub passes: bool,
 }
 
-/// Stored output.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
-    /// The key: the request, and everything besides the skills that the output depends on.
-    pub name: String,
-    /// The output.
-    pub rendered: Rendered,
-    /// The number of skills offered to the model.
-    pub offered: usize,
-}
+/// Stored output, with its key: the request, and everything besides the skills that the output depends
+/// on.
+type Answer = (String, Rendered);
 
 /// What every call reads: the key, the roots, the answers, and where the stored skills are.
 type Table<K, R, A> = (K, R, A, Part);
 
 /// An index that was read from disk.
 #[derive(Debug)]
-pub struct Stored {
+struct Stored {
     parts: Parts,
     skills: Part,
     cached: OnceCell<Vec<u8>>,
@@ -127,16 +120,17 @@ impl Index {
     }
 
     /// The answer stored under `name`, if every skill is unchanged.
-    pub fn answer(&mut self, roots: &[Root], name: &str) -> Option<Answer> {
+    pub fn answer(&self, roots: &[Root], name: &str) -> Option<Rendered> {
         let stored = self.stored.as_ref()?;
-        let answer = stored.answer(name)?;
+        let mut answers = stored.answers.iter();
+        let (_, answer) = answers.find(|(known, _)| known == name)?;
         let mut each = roots.iter().zip(&stored.roots);
         let is_current = each.all(|(root, known)| is_root_current(&root.dir, known, stored));
         is_current.then(|| answer.clone())
     }
 
     /// Stores an answer derived from the catalog that this index loaded. Best effort.
-    pub fn store(&mut self, answer: Answer) {
+    pub(super) fn store(&self, answer: Answer) {
         let Some(found) = &self.found else {
             return;
         };
@@ -144,7 +138,7 @@ impl Index {
             |stored: &&Stored| stored.roots == found.roots && stored.cached() == found.cached;
         let earlier = self.stored.as_ref().filter(is_same);
         let mut answers = earlier.map_or_else(Vec::new, |stored| stored.answers.clone());
-        answers.retain(|earlier| earlier.name != answer.name);
+        answers.retain(|(earlier, _)| *earlier != answer.0);
         answers.insert(0, answer);
         answers.truncate(limits::CATALOG_ANSWERS);
         write(&self.place, &self.key, found, &answers);
@@ -215,17 +209,6 @@ impl Index {
         let known = self.stored.as_ref().and_then(|stored| stored.roots.get(at));
         directories(&roots[at].dir, known).0
     }
-
-    /// The number of skills offered when the answer under `name` was made, if the roots' entries
-    /// are unchanged. A file edited in place counts later, see [`Index::load_about`].
-    pub fn offered(&self, roots: &[Root], name: &str) -> Option<usize> {
-        let stored = self.stored.as_ref()?;
-        let mut each = roots.iter().zip(&stored.roots);
-        let is_same = each.all(|(root, known)| known.is_unchanged(&root.dir));
-        is_same
-            .then(|| stored.answer(name))?
-            .map(|answer| answer.offered)
-    }
 }
 
 impl KnownRoot {
@@ -264,11 +247,6 @@ impl Stored {
         let read = || self.parts.read(self.skills).unwrap_or_default();
         self.cached.get_or_init(read)
     }
-
-    /// The answer of this name.
-    pub fn answer(&self, name: &str) -> Option<&Answer> {
-        self.answers.iter().find(|answer| answer.name == name)
-    }
 }
 
 /// Replaces the index at `path`. Best effort: it can be rebuilt.
@@ -281,10 +259,10 @@ fn write(path: &Path, key: &str, found: &Found, answers: &[Answer]) {
 
 fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
     let has_same_entries = || {
-        let now = list(root);
-        let names = now.dirs.iter().filter_map(|dir| dir.file_name());
+        let (dirs, stamp) = list(root);
+        let names = dirs.iter().filter_map(|dir| dir.file_name());
         // A root with a settled stamp is read again, so that the stamp is stored.
-        now.stamp.is_none() && names.eq(known.entries.iter().map(|entry| entry.dir.as_os_str()))
+        stamp.is_none() && names.eq(known.entries.iter().map(|entry| entry.dir.as_os_str()))
     };
     (known.is_unchanged(root) || has_same_entries())
         && known.entries.iter().all(|entry| {
@@ -358,8 +336,7 @@ fn directories(root: &Path, known: Option<&KnownRoot>) -> (Vec<PathBuf>, Option<
         let dirs = known.entries.iter().map(|entry| root.join(&entry.dir));
         return (dirs.collect(), known.stamp);
     }
-    let listing = list(root);
-    (listing.dirs, listing.stamp)
+    list(root)
 }
 
 /// A skill with its file's stamp and its stored bytes.

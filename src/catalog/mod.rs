@@ -18,8 +18,8 @@ mod signing;
 #[cfg(test)]
 mod testing;
 
-pub use disclosure::{Disclosure, SKILL_TOOLS, plain};
-pub use discovery::{Catalog, PROMPT, count_offered, told};
+pub use disclosure::{Disclosure, plain};
+pub use discovery::{Catalog, PROMPT, told};
 pub use eligibility::Rules;
 pub use entry::{Entry, Offered, Standing, Withheld, tool_name};
 pub use explain::{Explained, Holds, rules_about};

@@ -13,8 +13,6 @@ pub struct Required {
     pub missing: Vec<String>,
     /// A cycle: skills that each require the next, with the first repeated at the end.
     pub cycle: Option<Vec<SkillName>>,
-    /// Whether there are more than the limit, so that some were not followed.
-    pub goes_on: bool,
 }
 
 impl Catalog {
@@ -30,9 +28,8 @@ impl Catalog {
             let offered = self.by_name(&written).and_then(Entry::offered);
             let Some(offered) = offered else {
                 let shown = one_line(&written);
-                if required.missing.len() >= limits::REQUIRED_SKILLS {
-                    required.goes_on = true;
-                } else if !required.missing.contains(&shown) {
+                let is_known = required.missing.contains(&shown);
+                if !is_known && required.missing.len() < limits::REQUIRED_SKILLS {
                     required.missing.push(shown);
                 }
                 continue;
@@ -43,13 +40,9 @@ impl Catalog {
                 required.cycle.get_or_insert_with(|| circle.collect());
                 continue;
             }
-            if required.names.contains(name) {
-                continue;
-            }
-            if path.len() > limits::REQUIRES_DEPTH
-                || required.names.len() >= limits::REQUIRED_SKILLS
-            {
-                required.goes_on = true;
+            let is_too_much = path.len() > limits::REQUIRES_DEPTH
+                || required.names.len() >= limits::REQUIRED_SKILLS;
+            if is_too_much || required.names.contains(name) {
                 continue;
             }
             path.push(name.clone());
@@ -91,7 +84,7 @@ mod tests {
         let found = required(&[("a", "[b, c]"), ("b", "[d]"), ("c", "d, nosuch"), ("d", "")]);
         assert_eq!(names(&found.names), ["d", "b", "c"]);
         assert_eq!(found.missing, ["nosuch"]);
-        assert_eq!((found.cycle, found.goes_on), (None, false));
+        assert_eq!(found.cycle, None);
     }
 
     #[test]
@@ -114,7 +107,6 @@ mod tests {
             ("g", ""),
         ]);
         assert_eq!(names(&found.names), ["f", "e", "d", "c", "b"]);
-        assert!(found.goes_on);
     }
 
     #[test]

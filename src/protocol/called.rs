@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::catalog::{
-    Catalog, SKILL_TOOLS, count_offered, suggestion, tool_name, usable, usable_or_active,
-};
+use crate::catalog::{Catalog, suggestion, tool_name, usable, usable_or_active};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
@@ -89,7 +87,7 @@ fn catalog_of(facts: &Facts, wanted: &Activate) -> Catalog {
 fn is_listed(facts: &Facts, catalog: &Catalog, tool: &str) -> bool {
     match tool {
         ours::MARKETPLACE => true,
-        ours::SKILL => count_offered(facts) > SKILL_TOOLS,
+        ours::SKILL => Catalog::disclosed(facts).has_one_tool(),
         own => catalog.by_tool(own).is_some(),
     }
 }

@@ -8,29 +8,21 @@ use super::find_skill_file;
 use crate::sys::limits;
 use crate::sys::stamp::{Stamp, now};
 
-/// The directories in a root.
-#[derive(Debug)]
-pub struct Listing {
-    /// Sorted.
-    pub dirs: Vec<PathBuf>,
-    /// The root's stamp, if the list is unchanged as long as the stamp is.
-    pub stamp: Option<Stamp>,
-}
-
 /// The skills in `root`, sorted: directories with a `SKILL.md`, in any spelling.
 pub fn skill_directories(root: &Path) -> Vec<PathBuf> {
-    let mut dirs = list(root).dirs;
+    let (mut dirs, _) = list(root);
     dirs.retain(|dir| find_skill_file(dir).is_some());
     dirs
 }
 
-/// Lists `root`; a missing or unreadable one is empty. Only a complete list gets a stamp, because
-/// whether the root can be read may change without changing the stamp.
+/// The directories in `root`, sorted, and its stamp, if they are unchanged as long as that is; none if
+/// it is missing or unreadable. Only a complete list gets a stamp, because whether the root can be read
+/// may change without changing the stamp.
 #[expect(
     clippy::disallowed_methods,
     reason = "only names, which may be many: no more than the cap are read"
 )]
-pub fn list(root: &Path) -> Listing {
+pub fn list(root: &Path) -> (Vec<PathBuf>, Option<Stamp>) {
     let now = now();
     let stamp = Stamp::of(root);
     let mut names = Vec::new();
@@ -55,8 +47,6 @@ pub fn list(root: &Path) -> Listing {
     }
     names.sort_unstable();
     let settled = stamp.filter(|stamp| vouched && stamp.is_settled(now));
-    Listing {
-        dirs: names.iter().map(|name| root.join(name)).collect(),
-        stamp: settled,
-    }
+    let dirs = names.iter().map(|name| root.join(name));
+    (dirs.collect(), settled)
 }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -22,20 +23,20 @@ use crate::sys::{Dir, EntryPath, files, limits};
 /// each time.
 const FILE: &str = "SKILL.md";
 
-/// A skill as the catalog's index stores it: name, file name, fields, digest and diagnostics. Its
-/// instructions are read when they are needed.
-type Cached = (String, String, Fields, String, Vec<Diagnostic>);
-
 /// A parsed `SKILL.md`. Its author wrote the content, so none of it is safe to show unescaped.
-#[derive(Debug, Clone, PartialEq)]
+/// Serialized, as the catalog's index stores it, it is without its instructions and places.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Skill {
     /// Its key, from the field `name` or else the directory's name.
     pub name: SkillName,
     /// The field `description`, trimmed, otherwise as written. `None` if missing or blank.
+    #[serde(skip)]
     pub description: Option<String>,
     /// The skill's directory, as it was found.
+    #[serde(skip)]
     pub dir: PathBuf,
     /// The path of its `SKILL.md`.
+    #[serde(skip)]
     pub file: PathBuf,
     /// Every frontmatter field.
     pub fields: Fields,
@@ -184,43 +185,23 @@ impl Skill {
         properties
     }
 
-    /// The data to store, as JSON.
+    /// What the index stores of it, as JSON: besides, where its file is.
     pub fn to_cached(&self) -> Vec<u8> {
         let file = self.file.strip_prefix(&self.dir).unwrap_or(&self.file);
-        let (file, fields) = (file.to_string_lossy(), &self.fields);
-        let cached = (&self.name, file, fields, &self.digest, &self.diagnostics);
-        serde_json::to_vec(&cached).unwrap_or_default()
+        serde_json::to_vec(&(self, file.to_string_lossy())).unwrap_or_default()
     }
 
-    /// Whether [`Skill::from_cached`] restores exactly what [`Skill::to_cached`] stores. JSON may not
-    /// restore a float exactly, so a skill that contains one is not stored.
+    /// Whether the index stores it, so that [`Skill::from_cached`] restores it.
     pub fn can_be_cached(&self) -> bool {
-        fn is_exact(value: &Value) -> bool {
-            match value {
-                Value::Number(number) => !number.is_f64(),
-                Value::Array(items) => items.iter().all(is_exact),
-                Value::Object(map) => map.values().all(is_exact),
-                Value::Null | Value::Bool(_) | Value::String(_) => true,
-            }
-        }
-        self.file == self.dir.join(FILE) && self.fields.0.values().all(is_exact)
+        self.file == self.dir.join(FILE)
     }
 
-    /// The skill in `SKILL.md` of `dir`, restored from `cached`. `None` for anything that
-    /// [`Skill::to_cached`] did not produce.
+    /// The skill in `SKILL.md` of `dir`, restored from the JSON that the index has of it.
     pub fn from_cached(dir: &Path, cached: &[u8]) -> Option<Self> {
-        let cached: Cached = serde_json::from_slice(cached).ok()?;
-        let (written, file, fields, digest, diagnostics) = cached;
-        let name = SkillName::from_written(&written)?;
-        (file == FILE && name.as_str() == written).then(|| Self {
-            name,
-            description: description(&fields),
-            dir: dir.to_owned(),
-            file: dir.join(FILE),
-            fields,
-            digest,
-            diagnostics,
-        })
+        let (mut skill, _): (Self, String) = serde_json::from_slice(cached).ok()?;
+        skill.description = description(&skill.fields);
+        (skill.dir, skill.file) = (dir.to_owned(), dir.join(FILE));
+        Some(skill)
     }
 
     /// Whether the model may be told about it. A skill without a description cannot be chosen.

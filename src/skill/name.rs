@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::sys::is_invisible;
@@ -11,7 +11,7 @@ use crate::sys::is_invisible;
 /// Lowercase letters and digits of any script in groups joined by single hyphens, at most
 /// [`SkillName::MAX`] characters (specification, field `name`). Whatever was written, it is never a
 /// path, an option or empty.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SkillName(String);
 
 impl SkillName {

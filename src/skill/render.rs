@@ -10,7 +10,7 @@ use super::body::injected_commands;
 use super::resources::Resource;
 use super::text::{shown_tokens, tokens};
 use crate::sys::limits;
-use crate::sys::text::counted;
+use crate::sys::text::{counted, size};
 
 /// The element around the answer of a skill's own tool (docs/spec/skills.md#bodies).
 pub const SKILL_CONTENT: &str = "skill_content";
@@ -119,16 +119,6 @@ fn escape(path: &Path) -> String {
     text.replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A size in decimal units, for a person.
-#[allow(clippy::cast_precision_loss)] // one decimal place is shown
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,7 +155,7 @@ mod tests {
              Skill directory: /DIR\n\
              Paths in this skill are relative to that directory.\n\
              The instructions above are approx. 16 tokens.\n\
-             <skill_resources>\n<file size=\"1.5 KB\">a.md</file>\n</skill_resources>\n\
+             <skill_resources>\n<file size=\"2 KiB\">a.md</file>\n</skill_resources>\n\
              1 more file is in the skill directory not listed.\n\n## Arguments\n\nnow\n\nNote.\n</skill_content>"
         );
     }

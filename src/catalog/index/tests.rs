@@ -61,7 +61,7 @@ impl World {
     fn answer(&self) -> String {
         let mut index = self.index();
         if let Some(kept) = index.answer(&self.roots(), "a") {
-            return kept.rendered.text;
+            return kept.text;
         }
         let text = shown(&self.catalog(&mut index));
         index.store(answer(&text));
@@ -76,14 +76,11 @@ impl World {
 }
 
 fn answer(text: &str) -> Answer {
-    Answer {
-        name: "a".to_owned(),
-        rendered: Rendered {
-            text: text.to_owned(),
-            ..Rendered::default()
-        },
-        offered: 0,
-    }
+    let rendered = Rendered {
+        text: text.to_owned(),
+        ..Rendered::default()
+    };
+    ("a".to_owned(), rendered)
 }
 
 fn shown(catalog: &Catalog) -> String {
@@ -180,7 +177,7 @@ fn whatever_is_odd_about_the_file_means_that_there_is_none() {
         assert!(
             index
                 .answer(&world.roots(), "a")
-                .is_none_or(|kept| kept.rendered.text == truth)
+                .is_none_or(|kept| kept.text == truth)
         );
         assert_eq!(shown(&world.catalog(&mut index)), truth, "byte {at}");
     }
@@ -380,20 +377,12 @@ fn a_linked_directory_that_goes_and_comes_back_is_seen() {
 #[test]
 fn a_root_that_cannot_be_read_is_not_kept_as_an_empty_one() {
     let world = World::new();
-    let listing = crate::skill::directories::list(&world.at("one"));
+    let (dirs, _) = list(&world.at("one"));
     sleep(SETTLED);
-    assert!(listing.dirs.is_empty());
+    assert!(dirs.is_empty());
     // Permissions do not stop root, so a file acts as the unreadable directory.
     fs::write(world.at("file"), "x").unwrap();
     sleep(SETTLED);
-    assert!(
-        crate::skill::directories::list(&world.at("file"))
-            .stamp
-            .is_none()
-    );
-    assert!(
-        crate::skill::directories::list(&world.at("one"))
-            .stamp
-            .is_some()
-    );
+    assert!(list(&world.at("file")).1.is_none());
+    assert!(list(&world.at("one")).1.is_some());
 }
