@@ -9,7 +9,7 @@ use crate::activation::protected::{program_directories, protected_places};
 use crate::catalog::Catalog;
 use crate::facts::Facts;
 use crate::host::shell::{self, Language, Shell};
-use crate::permission::{CitedRule, Enforce, OurTool, Places, Restriction, Scope, Settings};
+use crate::permission::{Enforce, OurTool, Places, Restriction, Scope, Settings};
 use crate::policy::{CONFIGURATION, Config, Policies};
 use crate::run_context::{RunContext, real};
 use crate::session::{ActiveSkill, Session, Standing};
@@ -23,7 +23,8 @@ pub struct Enforcement {
     denials: Vec<Restriction>,
     settings: Settings,
     places: Places,
-    mcp_tools: BTreeSet<String>,
+    /// Tools that belong to MCP servers.
+    pub mcp_tools: BTreeSet<String>,
 }
 
 impl Enforcement {
@@ -98,13 +99,6 @@ impl Enforcement {
         }
     }
 
-    /// The same for a call of a tool that itself says that it is an MCP server's.
-    #[must_use]
-    pub fn with_mcp_tool(mut self, tool: Option<&String>) -> Self {
-        self.mcp_tools.extend(tool.cloned());
-        self
-    }
-
     /// The same for a call that begins in `directory`, in a shell that keeps what earlier commands
     /// changed or in one of its own.
     #[must_use]
@@ -128,22 +122,12 @@ impl Enforcement {
         self
     }
 
-    /// The same with the skills' denials alone, without their lists.
+    /// The same with each skill's restriction changed.
     #[must_use]
-    pub fn only_denying(mut self) -> Self {
-        let skills = self.restrictions.iter();
-        self.restrictions = skills.map(Restriction::without_list).collect();
-        self
-    }
-
-    /// The same with those entries of the skills' lists that `keep` accepts.
-    #[must_use]
-    pub fn keeping(mut self, keep: impl Fn(&CitedRule) -> bool) -> Self {
-        let skills = self.restrictions.into_iter();
-        self.restrictions = skills
-            .map(|skill| skill.keeping(|rule| keep(&rule.cited)))
-            .collect();
-        self
+    pub fn changed(&self, change: impl Fn(&Restriction) -> Restriction) -> Self {
+        let mut with = self.clone();
+        with.restrictions = self.restrictions.iter().map(change).collect();
+        with
     }
 
     /// The entries of the skills' lists, as their authors wrote them.
@@ -156,12 +140,8 @@ impl Enforcement {
     /// The same with entries of another source added to the lists of the skills that have one.
     #[must_use]
     pub fn adding(&self, source: &str, entries: &[String]) -> Self {
-        let mut with = self.clone();
         let root = &self.places.project_root;
-        for one in &mut with.restrictions {
-            *one = one.clone().adding(source, entries, root);
-        }
-        with
+        self.changed(|one| one.clone().adding(source, entries, root))
     }
 
     /// The scope of a decision.

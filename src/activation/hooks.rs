@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{DigestCache, Event, Ledger, approval_current};
 use crate::script::{self, Jobs, Outcome, Owner, Request, RunLimits};
-use crate::session::{HookRecord, HookRecords, in_session};
+use crate::session::{HookRecord, in_session};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
 use crate::sys::{millis, warn};
 
@@ -42,13 +42,12 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
         digest,
         owes: !hooks.post.is_empty(),
     };
-    let records = HookRecords::at(facts.state());
     let pre = || {
-        if !records.begin(&record)? {
+        if !record.begin(facts.state())? {
             return Ok(None);
         }
         run_all(facts, skill, "pre", &hooks.pre, until).inspect_err(|_| {
-            if let Some(taken) = records.take(&record) {
+            if let Some(taken) = record.take(facts.state()) {
                 taken.done();
             }
         })
@@ -83,9 +82,8 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
 /// as ended. Skips those that another process is running, or for which no time is left in a call
 /// that `began` then.
 pub fn run_post_hooks(facts: &Facts, session_ends: bool, began: Instant) {
-    let records = HookRecords::at(facts.state());
     let own = facts.key();
-    for record in records.all() {
+    for record in HookRecord::all(facts.state()) {
         let is_over = session_ends && record.owner == own.as_str()
             || facts.store().is_over(&record.owner, &record.dir);
         if !is_over {
@@ -94,7 +92,7 @@ pub fn run_post_hooks(facts: &Facts, session_ends: bool, began: Instant) {
         if record.owes && began.elapsed() + POST_HOOKS > HOOKS_TOTAL {
             return;
         }
-        let Some(taken) = records.take(&record) else {
+        let Some(taken) = record.take(facts.state()) else {
             continue;
         };
         if record.owes

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use crate::catalog::{Catalog, Offered, usable, usable_or_active};
+use crate::catalog::{Catalog, Entry, Offered, usable, usable_or_active};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
@@ -131,7 +131,8 @@ pub fn meant_skill(facts: &Facts, written: Option<&str>) -> Result<Skill> {
     })?;
     let catalog = Catalog::of(facts);
     catalog
-        .by_dir(Path::new(&latest.dir))
+        .in_dir(Path::new(&latest.dir))
+        .and_then(Entry::usable)
         .cloned()
         .ok_or_else(|| {
             let text = format!("the active skill `{}` is no longer there", latest.name);

@@ -41,11 +41,6 @@ impl Catalog {
         qualified(self.entries.iter(), written)
     }
 
-    /// The active skill in `dir`, if it may stay in use.
-    pub fn by_dir(&self, dir: &Path) -> Option<&Skill> {
-        self.in_dir(dir)?.usable()
-    }
-
     /// The skill in `dir`, in use or not.
     pub fn in_dir(&self, dir: &Path) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.dir == dir)

@@ -18,8 +18,8 @@ use crate::facts::Facts;
 use crate::host::agent::Mode;
 use crate::host::{ours, tools};
 use crate::permission::{
-    Call, CitedRule, Decision, OurTool, Outcome, Reason, Refusal, Scope, absolute_arguments,
-    decide, decide_unreadable_state, denied,
+    Call, CitedRule, Decision, OurTool, Outcome, Reason, Refusal, Restriction, Scope,
+    absolute_arguments, decide, decide_unreadable_state, denied,
 };
 use crate::policy::{
     CONFIGURATION, Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of,
@@ -226,8 +226,10 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
         Err(_) if session.activated.is_empty() => (Rc::default(), None),
         Err(error) => (Rc::default(), Some(error)),
     };
-    let mut enforcement = Enforcement::for_session(facts, &config, &policies, session)
-        .with_mcp_tool(request.is_mcp.then_some(&request.tool));
+    let mut enforcement = Enforcement::for_session(facts, &config, &policies, session);
+    enforcement
+        .mcp_tools
+        .extend(request.is_mcp.then(|| request.tool.clone()));
     if let Some(begins) = &request.begins {
         enforcement = enforcement.begun_in(begins.directory.clone(), begins.persists);
     }
@@ -342,7 +344,7 @@ impl Case<'_> {
 
     /// Denials alone stop a call; what the list grants goes on without a question.
     fn granting(&self) -> Judged {
-        let by = self.by_rules(&self.enforcement.clone().only_denying());
+        let by = self.by_rules(&self.enforcement.changed(Restriction::without_list));
         if let Outcome::Blocked(refusal) = by.decision.outcome {
             return self.refused(refusal, by.event);
         }
@@ -460,7 +462,8 @@ impl Case<'_> {
             let is_added = rule.source == CONFIGURATION && !confirmed.is_empty();
             is_pattern(&rule.rule) && (is_theirs || is_added)
         };
-        let by = self.by_rules(&self.enforcement.clone().keeping(proves));
+        let keeping = |skill: &Restriction| skill.clone().keeping(|rule| proves(&rule.cited));
+        let by = self.by_rules(&self.enforcement.changed(keeping));
         let granting = by.decision.granting();
         let (first, _) = granting.split_first()?;
         (by.decision.outcome == Outcome::Granted).then(|| {

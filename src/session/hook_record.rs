@@ -30,12 +30,6 @@ pub struct HookRecord {
     pub owes: bool,
 }
 
-/// The records of all activations.
-#[derive(Debug, Clone)]
-pub struct HookRecords {
-    state: PathBuf,
-}
-
 /// A record that this process holds exclusively until it is dropped.
 #[derive(Debug)]
 pub struct Taken {
@@ -48,28 +42,22 @@ const HOOKS: EntryName = EntryName::from_static("hooks");
 const JSON: EntryName = EntryName::from_static(".json");
 const LOCK: EntryName = EntryName::from_static(".lock");
 
-impl HookRecords {
-    /// The records beside the state in `dir`.
-    pub fn at(dir: &Path) -> Self {
-        Self {
-            state: dir.to_owned(),
-        }
-    }
-
-    /// Records that an activation has begun; `false` if that was recorded already.
+impl HookRecord {
+    /// Records beside the state in `state` that an activation has begun; `false` if that was recorded
+    /// already.
     ///
     /// # Errors
     /// When it cannot be written, or another process is handling the end of an earlier activation.
-    pub fn begin(&self, record: &HookRecord) -> Result<bool> {
-        let dir = Dir::make_anchor(&self.state).and_then(|state| state.make_dir(&HOOKS));
-        let failed = |source| Error::io("create", &self.state.join(HOOKS.as_os_str()), &source);
-        let (dir, stem) = (dir.map_err(failed)?, stem(record));
+    pub fn begin(&self, state: &Path) -> Result<bool> {
+        let dir = Dir::make_anchor(state).and_then(|state| state.make_dir(&HOOKS));
+        let failed = |source| Error::io("create", &state.join(HOOKS.as_os_str()), &source);
+        let (dir, stem) = (dir.map_err(failed)?, stem(self));
         let file = stem.with_end(&JSON);
         let _lock = dir.lock(&stem.with_end(&LOCK), limits::HOOK_LOCK)?;
         if dir.has(&file) {
             return Ok(false);
         }
-        let json = serde_json::to_vec(record)
+        let json = serde_json::to_vec(self)
             .map_err(|error| Error::caused("the record of hooks cannot be written", error))?;
         let written = dir.replace(&file, &json, 0o600, Durable::Yes);
         written.map_err(|error| dir.error("write", &file, &error))?;
@@ -77,8 +65,8 @@ impl HookRecords {
     }
 
     /// Every record. Unreadable ones are skipped.
-    pub fn all(&self) -> Vec<HookRecord> {
-        let Some(dir) = self.open() else {
+    pub fn all(state: &Path) -> Vec<Self> {
+        let Some(dir) = open(state) else {
             return Vec::new();
         };
         let names = dir.entries().unwrap_or_default().into_iter();
@@ -86,16 +74,16 @@ impl HookRecords {
         let records = names.filter(|name| name.as_os_str().as_bytes().ends_with(b".json"));
         let read = |name: EntryName| {
             let bytes = dir.read(&name, limits::HOOK_RECORD).ok()?;
-            let record: HookRecord = serde_json::from_slice(&bytes).ok()?;
+            let record: Self = serde_json::from_slice(&bytes).ok()?;
             (stem(&record).with_end(&JSON) == name).then_some(record)
         };
         records.take(HOOK_RECORDS).filter_map(read).collect()
     }
 
-    /// Takes a record, unless another process holds it or has handled it. The death of a process
+    /// Takes the record, unless another process holds it or has handled it. The death of a process
     /// releases it.
-    pub fn take(&self, record: &HookRecord) -> Option<Taken> {
-        let (dir, stem) = (self.open()?, stem(record));
+    pub fn take(&self, state: &Path) -> Option<Taken> {
+        let (dir, stem) = (open(state)?, stem(self));
         let lock = dir.lock(&stem.with_end(&LOCK), std::time::Duration::ZERO);
         let lock = lock.ok()?;
         if dir.has(&stem.with_end(&JSON)) {
@@ -109,10 +97,10 @@ impl HookRecords {
         let _ = dir.remove_file(&stem.with_end(&LOCK));
         None
     }
+}
 
-    fn open(&self) -> Option<Dir> {
-        Dir::anchor(&self.state).ok()?.open_dir(&HOOKS).ok()
-    }
+fn open(state: &Path) -> Option<Dir> {
+    Dir::anchor(state).ok()?.open_dir(&HOOKS).ok()
 }
 
 /// The part that the names of a record's files have in common.
@@ -142,7 +130,7 @@ mod tests {
     #[test]
     fn an_activation_is_recorded_once_and_taken_by_one() {
         let dir = tempfile::tempdir().unwrap();
-        let records = HookRecords::at(dir.path());
+        let state = dir.path();
         let record = |skill: &str| HookRecord {
             owner: "1-2".to_owned(),
             skill: skill.to_owned(),
@@ -150,17 +138,17 @@ mod tests {
             digest: "sha256:0".to_owned(),
             owes: true,
         };
-        assert!(records.all().is_empty());
-        assert!(records.begin(&record("a")).unwrap() && !records.begin(&record("a")).unwrap());
-        assert!(records.begin(&record("b")).unwrap());
-        assert_eq!(records.all().len(), 2);
-        let taken = records.take(&record("a")).unwrap();
-        assert!(records.take(&record("a")).is_none());
+        assert!(HookRecord::all(state).is_empty());
+        assert!(record("a").begin(state).unwrap() && !record("a").begin(state).unwrap());
+        assert!(record("b").begin(state).unwrap());
+        assert_eq!(HookRecord::all(state).len(), 2);
+        let taken = record("a").take(state).unwrap();
+        assert!(record("a").take(state).is_none());
         taken.done();
-        assert!(records.take(&record("a")).is_none());
-        assert_eq!(records.all(), [record("b")]);
-        drop(records.take(&record("b")).unwrap());
-        assert!(records.take(&record("b")).is_some(), "it was not done");
+        assert!(record("a").take(state).is_none());
+        assert_eq!(HookRecord::all(state), [record("b")]);
+        drop(record("b").take(state).unwrap());
+        assert!(record("b").take(state).is_some(), "it was not done");
         let litter = fs::read_dir(dir.path().join("hooks")).unwrap().flatten();
         let litter = litter.map(|entry| entry.file_name());
         assert_eq!(
@@ -173,7 +161,7 @@ mod tests {
     #[test]
     fn what_is_no_record_is_none() {
         let dir = tempfile::tempdir().unwrap();
-        let records = HookRecords::at(dir.path());
+        let state = dir.path();
         fs::create_dir(dir.path().join("hooks")).unwrap();
         for (name, text) in [
             ("a.json", "{"),
@@ -185,6 +173,6 @@ mod tests {
         ] {
             fs::write(dir.path().join("hooks").join(name), text).unwrap();
         }
-        assert!(records.all().is_empty());
+        assert!(HookRecord::all(state).is_empty());
     }
 }

@@ -67,11 +67,6 @@ impl SessionKey {
         &self.text
     }
 
-    /// The session's host process; `None` for a named session.
-    pub fn process(&self) -> Option<ProcessId> {
-        self.process
-    }
-
     /// The host of this call, our parent process: jobs of its calls end with it. `None` for a
     /// person's command, whose jobs may outlive the shell.
     pub fn host(&self, protocol: Option<Protocol>) -> Option<ProcessId> {
@@ -129,7 +124,7 @@ mod tests {
         let key =
             |name| SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")));
         assert_eq!(key("a").as_str(), "named:a");
-        assert_eq!(key("a").process(), None);
+        assert_eq!(key("a").process, None);
         assert_eq!(key(""), SessionKey::of_process(ProcessId::parent()));
     }
 

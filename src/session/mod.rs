@@ -12,7 +12,7 @@ mod store;
 pub use active::{
     ActiveSkill, Changed, End, Ended, Loading, Session, Standing, in_session, is_other, snapshot,
 };
-pub use hook_record::{HookRecord, HookRecords, Taken};
+pub use hook_record::HookRecord;
 pub use key::SessionKey;
 pub use seen::Seen;
 pub use store::{Store, Unreadable};

@@ -1,10 +1,10 @@
 //! Splits a `SKILL.md` into frontmatter and body. Accepts every fence found in 56,213 real files
 //! (docs/spec/skills.md#fences), and reports what is unusual.
 
+use super::Diagnostic;
 use super::fields::RestrictingKey;
-use super::restricting::{RestrictingKeys, begun_in_markdown};
+use super::mapping::{self, RestrictingKeys, begun_in_markdown};
 use super::text::lines;
-use super::{Diagnostic, mapping};
 
 /// A split `SKILL.md`.
 #[derive(Debug, PartialEq, Eq)]

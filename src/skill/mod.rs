@@ -17,7 +17,6 @@ mod name;
 mod rank;
 mod render;
 mod resources;
-mod restricting;
 pub mod rules;
 mod runner;
 mod text;

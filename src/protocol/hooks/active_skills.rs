@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::activation::{Instructions, handed, to_read};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Entry};
 use crate::facts::Facts;
 use crate::host::{Protocol, ours};
 use crate::session::{ActiveSkill, Session};
@@ -28,7 +28,8 @@ pub fn active_block(facts: &Facts) -> Option<String> {
         let mut room = REINJECTED;
         let mut given: Vec<(&Skill, Option<&str>)> = Vec::new();
         for active in activated(&session) {
-            let skill = catalog.by_dir(Path::new(&active.dir));
+            let entry = catalog.in_dir(Path::new(&active.dir));
+            let skill = entry.and_then(Entry::usable);
             let text = again(facts, skill, active);
             let text = if text.len() > room {
                 let left_out = "Its instructions are too long to stand here.";
