@@ -10,6 +10,7 @@ use crate::policy::{DigestCache, Event, Ledger, approval_current};
 use crate::script::{self, Jobs, Outcome, Owner, Request, RunLimits};
 use crate::session::{HookRecord, in_session};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
+use crate::sys::text::shorten;
 use crate::sys::{millis, warn};
 
 /// All scripts that run after one activation; several activations share [`HOOKS_TOTAL`].
@@ -135,7 +136,7 @@ fn run_all(
         let shown = one_line(script);
         let left = until.saturating_duration_since(Instant::now());
         let failed = |why: &str| {
-            let why = cut(why);
+            let why = shorten(why, HOOK_OUTPUT_CHARS);
             Error::new(format!("its `{hook}` hook `{shown}` failed: {why}"))
         };
         if left.is_zero() {
@@ -154,7 +155,12 @@ fn run_all(
         printed.push_str(&outcome.stdout.text());
     }
     let printed = printed.trim();
-    Ok((!printed.is_empty()).then(|| format!("Output of its `{hook}` hook:\n{}", cut(printed))))
+    Ok((!printed.is_empty()).then(|| {
+        format!(
+            "Output of its `{hook}` hook:\n{}",
+            shorten(printed, HOOK_OUTPUT_CHARS)
+        )
+    }))
 }
 
 /// The owner of this call's jobs: the conversation, which the host's next process continues, or else
@@ -201,13 +207,6 @@ pub fn with_outcome(event: Event, outcome: &Outcome) -> Event {
         .with("signal", outcome.signal())
         .with("timed_out", outcome.timed_out())
         .with("duration_ms", millis(outcome.duration))
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(HOOK_OUTPUT_CHARS) {
-        Some((at, _)) => format!("{}… (truncated)", &text[..at]),
-        None => text.to_owned(),
-    }
 }
 
 /// What an activation will say about its hooks, without running them: a message for the model, or a

@@ -150,13 +150,15 @@ pub fn announce(skill: &Skill) {
         [] => "only what is always allowed".to_owned(),
         entries => brief(&entries.join(", "), 200),
     };
-    let restricted = match (&taken.allowed, &taken.denied[..]) {
-        (Some(allowed), []) => format!(" (restricted: {})", list(allowed)),
-        (Some(allowed), denied) => {
-            format!(" (restricted: {}; never {})", list(allowed), list(denied))
-        }
-        (None, []) => String::new(),
-        (None, denied) => format!(" (never {})", list(denied)),
+    let allowed = taken
+        .allowed
+        .as_deref()
+        .map(|entries| format!("restricted: {}", list(entries)));
+    let denied = (!taken.denied.is_empty()).then(|| format!("never {}", list(&taken.denied)));
+    let said: Vec<String> = allowed.into_iter().chain(denied).collect();
+    let restricted = match said.join("; ") {
+        said if said.is_empty() => said,
+        said => format!(" ({said})"),
     };
     warn(format_args!("skill {} is active{restricted}", skill.name));
 }

@@ -21,10 +21,6 @@ use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Skill};
 use crate::sys::hash;
 
-/// The longest key of an answer, in bytes, that is stored as it is; a longer one is stored as its
-/// digest.
-const ANSWER_NAME: usize = 2048;
-
 /// Key of the prompt block: the output of [`told`] for the hook that knows the context.
 pub const PROMPT: &str = "prompt";
 
@@ -220,10 +216,7 @@ impl<'a> Source<'a> {
                 say(trusts.of_skill(&dir));
             }
         }
-        if name.len() > ANSWER_NAME {
-            return Some(format!("{:x}", Sha256::digest(name)));
-        }
-        Some(name)
+        Some(format!("{:x}", Sha256::digest(name)))
     }
 }
 

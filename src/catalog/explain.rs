@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::eligibility::{Refusal, Rules};
+use super::eligibility::Rules;
 use super::entry::{Entry, Standing, Withheld};
 use super::roots::Layer;
 use crate::marketplace::{Finding, scan_directory};
@@ -45,22 +45,26 @@ pub enum Holds {
 pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Explained> {
     let mut all = Vec::new();
     if entry.layer == Layer::Project {
-        let refusal = rules.distrusts(entry.layer, &entry.dir);
-        let said = refused_or(refusal, || (Holds::Holds, "it is trusted".to_owned()));
-        let file = rules.policies.project_file().map(Path::to_owned);
-        all.push(explained("project.trust", file, said));
+        let (outcome, why) = match rules.distrusts(entry.layer, &entry.dir) {
+            Some((_, why)) => (Holds::Fails, why.to_string()),
+            None => (Holds::Holds, "it is trusted".to_owned()),
+        };
+        let file = rules.policies.project_file();
+        all.push(explained("project.trust", file, outcome, why));
     }
     let Some(skill) = entry.disclosed() else {
         let why = entry.reason_not_offered().filter(|_| !entry.is_concealed());
-        all.extend(why.map(|why| explained("SKILL.md", None, (Holds::Fails, why))));
+        all.extend(why.map(|why| explained("SKILL.md", None, Holds::Fails, why)));
         return all;
     };
     all.extend(rules.by_policy(entry, skill).into_iter().map(|finding| {
-        let said = match finding.said {
-            Ok(why) => (Holds::Holds, why),
-            Err(why) => (Holds::Fails, why),
+        let outcome = if finding.said.is_ok() {
+            Holds::Holds
+        } else {
+            Holds::Fails
         };
-        explained(finding.key, Some(finding.file), said)
+        let (Ok(why) | Err(why)) = finding.said;
+        explained(finding.key, Some(&finding.file), outcome, why)
     }));
     all.extend(approval(rules, entry, skill));
     all.extend(signature(rules, entry, skill));
@@ -74,56 +78,58 @@ fn approval(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Explained> {
     if needs.is_empty() {
         return None;
     }
-    let said = refused_or(rules.unapproved(entry, skill), || {
-        match approval_needed(skill, &needs) {
-            _ if rules.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
-            Some(need) => (Holds::Holds, format!("{need}, and it is approved as it is")),
-            None => {
-                let why = "it has nothing that needs an approval";
-                (Holds::DoesNotApply, why.to_owned())
-            }
+    let (outcome, why) = match (
+        rules.unapproved(entry, skill),
+        approval_needed(skill, &needs),
+    ) {
+        (Some((_, why)), _) => (Holds::Fails, why.to_string()),
+        _ if rules.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
+        (None, Some(need)) => (Holds::Holds, format!("{need}, and it is approved as it is")),
+        (None, None) => {
+            let why = "it has nothing that needs an approval";
+            (Holds::DoesNotApply, why.to_owned())
         }
-    });
-    let file = rules.policies.approval_file().map(Path::to_owned);
-    Some(explained("approval.require", file, said))
+    };
+    let file = rules.policies.approval_file();
+    Some(explained("approval.require", file, outcome, why))
 }
 
 fn signature(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Explained> {
     rules.signatures.as_ref()?;
-    let said = refused_or(rules.unsigned(entry, skill), || {
-        let met = "what is required for its source is met";
-        if rules.is_roots(entry) {
-            (Holds::DoesNotApply, ROOTS.to_owned())
-        } else {
-            (Holds::Holds, met.to_owned())
-        }
-    });
+    let (outcome, why) = match rules.unsigned(entry, skill) {
+        Some((_, why)) => (Holds::Fails, why.to_string()),
+        None if rules.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
+        None => (
+            Holds::Holds,
+            "what is required for its source is met".to_owned(),
+        ),
+    };
     let mut signing = rules.policies.signing();
     let file = signing.find(|(_, rules)| rules.require_anything());
-    let file = file.map(|(file, _)| file.to_owned());
-    Some(explained("signing.require", file, said))
+    let file = file.map(|(file, _)| file);
+    Some(explained("signing.require", file, outcome, why))
 }
 
 fn scan(rules: &Rules, entry: &Entry) -> Option<Explained> {
     let (file, least) = rules.policies.scan_block()?;
     let found = scan_directory(&entry.dir);
     let severe = found.iter().find(|finding| finding.severity >= least);
-    let said = match severe.map(Finding::summary) {
+    let (outcome, why) = match severe.map(Finding::summary) {
         None => (
             Holds::Holds,
             "the scan finds nothing that is refused".to_owned(),
         ),
-        Some(found) => (
-            Holds::DoesNotApply,
-            format!("nobody can install, trust or approve it now as it is: {found}"),
-        ),
+        Some(found) => {
+            let why = format!("nobody can install, trust or approve it now as it is: {found}");
+            (Holds::DoesNotApply, why)
+        }
     };
-    Some(explained("scan.block", Some(file.to_owned()), said))
+    Some(explained("scan.block", Some(file), outcome, why))
 }
 
 fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Explained> {
     let mut all = Vec::new();
-    let mut add = |rule, outcome, why| all.push(explained(rule, None, (outcome, why)));
+    let mut add = |rule, outcome, why| all.push(explained(rule, None, outcome, why));
     let required = rules.policies.requires(skill.name.as_str());
     if let Some((_, why)) = rules.out_of_scope(skill) {
         match required {
@@ -147,22 +153,10 @@ fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Explained> {
     all
 }
 
-/// What a refusal says, or else what `other` does.
-fn refused_or(
-    refusal: Option<Refusal>,
-    other: impl FnOnce() -> (Holds, String),
-) -> (Holds, String) {
-    refusal.map_or_else(other, |(_, why)| (Holds::Fails, why.to_string()))
-}
-
-fn explained(
-    rule: &'static str,
-    file: Option<PathBuf>,
-    (outcome, why): (Holds, String),
-) -> Explained {
+fn explained(rule: &'static str, file: Option<&Path>, outcome: Holds, why: String) -> Explained {
     Explained {
         rule,
-        file,
+        file: file.map(Path::to_owned),
         outcome,
         why,
     }

@@ -300,15 +300,10 @@ impl RestrictingKey {
 
     /// The key that is written so, in any spelling.
     pub fn of(key: &str) -> Option<Self> {
-        let invoked = ["disablemodelinvocation", "disablemodelinvokation"];
-        match key {
-            _ if is_allowed_tools(key) => Some(Self::AllowedTools),
-            _ if folds_to(key, "disallowedtools") => Some(Self::DisallowedTools),
-            _ if invoked.iter().any(|folded| folds_to(key, folded)) => {
-                Some(Self::DisableModelInvocation)
-            }
-            _ => None,
-        }
+        let is_it = |one: &Self| folds_to(key, one.as_str());
+        let invoked = folds_to(key, "disablemodelinvokation");
+        let invoked = invoked.then_some(Self::DisableModelInvocation);
+        Self::ALL.into_iter().find(is_it).or(invoked)
     }
 
     /// The key as the documentation spells it.
@@ -508,6 +503,7 @@ mod tests {
                 &["Bash(rm)", "Bash()", "Bash(cp)"],
             ),
             ("[[Bash, [Write]], ~, 3]", &["Bash", "Write", "3"]),
+            ("{Bash: rm, Bash: ls}", &["{twice}"]),
             ("Bash\ndisallowed-tools: Write", &["Bash", "Write"]),
             (
                 "[Bash]\ndisallowed-tools:\ndisallowed_tools: Write",
@@ -526,10 +522,16 @@ mod tests {
                 "Read\nx: &a {disallowed-tools: Bash}\n<<: [{<<: *a}]",
                 &["Read", "Bash"],
             ),
+            (
+                "Read\nx: &a {disallowed-tools: a, disallowed-tools: b}\n<<: *a",
+                &["Read", "<<"],
+            ),
         ] {
             let yaml = format!("disallowed-tools: {yaml}");
             assert_eq!(fields(&yaml).disallowed_tools(), expected, "{yaml}");
-            assert_eq!(fields(&yaml).allowed_tools(), None, "{yaml}");
+            let is_merged = expected.contains(&"<<");
+            let allowed = fields(&yaml).allowed_tools();
+            assert_eq!(allowed.is_some(), is_merged, "{yaml}");
         }
     }
 
@@ -553,6 +555,10 @@ mod tests {
             ("b: &b {tools: a, tools: b}\n\"<<\": *b", &[]),
             (
                 "b: &b {allowed-tools: Bash}\n<<: *b\nallowed-tools: Read",
+                &[],
+            ),
+            (
+                "b: &b {allowed-tools: Bash, allowed-tools: Read}\n<<: *b",
                 &[],
             ),
         ] {

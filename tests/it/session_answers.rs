@@ -84,8 +84,7 @@ fn requirements_are_followed_five_deep() {
     }
     host.tool("skill_s0", &json!({}))
         .has("`s5`, `s4`, `s3`, `s2`, `s1`")
-        .lacks("`s6`")
-        .has("Only 5 levels");
+        .lacks("`s6`");
 }
 
 #[test]
@@ -156,7 +155,6 @@ fn no_more_than_twenty_requirements_are_named() {
     let host = host.skill("all", &format!("requires: [{}]", names.join(", ")), "");
     let text = host.tool("skill_all", &json!({}));
     assert!(text.contains("`s19`") && !text.contains("`s20`"), "{text}");
-    text.has("and 20 skills were checked");
 }
 
 #[test]
