@@ -6,7 +6,6 @@ pub mod fork;
 mod hooks;
 mod instructions;
 mod load;
-mod protected;
 mod required;
 
 pub use enforcement::{Enforcement, added_entries, why_none_is_added, why_not_added};

@@ -92,8 +92,7 @@ pub fn apply_diff(
     let mut changed = Vec::new();
     let mut seen = BTreeSet::new();
     for file in parse_diff(diff, own)? {
-        let (found, open, metadata) = file.path.open(dir)?;
-        let real = found.path;
+        let (real, open, metadata) = file.path.open(dir)?;
         let shown = file.path.as_path().display().to_string();
         let text = read_text(&open, metadata.len(), &shown)?;
         let digest = digest(text.as_bytes());

@@ -149,8 +149,7 @@ impl Fields {
             _ => Vec::new(),
         };
         let given = names.into_iter().filter(|name| !name.trim().is_empty());
-        // One above the limit, to detect that there are more.
-        let given = given.take(limits::REQUIRED_SKILLS + 1);
+        let given = given.take(limits::REQUIRED_SKILLS);
         given.map(str::to_owned).collect()
     }
 

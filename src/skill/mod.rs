@@ -5,7 +5,6 @@
 mod arguments;
 mod body;
 mod diagnostic;
-mod diff;
 pub mod directories;
 mod fields;
 mod frontmatter;
@@ -23,7 +22,6 @@ mod text;
 
 pub use body::commands_run;
 pub use diagnostic::Diagnostic;
-pub use diff::unified_diff;
 pub use fields::{
     Fields, SkillScope, flag, folds_to, is_allowed_tools, is_text, is_tools, written,
 };
@@ -38,4 +36,4 @@ pub use render::{SKILL, SKILL_CONTENT, filled_in, guarded, rendered, wrapped};
 pub use resources::{Resource, SkillPath, normal};
 pub use rules::{Level, Severity};
 pub use runner::{Candidates, PYTHON, Runner, Shebang, has_bit};
-pub use text::{brief, one_line, shown_name, shown_tokens, tokens, visible};
+pub use text::{brief, one_line, shown_name, shown_tokens, tokens, unified_diff, visible};

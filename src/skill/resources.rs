@@ -17,24 +17,6 @@ const SKIPPED: [&str; 3] = [".git", "node_modules", "__pycache__"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillPath(PathBuf);
 
-/// The real location of a bundled file.
-#[derive(Debug, Clone)]
-pub struct Found {
-    /// Its path.
-    pub path: PathBuf,
-    /// The skill's directory.
-    pub root: PathBuf,
-    /// The file's path below that, free of links.
-    pub below: EntryPath,
-}
-
-impl Found {
-    fn open(&self) -> Result<(File, Metadata)> {
-        let opened = Dir::anchor(&self.root).and_then(|root| root.open_below(&self.below));
-        opened.map_err(|error| Error::io("read", &self.path, &error))
-    }
-}
-
 /// One bundled file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
@@ -77,7 +59,7 @@ impl SkillPath {
     /// When there is no such file (the hint lists what exists), it is not a regular file, or a link
     /// leads out of the directory.
     pub fn resolve(&self, dir: &Path) -> Result<PathBuf> {
-        self.find(dir).map(|found| found.path)
+        self.find(dir).map(|(_, path, _)| path)
     }
 
     /// Opens the regular file that this path names in `dir`. It is opened at its resolved location
@@ -85,17 +67,18 @@ impl SkillPath {
     ///
     /// # Errors
     /// As [`SkillPath::resolve`], and when it cannot be read.
-    pub fn open(&self, dir: &Path) -> Result<(Found, File, Metadata)> {
-        let found = self.find(dir)?;
-        let (file, metadata) = found.open()?;
-        Ok((found, file, metadata))
+    pub fn open(&self, dir: &Path) -> Result<(PathBuf, File, Metadata)> {
+        let (root, path, below) = self.find(dir)?;
+        let opened = Dir::anchor(&root).and_then(|root| root.open_below(&below));
+        let (file, metadata) = opened.map_err(|error| Error::io("read", &path, &error))?;
+        Ok((path, file, metadata))
     }
 
-    /// The real location of the regular file that this path names in `dir`.
+    /// `dir`, the regular file that this path names in it, and its path below `dir`, all free of links.
     ///
     /// # Errors
     /// As [`SkillPath::resolve`].
-    pub fn find(&self, dir: &Path) -> Result<Found> {
+    pub fn find(&self, dir: &Path) -> Result<(PathBuf, PathBuf, EntryPath)> {
         let shown = self.0.display();
         let (root, path) = self.canonical(dir, "file", || what_is_there(dir))?;
         if path.is_dir() {
@@ -107,7 +90,7 @@ impl SkillPath {
             Error::new(format!("`{shown}` is not a regular file"))
                 .hint("only regular files of a skill can be used")
         })?;
-        Ok(Found { path, root, below })
+        Ok((root, path, below))
     }
 
     /// The real path of the directory that this path names in `dir`.

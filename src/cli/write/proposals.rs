@@ -153,9 +153,9 @@ fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
     };
     let changed = apply_diff(staged.path(), Path::new(dir), diff, Some(files))?;
     for file in &changed {
-        let found = file.path.find(staged.path())?;
-        let written = staged.rewrite_below(&found.below, file.applied.text.as_bytes());
-        written.map_err(|e| Error::io("write", &found.path, &e))?;
+        let (_, path, below) = file.path.find(staged.path())?;
+        let written = staged.rewrite_below(&below, file.applied.text.as_bytes());
+        written.map_err(|e| Error::io("write", &path, &e))?;
     }
     Ok(diff_of(&changed))
 }

@@ -43,12 +43,11 @@ pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
         error
     };
     let path = SkillPath::parse(&call.path, &skill.dir).map_err(outside)?;
-    let (found, open, metadata) = path.open(&skill.dir).map_err(|error| {
+    let (file, open, metadata) = path.open(&skill.dir).map_err(|error| {
         let dir = real(&skill.dir);
         let is_inside = real(&dir.join(path.as_path())).starts_with(&dir);
         if is_inside { error } else { outside(error) }
     })?;
-    let file = found.path;
     let bytes = files::read_file_capped(&open, metadata.len(), limits::RESOURCE_FILE).map_err(
         |source| {
             Error::io("read", &file, &source).hint("read a part of it with the host's own tools")
