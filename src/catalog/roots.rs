@@ -1,11 +1,9 @@
 //! The layers in which skills are found, their order of precedence, and the directories of each in this
 //! run.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use crate::error::{Error, named};
+use crate::error::named;
 use crate::facts::Facts;
 use crate::run_context::{HOLDS, HOME_HOLDS, RunContext, real};
 use crate::sys::name_list::Words;
@@ -152,19 +150,7 @@ impl Layer {
     }
 }
 
-impl fmt::Display for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Layer {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self, Error> {
-        named(word, "a layer", &Self::ALL, Self::as_str)
-    }
-}
+named!(Layer, "a layer");
 
 /// The directory `path` that contains `skills/`: one that the user chose, or one that a project
 /// may have provided.
