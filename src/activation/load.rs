@@ -90,7 +90,7 @@ fn make_active(
         .iter()
         .map(|(skill, tool)| snapshot(skill, tool))
         .collect();
-    let changed = store.load(key, snapshots, loading, most)?;
+    let changed = store.load(key, &snapshots, loading, most)?;
     for (skill, _) in skills {
         if changed.has_begun(&skill.dir) {
             facts.record(activation_event(skill));

@@ -33,9 +33,7 @@ pub fn with_entries(dir: &Path, text: &str, entries: &[String]) -> Option<String
 /// The skill's list, split as far as the grammar of lists needs, and all the rest of it.
 fn read(dir: &Path, text: &str) -> Option<(Vec<String>, String)> {
     let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).ok()?;
-    let Some(allowed) = skill.fields.allowed_tools() else {
-        return None;
-    };
+    let allowed = skill.fields.allowed_tools()?;
     let mut others: Map<String, Value> = skill.fields.0;
     others.retain(|key, _| !is_allowed_tools(key) && !is_tools(key));
     let (name, description) = (skill.name, skill.description);

@@ -311,9 +311,12 @@ impl<'a> Rules<'a> {
             .or_else(|| self.unsigned(entry, skill))
             .or_else(|| self.out_of_scope(skill).filter(|_| !is_required))
             .map_or_else(
-                || match is_required {
-                    true => Standing::Offered { name_only: false },
-                    false => chosen(skill, chooser),
+                || {
+                    if is_required {
+                        Standing::Offered { name_only: false }
+                    } else {
+                        chosen(skill, chooser)
+                    }
                 },
                 |(withheld, why)| Standing::Withheld(withheld, why),
             )

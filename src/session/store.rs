@@ -345,12 +345,12 @@ impl Store {
     pub fn load(
         &self,
         key: &SessionKey,
-        skills: Vec<ActiveSkill>,
+        skills: &[ActiveSkill],
         loading: Loading,
         most: usize,
     ) -> Result<Changed> {
         self.change(key, |session| {
-            let changed = session.load(skills.clone(), loading, most)?;
+            let changed = session.load(skills.to_vec(), loading, most)?;
             let ended = in_session(key, changed.ended);
             Ok(Changed { ended, ..changed })
         })

@@ -158,11 +158,11 @@ fn by_key(yaml: &str, parse: bool, unread: &mut RestrictingKeys) -> Pairs {
 fn with_key_twice(yaml: &str) -> Option<Pairs> {
     let is_within = over_limits(yaml).is_none();
     let map: Option<Map<String, Value>> = is_within.then(|| serde_yaml::from_str(yaml).ok())?;
-    let known = |(key, value): (String, Value)| match restricts(&key) {
-        true => (key, "{twice}".into()),
-        false => (key, value),
-    };
-    Some(map?.into_iter().map(known).collect())
+    let mut pairs: Pairs = map?.into_iter().collect();
+    for (_, value) in pairs.iter_mut().filter(|(key, _)| restricts(key)) {
+        *value = "{twice}".into();
+    }
+    Some(pairs)
 }
 
 /// Whether a key restricts, or may bring one that does.
