@@ -86,11 +86,8 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     let tools = super::tools::HOST_TOOLS.iter().map(|tool| &tool.name);
     let near = text::nearest(name, tools.chain(spellings).copied())?;
     let mut of_authors = AUTHORS_SPELLING.iter().copied();
-    Some(
-        of_authors
-            .find(|written| fold(written) == near)
-            .unwrap_or(near),
-    )
+    let written = of_authors.find(|written| fold(written) == near);
+    Some(written.unwrap_or(near))
 }
 
 /// What authors call a host tool, as they write it.

@@ -40,10 +40,9 @@ pub fn named(body: &str) -> Vec<(&'static str, usize)> {
         });
         (name, meant)
     });
-    common
-        .chain(distinct)
-        .filter_map(|(name, meant)| meant.map(|(before, _)| (name, before.len())))
-        .collect()
+    let all = common.chain(distinct);
+    let meant = all.filter_map(|(name, meant)| meant.map(|(before, _)| (name, before.len())));
+    meant.collect()
 }
 
 /// Whole-word occurrences of `name`: the text before and after each.
@@ -56,11 +55,10 @@ fn mentions<'a>(body: &'a str, name: &'a str) -> impl Iterator<Item = (&'a str, 
 }
 
 fn here(name: &str, older: bool) -> String {
-    let tools = Capability::named(name)
-        .map(Capability::tools)
-        .unwrap_or_default();
+    let tools = Capability::named(name).map(Capability::tools);
+    let tools = tools.unwrap_or_default().iter().copied();
     let is_here = |tool: &&str| tools::is_on_older_host(tool) == older;
-    let tools: Vec<&str> = tools.iter().copied().filter(is_here).take(3).collect();
+    let tools: Vec<&str> = tools.filter(is_here).take(3).collect();
     if tools.is_empty() {
         format!("{name} = no counterpart")
     } else {

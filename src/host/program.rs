@@ -31,10 +31,8 @@ pub fn agent_of(image: &Image, with_chibi: bool) -> Option<&'static str> {
         let settings = agent.table();
         let mut programs = settings.programs.iter().copied();
         programs.find(is_program).or_else(|| {
-            let packages = script.zip(settings.package);
-            packages.and_then(|(script, package)| {
-                is_in_package(script, package).then_some(settings.programs[0])
-            })
+            let (script, package) = script.zip(settings.package)?;
+            is_in_package(script, package).then_some(settings.programs[0])
         })
     });
     agents.or_else(|| Some(PROGRAM).filter(|chibi| with_chibi && is_program(chibi)))
@@ -76,10 +74,8 @@ fn script(image: &Image) -> Option<&str> {
     })?;
     let mut words = image.words[1..].iter().map(String::as_str);
     while let Some(word) = words.next() {
-        let short = word
-            .strip_prefix(['-', '+'])
-            .filter(|it| !it.starts_with('-'));
-        match short {
+        let short = word.strip_prefix(['-', '+']);
+        match short.filter(|it| !it.starts_with('-')) {
             Some(letters) if letters.contains(|c| interpreter.code.contains(c)) => return None,
             Some(letters) if letters.ends_with(|c| interpreter.takes.contains(c)) => {
                 words.next();
@@ -98,10 +94,8 @@ fn script(image: &Image) -> Option<&str> {
 }
 
 fn file_name(path: &str) -> &str {
-    Path::new(path)
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default()
+    let name = Path::new(path).file_name();
+    name.and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 /// The name of an executable that was replaced since it started is marked by the kernel.
@@ -114,12 +108,10 @@ fn current(name: &str) -> &str {
 fn is_build_of(name: &str, program: &str) -> bool {
     const PLATFORMS: [&str; 6] = ["linux", "darwin", "x86_64", "x64", "aarch64", "arm64"];
     let name = current(name);
-    let wrapped = |name: &'_ str| -> Option<usize> {
-        name.strip_prefix('.')?
-            .strip_suffix("-wrapped")
-            .map(str::len)
-    };
-    let name = wrapped(name).map_or(name, |length| &name[1..=length]);
+    let wrapped = name
+        .strip_prefix('.')
+        .and_then(|name| name.strip_suffix("-wrapped"));
+    let name = wrapped.unwrap_or(name);
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let Some(rest) = name.strip_prefix(program) else {
         return false;
@@ -133,9 +125,8 @@ fn is_build_of(name: &str, program: &str) -> bool {
 
 /// Whether a script belongs to this npm package.
 fn is_in_package(script: &str, package: &str) -> bool {
-    let named = script
-        .strip_prefix("npm:")
-        .and_then(|it| it.strip_prefix(package));
+    let named = script.strip_prefix("npm:");
+    let named = named.and_then(|it| it.strip_prefix(package));
     named.is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', '/']))
         || script.contains(&format!("node_modules/{package}/"))
 }

@@ -49,10 +49,9 @@ impl Protocol {
 
 /// The release in the output of `chibi --version`.
 pub fn release(version: &str) -> Option<Release> {
-    let number = version
-        .split_whitespace()
-        .map(|word| word.trim_start_matches('v'))
-        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let words = version.split_whitespace();
+    let mut words = words.map(|word| word.trim_start_matches('v'));
+    let number = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
     let mut parts = number.split('.').map(str::parse);
     Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }

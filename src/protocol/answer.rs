@@ -73,10 +73,8 @@ impl Response {
 
     /// A tool's failure, as the model sees it.
     pub fn failure(error: &Error) -> Self {
-        let hint = error
-            .next_step()
-            .map(|hint| format!("\n{hint}"))
-            .unwrap_or_default();
+        let hint = error.next_step().map(|hint| format!("\n{hint}"));
+        let hint = hint.unwrap_or_default();
         Self::text(shown(format!("Error: {error}{hint}"), false))
     }
 

@@ -39,16 +39,12 @@ impl Called {
         arguments: Option<String>,
     ) -> Self {
         let tool = tool_name(&skill.name);
-        let is_first = catalog
-            .by_tool(&tool)
-            .is_some_and(|first| first.dir == skill.dir);
+        let first = catalog.by_tool(&tool);
+        // By its plain name, another skill would be found.
+        let written = written.filter(|_| first.is_none_or(|first| first.dir != skill.dir));
         Self {
             skill: skill.clone(),
-            // By its plain name, another skill would be found.
-            reference: written
-                .filter(|_| !is_first)
-                .unwrap_or(skill.name.as_str())
-                .to_owned(),
+            reference: written.unwrap_or(skill.name.as_str()).to_owned(),
             tool,
             arguments,
             is_listed: true,
@@ -117,9 +113,8 @@ pub fn skill_dir(facts: &Facts, written: Option<&str>, session: &Session) -> Opt
     match written {
         Some(written) => {
             let catalog = Catalog::naming(facts, written);
-            usable_or_active(&catalog, written, session)
-                .ok()
-                .map(|skill| skill.dir.clone())
+            let skill = usable_or_active(&catalog, written, session).ok();
+            skill.map(|skill| skill.dir.clone())
         }
         None => session.latest().map(|active| PathBuf::from(&active.dir)),
     }

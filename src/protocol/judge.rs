@@ -183,11 +183,9 @@ impl<'a> Grounds<'a> {
     /// Whether every call of a tool that is not ours passes: no skill was activated, so the user's
     /// configuration denies nothing either; no policy denies a tool; and nothing is missing.
     pub fn nothing_is_in_force(&self) -> bool {
+        let session = self.session.as_ref();
         self.lack.is_none()
-            && self
-                .session
-                .as_ref()
-                .is_ok_and(|it| it.activated.is_empty())
+            && session.is_ok_and(|it| it.activated.is_empty())
             && self.facts.policies().is_ok_and(|all| denies_no_tool(&all))
     }
 }
@@ -592,9 +590,8 @@ fn unreadable_session(request: &Request, call: &Call, why: &Unreadable) -> Judge
 
 /// Whether an entry grants by what a call's arguments are, and not as good as any call of a tool.
 fn is_pattern(rule: &str) -> bool {
-    let body = rule
-        .split_once('(')
-        .map(|(_, body)| body.trim_end_matches(')'));
+    let body = rule.split_once('(').map(|(_, body)| body);
+    let body = body.map(|body| body.trim_end_matches(')'));
     body.is_some_and(|body| body.contains(|c: char| !"*/.:~ ".contains(c)))
 }
 
@@ -626,10 +623,8 @@ fn in_transcript(transcript: &Path, call: &str) -> Option<bool> {
             return None;
         }
         let arguments: Value = serde_json::from_str(made["arguments"].as_str()?).ok()?;
-        Some(!matches!(
-            arguments["tty"],
-            Value::Null | Value::Bool(false)
-        ))
+        let tty = &arguments["tty"];
+        Some(!matches!(tty, Value::Null | Value::Bool(false)))
     };
     // Of several calls of one identity, each might be this one.
     let mut lines = text.lines().filter(|line| line.contains(call));

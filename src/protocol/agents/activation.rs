@@ -54,9 +54,9 @@ pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
     let facts = caller.facts;
     // Where signatures are required, nothing is loaded of which none is known to hold; nor what may
     // stand in the place of a skill that a policy requires.
-    let is_required = facts
-        .policies()
-        .map_or(true, |all| all.requires(plain_part(wanted.name)).is_some());
+    let name = plain_part(wanted.name);
+    let policies = facts.policies();
+    let is_required = policies.map_or(true, |all| all.requires(name).is_some());
     let requires = is_required || signing_in_force(facts).require_anything();
     let restricts = on.mode().restricts();
     let is_strict = restricts || requires;

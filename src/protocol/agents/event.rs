@@ -28,10 +28,8 @@ impl Caller<'_> {
     /// The same call with more directories of skills, for as long as this process runs.
     pub fn with_skills_in(self, plugins: Vec<PathBuf>) -> &'static Facts {
         let mut run = self.facts.run.clone();
-        run.env = run
-            .env
-            .clone()
-            .in_directory(run.env.cwd.clone(), Some(run.project_dir()));
+        let (cwd, project) = (run.env.cwd.clone(), run.project_dir());
+        run.env = run.env.in_directory(cwd, Some(project));
         if let Some(calling) = &mut run.agent {
             calling.plugins = plugins;
         }

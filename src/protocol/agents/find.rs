@@ -207,10 +207,9 @@ fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<F
         sought.within.is_none() || within.any(|dir| Some(dir.as_path()) == parent)
     };
     let has_it = |entry: &Entry| sought.is(&entry.dir, entry.disclosed());
-    let mut found: Vec<(usize, &Entry)> = each()
-        .filter(|(_, entry)| is_administrators(entry) != is_seen && is_within(entry))
-        .filter(|(_, entry)| has_it(entry))
-        .collect();
+    let is_sought =
+        |entry: &Entry| is_administrators(entry) != is_seen && is_within(entry) && has_it(entry);
+    let mut found: Vec<(usize, &Entry)> = each().filter(|(_, entry)| is_sought(entry)).collect();
     let roots = roots(facts);
     let place = |entry: &Entry| {
         let mut roots = roots.iter();
@@ -246,9 +245,8 @@ fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<F
         by: Named::Unknown,
         ..sought
     };
-    let is_reserved = facts
-        .policies()
-        .is_ok_and(|all| all.requires(sought.name).is_some())
+    let policies = facts.policies();
+    let is_reserved = policies.is_ok_and(|all| all.requires(sought.name).is_some())
         || each().any(|(_, entry)| is_unseen(entry) && reserved.is(&entry.dir, entry.disclosed()));
     let is_refused = |(_, entry): &&(usize, &Entry)| {
         let why = entry.withheld();
@@ -353,13 +351,8 @@ impl Look<'_> {
 
     /// The directories of skills in one of a project.
     fn places_in(&self, dir: &Path) -> Vec<PathBuf> {
-        let places = self
-            .caller
-            .table
-            .skills
-            .project
-            .iter()
-            .map(|place| dir.join(place));
+        let places = self.caller.table.skills.project.iter();
+        let places = places.map(|place| dir.join(place));
         places.filter(|place| place.is_dir()).collect()
     }
 
@@ -457,9 +450,8 @@ fn hides(dir: &Path) -> bool {
 
 /// The directories above a project that is in no repository, below the home.
 fn above(facts: &Facts, project: &Path) -> Vec<PathBuf> {
-    let is_repository = [".git", ".hg", ".jj"]
-        .iter()
-        .any(|mark| project.join(mark).exists());
+    let marks = [".git", ".hg", ".jj"];
+    let is_repository = marks.iter().any(|mark| project.join(mark).exists());
     let home = facts.run.env.home().map(|home| real(&home));
     let dirs = project.ancestors().skip(1);
     let dirs = dirs.take_while(|dir| !is_repository && home.as_deref() != Some(*dir));

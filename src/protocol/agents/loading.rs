@@ -109,9 +109,8 @@ fn hooks(skill: &Skill) -> Vec<Result<Run>> {
         Some(_) => return vec![unreadable()],
     };
     // `pre` and `post` are this program's, and no events there.
-    let theirs = events
-        .iter()
-        .filter(|(event, _)| !["pre", "post"].contains(&event.as_str()));
+    let theirs = events.iter();
+    let theirs = theirs.filter(|(event, _)| !["pre", "post"].contains(&event.as_str()));
     let groups = theirs.flat_map(|(_, groups)| list(groups));
     let runs = groups.flat_map(|group| match group.get("hooks") {
         Some(own) => list(own).iter().filter_map(|it| hook(it, skill)).collect(),
@@ -375,10 +374,8 @@ fn names(declared: Option<&Value>) -> Vec<(usize, String)> {
     };
     let declared = declared.into_iter().filter(is_name);
     let short = declared.map(str::to_owned).enumerate();
-    let mut names: Vec<_> = short
-        .filter(|(_, name)| name.len() <= 64)
-        .take(64)
-        .collect();
+    let short = short.filter(|(_, name)| name.len() <= 64);
+    let mut names: Vec<_> = short.take(64).collect();
     names.sort_by_key(|(_, name)| std::cmp::Reverse(name.len()));
     names
 }

@@ -1,6 +1,5 @@
 //! One call of an agent's hook, from its data to its answer.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -154,9 +153,7 @@ impl Hook<'_> {
                 return stopped;
             }
         }
-        let session = session
-            .as_ref()
-            .map_or_else(|_| Cow::default(), Cow::Borrowed);
+        let session = session.unwrap_or_default();
         let arguments = match handed_back(self.caller, &session, (used, begin)) {
             Ok(arguments) => arguments,
             Err(why) => return Judged::new(Verdict::Refuse(why.into()), None),

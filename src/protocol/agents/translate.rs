@@ -99,15 +99,11 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
             let pattern = text(arguments, &["pattern", "glob_pattern"]).unwrap_or_default();
             let find = |place: PathBuf| {
                 let (path, pattern) = beginning(&place, pattern)?;
-                Ok(call(
-                    "glob_files",
-                    json!({"path": path, "pattern": pattern}),
-                ))
+                let arguments = json!({"path": path, "pattern": pattern});
+                Ok(call("glob_files", arguments))
             };
-            places(arguments, keys, cwd)?
-                .into_iter()
-                .map(find)
-                .collect()
+            let places = places(arguments, keys, cwd)?.into_iter();
+            places.map(find).collect()
         }
         (Does::List, _) => each("dir_list"),
         (Does::Fetch, _) => {
@@ -204,20 +200,16 @@ fn beginning(place: &Path, pattern: &str) -> Result<(PathBuf, String), String> {
         return Err("its pattern may lead to another directory".to_owned());
     }
     let is_plain = |part: &Component| {
-        !part
-            .as_os_str()
-            .as_encoded_bytes()
-            .iter()
-            .any(|byte| b"*?[]{}()!".contains(byte))
+        let mut bytes = part.as_os_str().as_encoded_bytes().iter();
+        !bytes.any(|byte| b"*?[]{}()!".contains(byte))
     };
     let parts: Vec<Component> = Path::new(pattern).components().collect();
     let plain = parts.iter().take_while(|part| is_plain(part)).count();
     let begin: PathBuf = parts[..plain].iter().collect();
     let rest: PathBuf = parts[plain..].iter().collect();
-    let path = if plain == 0 {
-        place.to_owned()
-    } else {
-        place.join(begin)
+    let path = match plain {
+        0 => place.to_owned(),
+        _ => place.join(begin),
     };
     Ok((path, rest.display().to_string()))
 }

@@ -46,9 +46,8 @@ pub fn active_block(facts: &Facts) -> Option<String> {
         // Arguments too long to store are lost after the call; calling the skill's tool with them
         // again returns its instructions again.
         handed(facts, &given);
-    } else if let Some(last) = activated(&session)
-        .next_back()
-        .filter(|last| is_there(last))
+    } else if let Some(last) = activated(&session).next_back()
+        && is_there(last)
     {
         block += &format!(
             " If they are no longer there: {}",

@@ -129,9 +129,8 @@ fn choose(
         called.arguments = session.last_arguments(&called.skill);
         let filled = self::text(facts, called, called.arguments.as_deref());
         let fits = |text: &String| text.chars().count() <= ALWAYS_ON_CHARS;
-        *text = text
-            .take()
-            .map(|plain| filled.ok().filter(fits).unwrap_or(plain));
+        let filled = filled.ok().filter(fits);
+        *text = text.take().map(|plain| filled.unwrap_or(plain));
     }
     chosen
 }

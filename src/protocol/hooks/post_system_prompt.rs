@@ -96,9 +96,8 @@ fn enter(facts: &Facts, context: Option<&str>) -> bool {
     }
     if let Some(context) = context {
         facts.is_in(context);
-        let keep = facts
-            .config()
-            .map_or(true, |config| config.scope == Lifetime::Context);
+        let config = facts.config();
+        let keep = config.map_or(true, |config| config.scope == Lifetime::Context);
         match facts.store().enter(facts.key(), context, keep) {
             Ok(ended) => facts.record_ends(ended),
             // Later calls of this session know the context all the same.

@@ -86,9 +86,8 @@ fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
             Err(Error::new(format!("no skill is called `{}`", call.name)).hint(near))
         });
     };
-    let skill = entry
-        .callable()
-        .ok_or_else(|| not_callable(call.name, entry))?;
+    let skill = entry.callable();
+    let skill = skill.ok_or_else(|| not_callable(call.name, entry))?;
     let arguments = (!call.arguments.is_empty()).then(|| call.arguments.to_owned());
     let called = Called::new(&catalog, skill, Some(call.name), arguments);
     // At the start of a run nothing is in force yet, and a policy's denials apply to everybody.
@@ -104,10 +103,8 @@ fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
     let is_apart = place(facts, skill, &session) == Place::Apart;
     let text = hand_over(facts, &called, &session)?;
     let lead = format!("The user calls the skill `{}`.", skill.name);
-    let applied = called
-        .arguments
-        .as_ref()
-        .map(|arguments| format!("\n\n{arguments}"));
+    let applied = called.arguments.as_ref();
+    let applied = applied.map(|arguments| format!("\n\n{arguments}"));
     let applied = applied.unwrap_or_default();
     // The older host's system prompt carries the active skills' instructions in each turn.
     if facts.run.protocol == Some(Protocol::Environment) && !is_apart {

@@ -21,10 +21,8 @@ pub struct Lack {
 pub fn lack(facts: &Facts, session: &Result<Session, Unreadable>) -> Option<Lack> {
     let missing = if facts.run.agent.is_none() {
         let what = "what is always on is not in force";
-        let error = session
-            .as_ref()
-            .ok()
-            .and_then(|it| lacks_always_on(facts, it));
+        let session = session.as_ref().ok();
+        let error = session.and_then(|it| lacks_always_on(facts, it));
         error.map(|error| Lack { what, error })
     } else {
         let what = "a required skill is missing";
@@ -65,11 +63,10 @@ pub fn lacks_always_on(facts: &Facts, session: &Session) -> Option<Error> {
     }
     let unreadable = facts.config().err();
     Some(unreadable.unwrap_or_else(|| {
-        let blocking = policies
-            .always_on(true)
-            .next()
+        let blocking = policies.always_on(true).next();
+        let more = blocking
             .map(|name| format!(" (`agent-skills policy explain {name}` says what is required)"));
-        let more = blocking.unwrap_or_default();
+        let more = more.unwrap_or_default();
         Error::new(format!("no prompt has put them in force{more}"))
     }))
 }

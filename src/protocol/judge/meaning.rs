@@ -134,11 +134,9 @@ fn skill(facts: &Facts, session: &Session, key: &'static str, written: Option<&s
 
 fn skill_in(catalog: &Catalog, key: &'static str, dir: &Path) -> Meant {
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
-    let directory = dir
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
+    let directory = dir.file_name();
     Meant {
-        maybe: directory,
+        maybe: directory.map(|name| name.to_string_lossy().into_owned()),
         ..Meant::skill(key, entry.map(Entry::names).unwrap_or_default())
     }
 }
@@ -189,23 +187,21 @@ fn command(facts: &Facts, words: &[String]) -> Vec<Meant> {
     let names = [verb.replace('-', "_"), verb.replace('_', "-")];
     meant.push(Meant::any("action", names.to_vec()));
     let keys = ["skill_ref", "query"];
-    let (options, operands) = match operands.iter().position(|word| word == "--") {
-        Some(at) => (
-            &operands[..at],
-            [&operands[..at], &operands[at + 1..]].concat(),
-        ),
-        None => (operands, operands.to_vec()),
-    };
+    // What is behind `--` is no option.
+    let end = operands.iter().position(|word| word == "--");
+    let (options, rest) = operands.split_at(end.unwrap_or(operands.len()));
+    let operands = options.iter().chain(rest.iter().skip(1));
     let is_installed = !["install", "search"].contains(&verb.as_str());
     // What an option means is not known here, nor whether a word is its value.
     let has_options = options.iter().any(|word| word.starts_with('-'));
-    if has_options || operands.is_empty() && looking(verb).is_none() {
+    let has_operands = operands.clone().next().is_some();
+    if has_options || !has_operands && looking(verb).is_none() {
         meant.extend(keys.map(Meant::doubtful));
     }
-    let is_named = is_installed && !operands.is_empty();
+    let is_named = is_installed && has_operands;
     let catalog = is_named.then(|| Catalog::with_owners(facts));
     for operand in operands {
-        let entry = catalog.as_ref().and_then(|it| it.by_name(&operand));
+        let entry = catalog.as_ref().and_then(|it| it.by_name(operand));
         meant.extend(keys.map(|key| {
             let skill = entry.zip(catalog.as_ref());
             let skill = skill.map(|(entry, catalog)| skill_in(catalog, key, &entry.dir));

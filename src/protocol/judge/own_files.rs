@@ -26,10 +26,9 @@ pub fn uses_own_files(facts: &Facts, session: &Session, call: &Request) -> bool 
     let Some(calling) = &facts.run.agent else {
         return false;
     };
-    let dirs: Vec<PathBuf> = session
-        .active()
-        .filter_map(|active| OnDisk.canonical(Path::new(&active.dir)))
-        .collect();
+    let dirs = session.active();
+    let dirs = dirs.filter_map(|active| OnDisk.canonical(Path::new(&active.dir)));
+    let dirs: Vec<PathBuf> = dirs.collect();
     let is_own = |path: &Path| {
         let real = OnDisk.canonical(path);
         real.is_some_and(|real| dirs.iter().any(|dir| real.starts_with(dir)))

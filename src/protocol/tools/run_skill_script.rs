@@ -95,16 +95,13 @@ fn input<'a>(facts: &Facts, call: &'a StartScript) -> Result<Cow<'a, [u8]>> {
     let root = facts.run.env.project_root();
     let path = SkillPath::parse(written, &root);
     let (_, file, about) = path.and_then(|path| path.open(&root)).map_err(|_| {
-        let text = format!(
-            "`stdin_file`: the project has no file `{}`",
-            quoted(written)
-        );
+        let written = quoted(written);
+        let text = format!("`stdin_file`: the project has no file `{written}`");
         Error::new(text).hint("give its path in the project, or the text as `stdin`")
     })?;
     let bytes = files::read_file_capped(&file, about.len(), limits::RESOURCE_FILE);
-    bytes
-        .map(Cow::Owned)
-        .map_err(|error| Error::io("read", Path::new(written), &error))
+    let bytes = bytes.map_err(|error| Error::io("read", Path::new(written), &error));
+    bytes.map(Cow::Owned)
 }
 
 /// The answer. Writing it releases a new job: one whose id nobody received ends with this process.
@@ -161,9 +158,8 @@ pub fn script_path(dir: &Path, written: &str) -> Result<PathBuf> {
     let path = SkillPath::parse(written, dir)?;
     path.resolve(dir).or_else(|error| {
         let in_scripts = SkillPath::parse(&format!("scripts/{written}"), dir);
-        in_scripts
-            .and_then(|path| path.resolve(dir))
-            .map_err(|_| error)
+        let in_scripts = in_scripts.and_then(|path| path.resolve(dir));
+        in_scripts.map_err(|_| error)
     })
 }
 

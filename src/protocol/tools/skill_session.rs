@@ -40,14 +40,12 @@ fn load_all(facts: &Facts, names: &[String], adds: bool) -> Result<String> {
     let until = began + limits::PRE_HOOKS;
     // This tool takes no input for a skill: the input given at activation remains valid.
     let session = facts.session().unwrap_or_default();
-    let kept = offered
-        .iter()
-        .map(|one| (one.skill, session.last_arguments(one.skill)));
-    let kept: Vec<_> = kept.collect();
-    let skills: Vec<_> = kept
-        .iter()
-        .map(|(skill, kept)| (*skill, kept.as_deref()))
+    let offered = offered.iter().map(|one| one.skill);
+    let kept: Vec<_> = offered
+        .map(|skill| (skill, session.last_arguments(skill)))
         .collect();
+    let skills = kept.iter().map(|(skill, kept)| (*skill, kept.as_deref()));
+    let skills: Vec<_> = skills.collect();
     let body = |(skill, kept): &(&Skill, Option<&str>)| body(facts, skill, *kept, until);
     let bodies: Vec<String> = skills.iter().map(body).collect::<Result<_>>()?;
     run_post_hooks(facts, false, began);
