@@ -83,7 +83,7 @@ pub fn roots(facts: &Facts) -> Vec<Root> {
             let place = |dir: &str| calling.agent.table().home.place(&run.env, dir);
             let skills = &calling.agent.table().skills;
             let is_below = |places: Words, dir: &Path| {
-                let mut places = places.iter().filter_map(|dir| place(dir));
+                let mut places = places.iter().filter_map(place);
                 places.any(|place| dir.starts_with(place))
             };
             for dir in &calling.plugins {

@@ -95,17 +95,13 @@ pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
         }
         Err(_) => return Judged::ALLOWED,
     };
-    let called = (wanted.by == By::Typing, wanted.arguments);
-    let in_force = facts.session().unwrap_or_default();
+    let is_typed = wanted.by == By::Typing;
     // What an earlier prompt had active ends with this one.
-    let is_over = |it: &Session| wanted.prompt.is_some() && it.prompt.as_deref() != wanted.prompt;
-    let is_left = called.0 && is_over(&in_force);
-    let in_force = if is_left {
-        Session::default()
-    } else {
-        in_force
-    };
-    if restricts && let Err(error) = may_load(&found, caller, skill, called, &in_force) {
+    let is_over =
+        |it: &Session| is_typed && wanted.prompt.is_some() && it.prompt.as_deref() != wanted.prompt;
+    let in_force = facts.session().ok().filter(|it| !is_over(it));
+    let (in_force, typed) = (in_force.unwrap_or_default(), (is_typed, wanted.arguments));
+    if restricts && let Err(error) = may_load(&found, caller, skill, typed, &in_force) {
         return refused(wanted, &name, &error.with_next_step());
     }
     match put(found.facts, facts, skill, wanted) {

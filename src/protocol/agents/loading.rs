@@ -18,8 +18,8 @@ use crate::session::{Session, snapshot};
 use crate::skill::{Skill, commands_run};
 use crate::sys::text::quoted;
 
-/// Whether what runs once the skill is loaded is granted by its list and what is `in_force`. `called`
-/// says whether its name was typed, and its arguments.
+/// Whether what runs once the skill is loaded is granted by its list and what is `in_force`.
+/// `is_typed` says whether its name was typed.
 ///
 /// # Errors
 /// The first that is not granted, or that cannot be read.
@@ -27,10 +27,9 @@ pub fn may_load(
     found: &Found,
     caller: Caller,
     skill: &Skill,
-    called: (bool, &str),
+    (is_typed, arguments): (bool, &str),
     in_force: &Session,
 ) -> Result<()> {
-    let (is_typed, arguments) = called;
     let injects = match caller.table.injects {
         Injects::No => false,
         Injects::Always => true,

@@ -40,7 +40,8 @@ pub fn active_block(facts: &Facts) -> Option<String> {
                 given.extend(skill.map(|skill| (skill, active.arguments.as_deref())));
                 text
             };
-            block += &format!("\n{text}");
+            block.push('\n');
+            block.push_str(&text);
         }
         block.push_str("\n</active_skills>");
         // Arguments too long to store are lost after the call; calling the skill's tool with them
@@ -49,10 +50,8 @@ pub fn active_block(facts: &Facts) -> Option<String> {
     } else if let Some(last) = activated(&session).next_back()
         && is_there(last)
     {
-        block += &format!(
-            " If they are no longer there: {}",
-            to_read(&last.name, "SKILL.md")
-        );
+        let read = to_read(&last.name, "SKILL.md");
+        block = format!("{block} If they are no longer there: {read}");
         if let Some(arguments) = last.arguments.as_deref() {
             let text = "Its arguments, which replace $ARGUMENTS there:";
             let text = format!("{text}\n\n{}", guarded(arguments));

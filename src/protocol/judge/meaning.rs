@@ -35,9 +35,8 @@ pub fn meaning(
     let call = match &request.asks {
         Asks::Activation(called) => return activation(facts, called),
         Asks::Ours(Ok(call)) => call,
-        // The tool reports the error, and does nothing.
-        Asks::Ours(Err(_)) | Asks::NoSkill(_) => return Vec::new(),
-        Asks::Skill { .. } | Asks::Other => return Vec::new(),
+        // Of an error the tool tells, and does nothing.
+        _ => return Vec::new(),
     };
     match call {
         ToolCall::Command(words) => command(facts, words),
