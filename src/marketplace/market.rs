@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::error::Result;
 use crate::marketplace::fetch::{Fetcher, Git, Permit, Tool, patience};
-use crate::marketplace::install::{Changes, Staging, litter};
+use crate::marketplace::install::{Changes, Staging, clean};
 use crate::marketplace::lock::{LockEntry, Lockfile};
 use crate::marketplace::signature::{Programs, Signing};
 use crate::sys::{Base, Env};
@@ -65,7 +65,7 @@ impl Market<'_> {
     /// of running commands are not touched. Install, update and remove begin with this.
     pub fn clean_litter(&self) {
         if !self.dry_run {
-            litter::clean(self.plugin_dir, self.plugin_dir.path() == self.home);
+            clean(self.plugin_dir, self.plugin_dir.path() == self.home);
         }
     }
 

@@ -1,9 +1,8 @@
 //! Reads the audit log, even if some of its lines are damaged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::FileExt;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -12,13 +11,11 @@ use crate::error::{Error, Result};
 use crate::sys::{Moment, files, limits};
 
 /// The end of an audit log in which a session's last event is searched: 500 events.
-const AUDIT_END: usize = 256 * 1024;
+const AUDIT_END: u64 = 256 * 1024;
 
 /// More than the longest line that is ever written to a log, in bytes.
-pub(super) const LONGEST: u64 = 1024 * 1024;
-/// How much is read at once from the end of a log.
-const BLOCK: u64 = 64 * 1024;
-/// How much is read at once from its beginning.
+const LONGEST: u64 = 1024 * 1024;
+/// How much is read at once from a log.
 const READ: usize = 64 * 1024;
 
 /// One event.
@@ -55,14 +52,14 @@ pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
 /// # Errors
 /// If an existing log cannot be read, or the visitor fails.
 pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
-    let kept = (0..=limits::AUDIT_KEPT).rev();
     let mut logs = Vec::new();
-    for path in kept.map(|kept| numbered(file, kept)) {
-        let opened = files::if_there(files::open_regular(&path));
-        let opened = opened.map_err(|error| Error::io("read", &path, &error))?;
-        logs.extend(opened.map(|file| (path, file)));
+    for path in (0..=limits::AUDIT_KEPT).rev().map(|at| numbered(file, at)) {
+        let log = files::if_there(files::open_regular(&path));
+        let log = log.map_err(|error| Error::io("read", &path, &error))?;
+        logs.extend(log.map(|log| (path, log)));
     }
-    each_of(logs, visit)
+    let each = logs.iter().map(|(path, log)| each_of(path, log, visit));
+    each.sum()
 }
 
 /// As [`each_event`], of one file, which has to be there.
@@ -70,36 +67,31 @@ pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Re
 /// # Errors
 /// If it cannot be read, or the visitor fails.
 pub fn each_event_of(path: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
-    let opened = files::open_regular(path);
-    let file = opened.map_err(|error| Error::io("read", path, &error))?;
-    each_of(vec![(path.to_owned(), file)], visit)
+    let log = files::open_regular(path).map_err(|error| Error::io("read", path, &error))?;
+    each_of(path, &log, visit)
 }
 
-fn each_of(
-    logs: Vec<(PathBuf, File)>,
-    visit: &mut dyn FnMut(&Line) -> Result<()>,
-) -> Result<usize> {
+fn each_of(path: &Path, log: &File, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
     let (mut line, mut torn) = (Vec::new(), 0);
-    for (path, file) in logs {
-        let mut file = BufReader::with_capacity(READ, file);
-        loop {
-            line.clear();
-            let read = file.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-            if read.map_err(|error| Error::io("read", &path, &error))? == 0 {
-                break;
-            }
-            match read_line(line.trim_ascii_end()) {
-                Some(Ok(line)) => visit(&line)?,
-                Some(Err(())) => torn += 1,
-                None => {}
-            }
+    let mut log = BufReader::with_capacity(READ, log);
+    loop {
+        line.clear();
+        let read = log.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        if read.map_err(|error| Error::io("read", path, &error))? == 0 {
+            return Ok(torn);
+        }
+        match line.trim_ascii_end() {
+            [] => {}
+            text => match parse(text) {
+                Some(line) => visit(&line)?,
+                None => torn += 1,
+            },
         }
     }
-    Ok(torn)
 }
 
 /// The last `count` retained events that are wanted, oldest first, and the number of unreadable
-/// lines among those read. Reads from the end, and no further than necessary.
+/// lines in the logs that were read for them, newest log first.
 ///
 /// # Errors
 /// If an existing log cannot be read.
@@ -108,75 +100,41 @@ pub fn last_events(
     count: usize,
     is_wanted: impl Fn(&Line) -> bool,
 ) -> Result<(Vec<Line>, usize)> {
-    let (mut lines, mut torn) = (Vec::new(), 0);
-    let mut visit = |line: &[u8]| {
-        match read_line(line) {
-            Some(Ok(line)) if is_wanted(&line) => lines.push(line),
-            Some(Err(())) => torn += 1,
-            _ => {}
+    let (mut lines, mut torn) = (VecDeque::new(), 0);
+    for path in (0..=limits::AUDIT_KEPT).map(|at| numbered(file, at)) {
+        if lines.len() == count || !path.exists() {
+            continue;
         }
-        lines.len() < count
-    };
-    for kept in 0..=limits::AUDIT_KEPT {
-        let path = numbered(file, kept);
-        let opened = files::if_there(files::open_regular(&path));
-        let read =
-            opened.and_then(|file| file.map_or(Ok(true), |file| backwards(&file, &mut visit)));
-        if !read.map_err(|error| Error::io("read", &path, &error))? {
-            break;
-        }
-    }
-    lines.reverse();
-    Ok((lines, torn))
-}
-
-/// Visits the lines of a file from the last to the first, until the visitor has enough. Returns
-/// whether it visited all.
-fn backwards(file: &File, visit: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool> {
-    let (mut at, mut rest) = (file.metadata()?.len(), Vec::new());
-    while at > 0 {
-        let from = at.saturating_sub(BLOCK);
-        let mut block = vec![0; usize::try_from(at - from).unwrap_or_default()];
-        file.read_exact_at(&mut block, from)?;
-        block.append(&mut rest);
-        at = from;
-        let end_of_first = block.iter().position(|byte| *byte == b'\n');
-        let whole = match end_of_first {
-            _ if at == 0 => 0,
-            Some(end) => end + 1,
-            // No event is as long: the line is visited in parts.
-            None if block.len() as u64 > LONGEST => 0,
-            None => block.len(),
-        };
-        for line in block[whole..].rsplit(|byte| *byte == b'\n') {
-            if whole < block.len() && !visit(line) {
-                return Ok(false);
+        let (mut older, room) = (VecDeque::new(), count - lines.len());
+        torn += each_event_of(&path, &mut |line| {
+            if is_wanted(line) {
+                older.push_back(line.clone());
+                older.drain(..older.len().saturating_sub(room));
             }
-        }
-        block.truncate(end_of_first.filter(|_| whole > 0).unwrap_or(whole));
-        rest = block;
+            Ok(())
+        })?;
+        older.append(&mut lines);
+        lines = older;
     }
-    Ok(true)
-}
-
-/// The event of a line; an error for one that cannot be read, `None` for an empty one.
-pub(super) fn read_line(line: &[u8]) -> Option<std::result::Result<Line, ()>> {
-    (!line.is_empty()).then(|| parse(line).ok_or(()))
+    Ok((lines.into(), torn))
 }
 
 /// The time of each session's last event, from the end of the current log only.
 pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
-    let (mut heard, mut left) = (BTreeMap::new(), AUDIT_END);
-    let mut visit = |line: &[u8]| {
-        if let Some(line) = parse(line) {
+    let mut heard = BTreeMap::new();
+    let end = files::open_regular(file).and_then(|mut log| {
+        let before = log.metadata()?.len().saturating_sub(AUDIT_END);
+        log.seek(SeekFrom::Start(before)).map(|_| log)
+    });
+    // Without it, the ends of activations are not dated.
+    let _ = end.map(|log| {
+        each_of(file, &log, &mut |line| {
             let last = heard.entry(line.text("session").to_owned());
             let last = last.or_insert(line.time);
             *last = line.time.max(*last);
-        }
-        left = left.saturating_sub(line.len());
-        left > 0
-    };
-    let _ = files::open_regular(file).and_then(|file| backwards(&file, &mut visit));
+            Ok(())
+        })
+    });
     heard
 }
 
@@ -224,7 +182,7 @@ mod tests {
         let (lines, torn) = last_events(&file, 9, |_| true).unwrap();
         assert_eq!((days(&lines), torn), (vec_of(&["01", "02", "03"]), 1));
         let (lines, torn) = last_events(&file, 1, |_| true).unwrap();
-        assert_eq!((days(&lines), torn), (vec_of(&["03"]), 0));
+        assert_eq!((days(&lines), torn), (vec_of(&["03"]), 1));
     }
 
     fn vec_of(days: &[&str]) -> Vec<String> {
@@ -232,38 +190,22 @@ mod tests {
     }
 
     #[test]
-    fn a_log_reads_the_same_from_both_ends() {
+    fn the_last_events_are_those_of_all_logs() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("audit.jsonl");
-        let block = usize::try_from(BLOCK).unwrap();
-        // Lines that end just before, at and after the end of a block, and some of several blocks.
-        let lengths = [
-            1,
-            block - 200,
-            block,
-            3 * block,
-            60,
-            block - 61,
-            block + 1,
-            7,
-        ];
-        for end in ["", "\n"] {
-            let line = |(at, length): (usize, &usize)| {
-                let time = format!("2026-01-01T00:00:{at:02}.000Z");
-                format!("{{\"time\":\"{time}\",\"x\":\"{}\"}}", "x".repeat(*length))
-            };
-            let lines: Vec<String> = lengths.iter().enumerate().map(line).collect();
-            std::fs::write(&file, lines.join("\n") + end).unwrap();
-            let mut forwards = Vec::new();
-            each_event(&file, &mut |line| {
-                forwards.push(line.clone());
-                Ok(())
-            })
-            .unwrap();
-            for count in 1..=lengths.len() {
-                let (last, torn) = last_events(&file, count, |_| true).unwrap();
-                assert_eq!((&last[..], torn), (&forwards[lengths.len() - count..], 0));
-            }
+        for (number, times) in [(2, 0..3), (1, 3..4), (0, 4..6)] {
+            let lines = times.map(|at| format!("{{\"time\":\"2026-01-01T00:00:{at:02}.000Z\"}}\n"));
+            std::fs::write(numbered(&file, number), lines.collect::<String>()).unwrap();
+        }
+        let mut forwards = Vec::new();
+        let visit = &mut |line: &Line| {
+            forwards.push(line.clone());
+            Ok(())
+        };
+        each_event(&file, visit).unwrap();
+        for count in 0..=6 {
+            let (last, torn) = last_events(&file, count, |_| true).unwrap();
+            assert_eq!((&last[..], torn), (&forwards[6 - count..], 0));
         }
         // What is no log costs no memory.
         std::fs::write(&file, vec![b'x'; 5 * usize::try_from(LONGEST).unwrap()]).unwrap();

@@ -3,20 +3,15 @@
 //! or what a call does. Open `effective_config.rs` first.
 
 mod approval;
-mod approvals;
 mod audit;
-mod by_context;
 mod config;
-mod config_merge;
 mod digest_cache;
 mod effective_config;
 mod enterprise;
-mod event;
 mod events;
 mod file;
 mod floors;
 mod glob;
-mod in_force;
 mod ledger;
 mod log;
 mod masking;
@@ -29,26 +24,23 @@ mod skill_rules;
 mod source_address;
 mod trust;
 
+pub use approval::{Approval, Approvals};
 pub use approval::{
     content as approval_content, current as approval_current, digest as approval_digest,
     has_scripts, needed as approval_needed,
 };
-pub use approvals::{Approval, Approvals};
-pub use audit::Audit;
-pub use by_context::ByContext;
+pub use audit::{Audit, Event};
 pub use config::{CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
 pub use digest_cache::{Asks, DigestCache};
 pub use effective_config::{
-    Setting, effective, may_have_always_on, own_config, script_wait, settings,
+    InForce, Setting, effective, in_force, may_have_always_on, own_config, script_wait, settings,
 };
 pub use enterprise::Enterprise;
-pub use event::Event;
 pub use events::{
     activation_event, audit_file, call_event, decision_of, end_events, user, with_origin,
 };
 pub use file::{parse_toml, read_correctable, read_toml, save_toml, set_key, unset_key};
 pub use glob::{any_matches, matches};
-pub use in_force::{InForce, in_force};
 pub use ledger::Ledger;
 pub use log::{Line, each_event, each_event_of, last_events, last_heard};
 pub use masking::mask;
@@ -56,6 +48,6 @@ pub use on_disk::OnDisk;
 pub use policies::{Need, Policies};
 pub use required_skills::{AtLeast, Missing, MissingSkill, Presence, RequiredSkill};
 pub use signing::{OWN_SIGNERS, SigningFile, SigningInForce, SigningRules, SourceSigning};
-pub use skill_names::{BySkill, SkillGlob, joined, parts};
+pub use skill_names::{ByContext, BySkill, SkillGlob, joined, parts};
 pub use skill_rules::{Finding, Subject, refusal};
 pub use trust::{Seen, Trust, Trusts, is_empty_place, is_place, parts_of};

@@ -9,6 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::policy::{DigestCache, Ledger, Policies};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
@@ -16,12 +18,10 @@ use crate::skill::directories::skill_directories;
 use crate::skill::find_skill_file;
 
 mod content;
-mod record;
 mod seen;
 
 use content::{digest_of, files_of};
 pub use content::{is_empty_place, is_place};
-pub use record::{Part, Trusted};
 pub use seen::Seen;
 
 /// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
@@ -30,6 +30,42 @@ const TRUSTED_FILES: usize = 200;
 
 /// The kind of digest that is recorded for a part.
 const PART: &str = "trust";
+
+/// The record of a directory with skills.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Trusted {
+    /// It stays trusted whatever changes in it.
+    Always(Always),
+    /// The trusted parts, by path below the directory.
+    Parts(BTreeMap<String, Part>),
+}
+
+impl Trusted {
+    /// Whether it is trusted whatever changes.
+    pub fn is_always(&self) -> bool {
+        matches!(self, Self::Always(_))
+    }
+}
+
+/// The word for that.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Always {
+    /// `always`.
+    Always,
+}
+
+/// One skill, the configuration, or the shared files of one skills directory.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// The digest of its whole content.
+    digest: String,
+    /// Digests of its files, to report which changed; empty if there are too many.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    files: BTreeMap<String, String>,
+}
 
 /// Whether the user trusts a part of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +156,7 @@ impl Trusts {
         }
         self.once(path, || match self.recorded(holder) {
             None => Trust::Missing,
-            Some(Trusted::Always) => Trust::Given,
+            Some(Trusted::Always(_)) => Trust::Given,
             Some(Trusted::Parts(parts)) => part_key(holder, path)
                 .and_then(|key| parts.get(key))
                 .map_or(Trust::Missing, |part| part.compared_with(path, self)),
@@ -169,7 +205,7 @@ impl Part {
             files.clear();
         }
         let (digest, _) = digest_of(path)?;
-        Ok(Self::new(digest, &files))
+        Ok(Self { digest, files })
     }
 
     fn compared_with(&self, path: &Path, trusts: &Trusts) -> Trust {
@@ -209,7 +245,7 @@ impl Ledger<Trusted> {
     /// # Errors
     /// If its path cannot be recorded.
     pub fn trust_always(&self, holder: &Path) -> Result<()> {
-        self.put(&trust_key(holder)?, Trusted::Always)
+        self.put(&trust_key(holder)?, Trusted::Always(Always::Always))
     }
 
     /// Revokes trust in `holder`, or only in these parts of it, unless this is a dry run; returns
@@ -244,7 +280,7 @@ impl Ledger<Trusted> {
         match self.entries()?.remove(&trust_key(holder)?) {
             None => Ok(BTreeMap::new()),
             Some(Trusted::Parts(parts)) => Ok(parts),
-            Some(Trusted::Always) => {
+            Some(Trusted::Always(_)) => {
                 let text = format!(
                     "`{}` is always trusted, whatever changes in it",
                     holder.display()

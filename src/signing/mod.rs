@@ -2,18 +2,12 @@
 //! is signed where there is no git; what is required of a signature, and what is known of one. It
 //! runs no program and reads no file: `marketplace::signature` checks. Open `signature.rs` first.
 
-mod edit;
 mod manifest;
 mod public_key;
-mod requirement;
 mod signature;
 mod signers;
-mod ssh;
 
-pub use edit::{with_line, without};
 pub use manifest::{MANIFEST, Manifest, SSH_SIGNATURE, digest, is_signature_file};
-pub use public_key::{exported, revocations};
-pub use requirement::{Demand, Requirement};
-pub use signature::{Covers, Key, KeyKind, Signature, Signer};
-pub use signers::{Listed, Signers};
-pub use ssh::{Namespace, SshSignature, ssh_fingerprint};
+pub use public_key::{Namespace, SshSignature, exported, revocations, ssh_fingerprint};
+pub use signature::{Covers, Demand, Key, KeyKind, Requirement, Signature, Signer};
+pub use signers::{Listed, Signers, with_line, without};

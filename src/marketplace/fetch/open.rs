@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Content, Failure, Git, Index, LocalDir, Memory, Permit};
 use crate::marketplace::fetch::{Permitted, Refs, Remote, Repository, Slot, Tree};
 use crate::marketplace::fetch::{archive, expand, http, tree};
-use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
 use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
 use crate::marketplace::registry::Client;
@@ -134,7 +133,7 @@ impl<'a> Fetcher<'a> {
                     snapshot: self.snapshot(url, &resolved.commit)?,
                     origin: Origin {
                         address: self.remote(url)?.elsewhere().map(str::to_owned),
-                        rev: resolved.pin.as_ref().map(LockRef::from),
+                        rev: resolved.pin.as_ref().map(ToString::to_string),
                         tag,
                         commit: Some(resolved.commit.to_string()),
                         reach: Some(self.reach(url, &resolved)),
@@ -342,7 +341,7 @@ fn open_archive<'a>(
     let name = tree::base(source);
     let stem = name.split('.').next().unwrap_or(name).to_owned();
     let origin = Origin {
-        rev: sha256.map(LockRef::parse).transpose()?,
+        rev: sha256.map(str::to_owned),
         commit: Some(format!("sha256:{found}")),
         ..origin
     };

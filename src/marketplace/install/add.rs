@@ -168,8 +168,7 @@ impl Market<'_> {
         }
         self.check_signatures(staging, &mut staged)?;
         for one in &staged {
-            let signature = one.planned.signature.as_ref();
-            permit(&one.planned.name, signature, options.takes_first_signer)?;
+            permit(&one.planned, options.takes_first_signer)?;
         }
         let plan = Plan {
             chosen: picked.is_choice,
@@ -199,8 +198,8 @@ impl Market<'_> {
         // Another process may just have installed one.
         let is_new = |one: &Staged| !changes.has(&one.place.name);
         let (new, there): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_new);
-        let steps = new.iter().map(Staged::step).collect::<Result<Vec<_>>>()?;
-        self.land(&mut changes, steps)?;
+        let steps = new.iter().map(|one| Step::staged(&one.entry));
+        self.land(&mut changes, &mut steps.collect::<Vec<_>>())?;
         let there = there.iter();
         let there = there.map(|one| self.already(&one.place.name, changes.lockfile()));
         let new = new.into_iter().map(|one| self.result(one, Status::New));
@@ -216,9 +215,9 @@ impl Market<'_> {
     pub(super) fn land(
         &self,
         changes: &mut Changes,
-        mut steps: Vec<Step>,
+        steps: &mut [Step],
     ) -> Result<Vec<Option<String>>> {
-        for Step { name, seen, .. } in &steps {
+        for Step { name, seen, .. } in &*steps {
             if let Some((sha256, entry)) = seen {
                 let is_same = Digest::read(&self.dir(name))?.sha256 == *sha256;
                 if !is_same || changes.lockfile().get(name) != entry.as_ref() {

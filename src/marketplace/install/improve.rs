@@ -79,7 +79,7 @@ impl Market<'_> {
         }
         let mut step = Step::new(&staged, entry)?;
         step.seen = Some((now.sha256, entry.cloned()));
-        self.land(&mut self.changes(&staging)?, vec![step])?;
+        self.land(&mut self.changes(&staging)?, &mut [step])?;
         Ok(())
     }
 

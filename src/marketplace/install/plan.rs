@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::copy::CopyPlan;
-use crate::marketplace::install::{Powers, Prepared, Step};
+use crate::marketplace::install::{Powers, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, listed_name};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::signature::{Checked, Proof, proofs};
@@ -93,16 +93,6 @@ pub struct Staged {
     pub proofs: Vec<Proof>,
 }
 
-impl Staged {
-    /// It takes its place.
-    ///
-    /// # Errors
-    /// When its files cannot be read.
-    pub fn step(&self) -> Result<Step> {
-        Step::checked(&self.place, &self.entry)
-    }
-}
-
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
     // A skill at the root is copied without the other skills; any other includes those inside it.
     let others = snapshot.found.iter().map(|other| other.path.as_str());
@@ -160,12 +150,11 @@ pub fn stage(
         let told = format!("it is called `{here}` here, because another skill is called `{own}`");
         planned.warnings.insert(0, told);
     }
-    let deceives = |error: Error| of_skill(error.hint("tell its author"));
     let entry = LockEntry {
         tree: snapshot.tree.id(&found.path).map(str::to_owned),
         sha256: digest.sha256,
         files: digest.files,
-        ..origin.entry(name, &found.path, &skill).map_err(deceives)?
+        ..origin.entry(name, &found.path, &skill)
     };
     if let Some(field) = entry.unreadable() {
         let text = format!("its {field} has characters that deceive a reader");

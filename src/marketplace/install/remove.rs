@@ -56,7 +56,7 @@ impl Market<'_> {
         }
         let mut step = Step::gone(&name);
         step.stashes = is_stashed;
-        self.land(&mut changes, vec![step])?;
+        self.land(&mut changes, &mut [step])?;
         Ok(Removed {
             name,
             entry,

@@ -1,14 +1,19 @@
 //! Signatures in installs and updates: each staged skill is checked before anybody is asked, the
-//! lockfile pins its signer, and a signer is remembered once its skill is in place.
+//! lockfile pins its signer, and a signer is remembered once its skill is in place. And those of
+//! skills that are there, whoever put them there.
 
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::install::{Staged, Staging};
-use crate::marketplace::lock::LockEntry;
-use crate::marketplace::signature::{Checked, KeySets, KnownSigner, KnownSigners, Subject};
+use crate::marketplace::install::{Planned, Staged, Staging};
+use crate::marketplace::lock::{Digest, LockEntry};
+use crate::marketplace::signature::{
+    Checked, KeySets, KnownSigner, KnownSigners, ManifestProof, Proof, Subject,
+};
 use crate::signing::{Signature, Signer};
+use crate::skill::Skill;
 use crate::sys::{Base, Moment};
 
 impl Market<'_> {
@@ -52,9 +57,8 @@ impl Market<'_> {
         hint: &str,
     ) -> Result<()> {
         for one in staged {
-            let signature = one.planned.signature.as_ref();
-            permit(&one.planned.name, signature, false)?;
-            let change = |entry| signer_change(entry, self.signers_beside(entry), signature);
+            permit(&one.planned, false)?;
+            let change = |entry| self.signer_change(entry, &one.planned);
             if let Some((_, error)) = before(one).and_then(change) {
                 return Err(error.hint(hint));
             }
@@ -62,14 +66,45 @@ impl Market<'_> {
         Ok(())
     }
 
-    /// The known signers of a skill's source that count where its entry names none: a project's
-    /// lockfile came with it, and may have lost its signers on the way.
-    pub(super) fn signers_beside(&self, entry: &LockEntry) -> &[KnownSigner] {
-        if self.plugin_dir.is_shared() {
-            self.signing.known().of(&entry.source)
-        } else {
-            &[]
-        }
+    /// Why an update has to wait for its user, with a code: the skill is signed by another, or no
+    /// longer. A project's lockfile came with it, and may have lost its signers on the way: where an
+    /// entry names none, the known signers of its source count.
+    pub(super) fn signer_change(
+        &self,
+        entry: &LockEntry,
+        new: &Planned,
+    ) -> Option<(&'static str, Error)> {
+        let known = match self.plugin_dir.is_shared() {
+            true => self.signing.known().of(&entry.source),
+            false => &[],
+        };
+        let signature = &new.signature.as_ref()?.signature;
+        let new = signature.signer();
+        let is_known = |known: &KnownSigner| new.is_some_and(|new| new.key == known.key);
+        let old = match (&entry.signer, known) {
+            (Some(old), _) => {
+                // Whoever lists both keys for one name has said that they are the same signer's. A
+                // pattern is no name.
+                let is_name = |name: &String| !name.contains(['*', '?', '!']);
+                let name = old.principal.as_ref().filter(|name| is_name(name));
+                let has_signed = |new: &Signer| {
+                    new.key == old.key
+                        || name.is_some_and(|name| new.principal.as_ref() == Some(name))
+                };
+                if new.is_some_and(has_signed) {
+                    return None;
+                }
+                old.to_string()
+            }
+            (None, [first, ..]) if !known.iter().any(is_known) => first.key.to_string(),
+            _ => return None,
+        };
+        let (code, now) = match new {
+            Some(new) => ("signer-changed", format!("it is signed by {new} now")),
+            None => ("signature-missing", format!("it is {signature} now")),
+        };
+        let text = format!("`{}` was signed by {old}, and {now}", entry.name);
+        Some((code, Error::new(text)))
     }
 
     /// Remembers the signers of skills that are in place.
@@ -94,8 +129,8 @@ impl Market<'_> {
 ///
 /// # Errors
 /// What is wrong, and the next step.
-pub fn permit(name: &str, checked: Option<&Checked>, takes_first: bool) -> Result<()> {
-    let Some(checked) = checked else {
+pub fn permit(planned: &Planned, takes_first: bool) -> Result<()> {
+    let (name, Some(checked)) = (&planned.name, &planned.signature) else {
         return Ok(());
     };
     if let Signature::Bad { why } = &checked.signature {
@@ -113,37 +148,123 @@ pub fn permit(name: &str, checked: Option<&Checked>, takes_first: bool) -> Resul
     Ok(())
 }
 
-/// Why an update has to wait for its user, with a code: the skill is signed by another, or no
-/// longer. `known` are the signers of its source that count where the lockfile names none.
-pub fn signer_change(
-    entry: &LockEntry,
-    known: &[KnownSigner],
-    checked: Option<&Checked>,
-) -> Option<(&'static str, Error)> {
-    let signature = &checked?.signature;
-    let new = signature.signer();
-    let is_known = |known: &KnownSigner| new.is_some_and(|new| new.key == known.key);
-    let old = match (&entry.signer, known) {
-        (Some(old), _) => {
-            // Whoever lists both keys for one name has said that they are the same signer's. A
-            // pattern is no name.
-            let is_name = |name: &String| !name.contains(['*', '?', '!']);
-            let name = old.principal.as_ref().filter(|name| is_name(name));
-            let has_signed = |new: &Signer| {
-                new.key == old.key || name.is_some_and(|name| new.principal.as_ref() == Some(name))
-            };
-            if new.is_some_and(has_signed) {
-                return None;
-            }
-            old.to_string()
+/// A skill that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Present {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Its source, as the lockfile has it; `None` if it has none.
+    pub source: Option<String>,
+    /// The address that git uses for that, if it is another.
+    pub address: Option<String>,
+    /// Who signed it when it was installed, and the digest of what was signed, as the user's own
+    /// lockfile pins it.
+    pub pinned: Option<(Signer, String)>,
+}
+
+impl Present {
+    /// The skill in `dir`, of which a lockfile says this. Of a lockfile that is only a claim, as it
+    /// comes with the skills, no signer counts.
+    pub fn new(dir: &Path, said: Option<&LockEntry>, is_claimed: bool) -> Self {
+        let pinned = said.filter(|_| !is_claimed);
+        let pinned = pinned.and_then(|said| Some((said.signer.clone()?, said.sha256.clone())));
+        Self {
+            dir: dir.to_owned(),
+            source: said.map(|said| said.source.clone()),
+            address: said.and_then(|said| said.address.clone()),
+            pinned,
         }
-        (None, [first, ..]) if !known.iter().any(is_known) => first.key.to_string(),
-        _ => return None,
-    };
-    let (code, now) = match new {
-        Some(new) => ("signer-changed", format!("it is signed by {new} now")),
-        None => ("signature-missing", format!("it is {signature} now")),
-    };
-    let text = format!("`{}` was signed by {old}, and {now}", entry.name);
-    Some((code, Error::new(text)))
+    }
+}
+
+impl Market<'_> {
+    /// Whether there may be something that proves the signature of a skill, without reading its files.
+    ///
+    /// # Errors
+    /// When a manifest cannot be read.
+    pub fn may_be_signed(&self, skill: &Present) -> Result<bool> {
+        Ok(skill.pinned.is_some()
+            || self.signing.known().has_installed()
+            || ManifestProof::inside(&skill.dir)?.is_some())
+    }
+
+    /// Checks the signature of a skill that is there, from what is known on this machine.
+    ///
+    /// # Errors
+    /// When a program that checks does not answer, or a manifest cannot be read.
+    pub fn check_present(&self, skill: &Present) -> Result<Checked> {
+        let digest = Digest::read(&skill.dir);
+        let unfit = match &digest {
+            Ok(digest) => uncovered(digest),
+            Err(error) => Some(error.to_string()),
+        };
+        let digest = digest.unwrap_or_default();
+        let name = Skill::load(&skill.dir).map(|skill| skill.authors_name());
+        let subject = Subject {
+            name: &name.unwrap_or_default(),
+            files: &digest.files,
+            source: skill.source.as_deref(),
+            address: skill.address.as_deref(),
+            proofs: &self.proofs_of(skill, &digest.sha256, unfit)?,
+        };
+        let staging = self.home_staging()?;
+        self.signing
+            .check(&subject, &mut KeySets::new(self.programs(&staging)))
+    }
+
+    /// What may prove the signature of a skill with this digest, of which no signature covers the
+    /// files if they are `unfit`.
+    fn proofs_of(
+        &self,
+        skill: &Present,
+        sha256: &str,
+        unfit: Option<String>,
+    ) -> Result<Vec<Proof>> {
+        let mut proofs = Vec::new();
+        match &skill.pinned {
+            Some((signer, pinned)) if pinned == sha256 => {
+                proofs.push(Proof::Pinned(signer.clone()));
+            }
+            Some(_) => {
+                let why = "its files are not those that were signed when it was installed";
+                proofs.push(Proof::Wrong(why.to_owned()));
+            }
+            None => {
+                let installed = self.signing.known().installed(sha256);
+                proofs.extend(installed.cloned().map(Proof::Pinned));
+            }
+        }
+        let inside = ManifestProof::inside(&skill.dir)?;
+        proofs.extend(inside.map(Proof::Manifest));
+        if let Some(why) = unfit.filter(|_| !proofs.is_empty()) {
+            return Ok(vec![Proof::Wrong(why)]);
+        }
+        Ok(proofs)
+    }
+
+    /// Checks the signature of an installed skill again.
+    ///
+    /// # Errors
+    /// As [`Market::check_present`].
+    pub fn signature(&self, entry: &LockEntry) -> Result<Checked> {
+        let dir = self.dir(&entry.name);
+        self.check_present(&Present::new(
+            &dir,
+            Some(entry),
+            self.plugin_dir.is_shared(),
+        ))
+    }
+}
+
+/// Why no signature covers these files; `None` if one may. What a link leads to is not signed, and of
+/// two names that are shown alike only one is.
+fn uncovered(digest: &Digest) -> Option<String> {
+    let is_odd = |path: &&str| path.contains(char::REPLACEMENT_CHARACTER);
+    match digest.files.paths().find(is_odd) {
+        Some(path) => Some(format!("the name `{}` is not UTF-8", path.escape_debug())),
+        None if !digest.links.is_empty() => {
+            Some("it has a link, and what that leads to is not signed".to_owned())
+        }
+        None => None,
+    }
 }

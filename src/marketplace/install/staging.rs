@@ -165,7 +165,7 @@ pub fn remove(base: &Dir, root: &Dir, name: &EntryName) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marketplace::install::litter;
+    use crate::marketplace::install::clean;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -177,7 +177,7 @@ mod tests {
         let root = base.make().unwrap().make_dir(&STAGING).unwrap();
         root.new_of_ours(&EntryName::from_static("1-0")).unwrap();
         fs::create_dir_all(plugin.path().join("staging/1-0/new/x")).unwrap();
-        litter::clean(&base, false);
+        clean(&base, false);
         assert!(!plugin.path().join("staging/1-0").exists());
         assert!(running.dir().path().exists());
         drop(running);
@@ -206,7 +206,7 @@ mod tests {
             fs::create_dir(at("more")).unwrap();
             fs::write(at("more/.agent-skills"), "").unwrap();
             fs::write(at("more/file"), "text").unwrap();
-            litter::clean(&base, false);
+            clean(&base, false);
             for name in ["1-0", "1-1", "1-2", "1-3"] {
                 assert!(!at(name).exists(), "{name}");
             }
@@ -239,7 +239,7 @@ mod tests {
             fs::create_dir_all(at(file).parent().unwrap()).unwrap();
             fs::write(at(file), "x").unwrap();
         }
-        litter::clean(&base, true);
+        clean(&base, true);
         let left = fs::read_dir(base.path().join("staging")).unwrap();
         let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut left: Vec<_> = left.collect();
@@ -268,14 +268,14 @@ mod tests {
         ] {
             fs::write(at(".chibi/staging/1-0").join(name), text).unwrap();
         }
-        litter::clean(&base, false);
+        clean(&base, false);
         drop(Staging::new(&base, Duration::ZERO).unwrap());
         assert!(at(".chibi/staging/1-0/old/SKILL.md").exists());
         assert!(at(".chibi/staging/mine/lock").exists() && !at(".chibi/skills/x").exists());
         // A link in its place is not our staging directory.
         fs::rename(at(".chibi/staging"), at("elsewhere")).unwrap();
         symlink("../elsewhere", at(".chibi/staging")).unwrap();
-        litter::clean(&base, false);
+        clean(&base, false);
         let error = Staging::new(&base, Duration::ZERO).unwrap_err();
         assert!(
             error

@@ -1,22 +1,24 @@
-//! Updates installed skills from their sources (`updated.rs`: what is answered). A skill changed by
-//! hand is left alone unless its user decides otherwise, and even then its state is kept.
+//! Updates installed skills from their sources. A skill changed by hand is left alone unless its user
+//! decides otherwise, and even then its state is kept.
 
 use std::collections::HashSet;
 use std::rc::Rc;
+
+use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Fetcher, Opened, Snapshot};
 use crate::marketplace::install::difference::line_by_line;
 use crate::marketplace::install::names::check_same_name;
-use crate::marketplace::install::signed::{permit, signer_change};
-use crate::marketplace::install::updated::{Agree, Change, Edited, UpdateOptions, Updated};
+use crate::marketplace::install::signed::permit;
 use crate::marketplace::install::{Difference, Staged, Staging, Step, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
-use crate::marketplace::reference::Ancestry;
+use crate::marketplace::reference::{Ancestry, Reading, Target};
 use crate::marketplace::signature::{KeySets, is_signed};
-use crate::marketplace::source::{Found, Origin, Seen, ancestry, find_again, is_same_tree, moved};
-use crate::marketplace::source::{newer_tags, seen};
+use crate::marketplace::source::{
+    Found, Origin, Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen,
+};
 use crate::skill::Skill;
 use crate::sys::Progress;
 
@@ -50,12 +52,17 @@ impl Market<'_> {
                 None => Err(Error::new(format!("where `{name}` came from is not known"))
                     .hint("remove it and install it from its source")),
             };
-            states.push(state.unwrap_or_else(|error| State::failed(&error)));
+            states.push(state.unwrap_or_else(|error| Err(settled(Change::failed(&error)))));
         }
         drop(progress);
         bring(&states);
-        update.stage_all(&mut states, agree);
-        let changes = directories.into_iter().zip(update.land(&states));
+        let mut sets = KeySets::new(self.programs(&staging));
+        let settled = states.into_iter().map(|state| match state {
+            Ok(behind) => update.settle(&behind, &mut sets, agree),
+            Err(settled) => settled,
+        });
+        let settled: Vec<Settled> = settled.collect();
+        let changes = directories.into_iter().zip(update.land(settled));
         let after = Lockfile::read(self.plugin_dir)?;
         let updated = changes.map(|(name, change)| {
             let signer = after.get(&name).and_then(|entry| entry.signer.as_ref());
@@ -101,16 +108,19 @@ struct Update<'u> {
     staging: &'u Staging,
 }
 
-/// How far a skill has come.
-enum State<'e, 's> {
-    /// Nothing more is done about it.
-    Settled(Change),
-    /// Its files are equal to those of its source, and this is its new entry.
-    Noted(Box<LockEntry>),
-    /// Its source has something else.
-    Behind(Box<Behind<'e, 's>>),
-    /// It is replaced with the staged version, if it is still the one with this digest.
-    Staged(&'e LockEntry, Box<Staged>, String),
+/// What becomes of a skill, and the step that makes it so, if anything has to be done.
+type Settled = (Change, Option<Step>);
+
+/// A skill whose source has other files, which are to be staged; or what is known without them.
+type State<'e, 's> = std::result::Result<Box<Behind<'e, 's>>, Settled>;
+
+fn settled(change: Change) -> Settled {
+    (change, None)
+}
+
+/// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
+fn equal(stays: bool, entry: &LockEntry) -> Settled {
+    (Change::UpToDate, (!stays).then(|| Step::noted(entry)))
 }
 
 /// A skill that differs from its source.
@@ -124,40 +134,13 @@ struct Behind<'e, 's> {
     stays: bool,
 }
 
-impl State<'_, '_> {
-    fn failed(error: &Error) -> Self {
-        Self::Settled(Change::failed(error))
-    }
-
-    /// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
-    fn equal(stays: bool, entry: LockEntry) -> Self {
-        if stays {
-            return Self::Settled(Change::UpToDate);
-        }
-        Self::Noted(Box::new(entry))
-    }
-
-    /// What is to be done about it, if anything.
-    fn step(&self, edited: Edited) -> Option<Result<Step>> {
-        match self {
-            Self::Settled(_) | Self::Behind(_) => None,
-            Self::Noted(entry) => Some(Ok(Step::noted(entry))),
-            Self::Staged(entry, staged, now) => Some(staged.step().map(|mut step| {
-                step.seen = Some((now.clone(), Some((*entry).clone())));
-                step.stashes = edited == Edited::Stash && *now != entry.sha256;
-                step
-            })),
-        }
-    }
-}
-
 impl Update<'_> {
     fn look<'e, 's>(
         &self,
         entry: &'e LockEntry,
         fetcher: &mut Fetcher<'s>,
     ) -> Result<State<'e, 's>> {
-        let settled = |change| Ok(State::Settled(change));
+        let settled = |change| Ok(Err(settled(change)));
         let switch = self.options.switch;
         let reading = switch.map_or_else(|| entry.reading(), |switch| switch.reading(entry))?;
         if let Err(outside) = self.market.check_inside(entry) {
@@ -206,9 +189,9 @@ impl Update<'_> {
                 address: origin.address,
                 ..entry.clone()
             };
-            return Ok(State::equal(stays, entry));
+            return Ok(Err(equal(stays, &entry)));
         }
-        Ok(State::Behind(Box::new(Behind {
+        Ok(Ok(Box::new(Behind {
             entry,
             snapshot,
             origin: Rc::new(origin),
@@ -218,16 +201,11 @@ impl Update<'_> {
         })))
     }
 
-    /// Stages what the sources have, checks it, and asks about each skill.
-    fn stage_all(&self, states: &mut [State], agree: &mut Agree) {
-        let mut sets = KeySets::new(self.market.programs(self.staging));
-        for state in states {
-            if let State::Behind(behind) = state {
-                let staged = self.stage(behind, &mut sets);
-                let decided = staged.and_then(|staged| self.decide(behind, staged, agree));
-                *state = decided.unwrap_or_else(|error| State::failed(&error));
-            }
-        }
+    /// Stages what its source has, checks it, and asks about it.
+    fn settle(&self, behind: &Behind, sets: &mut KeySets, agree: &mut Agree) -> Settled {
+        let staged = self.stage(behind, sets);
+        let decided = staged.and_then(|staged| self.decide(behind, staged, agree));
+        decided.unwrap_or_else(|error| settled(Change::failed(&error)))
     }
 
     fn stage(&self, behind: &Behind, sets: &mut KeySets) -> Result<Staged> {
@@ -239,22 +217,15 @@ impl Update<'_> {
     }
 
     /// Compares what was staged with what is installed, and asks.
-    fn decide<'e, 's>(
-        &self,
-        behind: &Behind<'e, 's>,
-        mut staged: Staged,
-        agree: &mut Agree,
-    ) -> Result<State<'e, 's>> {
+    fn decide(&self, behind: &Behind, mut staged: Staged, agree: &mut Agree) -> Result<Settled> {
         let entry = behind.entry;
         staged.entry.other.clone_from(&entry.other);
         if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
-            let signature = staged.planned.signature.as_ref();
             // The lockfile names the commit that its signer has signed.
-            let beside = self.market.signers_beside(entry);
-            let is_theirs = signer_change(entry, beside, signature).is_none();
-            let stays =
-                behind.stays || !is_theirs || permit(&entry.name, signature, false).is_err();
-            return Ok(State::equal(stays, staged.entry));
+            let stays = behind.stays
+                || self.market.signer_change(entry, &staged.planned).is_some()
+                || permit(&staged.planned, false).is_err();
+            return Ok(equal(stays, &staged.entry));
         }
         let installed = self.market.dir(&entry.name);
         check_same_name(&entry.name, &installed, &staged.place.path)?;
@@ -273,12 +244,10 @@ impl Update<'_> {
         }
         difference.signature.clone_from(&staged.planned.signature);
         difference.signed_before.clone_from(&entry.signer);
-        let settled = |change| Ok(State::Settled(change));
-        let signature = staged.planned.signature.as_ref();
-        permit(&entry.name, signature, false)?;
+        let settled = |change| Ok(settled(change));
+        permit(&staged.planned, false)?;
         if !self.options.accept_signer
-            && let Some((code, error)) =
-                signer_change(entry, self.market.signers_beside(entry), signature)
+            && let Some((code, error)) = self.market.signer_change(entry, &staged.planned)
         {
             let hint = "ask its author; `agent-skills update --accept-signer` takes it";
             return settled(Change::kept(Some(code), &error.hint(hint)));
@@ -293,56 +262,53 @@ impl Update<'_> {
             let declined = Error::new("you said no").hint("the same command asks again");
             return settled(Change::kept(None, &declined));
         }
-        Ok(State::Staged(entry, Box::new(staged), now.sha256))
+        let mut step = Step::staged(&staged.entry);
+        step.stashes = self.options.edited == Edited::Stash && difference.edited;
+        step.seen = Some((now.sha256, Some(entry.clone())));
+        let change = Change::Updated {
+            from: entry.commit.clone(),
+            to: staged.entry.commit,
+            dropped: staged.planned.dropped.clone(),
+            stashed: None,
+        };
+        Ok((change, Some(step)))
     }
 
     /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
-    fn land(&self, states: &[State]) -> Vec<Change> {
-        let edited = self.options.edited;
-        let steps = || states.iter().filter_map(|state| state.step(edited));
-        let land = |some: Vec<Step>| {
+    fn land(&self, settled: Vec<Settled>) -> Vec<Change> {
+        let (mut changes, steps): (Vec<_>, Vec<_>) = settled.into_iter().unzip();
+        let steps = steps.into_iter().enumerate();
+        let steps = steps.filter_map(|(of, step)| Some((of, step?)));
+        let (of, mut steps): (Vec<usize>, Vec<Step>) = steps.unzip();
+        let land = |some: &mut [Step]| {
             if some.is_empty() {
                 return Ok(Vec::new());
             }
             let mut changes = self.market.changes(self.staging)?;
             self.market.land(&mut changes, some)
         };
-        let whole = steps().collect::<Result<Vec<_>>>();
-        let landed: Vec<Result<Option<String>>> = match whole.and_then(land) {
+        let landed: Vec<Result<_>> = match land(&mut steps) {
             Ok(stashed) => stashed.into_iter().map(Ok).collect(),
             // What keeps one from being replaced keeps no other from it.
-            Err(_) => steps()
-                .map(|one| Ok(land(vec![one?])?.pop().flatten()))
-                .collect(),
+            Err(_) => {
+                let each = steps.iter_mut().map(std::slice::from_mut);
+                each.map(|one| Ok(land(one)?.pop().flatten())).collect()
+            }
         };
-        let mut landed = landed.into_iter();
-        let became = states.iter().map(|state| match state {
-            State::Settled(change) => change.clone(),
-            State::Noted(_) | State::Behind(_) => match landed.next() {
-                Some(Err(error)) => Change::failed(&error),
-                _ => Change::UpToDate,
-            },
-            State::Staged(entry, new, _) => match landed.next() {
-                Some(Err(error)) => Change::failed(&error),
-                stashed => Change::Updated {
-                    from: entry.commit.clone(),
-                    to: new.entry.commit.clone(),
-                    dropped: new.planned.dropped.clone(),
-                    stashed: stashed.and_then(Result::ok).flatten(),
-                },
-            },
-        });
-        became.collect()
+        for (of, landed) in of.into_iter().zip(landed) {
+            match (landed, &mut changes[of]) {
+                (Err(error), change) => *change = Change::failed(&error),
+                (Ok(place), Change::Updated { stashed, .. }) => *stashed = place,
+                (Ok(_), _) => {}
+            }
+        }
+        changes
     }
 }
 
 /// Fetches the files of all skills of a source that differ in one request.
 fn bring(states: &[State]) {
-    let behind = states.iter().filter_map(|state| match state {
-        State::Behind(behind) => Some(&**behind),
-        _ => None,
-    });
-    let mut left: Vec<_> = behind.collect();
+    let mut left: Vec<&Behind> = states.iter().flatten().map(|behind| &**behind).collect();
     while let Some(first) = left.first() {
         let snapshot = Rc::clone(&first.snapshot);
         let is_same = |one: &&Behind| Rc::ptr_eq(&one.snapshot, &snapshot);
@@ -350,5 +316,148 @@ fn bring(states: &[State]) {
         // What cannot be fetched together is fetched, or reported, for each skill.
         let _ = plan::bring(&snapshot, same.iter().map(|one| &one.found));
         left = others;
+    }
+}
+
+/// Options of an update.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UpdateOptions<'a> {
+    /// Show the difference line by line (`--diff`).
+    pub diff: bool,
+    /// What happens to a skill changed by hand.
+    pub edited: Edited,
+    /// The only state to update to (`--to`).
+    pub to: Option<&'a Target>,
+    /// Whether it may be signed by another than before, or no longer (`--accept-signer`).
+    pub accept_signer: bool,
+    /// Another branch, tag or commit than the skill follows now.
+    pub switch: Option<&'a Switch>,
+}
+
+/// What happens to a skill changed by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Edited {
+    /// It stays unchanged.
+    #[default]
+    Keep,
+    /// It is replaced (`--force`).
+    Replace,
+    /// It is replaced, and a copy is kept in `stash/` (`--stash`).
+    Stash,
+}
+
+/// Receives what would change, and decides about it.
+pub type Agree<'a> = dyn FnMut(&Difference) -> Result<bool> + 'a;
+
+/// The result for one installed skill.
+#[derive(Debug, Clone, Serialize)]
+pub struct Updated {
+    /// Its directory's name.
+    pub name: String,
+    /// See [`Change`].
+    pub change: Change,
+    /// The version that the author states in the installed skill.
+    pub version: Option<String>,
+    /// Its signer, if it had none before.
+    pub new_signer: Option<String>,
+    /// Tags of its repository that are later than its pinned tag.
+    pub newer_tags: Vec<String>,
+}
+
+/// The result of an update.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "status")]
+pub enum Change {
+    /// It matches its source.
+    UpToDate,
+    /// It would be replaced.
+    Available(Box<Difference>),
+    /// It was replaced.
+    Updated {
+        /// The old commit.
+        from: Option<String>,
+        /// The new commit.
+        to: Option<String>,
+        /// What was left out, and why, one sentence each.
+        dropped: Vec<String>,
+        /// Where the replaced version, changed by hand, is kept.
+        stashed: Option<String>,
+    },
+    /// It was left unchanged because someone decided so, or because it had to be.
+    Kept {
+        /// What stops it, if a program may want to know: `signer-changed` or `signature-missing`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<&'static str>,
+        /// The reason, as an error message.
+        reason: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+    /// It could not be updated and is unchanged.
+    Failed {
+        /// The reason, as an error message.
+        reason: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+}
+
+impl Change {
+    pub(super) fn failed(error: &Error) -> Self {
+        Self::Failed {
+            reason: error.to_string(),
+            hint: error.next_step().map(str::to_owned),
+        }
+    }
+
+    /// With a code, if a program may want to know.
+    pub(super) fn kept(code: Option<&'static str>, why: &Error) -> Self {
+        Self::Kept {
+            code,
+            reason: why.to_string(),
+            hint: why.next_step().map(str::to_owned),
+        }
+    }
+
+    /// Its source has changed, and its user changed it too.
+    pub(super) fn edited(name: &str) -> Self {
+        let text =
+            format!("`{name}` was changed after it was installed, and its source has changed, too");
+        Self::kept(None, &Error::new(text).hint(
+            "`--stash` keeps a copy of your changes aside and updates, `--force` updates over them",
+        ))
+    }
+}
+
+/// The state of a skill that was asked for, while it is installed at another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switch {
+    /// The reference that asked for it.
+    pub requested: String,
+    /// The branch, tag or commit that it is to follow.
+    pub to: String,
+    /// The one that it follows now; `None` for the default branch.
+    pub from: Option<String>,
+}
+
+impl Switch {
+    /// The switch that leads from an entry to what was found; `None` if it is at that state, or no
+    /// state was asked for.
+    pub fn to(wanted: &Origin, entry: &LockEntry) -> Option<Self> {
+        let to = wanted.rev.as_ref()?;
+        let differs = entry.rev.as_ref() != Some(to) && entry.commit != wanted.commit;
+        differs.then(|| Self {
+            requested: wanted.requested.clone(),
+            to: to.clone(),
+            from: entry.rev.clone(),
+        })
+    }
+
+    /// How to find the skill of an entry in the other state.
+    ///
+    /// # Errors
+    /// When the entry has an invalid address or path.
+    pub fn reading(&self, entry: &LockEntry) -> Result<Reading> {
+        Reading::recorded(entry.kind, &entry.source, Some(&self.to), &entry.path)
     }
 }

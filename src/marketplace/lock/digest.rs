@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
@@ -48,7 +48,7 @@ impl Digest {
         paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
         let mut whole = Sha256::new();
         let mut digest = Self::default();
-        let mut files = Vec::with_capacity(paths.len());
+        let mut files = BTreeMap::new();
         for path in paths {
             let read = read(&root, &path);
             let (content, mode) =
@@ -64,9 +64,9 @@ impl Digest {
             let path = path.to_string_lossy().into_owned();
             digest.links.extend((mode == LINK).then(|| path.clone()));
             digest.scripts.extend(can_run.then(|| path.clone()));
-            files.push((path, value));
+            files.insert(path, value);
         }
-        digest.files = files.into_iter().collect();
+        digest.files = files.into();
         digest.sha256 = format!("{:x}", whole.finalize());
         Ok(digest)
     }
@@ -111,7 +111,8 @@ fn too_much(dir: &Path) -> Error {
 
 /// The paths with their digests, sorted. A map would take half a kilobyte for a skill of two files,
 /// and thousands are kept at once.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "BTreeMap<String, String>")]
 pub struct Files(Vec<(String, String)>);
 
 impl Files {
@@ -145,22 +146,15 @@ impl Files {
     }
 }
 
-impl FromIterator<(String, String)> for Files {
-    fn from_iter<I: IntoIterator<Item = (String, String)>>(files: I) -> Self {
-        let sorted: BTreeMap<_, _> = files.into_iter().collect();
-        Self(sorted.into_iter().collect())
+impl From<BTreeMap<String, String>> for Files {
+    fn from(files: BTreeMap<String, String>) -> Self {
+        Self(files.into_iter().collect())
     }
 }
 
 impl Serialize for Files {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(self.0.iter().map(|(path, digest)| (path, digest)))
-    }
-}
-
-impl<'de> Deserialize<'de> for Files {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(BTreeMap::deserialize(from)?.into_iter().collect())
     }
 }
 

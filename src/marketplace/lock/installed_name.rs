@@ -1,10 +1,12 @@
 //! The name of a skill's directory in `skills/`. It may come from a lockfile, an unfinished change or
 //! a repository, so it is parsed before it is used in a path or shown.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::skill::one_line;
+use crate::skill::{Skill, SkillName, one_line};
 use crate::sys::{EntryName, checked_text};
 
 /// One path component. It starts neither with a dot nor like an option, and contains no character
@@ -41,6 +43,34 @@ impl PartialEq<str> for InstalledName {
     fn eq(&self, other: &str) -> bool {
         self.0 == other
     }
+}
+
+/// The name of a skill that was installed under another name than its author's: `<owner>--<name>`
+/// or `<chosen>--`, exactly as the marketplace writes them. It stays the same when the skill it
+/// made way for is gone, so the tool never changes its name.
+fn own_name(dir: &Path) -> Option<SkillName> {
+    let name = dir.file_name()?.to_str()?;
+    let (first, second) = name.split_once("--")?;
+    let is_key = |part: &str| SkillName::from_written(part).is_some_and(|key| key.as_str() == part);
+    let is_ours = is_key(first) && (second.is_empty() || is_key(second));
+    is_ours.then(|| SkillName::from_written(name)).flatten()
+}
+
+/// The name under which `skill` is offered if its directory is `dir`.
+pub fn offered_name(dir: &Path, skill: &Skill) -> SkillName {
+    own_name(dir).unwrap_or_else(|| skill.name.clone())
+}
+
+/// The name of an installed skill for people and the model, given its directory's name.
+pub fn listed_name(directory: &str) -> String {
+    let own = own_name(Path::new(directory));
+    own.map_or_else(|| directory.to_owned(), |name| name.to_string())
+}
+
+/// The name of an unreadable skill, if its directory's name gives one.
+pub fn named_by_directory(dir: &Path) -> Option<SkillName> {
+    let directory = dir.file_name()?.to_str()?;
+    own_name(dir).or_else(|| SkillName::from_written(directory))
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, past};
-use crate::marketplace::lock::{Files, InstalledName, LockPath, LockRef};
-use crate::marketplace::reference::{CommitId, Kind};
+use crate::marketplace::lock::{Files, InstalledName};
+use crate::marketplace::reference::{CommitId, Kind, OciAt, Pin, SubPath};
 use crate::signing::Signer;
-use crate::skill::{one_line, visible};
+use crate::skill::visible;
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
 
 const VERSION: u64 = 1;
@@ -40,11 +40,11 @@ pub struct LockEntry {
     /// The full name of the requested branch or tag (`refs/tags/v1`), or the commit; `None` for the
     /// default branch.
     #[serde(rename = "ref")]
-    pub rev: Option<LockRef>,
+    pub rev: Option<String>,
     /// The installed commit.
     pub commit: Option<String>,
     /// The skill's directory in the repository; empty for its root.
-    pub path: LockPath,
+    pub path: String,
     /// Git's id of that directory.
     pub tree: Option<String>,
     /// The digest of what was installed ([`crate::marketplace::lock::Digest`]).
@@ -81,7 +81,9 @@ impl LockEntry {
         // For an archive the commit is `sha256:` and the digest.
         let is_id_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
         let is_id = |id: &String| id.bytes().all(is_id_byte);
-        let is_ref = self.kind != Kind::Git || self.rev.is_none() || self.pin().is_some();
+        let is_other = |rev: &str| self.kind != Kind::Git && OciAt::parse(rev).is_ok();
+        let is_ref = |rev: &String| Pin::parse(rev).is_some() || is_other(rev);
+        let leads_elsewhere = self.path.starts_with('/') || SubPath::parse(&self.path).is_err();
         // Git would not read these as a mere name, and no install writes them.
         let is_name = !self.name.contains("..") && !self.name.contains(REVISION);
         let is_tree = |id: &String| CommitId::parse(id).is_some();
@@ -95,7 +97,11 @@ impl LockEntry {
             ("commit", self.commit.iter().all(is_id)),
             ("tree", self.tree.iter().all(is_tree)),
             ("digest", is_id(&self.sha256)),
-            ("ref", is_ref),
+            ("ref", self.rev.iter().all(is_ref)),
+            (
+                "path",
+                self.path.is_empty() || !leads_elsewhere && is_plain(&self.path),
+            ),
             ("name", is_name),
             ("list of files", self.files.paths().all(is_file)),
             ("signer", self.signer.iter().all(Signer::is_readable)),
@@ -119,21 +125,6 @@ struct Written<Entry> {
     skills: Vec<Entry>,
     #[serde(flatten)]
     other: Map<String, Value>,
-}
-
-/// An entry, or why it is none. Each is converted as it is read: the values of all of them would
-/// take more memory than everything else.
-struct Parsed(std::result::Result<LockEntry, String>);
-
-impl<'de> Deserialize<'de> for Parsed {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-        let value = Value::deserialize(from)?;
-        let name = one_line(value["name"].as_str().unwrap_or_default());
-        let entry = serde_json::from_value(value);
-        Ok(Self(
-            entry.map_err(|error| format!("the entry `{name}`: {error}")),
-        ))
-    }
 }
 
 /// The content of the file; `None` if it is missing. In a project, a link in its place is not
@@ -208,7 +199,7 @@ impl Lockfile {
                 path.display()
             ))
         };
-        let written: Written<Parsed> = serde_json::from_slice(bytes).map_err(|error| {
+        let written: Written<LockEntry> = serde_json::from_slice(bytes).map_err(|error| {
             if bytes.windows(8).any(|window| window == b"<<<<<<< ") {
                 let hint = "resolve them as in any file: keep the entries of both sides, and of one \
                             skill the newer";
@@ -224,9 +215,7 @@ impl Lockfile {
             );
             return Err(Error::new(text).hint("update agent-skills, or move the file away"));
         }
-        let entries = written.skills.into_iter();
-        let entries = entries.map(|entry| entry.0.map_err(|why| broken(&why)));
-        let mut entries: Vec<LockEntry> = entries.collect::<Result<_>>()?;
+        let mut entries = written.skills;
         for entry in &entries {
             if let Some(field) = entry.unreadable() {
                 let text = format!("the {field} of `{}` cannot be one", entry.name);

@@ -69,7 +69,8 @@ impl Previous {
         let home = homes.open_dir(home).ok().filter(Dir::is_ours)?;
         let bytes = home.read(&ENTRY, limits::LOCKFILE).ok()?;
         let entry: Option<LockEntry> = serde_json::from_slice(&bytes).ok()?;
-        let is_its = entry.as_ref().is_none_or(|entry| entry.name == *name);
+        let is_fit = |entry: &LockEntry| entry.name == *name && entry.unreadable().is_none();
+        let is_its = entry.as_ref().is_none_or(is_fit);
         Some(Self {
             dir: home.open_dir(name.entry()).ok().filter(|_| is_its)?,
             entry,

@@ -4,7 +4,6 @@
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Failure, Fetcher, Memory, Node, Opened, Snapshot};
 use crate::marketplace::fetch::{check_total, tree};
-use crate::marketplace::lock::LockRef;
 use crate::marketplace::reference::{Kind, OciAt, OciDigest, OciRepo, Want};
 use crate::marketplace::registry::collection::Opened as Found;
 use crate::marketplace::registry::{Member, Members};
@@ -26,12 +25,11 @@ impl<'a> Fetcher<'a> {
         (skills, all): (&[String], bool),
     ) -> Result<Opened<'a>, Failure> {
         let digest = self.resolve_tag(repo, at)?;
-        let rev = at.map(|at| LockRef::parse(at.as_str())).transpose()?;
         let origin = Origin {
             source: repo.to_string(),
             kind: Kind::Oci,
             requested: requested.to_owned(),
-            rev,
+            rev: at.map(|at| at.as_str().to_owned()),
             commit: Some(digest.to_string()),
             ..Origin::default()
         };

@@ -1,15 +1,17 @@
-//! Scans a skill where it is a directory.
+//! Scans a skill where it is a directory: its files by type and text, what its frontmatter requests
+//! and how it describes the skill.
 
 use std::cmp::Reverse;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::Severity::{High, Warn};
-use super::finding::Finding;
-use super::{files, frontmatter, text};
+use super::Severity::{Block, High, Note, Warn};
+use super::bytes;
+use super::finding::{Finding, Kind};
+use super::text::{self, has_mixed_word};
 use crate::marketplace::fetch::tree;
-use crate::skill::{Skill, has_bit, read_skill_file};
+use crate::skill::{Runner, Skill, ToolList, has_bit, read_skill_file};
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
 
 /// All findings for the skill in `dir`, the worst first. Unreadable files are reported.
@@ -25,7 +27,7 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
     }
     if let Ok(skill) = Skill::load(dir) {
         let file = skill.file.file_name().unwrap_or_default().to_string_lossy();
-        found.extend(frontmatter::inspect(&skill, &file));
+        found.extend(inspect_frontmatter(&skill, &file));
         // Then its text may not be in the directory.
         if (skill.pointed_to().is_some() || skill.file.is_symlink())
             && let Ok(bytes) = read_skill_file(dir, &skill.file)
@@ -66,9 +68,146 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind) -> Vec<Finding> {
     let open = open.and_then(|path| root.open_below(&path));
     let found = open.and_then(|(file, metadata)| {
         let is_executable = has_bit(metadata.permissions().mode());
-        files::inspect(path, file, metadata.len(), is_executable)
+        inspect_file(path, file, metadata.len(), is_executable)
     });
     found.unwrap_or_else(|_| say("unreadable", "cannot be read"))
+}
+
+/// Text files meant for readers.
+const PROSE: [&str; 8] = ["md", "mdx", "txt", "rst", "adoc", "html", "json", "csv"];
+
+const NUL: Kind = (
+    High,
+    "nul-bytes",
+    "has NUL bytes in a text, at which a reader stops and a program does not",
+);
+
+/// Other programs than shells do not leave them out.
+const NUL_ELSEWHERE: Kind = (Warn, NUL.1, "has NUL bytes in a text");
+
+const LONG: Kind = (
+    High,
+    "long-text",
+    "is longer than what is scanned: read it before you trust it",
+);
+
+/// The findings about a file of `size` bytes.
+///
+/// # Errors
+/// When it cannot be read.
+fn inspect_file(
+    path: &str,
+    file: impl Read,
+    size: u64,
+    is_executable: bool,
+) -> io::Result<Vec<Finding>> {
+    let (mut bytes, mut found) = (Vec::new(), Vec::new());
+    file.take(limits::SCANNED_FILE).read_to_end(&mut bytes)?;
+    if let Some(what) = bytes::inspect(path, &bytes[..bytes.len().min(bytes::HEAD)]) {
+        found.push(Finding::new(what, path, 0, ""));
+    }
+    let named = Path::new(path);
+    let is_meant = is_meant_as_text(named, &bytes);
+    let is_run = is_executable || Runner::of(named, false, &bytes).is_some();
+    let utf16 = bytes::utf16(&bytes).filter(|_| !is_run);
+    let has_nul = utf16.is_none() && bytes.contains(&0);
+    let (text, is_binary) = match utf16 {
+        Some(text) => (text.into(), false),
+        None => bytes::text(&bytes, is_meant),
+    };
+    let is_text = is_meant || is_executable && !is_binary;
+    let by_shell = match Runner::of(named, is_executable, &bytes) {
+        Some(Runner::Shebang(shebang)) => shebang.name().ends_with("sh"),
+        Some(Runner::Extension(programs)) => programs.iter().any(|(name, _)| name.ends_with("sh")),
+        Some(Runner::Itself | Runner::Shell) => true,
+        None => path.eq_ignore_ascii_case("SKILL.md"),
+    };
+    let nul = if by_shell { NUL } else { NUL_ELSEWHERE };
+    for (kind, has) in [(nul, has_nul), (LONG, size > limits::SCANNED_FILE)] {
+        if has && is_text {
+            found.push(Finding::new(kind, path, 0, ""));
+        }
+    }
+    let mut told = text::inspect(path, &text, !is_prose(named));
+    // Other bytes look like words by chance, and programs name what they may do. What seems to be
+    // a picture may be run by a shell, though.
+    let is_run = |code| code == "pipe-to-shell" && !bytes::is_program(&bytes);
+    told.retain(|finding| !is_binary || finding.severity >= High || is_run(finding.code));
+    found.extend(told);
+    Ok(found)
+}
+
+fn is_prose(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    PROSE
+        .iter()
+        .any(|prose| extension.eq_ignore_ascii_case(prose))
+}
+
+fn is_meant_as_text(path: &Path, bytes: &[u8]) -> bool {
+    is_prose(path) || Runner::of(path, false, bytes).is_some()
+}
+
+/// Whether the file `path` with this content is neither a text nor meant to be one.
+pub fn is_binary(path: &Path, bytes: &[u8]) -> bool {
+    !is_meant_as_text(path, bytes) && bytes::text(bytes, false).1
+}
+
+const NAME: Kind = (
+    Block,
+    "mixed-scripts-name",
+    "has a name of look-alike letters",
+);
+const HOOKS: Kind = (
+    Warn,
+    "hooks",
+    "has hooks, which some clients run at every tool call",
+);
+const INSTALL: Kind = (
+    Warn,
+    "install-steps",
+    "has install steps, which some clients run",
+);
+const SHELL: Kind = (Note, "every-command", "may run every shell command");
+
+/// The findings in the frontmatter. A model reads the description before anyone has chosen the
+/// skill, so what is high elsewhere blocks here.
+fn inspect_frontmatter(skill: &Skill, file: &str) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut say = |kind: Kind, text: &str, judged: &str| {
+        let mut finding = Finding::new(kind, file, 0, text);
+        finding.covers(judged);
+        found.push(finding);
+    };
+    let fields = &skill.fields;
+    if let Some(name) = fields.text("name").filter(|name| has_mixed_word(name)) {
+        say(NAME, &name, &name);
+    }
+    if let Some(hooks) = fields.value("hooks") {
+        say(HOOKS, "", &hooks.to_string());
+    }
+    let openclaw = fields.value("metadata").and_then(|all| all.get("openclaw"));
+    if let Some(steps) = openclaw.and_then(|openclaw| openclaw.get("install")) {
+        say(INSTALL, "", &steps.to_string());
+    }
+    let is_shell = |entry: &String| {
+        entry.contains("Bash(*)") || entry.split([' ', ',']).any(|word| word == "Bash")
+    };
+    if let Some(entries) = fields.allowed_tools()
+        && entries.iter().any(is_shell)
+    {
+        say(SHELL, "", "");
+    }
+    let description = skill.description.as_deref().unwrap_or_default();
+    for mut finding in text::inspect(file, description, false) {
+        if finding.severity >= High || finding.code == "program-url" {
+            finding.severity = Block;
+            finding.message = "lures in the description, which a model reads unasked";
+            finding.line = 0;
+            found.push(finding);
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -6,17 +6,14 @@ mod bytes;
 mod comments;
 mod directory;
 mod encoded;
-mod files;
 mod finding;
-mod frontmatter;
 mod lines;
 mod rule;
 mod rules;
 mod text;
 
 pub use crate::skill::Severity;
-pub use directory::scan;
-pub use files::is_binary;
+pub use directory::{is_binary, scan};
 pub use finding::Finding;
 pub use rule::Rule;
 pub use rules::RULES;

@@ -1,13 +1,16 @@
 //! The keys that count for a check: the content of one file of signers and of one that revokes, read
-//! once, so that what is checked is what was read; and a directory for the programs that check by them.
+//! once, so that what is checked is what was read; and the programs that check by them, git,
+//! ssh-keygen and gpg, in an environment of our own: no configuration, hook or variable of the user or
+//! of a repository reaches them.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::{Error, Result};
-use crate::marketplace::signature::programs::Programs;
+use crate::marketplace::fetch::{Class, Failure, Ran, Tool};
 use crate::signing::{KeyKind, Listed, Namespace, Signature, Signers, revocations};
 use crate::sys::{Dir, Durable, EntryName, Moment, files, limits};
 
@@ -128,4 +131,51 @@ fn text(path: &Path) -> Result<String> {
         Error::io("read", path, &error).hint("correct its path, or put the file there")
     })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The most that any of them answers with, in bytes.
+const ANSWER: u64 = 16 * 1024 * 1024;
+
+/// How these programs are run.
+#[derive(Debug, Clone, Copy)]
+pub struct Programs<'a>(pub Tool<'a>);
+
+impl Programs<'_> {
+    /// Where `program` is on the user's path.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub fn find(&self, program: &str) -> Result<PathBuf, Failure> {
+        which::which_in(program, Some(self.path()), self.0.scratch.path())
+            .map_err(|_| Failure::new(Class::Missing, format!("{program} was not found")))
+    }
+
+    /// The user's path, without places that depend on the current directory.
+    fn path(&self) -> OsString {
+        let path = self.0.env.os("PATH").unwrap_or_default();
+        let places = std::env::split_paths(&path).filter(|place| place.is_absolute());
+        std::env::join_paths(places).unwrap_or_default()
+    }
+
+    /// A command for one of them, that knows nothing of the user but where programs are.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub fn command(&self, program: &str) -> Result<Command, Failure> {
+        let mut command = Command::new(self.find(program)?);
+        command.env_clear();
+        let scratch = self.0.scratch.path();
+        command.env("PATH", self.path()).env("LC_ALL", "C");
+        command.envs([("HOME", scratch), ("TMPDIR", scratch)]);
+        command.current_dir(scratch);
+        Ok(command)
+    }
+
+    /// Runs one to its end, whatever its status.
+    ///
+    /// # Errors
+    /// When it cannot be run or does not end in time.
+    pub fn run(&self, command: Command, input: impl AsRef<[u8]>) -> Result<Ran, Failure> {
+        self.0.run(command, input, ANSWER)
+    }
 }

@@ -1,24 +1,19 @@
-//! Signatures of skills: what comes with one that is fetched and may prove who signed it (`collect`,
-//! `proof`), and whether it does, by the user's own git, ssh-keygen and gpg (`git`, `ssh`,
-//! `openpgp`). What was proven when a skill was installed is pinned in the user's lockfile, and from
+//! Signatures of skills: what comes with one that is fetched and may prove who signed it (`proof`),
+//! and whether it does, by the user's own git, ssh-keygen and gpg (`git`, `ssh`, `openpgp`). What was proven when a skill was installed is pinned in the user's lockfile, and from
 //! then on compared with the keys that count (`key_set`). What is signed and required is in
 //! `crate::signing`. Open `check.rs` first.
 
 mod check;
-mod collect;
 mod git;
 mod key_set;
 mod known;
 mod openpgp;
-mod programs;
 mod proof;
-mod public;
 mod sign;
 mod ssh;
 
-pub use check::{Checked, KeySets, Signing, Subject};
-pub use collect::{is_signed, proofs};
+pub use check::{Checked, KeySets, Signing, Subject, is_signed, proofs};
+pub use key_set::Programs;
 pub use known::{KnownSigner, KnownSigners};
-pub use programs::Programs;
 pub use proof::{ManifestProof, Proof, SignedManifests};
 pub use sign::Signed;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Map;
 
 use crate::error::{Error, Result};
-use crate::marketplace::lock::{Files, InstalledName, LockEntry, LockPath, LockRef};
+use crate::marketplace::lock::{Files, InstalledName, LockEntry};
 use crate::marketplace::reference::{CommitId, Kind, Pin, Reach, Reading, RepoUrl};
 use crate::skill::{Skill, one_line};
 
@@ -24,7 +24,7 @@ pub struct Origin {
     /// The requested branch or tag by its full name, or the commit; for an archive, the requested
     /// digest.
     #[serde(skip)]
-    pub rev: Option<LockRef>,
+    pub rev: Option<String>,
     /// The id of the annotated tag that was requested.
     #[serde(skip)]
     pub tag: Option<CommitId>,
@@ -51,12 +51,9 @@ impl Origin {
     }
 
     /// The lockfile entry of the skill at `path`, without what its files determine.
-    ///
-    /// # Errors
-    /// When a lockfile cannot have this path.
-    pub fn entry(&self, name: &InstalledName, path: &str, skill: &Skill) -> Result<LockEntry> {
+    pub fn entry(&self, name: &InstalledName, path: &str, skill: &Skill) -> LockEntry {
         let license = skill.fields.text("license");
-        Ok(LockEntry {
+        LockEntry {
             id: self.id(path),
             name: name.clone(),
             source: self.source.clone(),
@@ -65,14 +62,14 @@ impl Origin {
             requested: self.requested.clone(),
             rev: self.rev.clone(),
             commit: self.commit.clone(),
-            path: LockPath::parse(path)?,
+            path: path.to_owned(),
             tree: None,
             sha256: String::new(),
             files: Files::default(),
             license: license.as_deref().map(one_line),
             signer: None,
             other: Map::new(),
-        })
+        }
     }
 }
 

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::content::{files_of, is_empty_place, is_place};
-use super::record::Part;
-use super::{Trust, Trusted, Trusts, part_key, trust_key, unnamed};
+use super::{Part, Trust, Trusted, Trusts, part_key, trust_key, unnamed};
 use crate::error::{Error, Result};
 use crate::policy::Ledger;
 use crate::sys::Progress;
@@ -51,13 +50,13 @@ impl Seen {
 
     /// The paths of its files, sorted.
     pub fn files(&self) -> Vec<String> {
-        let named = self.part.as_ref().map(Part::files).unwrap_or_default();
-        let files = if named.is_empty() {
-            files_of(&self.path).unwrap_or_default()
-        } else {
-            named
-        };
-        files.into_keys().collect()
+        match &self.part {
+            Ok(part) if !part.files.is_empty() => part.files.keys().cloned().collect(),
+            _ => {
+                let files = files_of(&self.path).unwrap_or_default();
+                files.into_keys().collect()
+            }
+        }
     }
 }
 
@@ -95,12 +94,12 @@ impl Part {
         if now.digest == self.digest {
             return Trust::Given;
         }
-        self.differing(|| now.files())
+        self.differing(|| now.files.clone())
     }
 
     /// What became of this, which is no longer as it was recorded.
     pub(super) fn differing(&self, now: impl FnOnce() -> BTreeMap<String, String>) -> Trust {
-        let before = self.files();
+        let before = &self.files;
         if before.is_empty() {
             return Trust::Outdated(Vec::new());
         }

@@ -1,6 +1,8 @@
 //! What a lockfile keeps, what it refuses, and where it is written.
 
 use super::*;
+use crate::skill::one_line;
+use std::collections::BTreeMap;
 use std::fs;
 
 fn entry(name: &str) -> LockEntry {
@@ -13,7 +15,7 @@ fn entry(name: &str) -> LockEntry {
         requested: format!("o/{name}"),
         rev: None,
         commit: Some("a".repeat(40)),
-        path: LockPath::parse(&format!("skills/{name}")).unwrap(),
+        path: format!("skills/{name}"),
         tree: None,
         sha256: String::new(),
         files: Files::default(),
@@ -147,10 +149,10 @@ fn what_installs_write_is_read_again() {
     let base = Base::own(dir.path().to_owned());
     let id = "0123456789abcdef0123456789abcdef01234567";
     let kept = LockEntry {
-        rev: Some(LockRef::parse("refs/heads/feature/x").unwrap()),
+        rev: Some("refs/heads/feature/x".to_owned()),
         tree: Some(id.to_owned()),
         license: Some(one_line("MIT\n and \u{202e}others")),
-        files: Files::from_iter([("1\u{fe0f}\u{20e3} Icon\r".to_owned(), "0+x".to_owned())]),
+        files: BTreeMap::from([("1\u{fe0f}\u{20e3} Icon\r".to_owned(), "0+x".to_owned())]).into(),
         ..entry("acme--pdf")
     };
     let mut file = Lockfile::read(&base).unwrap();
