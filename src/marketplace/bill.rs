@@ -71,10 +71,6 @@ pub fn cyclonedx(skills: &[Item]) -> Value {
 
 fn component(skill: &Item) -> Value {
     let entry = skill.entry.as_ref();
-    // A reusable part that is neither an application nor a framework counts as a library.
-    let mut component = json!({
-        "type": "library", "bom-ref": skill.directory, "name": skill.name,
-    });
     let commit = || entry?.commit.as_deref();
     let license = skill.license.as_deref().map(one_line).unwrap_or_default();
     // It is what the author says, not what somebody found out.
@@ -84,23 +80,20 @@ fn component(skill: &Item) -> Value {
     let files: Vec<Value> = skill.content.iter().flat_map(files).collect();
     let properties = properties(skill).into_iter();
     let properties = properties.map(|(name, value)| property(name, &value));
-    for (key, value) in [
-        (
-            "version",
-            skill.version.as_deref().or_else(commit).map(Value::from),
-        ),
-        ("licenses", license),
-        (
-            "purl",
-            entry.and_then(|entry| purl(&skill.name, entry).map(Value::from)),
-        ),
-        ("externalReferences", entry.and_then(reference)),
-        ("properties", Some(properties.collect())),
-        ("components", (!files.is_empty()).then_some(files.into())),
-    ] {
-        if let Some(value) = value {
-            component[key] = value;
-        }
+    let mut component = json!({
+        // A reusable part that is neither an application nor a framework counts as a library.
+        "type": "library",
+        "bom-ref": skill.directory,
+        "name": skill.name,
+        "version": skill.version.as_deref().or_else(commit),
+        "licenses": license,
+        "purl": entry.and_then(|entry| purl(&skill.name, entry)),
+        "externalReferences": entry.and_then(reference),
+        "properties": properties.collect::<Vec<_>>(),
+        "components": Some(files).filter(|files| !files.is_empty()),
+    });
+    if let Value::Object(fields) = &mut component {
+        fields.retain(|_, value| !value.is_null());
     }
     component
 }
@@ -126,46 +119,48 @@ fn files(digest: &Digest) -> impl Iterator<Item = Value> + '_ {
 
 /// What has no place of its own in the format, by name (docs/marketplace.md).
 fn properties(skill: &Item) -> Vec<(&'static str, String)> {
-    let mut said = vec![
-        ("layer", skill.layer.to_owned()),
-        ("directory", skill.directory.clone()),
-    ];
-    let origin = match (&skill.entry, &skill.linked_to) {
+    let entry = skill.entry.as_ref();
+    let origin = match (entry, &skill.linked_to) {
         // As the lockfile writes it.
         (Some(entry), _) => json!(entry.kind).as_str().unwrap_or_default().to_owned(),
         (None, Some(_)) => "link".to_owned(),
         (None, None) => "none".to_owned(),
     };
-    said.push(("origin", origin));
-    if let Some(entry) = &skill.entry {
-        let address = |text: &str| web_address(text).unwrap_or(text).to_owned();
-        said.push(("source", address(&entry.source)));
-        let of_entry = [
-            ("address", entry.address.as_deref().map(address)),
-            ("ref", entry.rev.as_ref().map(ToString::to_string)),
-            ("commit", entry.commit.clone()),
-            ("path", Some(entry.path.to_string())),
-            ("tree", entry.tree.clone()),
-        ];
-        let of_entry = of_entry.into_iter();
-        said.extend(of_entry.filter_map(|(name, value)| Some((name, value?))));
-        // What came with a project is its claim, and of changed files nobody signed.
-        let is_as_signed = skill
-            .content
-            .as_ref()
-            .is_ok_and(|now| now.sha256 == entry.sha256);
-        if let Some(signer) = entry
-            .signer
-            .as_ref()
-            .filter(|_| is_as_signed && !skill.claimed)
-        {
-            let principal = signer.principal.clone();
-            said.extend(principal.map(|principal| ("signer:principal", principal)));
-            said.push(("signer:key", String::from(signer.key.fingerprint.clone())));
-        }
-    }
-    said.extend(skill.claimed.then(|| ("claimed", "true".to_owned())));
-    said.extend(skill.linked_to.clone().map(|to| ("linked-to", to)));
+    let address = |text: &str| web_address(text).unwrap_or(text).to_owned();
+    // What came with a project is its claim, and of changed files nobody signed.
+    let now = skill.content.as_ref().ok().map(|now| &now.sha256);
+    let is_signed = |entry: &&LockEntry| now == Some(&entry.sha256) && !skill.claimed;
+    let signer = entry
+        .filter(is_signed)
+        .and_then(|entry| entry.signer.as_ref());
+    let said = [
+        ("layer", Some(skill.layer.to_owned())),
+        ("directory", Some(skill.directory.clone())),
+        ("origin", Some(origin)),
+        ("source", entry.map(|entry| address(&entry.source))),
+        (
+            "address",
+            entry.and_then(|entry| Some(address(entry.address.as_deref()?))),
+        ),
+        ("ref", entry.and_then(|entry| entry.rev.clone())),
+        ("commit", entry.and_then(|entry| entry.commit.clone())),
+        ("path", entry.map(|entry| entry.path.clone())),
+        ("tree", entry.and_then(|entry| entry.tree.clone())),
+        (
+            "signer:principal",
+            signer.and_then(|signer| signer.principal.clone()),
+        ),
+        (
+            "signer:key",
+            signer.map(|signer| signer.key.fingerprint.clone()),
+        ),
+        ("claimed", skill.claimed.then(|| "true".to_owned())),
+        ("linked-to", skill.linked_to.clone()),
+    ];
+    let said = said.into_iter();
+    let mut said: Vec<_> = said
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect();
     match &skill.content {
         Ok(Digest { sha256, links, .. }) => {
             said.push(("digest", sha256.clone()));

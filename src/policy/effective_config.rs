@@ -30,6 +30,12 @@ pub struct Setting {
     pub value: Value,
     /// `default`, `policy`, or the path of the file.
     pub origin: String,
+    /// `policy`, `project`, `user` or `default`.
+    #[serde(skip)]
+    layer: &'static str,
+    /// The number of the line in its file.
+    #[serde(skip)]
+    line: Option<usize>,
 }
 
 /// The user's own configuration.
@@ -83,23 +89,31 @@ pub fn settings(
 ) -> Result<Vec<Setting>> {
     let with_project = with_project(run, state, policies, own)?;
     let in_force = under(policies, with_project.clone());
-    let written = read_toml::<Value>(&run.config_path())?.unwrap_or_default();
-    let [own, with_project, written] = [leaves(own), leaves(&with_project), leaves(&written)];
-    let origin = |key: &str, value: &Value| {
-        if with_project.get(key) != Some(value) {
-            "policy".to_owned()
-        } else if own.get(key) != Some(value) {
-            run.project_config_path().display().to_string()
-        } else if written.contains_key(key) {
-            run.config_path().display().to_string()
+    let (own_file, project_file) = (run.config_path(), run.project_config_path());
+    let (in_own, in_project) = (written(&own_file), written(&project_file));
+    let [own, with_project] = [leaves(own), leaves(&with_project)];
+    let settings = leaves(&in_force).into_iter().map(|(key, value)| {
+        let line_in = |keys: &[(String, String, usize)]| {
+            let found = keys.iter().find(|(it, ..)| *it == key);
+            found.map(|(.., line)| *line)
+        };
+        let (layer, origin, line) = if with_project.get(&key) != Some(&value) {
+            ("policy", "policy".to_owned(), None)
+        } else if own.get(&key) != Some(&value) {
+            let shown = project_file.display().to_string();
+            ("project", shown, line_in(&in_project))
+        } else if let Some(line) = line_in(&in_own) {
+            ("user", own_file.display().to_string(), Some(line))
         } else {
-            "default".to_owned()
+            ("default", "default".to_owned(), None)
+        };
+        Setting {
+            key,
+            value,
+            origin,
+            layer,
+            line,
         }
-    };
-    let settings = leaves(&in_force).into_iter().map(|(key, value)| Setting {
-        origin: origin(&key, &value),
-        key,
-        value,
     });
     Ok(settings.collect())
 }
@@ -124,7 +138,7 @@ fn with_project(
 
 /// The configuration with all that the policies decide.
 fn under(policies: &Policies, config: Config) -> Config {
-    let each = policies.each_file().map(|(_, policy)| &policy.enforce);
+    let each = policies.each().iter().map(|policy| &policy.enforce);
     let mut under = each.fold(config, |config, floors| floors.raise(config));
     for (_, required) in policies.required() {
         under.hold(&required.name);
@@ -198,7 +212,7 @@ pub fn in_force(
     own: &Config,
 ) -> Result<Vec<InForce>> {
     let mut all = Vec::new();
-    for (file, _) in policies.each_file() {
+    for file in policies.each().iter().map(|policy| &policy.file) {
         let shown = file.display().to_string();
         all.extend(written(file).into_iter().map(|(key, value, line)| InForce {
             key,
@@ -208,25 +222,18 @@ pub fn in_force(
             line: Some(line),
         }));
     }
-    let project = run.project_config_path();
-    let (in_own, in_project) = (written(&run.config_path()), written(&project));
-    for setting in settings(run, state, policies, own)? {
-        let (layer, keys) = match &setting.origin {
-            default if default == "default" => continue,
-            policy if policy == "policy" => ("policy", None),
-            path if Path::new(path) == project => ("project", Some(&in_project)),
-            _ => ("user", Some(&in_own)),
-        };
-        let mut keys_there = keys.into_iter().flatten();
-        let there = keys_there.find(|(key, ..)| *key == setting.key);
-        all.push(InForce {
-            value: setting.value.to_string(),
-            layer,
-            line: there.map(|(.., line)| *line),
-            file: keys.map(|_| setting.origin),
-            key: setting.key,
-        });
-    }
+    let settings = settings(run, state, policies, own)?.into_iter();
+    all.extend(
+        settings
+            .filter(|one| one.layer != "default")
+            .map(|one| InForce {
+                key: one.key,
+                value: one.value.to_string(),
+                layer: one.layer,
+                file: (one.layer != "policy").then_some(one.origin),
+                line: one.line,
+            }),
+    );
     Ok(all)
 }
 

@@ -78,18 +78,10 @@ fn call_summary(call: &Call) -> Value {
         Argument::Url,
         Argument::Source,
     ];
-    const OF_OURS: [&str; 7] = [
-        "skill",
-        "script",
-        "stdin_file",
-        "path",
-        "action",
-        "skill_ref",
-        "skill_name",
-    ];
+    const OF_OURS: &str = "skill script stdin_file path action skill_ref skill_name";
     let keys: Vec<&str> = match tools::find(call.tool) {
         Some(tool) => tool.keys(&OF_A_TOOL).collect(),
-        None if call.ours.is_some() => OF_OURS.to_vec(),
+        None if call.ours.is_some() => OF_OURS.split(' ').collect(),
         None => Vec::new(),
     };
     let text = |key: &str| Some((key.to_owned(), Value::from(call.text(key)?)));

@@ -20,7 +20,7 @@ use crate::skill::Severity;
 
 /// Every policy that applies.
 #[derive(Debug, Clone, Default)]
-pub struct Policies(Vec<(PathBuf, Policy)>);
+pub struct Policies(Vec<Policy>);
 
 /// One policy file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -35,6 +35,9 @@ pub(super) struct Policy {
     project: Project,
     audit: AuditTo,
     pub(super) signing: SigningRules,
+    /// Where it is written.
+    #[serde(skip)]
+    pub(super) file: PathBuf,
     /// Whether a variable says where its file is.
     #[serde(skip)]
     pub(super) is_named: bool,
@@ -143,8 +146,8 @@ impl Policies {
             let read = read.transpose().map_err(|error| error.hint(closes))?;
             match read.flatten() {
                 Some(mut policy) => {
-                    policy.is_named = file.is_named;
-                    found.push((file.path, policy));
+                    (policy.file, policy.is_named) = (file.path, file.is_named);
+                    found.push(policy);
                 }
                 None if file.must_exist => {
                     return Err(not_there("policy", &file.path, "AGENT_SKILLS_POLICY"));
@@ -152,7 +155,7 @@ impl Policies {
                 None => {}
             }
         }
-        let all = Self::of(found);
+        let all = Self(found);
         match all.contradiction() {
             Some(why) => {
                 let error = Error::new(format!("the policies contradict each other: {why}"));
@@ -161,28 +164,29 @@ impl Policies {
             None => Ok(all),
         }
     }
+
     /// Those of these files.
-    pub(super) fn of(files: Vec<(PathBuf, Policy)>) -> Self {
+    #[cfg(test)]
+    pub(super) fn of(files: Vec<Policy>) -> Self {
         Self(files)
     }
 
     /// Whether a policy has rules about sources.
     pub fn has_source_rules(&self) -> bool {
         let speaks = |all: &Sources| all.allow.is_some() || !all.block.is_empty();
-        self.0.iter().any(|(_, policy)| speaks(&policy.sources))
+        self.0.iter().any(|policy| speaks(&policy.sources))
     }
 
     /// What makes a skill need an approval.
     pub fn needs_approval(&self) -> BTreeSet<Need> {
-        let each = self.0.iter().map(|(_, policy)| &policy.approval.require);
+        let each = self.0.iter().map(|policy| &policy.approval.require);
         each.flatten().copied().collect()
     }
 
     /// What each file denies, in the grammar of `allowed-tools`.
     pub fn denied_tools(&self) -> impl Iterator<Item = (&Path, &[String])> {
-        let each = self.each_file();
-        each.map(|(file, policy)| (file, policy.tools.deny.as_slice()))
-            .filter(|(_, denied)| !denied.is_empty())
+        let denying = self.0.iter().filter(|policy| !policy.tools.deny.is_empty());
+        denying.map(|policy| (&*policy.file, &*policy.tools.deny))
     }
 
     /// Whether one of them says that restrictions restrict.
@@ -199,8 +203,8 @@ impl Policies {
 
     /// The lowest severity of a finding that is refused, and the policy that says so.
     pub fn scan_block(&self) -> Option<(&Path, Severity)> {
-        let each = self.each_file();
-        let each = each.filter_map(|(file, policy)| Some((file, policy.scan.block?)));
+        let each = self.0.iter();
+        let each = each.filter_map(|policy| Some((&*policy.file, policy.scan.block?)));
         each.min_by_key(|(_, least)| *least)
     }
 
@@ -222,26 +226,25 @@ impl Policies {
 
     /// What each file says about signatures.
     pub fn signing(&self) -> impl Iterator<Item = (&Path, &SigningRules)> {
-        self.each_file()
-            .map(|(file, policy)| (file, &policy.signing))
+        let each = self.0.iter();
+        each.map(|policy| (&*policy.file, &policy.signing))
     }
 
     /// The files that policies add as destinations of events.
     pub fn audit_copies(&self) -> Vec<PathBuf> {
         let each = self.0.iter();
-        each.filter_map(|(_, policy)| policy.audit.path.clone())
+        each.filter_map(|policy| policy.audit.path.clone())
             .collect()
     }
 
     /// The first file that says so.
     fn first(&self, says: impl Fn(&Policy) -> bool) -> Option<&Path> {
-        let mut each = self.each_file();
-        each.find_map(|(file, policy)| says(policy).then_some(file))
+        let first = self.0.iter().find(|policy| says(policy));
+        first.map(|policy| &*policy.file)
     }
 
-    /// Each policy with its file.
-    pub(super) fn each_file(&self) -> impl Iterator<Item = (&Path, &Policy)> {
-        let each = self.0.iter();
-        each.map(|(file, policy)| (file.as_path(), policy))
+    /// Each policy.
+    pub(super) fn each(&self) -> &[Policy] {
+        &self.0
     }
 }

@@ -12,11 +12,14 @@ use super::source_address::{SourceAddress, SourceGlob};
 use crate::skill::SkillName;
 
 /// A skill that a policy requires.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct RequiredSkill {
     /// Its name.
+    #[serde(deserialize_with = "skill_name")]
     pub name: SkillName,
     /// Where.
+    #[serde(default)]
     pub in_force: Presence,
     version: Option<AtLeast>,
     source: Option<SourceGlob>,
@@ -72,38 +75,24 @@ impl fmt::Display for MissingSkill {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    name: String,
-    #[serde(default)]
-    in_force: Presence,
-    version: Option<AtLeast>,
-    source: Option<SourceGlob>,
-}
-
+/// A table, or a name alone. Not an untagged enum, which would hide what is wrong.
 impl<'de> Deserialize<'de> for RequiredSkill {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Not an untagged enum, which would hide what is wrong.
         let table = match toml::Value::deserialize(deserializer)? {
-            toml::Value::String(name) => Table {
-                name,
-                in_force: Presence::default(),
-                version: None,
-                source: None,
-            },
-            table => table.try_into().map_err(|error: toml::de::Error| {
-                let why = error.message();
-                D::Error::custom(format!("an entry of `require` has a mistake: {why}"))
-            })?,
+            name @ toml::Value::String(_) => {
+                toml::Table::from_iter([("name".to_owned(), name)]).into()
+            }
+            table => table,
         };
-        Ok(Self {
-            name: name_of_skill(&table.name).map_err(D::Error::custom)?,
-            in_force: table.in_force,
-            version: table.version,
-            source: table.source,
+        Self::deserialize(table).map_err(|error: toml::de::Error| {
+            let why = error.message();
+            D::Error::custom(format!("an entry of `require` has a mistake: {why}"))
         })
     }
+}
+
+fn skill_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SkillName, D::Error> {
+    name_of_skill(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 impl RequiredSkill {
@@ -148,7 +137,8 @@ impl AtLeast {
     pub fn unmet(&self, version: Option<&str>) -> Option<String> {
         let least = &self.0;
         match version {
-            Some(version) if !is_older(version, least) => None,
+            // One that is no version is before all others.
+            Some(version) if numbers(version) >= numbers(least) => None,
             Some(version) => Some(format!(
                 "its version is {version}, and at least {least} is required"
             )),
@@ -171,14 +161,6 @@ impl TryFrom<String> for AtLeast {
                 "`{written}` is not a lowest version: write `>=1.2`"
             )),
         }
-    }
-}
-
-/// Whether a version comes before another. One that is no version does.
-fn is_older(version: &str, least: &str) -> bool {
-    match (numbers(version), numbers(least)) {
-        (Some(version), Some(least)) => version < least,
-        _ => true,
     }
 }
 

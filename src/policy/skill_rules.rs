@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::policies::{Need, Policies, Policy, Skills, Sources};
+use super::policies::{Need, Policies, Policy};
 use super::required_skills::{Missing, Presence, RequiredSkill};
 use super::skill_names::SkillGlob;
 use super::source_address::{SourceAddress, SourceGlob};
@@ -19,13 +19,6 @@ pub struct Finding {
     pub key: &'static str,
     /// What shows that the skill keeps it, or the whole reason against it.
     pub said: Result<String, String>,
-}
-
-impl Finding {
-    fn new(file: &Path, key: &'static str, said: Result<String, String>) -> Self {
-        let file = file.to_owned();
-        Self { file, key, said }
-    }
 }
 
 /// A skill as the rules about names, versions and requirements look at it.
@@ -43,6 +36,19 @@ pub struct Subject<'a> {
     pub is_projects: bool,
 }
 
+impl<'a> Subject<'a> {
+    /// One in the administrator's directory, which has its name.
+    fn administrators(name: &'a str, version: Option<&'a str>) -> Self {
+        Self {
+            name,
+            directory: name,
+            version,
+            is_administrators: true,
+            is_projects: false,
+        }
+    }
+}
+
 /// The first reason against a skill.
 pub fn refusal(findings: Vec<Finding>) -> Option<String> {
     findings.into_iter().find_map(|finding| finding.said.err())
@@ -51,54 +57,35 @@ pub fn refusal(findings: Vec<Finding>) -> Option<String> {
 impl Policies {
     /// What the rules about names, versions and required skills say of a skill.
     pub fn about_skill(&self, subject: Subject) -> Vec<Finding> {
-        self.deciding(subject.name)
-            .flat_map(|(file, policy)| {
-                let names = about_name(file, policy, subject);
-                let versions = about_version(file, policy, subject);
-                let required = policy
-                    .skills
-                    .require
-                    .iter()
-                    .filter(|one| one.is_named(subject.name));
-                let required = required.map(|one| about_required(file, one, subject));
-                names.into_iter().chain(versions).chain(required)
-            })
-            .collect()
+        let each = self.deciding(subject.name).flat_map(|policy| {
+            let names = policy.about_name(subject).into_iter();
+            let required = policy.requiring(subject.name);
+            let required = required.map(|one| policy.about_required(one, subject));
+            names.chain(policy.about_version(subject)).chain(required)
+        });
+        each.collect()
     }
 
     /// The files whose rules can speak against a skill of this name. Where root's policy requires it,
     /// one that a variable names cannot: whoever sets variables would lift the requirement.
-    fn deciding(&self, name: &str) -> impl Iterator<Item = (&Path, &Policy)> {
-        let requires = |policy: &Policy| policy.skills.require.iter().any(|one| one.is_named(name));
-        let is_firm = self
-            .each_file()
-            .any(|(_, policy)| !policy.is_named && requires(policy));
-        let each = self.each_file();
-        each.filter(move |(_, policy)| !(is_firm && policy.is_named))
+    fn deciding(&self, name: &str) -> impl Iterator<Item = &Policy> {
+        let requires = |policy: &Policy| policy.requiring(name).next().is_some();
+        let mut each = self.each().iter();
+        let is_firm = each.any(|policy| !policy.is_named && requires(policy));
+        let each = self.each().iter();
+        each.filter(move |policy| !(is_firm && policy.is_named))
     }
 
     /// Where a policy requires a skill that another of the same rank lets nobody use, if so.
     pub(super) fn contradiction(&self) -> Option<String> {
-        self.each_file().find_map(|(file, policy)| {
-            let alike = |(_, other): &(&Path, &Policy)| other.is_named == policy.is_named;
+        self.each().iter().find_map(|policy| {
             policy.skills.require.iter().find_map(|one| {
-                let subject = Subject {
-                    name: one.name.as_str(),
-                    directory: one.name.as_str(),
-                    version: None,
-                    is_administrators: true,
-                    is_projects: false,
-                };
-                let others = self.each_file().filter(alike);
-                let about = others
-                    .flat_map(|(other, it)| about_name(other, it, subject))
-                    .collect();
-                let why = refusal(about)?;
-                let file = file.display();
-                Some(format!(
-                    "`{file}` requires the skill `{}`, and {why}",
-                    one.name
-                ))
+                let subject = Subject::administrators(one.name.as_str(), None);
+                let others = self.each().iter();
+                let others = others.filter(|other| other.is_named == policy.is_named);
+                let why = refusal(others.flat_map(|other| other.about_name(subject)).collect())?;
+                let (file, name) = (policy.file.display(), &one.name);
+                Some(format!("`{file}` requires the skill `{name}`, and {why}"))
             })
         })
     }
@@ -106,7 +93,8 @@ impl Policies {
     /// What makes a skill of this name need an approval.
     pub fn needs_approval_of(&self, name: &str) -> BTreeSet<Need> {
         let each = self.deciding(name);
-        each.flat_map(|(_, policy)| policy.approval.require.iter().copied())
+        each.flat_map(|policy| &policy.approval.require)
+            .copied()
             .collect()
     }
 
@@ -116,7 +104,7 @@ impl Policies {
         self.requires(name).is_none()
             || self
                 .deciding(name)
-                .any(|(_, policy)| policy.signing.require_anything())
+                .any(|policy| policy.signing.require_anything())
     }
 
     /// Why a skill may not be used; `None` if it may.
@@ -134,8 +122,9 @@ impl Policies {
     ) -> Vec<Finding> {
         let each = |source: Option<&str>| -> Vec<Finding> {
             let all: Vec<_> = source.into_iter().flat_map(SourceAddress::all).collect();
-            let of_file = |(file, policy)| about_source(file, policy, name, source, &all);
-            self.deciding(name).flat_map(of_file).collect()
+            let each = self.deciding(name);
+            each.flat_map(|policy| policy.about_source(name, source, &all))
+                .collect()
         };
         let mut found = each(source);
         // One that git reaches elsewhere has to be allowed there, too.
@@ -158,22 +147,15 @@ impl Policies {
 
     /// Why a newer version of an installed skill is not new enough.
     pub fn refuses_version(&self, name: &str, version: Option<&str>) -> Option<String> {
-        let subject = Subject {
-            name,
-            directory: name,
-            version,
-            is_administrators: true,
-            is_projects: false,
-        };
-        let mut about = self.about_skill(subject);
+        let mut about = self.about_skill(Subject::administrators(name, version));
         about.retain(|one| ["skills.versions", "skills.require"].contains(&one.key));
         refusal(about)
     }
 
     /// Every skill that a policy requires, with the policy.
     pub fn required(&self) -> impl Iterator<Item = (&Path, &RequiredSkill)> {
-        let each = self.each_file();
-        each.flat_map(|(file, policy)| policy.skills.require.iter().map(move |one| (file, one)))
+        let each = self.each().iter();
+        each.flat_map(|policy| policy.skills.require.iter().map(|one| (&*policy.file, one)))
     }
 
     /// Whether a policy requires any skill.
@@ -192,138 +174,143 @@ impl Policies {
     /// The names of skills that are in force in every conversation; with those only that `block`
     /// while they are missing, if asked for.
     pub fn always_on(&self, only_blocking: bool) -> impl Iterator<Item = &SkillName> {
-        self.each_file()
-            .filter(move |(_, policy)| !only_blocking || policy.skills.missing == Missing::Block)
-            .flat_map(|(_, policy)| policy.skills.require.iter())
-            .filter(|one| one.in_force == Presence::Always)
-            .map(|one| &one.name)
+        let each = self.each().iter();
+        let each =
+            each.filter(move |policy| !only_blocking || policy.skills.missing == Missing::Block);
+        let required = each.flat_map(|policy| &policy.skills.require);
+        let always = required.filter(|one| one.in_force == Presence::Always);
+        always.map(|one| &one.name)
     }
 
     /// What happens while a skill is missing that the policy `file` requires.
     pub fn if_missing(&self, file: &Path) -> Missing {
-        let mut each = self.each_file();
-        let policy = each.find(|(of, _)| *of == file);
-        policy.map_or(Missing::Tell, |(_, policy)| policy.skills.missing)
+        let policy = self.each().iter().find(|policy| policy.file == file);
+        policy.map_or(Missing::Tell, |policy| policy.skills.missing)
     }
 
     /// Whether a missing skill lets no other be offered.
     pub fn may_block(&self) -> bool {
-        let blocks = |policy: &Policy| policy.skills.missing == Missing::Block;
-        self.each_file().any(|(_, policy)| blocks(policy))
+        let mut each = self.each().iter();
+        each.any(|policy| policy.skills.missing == Missing::Block)
     }
 }
 
-fn about_name(file: &Path, policy: &Policy, subject: Subject) -> Vec<Finding> {
-    let Skills { allow, block, .. } = &policy.skills;
-    let shown = file.display();
-    let (name, directory) = (subject.name, subject.directory);
-    let is_it = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
-    let mut found = Vec::new();
-    if !block.is_empty() {
-        let said = match block.iter().find(is_it) {
-            Some(glob) => Err(format!("the policy `{shown}` blocks skills named `{glob}`")),
-            None => Ok("no glob matches its name".to_owned()),
-        };
-        found.push(Finding::new(file, "skills.block", said));
+impl Policy {
+    fn finding(&self, key: &'static str, said: Result<String, String>) -> Finding {
+        let file = self.file.clone();
+        Finding { file, key, said }
     }
-    if let Some(allow) = allow {
-        let allowing = allow.iter().find(|glob| glob.matches(name));
-        let said = allowing.map(|glob| format!("`{glob}` matches its name"));
-        let refused = || format!("the policy `{shown}` does not allow a skill of this name");
-        found.push(Finding::new(file, "skills.allow", said.ok_or_else(refused)));
+
+    /// Its requirements of a skill of this name.
+    fn requiring(&self, name: &str) -> impl Iterator<Item = &RequiredSkill> {
+        let all = self.skills.require.iter();
+        all.filter(move |one| one.is_named(name))
     }
-    found
-}
 
-fn about_version(file: &Path, policy: &Policy, subject: Subject) -> Option<Finding> {
-    let name = SkillName::from_written(subject.name)?;
-    let least = policy.skills.versions.get(&name)?;
-    let version = subject.version.unwrap_or("not known");
-    let said = match least.unmet(subject.version) {
-        Some(why) => Err(format!("{why} by the policy `{}`", file.display())),
-        None => Ok(format!("its version is {version}")),
-    };
-    Some(Finding::new(file, "skills.versions", said))
-}
-
-/// Whether a skill that bears the name of a required one is that.
-fn about_required(file: &Path, required: &RequiredSkill, subject: Subject) -> Finding {
-    let by = format!(
-        "the policy `{}` requires `{}`",
-        file.display(),
-        required.name
-    );
-    let said = if subject.is_projects {
-        Err(format!(
-            "{by}, and a project's skill cannot stand in for it"
-        ))
-    } else if !subject.is_administrators && !required.needs_source() {
-        Err(format!(
-            "{by}: only one in the administrator's directory counts, because the policy names \
-             no `source`"
-        ))
-    } else if let Some(why) = required.lacks_version(subject.version) {
-        Err(format!("{by}: {why}"))
-    } else if subject.is_administrators {
-        Ok("it is the administrator's".to_owned())
-    } else {
-        let version = subject.version.map(|it| format!(", version {it}"));
-        Ok(format!("it is the one{}", version.unwrap_or_default()))
-    };
-    Finding::new(file, "skills.require", said)
-}
-
-fn about_source(
-    file: &Path,
-    policy: &Policy,
-    name: &str,
-    source: Option<&str>,
-    all: &[SourceAddress],
-) -> Vec<Finding> {
-    let Sources { allow, block } = &policy.sources;
-    let shown = file.display();
-    let is_from = || match source {
-        Some(source) => format!("it is from `{source}`"),
-        None => "where it is from is not known".to_owned(),
-    };
-    let mut found = Vec::new();
-    if !block.is_empty() {
-        let blocks = |glob: &&SourceGlob| all.iter().any(|source| glob.blocks(source));
-        let said = match block.iter().find(blocks) {
-            Some(glob) => Err(format!("the policy `{shown}` blocks the source `{glob}`")),
-            None => Ok(is_from()),
-        };
-        found.push(Finding::new(file, "sources.block", said));
+    fn about_name(
+        &self,
+        Subject {
+            name, directory, ..
+        }: Subject,
+    ) -> Vec<Finding> {
+        let (skills, shown) = (&self.skills, self.file.display());
+        let is_it = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
+        let mut found = Vec::new();
+        if !skills.block.is_empty() {
+            let said = match skills.block.iter().find(is_it) {
+                Some(glob) => Err(format!("the policy `{shown}` blocks skills named `{glob}`")),
+                None => Ok("no glob matches its name".to_owned()),
+            };
+            found.push(self.finding("skills.block", said));
+        }
+        if let Some(allow) = &skills.allow {
+            let said = match allow.iter().find(|glob| glob.matches(name)) {
+                Some(glob) => Ok(format!("`{glob}` matches its name")),
+                None => Err(format!(
+                    "the policy `{shown}` does not allow a skill of this name"
+                )),
+            };
+            found.push(self.finding("skills.allow", said));
+        }
+        found
     }
-    if let Some(allow) = allow {
-        let allows = |source| allow.iter().any(|glob| glob.allows(source));
-        let said = match source {
-            Some(_) if all.iter().all(allows) => Ok(is_from()),
-            Some(source) => Err(format!(
-                "the policy `{shown}` does not allow the source `{source}`"
-            )),
-            None => Err(format!(
-                "the policy `{shown}` allows skills of listed sources only, and where this one came from is not known"
+
+    fn about_version(&self, subject: Subject) -> Option<Finding> {
+        let name = SkillName::from_written(subject.name)?;
+        let said = match self.skills.versions.get(&name)?.unmet(subject.version) {
+            Some(why) => Err(format!("{why} by the policy `{}`", self.file.display())),
+            None => Ok(format!(
+                "its version is {}",
+                subject.version.unwrap_or("not known")
             )),
         };
-        found.push(Finding::new(file, "sources.allow", said));
+        Some(self.finding("skills.versions", said))
     }
-    let required = policy
-        .skills
-        .require
-        .iter()
-        .filter(|one| one.is_named(name));
-    for one in required.filter(|one| one.needs_source()) {
-        let said = match one.lacks_source(source) {
-            Some(why) => Err(format!(
-                "the policy `{shown}` requires `{}`: {why}",
-                one.name
-            )),
-            None => Ok(is_from()),
+
+    /// Whether a skill that bears the name of a required one is that.
+    fn about_required(&self, required: &RequiredSkill, subject: Subject) -> Finding {
+        let why = if subject.is_projects {
+            Some(", and a project's skill cannot stand in for it".to_owned())
+        } else if !subject.is_administrators && !required.needs_source() {
+            let only = ": only one in the administrator's directory counts, because the policy";
+            Some(format!("{only} names no `source`"))
+        } else {
+            let lacks = required.lacks_version(subject.version);
+            lacks.map(|why| format!(": {why}"))
         };
-        found.push(Finding::new(file, "skills.require", said));
+        let said = match (why, subject.version) {
+            (Some(why), _) => {
+                let (file, name) = (self.file.display(), &required.name);
+                Err(format!("the policy `{file}` requires `{name}`{why}"))
+            }
+            _ if subject.is_administrators => Ok("it is the administrator's".to_owned()),
+            (None, Some(version)) => Ok(format!("it is the one, version {version}")),
+            (None, None) => Ok("it is the one".to_owned()),
+        };
+        self.finding("skills.require", said)
     }
-    found
+
+    fn about_source(
+        &self,
+        name: &str,
+        source: Option<&str>,
+        all: &[SourceAddress],
+    ) -> Vec<Finding> {
+        let (sources, shown) = (&self.sources, self.file.display());
+        let is_from = match source {
+            Some(source) => format!("it is from `{source}`"),
+            None => "where it is from is not known".to_owned(),
+        };
+        let mut found = Vec::new();
+        if !sources.block.is_empty() {
+            let blocks = |glob: &&SourceGlob| all.iter().any(|source| glob.blocks(source));
+            let said = match sources.block.iter().find(blocks) {
+                Some(glob) => Err(format!("the policy `{shown}` blocks the source `{glob}`")),
+                None => Ok(is_from.clone()),
+            };
+            found.push(self.finding("sources.block", said));
+        }
+        if let Some(allow) = &sources.allow {
+            let allows = |source| allow.iter().any(|glob| glob.allows(source));
+            let said = match source {
+                Some(_) if all.iter().all(allows) => Ok(is_from.clone()),
+                Some(source) => Err(format!(
+                    "the policy `{shown}` does not allow the source `{source}`"
+                )),
+                None => Err(format!(
+                    "the policy `{shown}` allows skills of listed sources only, and where this one came from is not known"
+                )),
+            };
+            found.push(self.finding("sources.allow", said));
+        }
+        for one in self.requiring(name).filter(|one| one.needs_source()) {
+            let why = one.lacks_source(source);
+            let refused = |why| format!("the policy `{shown}` requires `{}`: {why}", one.name);
+            let said = why.map_or_else(|| Ok(is_from.clone()), |why| Err(refused(why)));
+            found.push(self.finding("skills.require", said));
+        }
+        found
+    }
 }
 
 #[cfg(test)]

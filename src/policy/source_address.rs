@@ -24,16 +24,13 @@ pub struct SourceAddress {
     written: String,
     /// Empty if the address has none.
     scheme: String,
-    /// Host, unusual port, path and query; of a local directory the path.
-    exact: String,
-    /// The same decoded once more, as a server might.
-    decoded: String,
-    /// That without port and query.
-    bare: String,
-    /// The same with the port, also if it is ssh's own.
-    ported: String,
-    /// Without the home directory that ssh's paths may begin with: `~/x` is `x` there.
-    below_home: String,
+    /// Host, unusual port, path and query, of a local directory the path; and the same decoded once
+    /// more, as a server might. What allows has to match both.
+    certain: [String; 2],
+    /// The first; the other without port and query; that with the port, also if it is ssh's own; and
+    /// without the home directory that ssh's paths may begin with: `~/x` is `x` there. What blocks has
+    /// to match one.
+    possible: [String; 4],
 }
 
 /// A glob of sources, as a policy has it.
@@ -65,13 +62,16 @@ impl SourceAddress {
             Some(end) if parts.scheme == "ssh" => &again["/~".len() + end..],
             _ => &again,
         };
+        let exact = format!("{host}{port}{path}{query}");
         Self {
-            below_home: format!("{host}{below_home}"),
+            certain: [exact.clone(), format!("{host}{port}{again}{query}")],
+            possible: [
+                exact,
+                format!("{host}{again}"),
+                format!("{host}{ported}{again}"),
+                format!("{host}{below_home}"),
+            ],
             written: written.to_owned(),
-            exact: format!("{host}{port}{path}{query}"),
-            decoded: format!("{host}{port}{again}{query}"),
-            bare: format!("{host}{again}"),
-            ported: format!("{host}{ported}{again}"),
             scheme: parts.scheme,
         }
     }
@@ -121,8 +121,7 @@ impl SourceGlob {
             "file" => matches_exactly(&self.place, place),
             _ => matches(&self.place, place),
         };
-        let places = [&source.exact, &source.decoded];
-        self.scheme.as_ref().is_none_or(by) && places.into_iter().all(is_there)
+        self.scheme.as_ref().is_none_or(by) && source.certain.iter().all(is_there)
     }
 
     /// Whether a policy that blocks this blocks `source`: in doubt about port, query and encoding it
@@ -133,15 +132,7 @@ impl SourceGlob {
         };
         let is_there = |place: &String| matches(&self.place, place);
         matches(&self.written, &source.written)
-            || self.scheme.as_ref().is_none_or(by)
-                && [
-                    &source.exact,
-                    &source.bare,
-                    &source.ported,
-                    &source.below_home,
-                ]
-                .into_iter()
-                .any(is_there)
+            || self.scheme.as_ref().is_none_or(by) && source.possible.iter().any(is_there)
     }
 }
 
@@ -304,7 +295,7 @@ mod tests {
     fn every_spelling_of_an_address_is_one_place() {
         for written in SPELLINGS {
             let source = SourceAddress::new(written);
-            let exact = source.exact.to_ascii_lowercase();
+            let exact = source.certain[0].to_ascii_lowercase();
             assert_eq!(exact, "github.com/evil/x", "{written}");
             for blocked in SPELLINGS {
                 let is_scheme = blocked.starts_with("ssh:") || blocked.starts_with("git:");

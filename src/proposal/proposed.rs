@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::check_same_skill;
 use crate::policy::Event;
-use crate::proposal::{Applied, Change, Proposal, digest, parse_diff};
+use crate::proposal::{Applied, Change, Proposal, parse_diff};
+use crate::signing;
 use crate::skill::{Skill, SkillPath};
 use crate::sys::{files, limits};
 
@@ -95,7 +96,7 @@ pub fn apply_diff(
         let (real, open, metadata) = file.path.open(dir)?;
         let shown = file.path.as_path().display().to_string();
         let text = read_text(&open, metadata.len(), &shown)?;
-        let digest = digest(text.as_bytes());
+        let digest = signing::digest(text.as_bytes(), false);
         let exact = known.is_none_or(|known| known.get(&shown) == Some(&digest));
         let applied = file.apply(&text, exact)?;
         if let Ok(before) = Skill::load(dir)

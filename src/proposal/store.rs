@@ -6,9 +6,9 @@ use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::signing::digest;
 use crate::sys::cache_file::make_room;
 use crate::sys::text::quoted;
 use crate::sys::{Base, Dir, Durable, EntryName, FileLock, files, limits, warn};
@@ -82,7 +82,7 @@ impl ProposalId {
             Change::Create { text } => ("", text),
         };
         let whole = [change.kind(), skill, about, text].join("\0");
-        Self(digest(whole.as_bytes())[..LENGTH].to_owned())
+        Self(digest(whole.as_bytes(), false)[..LENGTH].to_owned())
     }
 
     /// Parses an id that a person wrote.
@@ -117,11 +117,6 @@ impl fmt::Display for ProposalId {
 const LENGTH: usize = 12;
 /// The hint for an unknown id.
 const SEE: &str = "`agent-skills proposals list` shows the open ones";
-
-/// The digest of a file's content, to detect that it has changed.
-pub fn digest(content: &[u8]) -> String {
-    format!("{:x}", Sha256::digest(content))
-}
 
 /// A directory of proposals.
 #[derive(Debug, Clone)]

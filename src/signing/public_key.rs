@@ -8,7 +8,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha2::{Digest as _, Sha256};
 
-use super::Covers;
 use crate::error::{Error, Result};
 
 const PGP: (&str, &str) = (
@@ -111,33 +110,6 @@ pub fn revocations(text: &str) -> Result<BTreeSet<String>> {
 const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 const END: &str = "-----END SSH SIGNATURE-----";
 const MAGIC: &[u8] = b"SSHSIG";
-
-/// The purpose that a signature was made for, which it includes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Namespace {
-    /// Git's commits and tags.
-    Git,
-    /// Manifests of skills.
-    Skill,
-}
-
-impl Namespace {
-    /// That of what is signed.
-    pub fn of(signed: Covers) -> Self {
-        match signed {
-            Covers::Commit | Covers::Tag => Self::Git,
-            Covers::Manifest => Self::Skill,
-        }
-    }
-
-    /// As `ssh-keygen -n` takes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Git => "git",
-            Self::Skill => "agent-skill",
-        }
-    }
-}
 
 /// What a signature says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::skill::visible;
-use crate::sys::checked_text;
 
 /// The result of checking a skill's signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -95,7 +94,7 @@ impl Signer {
     pub fn is_readable(&self) -> bool {
         let plain = |text: &str| visible(text) == text && !text.contains('\n');
         let mut texts = [&self.principal, &self.public].into_iter().flatten();
-        texts.all(|text| plain(text))
+        self.key.is_readable() && texts.all(|text| plain(text))
     }
 }
 
@@ -115,43 +114,38 @@ pub struct Key {
     pub kind: KeyKind,
     /// The fingerprint, in the usual form of its kind.
     #[serde(rename = "key")]
-    pub fingerprint: Fingerprint,
+    pub fingerprint: String,
 }
 
 impl Key {
+    /// The key with this fingerprint, as the program that made it shows it.
+    ///
     /// # Errors
-    /// When a key of this kind has no such fingerprint.
+    /// When it is none.
     pub fn new(kind: KeyKind, fingerprint: &str) -> Result<Self> {
-        let fingerprint = Fingerprint::parse(fingerprint)?;
-        Ok(Self { kind, fingerprint })
+        let fingerprint = fingerprint.to_owned();
+        let key = Self { kind, fingerprint };
+        if key.is_readable() {
+            return Ok(key);
+        }
+        let shown = visible(&key.fingerprint);
+        let text = format!("`{shown}` is not the fingerprint of a key");
+        Err(Error::new(text).hint("it is `SHA256:…`, or hexadecimal digits"))
+    }
+
+    fn is_readable(&self) -> bool {
+        let digits = self.fingerprint.strip_prefix("SHA256:");
+        let digits = digits.unwrap_or(&self.fingerprint);
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+        (1..=128).contains(&digits.len()) && digits.bytes().all(is_plain)
     }
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind.as_str(), self.fingerprint.0)
+        write!(f, "{} {}", self.kind.as_str(), self.fingerprint)
     }
 }
-
-/// The fingerprint of a key: `SHA256:` and base64 for ssh, hexadecimal digits for
-/// OpenPGP.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Fingerprint(String);
-
-impl Fingerprint {
-    fn parse(written: &str) -> Result<Self> {
-        let text = written.strip_prefix("SHA256:").unwrap_or(written);
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
-        if text.is_empty() || !text.bytes().all(is_plain) || text.len() > 128 {
-            let text = format!("`{}` is not the fingerprint of a key", visible(written));
-            return Err(Error::new(text).hint("it is `SHA256:…`, or hexadecimal digits"));
-        }
-        Ok(Self(written.to_owned()))
-    }
-}
-
-checked_text!(Fingerprint);
 
 /// The forms of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -183,6 +177,16 @@ pub enum Covers {
     Tag,
     /// A list of the files with their digests.
     Manifest,
+}
+
+impl Covers {
+    /// What ssh signatures of it are made for: git's own name for commits and tags, and ours.
+    pub fn namespace(self) -> &'static str {
+        match self {
+            Self::Commit | Self::Tag => "git",
+            Self::Manifest => "agent-skill",
+        }
+    }
 }
 
 /// How a skill has to be signed.

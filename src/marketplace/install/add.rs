@@ -112,24 +112,7 @@ impl Market<'_> {
     ) -> Result<Vec<Installed>> {
         self.begin()?;
         let staging = self.staging()?;
-        let (mut results, staged, plan) =
-            self.stage_all(&staging, reference, requested, options, note)?;
-        results.extend(self.place(&staging, staged, &plan, confirm)?);
-        Ok(results)
-    }
-
-    /// Stages the skills that `reference` means, but not those that are there already, which it
-    /// returns as results. Then what is known of the source is not needed any longer: with many
-    /// skills that is much memory.
-    fn stage_all(
-        &self,
-        staging: &Staging,
-        reference: &Reference,
-        requested: &str,
-        options: &InstallOptions,
-        note: &mut Note,
-    ) -> Result<(Vec<Installed>, Vec<Staged>, Plan)> {
-        let mut fetcher = self.fetcher(staging);
+        let mut fetcher = self.fetcher(&staging);
         let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
         let (snapshot, origin) = (&picked.snapshot, &picked.origin);
         let are_several = picked.chosen.len() > 1;
@@ -166,7 +149,7 @@ impl Market<'_> {
             }
             staged.push(one);
         }
-        self.check_signatures(staging, &mut staged)?;
+        self.check_signatures(&staging, &mut staged)?;
         for one in &staged {
             permit(&one.planned, options.takes_first_signer)?;
         }
@@ -174,7 +157,8 @@ impl Market<'_> {
             chosen: picked.is_choice,
             ..Plan::new(&origin.source, origin.commit.as_deref(), &staged)
         };
-        Ok((results, staged, plan))
+        results.extend(self.place(&staging, staged, &plan, confirm)?);
+        Ok(results)
     }
 
     /// Moves staged skills into place, if `confirm` agrees to their plan.

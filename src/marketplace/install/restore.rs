@@ -112,10 +112,7 @@ impl Market<'_> {
                 }
                 // Git decodes it, so it is not compared.
                 Place::Repository { url, .. } => url.as_str().starts_with("file:"),
-                Place::Archive { .. }
-                | Place::WellKnown(_)
-                | Place::File(_)
-                | Place::Registry { .. } => false,
+                _ => false,
             }
     }
 

@@ -199,30 +199,9 @@ impl Market<'_> {
             Err(error) => Some(error.to_string()),
         };
         let digest = digest.unwrap_or_default();
-        let name = Skill::load(&skill.dir).map(|skill| skill.authors_name());
-        let subject = Subject {
-            name: &name.unwrap_or_default(),
-            files: &digest.files,
-            source: skill.source.as_deref(),
-            address: skill.address.as_deref(),
-            proofs: &self.proofs_of(skill, &digest.sha256, unfit)?,
-        };
-        let staging = self.home_staging()?;
-        self.signing
-            .check(&subject, &mut KeySets::new(self.programs(&staging)))
-    }
-
-    /// What may prove the signature of a skill with this digest, of which no signature covers the
-    /// files if they are `unfit`.
-    fn proofs_of(
-        &self,
-        skill: &Present,
-        sha256: &str,
-        unfit: Option<String>,
-    ) -> Result<Vec<Proof>> {
         let mut proofs = Vec::new();
         match &skill.pinned {
-            Some((signer, pinned)) if pinned == sha256 => {
+            Some((signer, pinned)) if *pinned == digest.sha256 => {
                 proofs.push(Proof::Pinned(signer.clone()));
             }
             Some(_) => {
@@ -230,16 +209,26 @@ impl Market<'_> {
                 proofs.push(Proof::Wrong(why.to_owned()));
             }
             None => {
-                let installed = self.signing.known().installed(sha256);
+                let installed = self.signing.known().installed(&digest.sha256);
                 proofs.extend(installed.cloned().map(Proof::Pinned));
             }
         }
         let inside = ManifestProof::inside(&skill.dir)?;
         proofs.extend(inside.map(Proof::Manifest));
         if let Some(why) = unfit.filter(|_| !proofs.is_empty()) {
-            return Ok(vec![Proof::Wrong(why)]);
+            proofs = vec![Proof::Wrong(why)];
         }
-        Ok(proofs)
+        let name = Skill::load(&skill.dir).map(|skill| skill.authors_name());
+        let subject = Subject {
+            name: &name.unwrap_or_default(),
+            files: &digest.files,
+            source: skill.source.as_deref(),
+            address: skill.address.as_deref(),
+            proofs: &proofs,
+        };
+        let staging = self.home_staging()?;
+        self.signing
+            .check(&subject, &mut KeySets::new(self.programs(&staging)))
     }
 
     /// Checks the signature of an installed skill again.

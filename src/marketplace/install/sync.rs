@@ -15,7 +15,7 @@ use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, liste
 use crate::marketplace::reference::{Place, Reading, Reference};
 use crate::marketplace::{Market, Note};
 use crate::skill::{SkillName, one_line};
-use crate::sys::{EntryName, FileLock};
+use crate::sys::EntryName;
 
 /// Whoever comes later waits, and then finds what it wants.
 const LOCK: EntryName = EntryName::from_static(".sync.lock");
@@ -122,7 +122,8 @@ impl Market<'_> {
             return Ok(compared);
         }
         // Somebody else may have done it meanwhile.
-        let _lock = self.sync_lock()?;
+        let lock = || self.plugin_dir.make()?.lock(&LOCK, patience(self.deadline));
+        let _lock = (!self.dry_run).then(lock).transpose()?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let compared = self.compare_all(&listed, &lockfile, prune)?;
         if !compared.iter().any(Synced::is_change) {
@@ -156,14 +157,6 @@ impl Market<'_> {
         let staging = self.staging()?;
         let staged = self.restage(&lockfile, &entries, true, &staging, note)?;
         self.make_equal(&lockfile, &staging, skills, &staged, &mut |_| Ok(true))
-    }
-
-    fn sync_lock(&self) -> Result<Option<FileLock>> {
-        if self.dry_run {
-            return Ok(None);
-        }
-        let base = self.plugin_dir.make()?;
-        base.lock(&LOCK, patience(self.deadline)).map(Some)
     }
 
     /// The list compared with what is installed.

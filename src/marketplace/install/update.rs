@@ -203,17 +203,15 @@ impl Update<'_> {
 
     /// Stages what its source has, checks it, and asks about it.
     fn settle(&self, behind: &Behind, sets: &mut KeySets, agree: &mut Agree) -> Settled {
-        let staged = self.stage(behind, sets);
-        let decided = staged.and_then(|staged| self.decide(behind, staged, agree));
-        decided.unwrap_or_else(|error| settled(Change::failed(&error)))
-    }
-
-    fn stage(&self, behind: &Behind, sets: &mut KeySets) -> Result<Staged> {
-        let (name, snapshot) = (&behind.entry.name, &behind.snapshot);
-        let place = self.staging.prepare(name)?;
-        let mut staged = plan::stage(snapshot, &behind.found, &behind.origin, name, place)?;
-        self.market.check_signature(&mut staged, sets)?;
-        Ok(staged)
+        let mut decide = || {
+            let name = &behind.entry.name;
+            let place = self.staging.prepare(name)?;
+            let (snapshot, origin) = (&behind.snapshot, &behind.origin);
+            let mut staged = plan::stage(snapshot, &behind.found, origin, name, place)?;
+            self.market.check_signature(&mut staged, sets)?;
+            self.decide(behind, staged, agree)
+        };
+        decide().unwrap_or_else(|error| settled(Change::failed(&error)))
     }
 
     /// Compares what was staged with what is installed, and asks.

@@ -65,23 +65,13 @@ pub fn wrapped_base64(text: &str) -> Vec<(usize, String)> {
 
 /// Whether a run of base64 hides a command that downloads and runs something, or opens a shell.
 pub fn is_encoded_command(run: &str) -> bool {
-    decoded(run).is_some_and(|text| is_command(&text))
-}
-
-/// The text in a run of base64, whatever else is in it: a shell takes a stray byte in a comment.
-fn decoded(run: &str) -> Option<String> {
-    let bytes = STANDARD_NO_PAD
-        .decode(run)
-        .or_else(|_| URL_SAFE_NO_PAD.decode(run))
-        .ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Whether decoded text downloads and runs something, or opens a shell.
-fn is_command(text: &str) -> bool {
+    let bytes = STANDARD_NO_PAD.decode(run);
+    let Ok(bytes) = bytes.or_else(|_| URL_SAFE_NO_PAD.decode(run)) else {
+        return false;
+    };
     let runs = |rule: &Rule| ["pipe-to-shell", "decoded-to-shell"].contains(&rule.code);
     // As one line.
-    let text = text.replace('\n', " ");
+    let text = String::from_utf8_lossy(&bytes).replace('\n', " ");
     let lines = lines(&text);
     text.contains("/dev/tcp/") || find_all(&lines).iter().any(|(.., rule)| runs(rule))
 }

@@ -103,27 +103,7 @@ fn normal(text: &str) -> Cow<'_, str> {
     if text.bytes().all(is_normal) {
         return Cow::Borrowed(text);
     }
-    if text.is_ascii() {
-        return Cow::Owned(folded_bytes(text));
-    }
     Cow::Owned(folded(&text.to_lowercase()))
-}
-
-/// As [`folded`] of the text in lower case, for ASCII.
-fn folded_bytes(text: &str) -> String {
-    let mut folded = Vec::with_capacity(text.len());
-    let mut is_space = false;
-    for byte in text.bytes() {
-        // White space as `char::is_whitespace` knows it.
-        let white = matches!(byte, b' ' | b'\t'..=b'\r');
-        if !white {
-            folded.push(byte.to_ascii_lowercase());
-        } else if !is_space {
-            folded.push(b' ');
-        }
-        is_space = white;
-    }
-    String::from_utf8(folded).expect("ASCII stays ASCII")
 }
 
 /// The text with white space as one space.

@@ -14,7 +14,7 @@ use crate::marketplace::signature::key_set::{KeySet, Programs};
 use crate::marketplace::signature::known::KnownSigners;
 use crate::marketplace::signature::proof::{ManifestProof, Proof};
 use crate::marketplace::source::Origin;
-use crate::signing::{Covers, Demand, Listed, Namespace, Requirement, Signature};
+use crate::signing::{Covers, Demand, Listed, Requirement, Signature};
 
 /// What is demanded of a source, given by its canonical address and the one that git really uses;
 /// `None` for a skill of unknown origin.
@@ -197,8 +197,7 @@ fn names<'k>(keys: &'k KeySet, signature: &'k Signature) -> Vec<&'k str> {
     let Some(own) = signer.principal.as_deref() else {
         return Vec::new();
     };
-    let purpose = Namespace::of(signer.signed);
-    let counts = |line: &&Listed| line.counts(purpose, keys.now);
+    let counts = |line: &&Listed| line.counts(signer.signed, keys.now);
     let lines = keys.signers.with_key(&signer.key).filter(counts);
     let lines = lines.filter(|line| line.names().any(|name| name == own));
     let mut names: Vec<&str> = lines.flat_map(Listed::names).collect();

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Failure, Ran, Tool};
-use crate::signing::{KeyKind, Listed, Namespace, Signature, Signers, revocations};
+use crate::signing::{Covers, KeyKind, Listed, Signature, Signers, revocations};
 use crate::sys::{Dir, Durable, EntryName, Moment, files, limits};
 
 const GPG: EntryName = EntryName::from_static("gpg.conf");
@@ -79,9 +79,9 @@ impl<'p> KeySet<'p> {
     }
 
     /// The lines of ssh keys that count now for a purpose.
-    pub fn counting(&self, purpose: Namespace) -> impl Iterator<Item = &Listed> {
+    pub fn counting(&self, signed: Covers) -> impl Iterator<Item = &Listed> {
         let listed = self.signers.of_kind(KeyKind::Ssh);
-        listed.filter(move |key| key.counts(purpose, self.now))
+        listed.filter(move |key| key.counts(signed, self.now))
     }
 
     /// Writes a file for a program.

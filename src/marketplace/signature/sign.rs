@@ -9,7 +9,7 @@ use crate::marketplace::Market;
 use crate::marketplace::fetch::Failure;
 use crate::marketplace::lock::LockEntry;
 use crate::marketplace::signature::key_set::KeySet;
-use crate::signing::{Key, KeyKind, Manifest, Namespace, SSH_SIGNATURE, Signers, SshSignature};
+use crate::signing::{Covers, Key, KeyKind, Manifest, SSH_SIGNATURE, Signers, SshSignature};
 use crate::sys::{Durable, EntryName, limits};
 
 const MANIFEST: EntryName = EntryName::from_static("manifest");
@@ -32,7 +32,7 @@ impl Market<'_> {
     /// # Errors
     /// When `ssh-keygen` is missing or does not sign, or what it writes does not hold.
     pub fn sign(&self, manifest: &Manifest, key: &Path) -> Result<Signed> {
-        let (manifest, purpose) = (manifest.render(), Namespace::Skill.as_str());
+        let (manifest, purpose) = (manifest.render(), Covers::Manifest.namespace());
         let staging = self.home_staging()?;
         let scratch = staging.scratch();
         let programs = self.programs(&staging);

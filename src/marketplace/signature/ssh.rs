@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::Result;
 use crate::marketplace::signature::key_set::KeySet;
 use crate::signing::SshSignature;
-use crate::signing::{Covers, Key, KeyKind, Listed, Namespace, Signature, Signer};
+use crate::signing::{Covers, Key, KeyKind, Listed, Signature, Signer};
 use crate::sys::{EntryName, files, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("signature");
@@ -44,7 +44,14 @@ impl KeySet<'_> {
         self.check_ssh(armored, Covers::Manifest, |signers| {
             let signature = self.write(&SIGNATURE, armored.as_bytes())?;
             let mut command = self.command("ssh-keygen")?;
-            command.args(["-Y", "verify", "-n", Namespace::Skill.as_str(), "-I", WHO]);
+            command.args([
+                "-Y",
+                "verify",
+                "-n",
+                Covers::Manifest.namespace(),
+                "-I",
+                WHO,
+            ]);
             command.arg("-f").arg(signers).arg("-s").arg(signature);
             let ran = self.programs.run(command, signed)?;
             let bytes = files::read_all_capped(ran.output, limits::SIGNERS);
@@ -67,7 +74,7 @@ impl KeySet<'_> {
         let Some(ssh) = SshSignature::parse(armored) else {
             return Ok(Signature::bad("its signature is not one of ssh-keygen's"));
         };
-        if ssh.namespace != Namespace::of(covers).as_str() {
+        if ssh.namespace != covers.namespace() {
             return Ok(Signature::bad("it was made for another purpose"));
         }
         if self.programs.find("ssh-keygen").is_err() {
@@ -98,7 +105,7 @@ impl KeySet<'_> {
             return Signature::unchecked("by a certificate, of which none counts".to_owned());
         }
         let lists = |line: &&Listed| line.fingerprint.as_deref() == Some(fingerprint);
-        let mut counting = self.counting(Namespace::of(signer.signed)).filter(lists);
+        let mut counting = self.counting(signer.signed).filter(lists);
         let principal = counting.find_map(Listed::principal);
         if principal.is_none() && self.signers.of_kind(KeyKind::Ssh).any(|one| lists(&one)) {
             let text = format!("the key {fingerprint} is listed, but not for");

@@ -6,7 +6,8 @@ fn policies(files: &[(&str, bool)]) -> Policies {
     let read = |(at, (text, is_named)): (usize, &(&str, bool))| {
         let mut policy: Policy = toml::from_str(text).unwrap();
         policy.is_named = *is_named;
-        (PathBuf::from(format!("/{at}.toml")), policy)
+        policy.file = PathBuf::from(format!("/{at}.toml"));
+        policy
     };
     Policies::of(files.iter().enumerate().map(read).collect())
 }
