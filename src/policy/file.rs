@@ -94,8 +94,8 @@ pub fn set_key(
     let parsed = value.parse().unwrap_or_else(|_| text.clone());
     change(path, dry_run, &|before| {
         let set = |value: &Value| {
-            let after = edited(path, before, &|all| insert(all, key, value.clone()))?;
-            check(&after).map(|()| after)
+            let insert = |all: &mut DocumentMut| insert(all, key, value.clone());
+            edited(path, before, check, &insert)
         };
         set(&parsed).or_else(|error| {
             if parsed.is_str() {
@@ -123,10 +123,7 @@ pub fn unset_key(
         }
         Err(Error::new(format!("`{}` does not set it", path.display())))
     };
-    change(path, dry_run, &|before| {
-        let after = edited(path, before, &take)?;
-        check(&after).map(|()| after)
-    })
+    change(path, dry_run, &|before| edited(path, before, check, &take))
 }
 
 /// Replaces the file by `after` if it still says `before` and `check` accepts it.
@@ -195,6 +192,7 @@ fn insert(document: &mut DocumentMut, key: &[String], value: Value) -> Result<()
 fn edited(
     path: &Path,
     before: &str,
+    check: &dyn Fn(&str) -> Result<()>,
     edit: &dyn Fn(&mut DocumentMut) -> Result<()>,
 ) -> Result<String> {
     let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
@@ -203,7 +201,8 @@ fn edited(
         Error::new(text).hint("correct that line first: `agent-skills config edit` opens the file")
     })?;
     edit(&mut document)?;
-    Ok(document.to_string())
+    let after = document.to_string();
+    check(&after).map(|()| after)
 }
 
 fn change(path: &Path, dry_run: bool, edit: &dyn Fn(&str) -> Result<String>) -> Result<()> {

@@ -141,8 +141,8 @@ impl Market<'_> {
         let mut staged = Vec::with_capacity(free.len());
         for (done, (found, name)) in free.into_iter().enumerate() {
             progress.at(done);
-            let place = staging.prepare(&name)?;
-            let mut one = plan::stage(snapshot, &found, origin, &name, place)?;
+            let dir = staging.prepare(&name)?;
+            let mut one = plan::stage(snapshot, &found, origin, &name, &dir)?;
             if options.all {
                 let planned = Rc::make_mut(&mut one.planned);
                 planned.dropped.extend(plan::namesakes(snapshot, &found));
@@ -180,12 +180,12 @@ impl Market<'_> {
         }
         let mut changes = self.changes(staging)?;
         // Another process may just have installed one.
-        let is_new = |one: &Staged| !changes.has(&one.place.name);
+        let is_new = |one: &Staged| !changes.has(&one.entry.name);
         let (new, there): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_new);
         let steps = new.iter().map(|one| Step::staged(&one.entry));
         self.land(&mut changes, &mut steps.collect::<Vec<_>>())?;
         let there = there.iter();
-        let there = there.map(|one| self.already(&one.place.name, changes.lockfile()));
+        let there = there.map(|one| self.already(&one.entry.name, changes.lockfile()));
         let new = new.into_iter().map(|one| self.result(one, Status::New));
         Ok(new.chain(there).collect())
     }

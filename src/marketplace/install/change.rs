@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::WORKED_IN;
 use crate::marketplace::install::names::{check_same_name, offered_as, offers};
 use crate::marketplace::install::staging::{
-    INTENDED, MUTEX, NEW, Prepared, STAGING, abandoned, home, remove,
+    INTENDED, MUTEX, NEW, STAGING, abandoned, home, remove,
 };
 use crate::marketplace::lock::previous::{self, ENTRY, PREVIOUS, STASH, free_place, places};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
@@ -66,13 +66,13 @@ enum Becomes {
 }
 
 impl Step {
-    /// A prepared skill takes the place of what is there.
+    /// The skill that was prepared in its home takes the place of what is there.
     ///
     /// # Errors
     /// When its files cannot be read.
-    pub fn new(prepared: &Prepared, entry: Option<&LockEntry>) -> Result<Self> {
-        let digest = Digest::read(&prepared.path)?.sha256;
-        Ok(Self::to(&prepared.name, entry, Becomes::New(digest)))
+    pub fn new(name: &InstalledName, files: &Dir, entry: Option<&LockEntry>) -> Result<Self> {
+        let digest = Digest::read(files.path())?.sha256;
+        Ok(Self::to(name, entry, Becomes::New(digest)))
     }
 
     /// What was staged and checked takes the place of what is there, with the entry that was made of it.
@@ -442,9 +442,6 @@ pub fn skills(base: &Base) -> PathBuf {
     base.path().join(SKILLS.as_os_str())
 }
 
-#[cfg(test)]
-mod tests;
-
 /// Completes or undoes what killed commands left unfinished, and removes their directories. Those
 /// of running commands are not touched. Errors are ignored, because the next command tries again.
 /// `adopts` says whether git works there, and nobody else supplies directories.
@@ -478,10 +475,8 @@ pub fn clean(base: &Base, adopts: bool) {
 /// repositories in which git works there.
 fn made_by_git(root: &Dir, name: &EntryName) -> Option<Dir> {
     let text = name.as_os_str().to_string_lossy();
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let is_named_by_us = text
-        .split_once('-')
-        .is_some_and(|(pid, count)| is_number(pid) && is_number(count));
+    let is_of_number = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+    let is_named_by_us = text.contains('-') && text.bytes().all(is_of_number);
     let dir = root.open_dir(name).ok().filter(|_| is_named_by_us)?;
     let entries = dir.entries().ok()?;
     let is_gits =
@@ -497,3 +492,6 @@ fn open(base: &Base) -> Option<(Dir, Dir, FileLock)> {
     let making = dir.lock(&MUTEX, Duration::ZERO).ok()?;
     Some((dir, root, making))
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,19 +65,19 @@ impl Market<'_> {
         let now = Digest::read(&installed)?;
         let staging = self.staging()?;
         let name = &InstalledName::parse(name)?;
-        let (staged, copy) = staging.prepare(name)?;
+        let copy = staging.prepare(name)?;
         let from = Dir::anchor(&installed);
         let from = from.map_err(|error| Error::io("read", &installed, &error))?;
         copy_tree(&from, &copy)?;
         edit(&copy)?;
-        let (after, digest, planned) = plan::look(&staged.path, name, "", Vec::new())?;
+        let (after, digest, planned) = plan::look(copy.path(), name, "", Vec::new())?;
         check_same_skill(&before, &after)?;
         let mut difference = Difference::between(&installed, &now, &planned, &digest.files);
         difference.edited = entry.is_some_and(|entry| entry.sha256 != now.sha256);
         if !agree(&difference)? {
             return Err(Error::new("nothing was changed: you said no"));
         }
-        let mut step = Step::new(&staged, entry)?;
+        let mut step = Step::new(name, &copy, entry)?;
         step.seen = Some((now.sha256, entry.cloned()));
         self.land(&mut self.changes(&staging)?, &mut [step])?;
         Ok(())
@@ -97,11 +97,11 @@ impl Market<'_> {
         self.begin()?;
         let staging = self.staging()?;
         let name = &InstalledName::parse(name)?;
-        let (staged, dir) = staging.prepare(name)?;
+        let dir = staging.prepare(name)?;
         let written = dir.create(&SKILL_FILE, 0o644);
         let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| dir.error("write", &SKILL_FILE, &error))?;
-        let (.., planned) = plan::look(&staged.path, name, "", Vec::new())?;
+        let (.., planned) = plan::look(dir.path(), name, "", Vec::new())?;
         let plan = Plan {
             chosen: false,
             source: source.to_owned(),
@@ -116,6 +116,6 @@ impl Market<'_> {
             let text = format!("a skill `{name}` already exists");
             return Err(Error::new(text).hint("reject the proposal"));
         }
-        changes.make(&[&Step::new(&staged, None)?])
+        changes.make(&[&Step::new(name, &dir, None)?])
     }
 }

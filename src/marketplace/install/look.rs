@@ -25,10 +25,10 @@ impl Market<'_> {
         let progress = Progress::new("reading skills", picked.chosen.len(), self.progress);
         for (at, found) in picked.chosen.iter().enumerate() {
             progress.at(at);
-            let place = staging.prepare(&InstalledName::parse(&at.to_string())?)?;
+            let dir = staging.prepare(&InstalledName::parse(&at.to_string())?)?;
             let name = InstalledName::parse(found.skill.name.as_str())?;
             let (snapshot, origin) = (&picked.snapshot, &picked.origin);
-            staged.push(plan::stage(snapshot, found, origin, &name, place)?);
+            staged.push(plan::stage(snapshot, found, origin, &name, &dir)?);
         }
         self.check_signatures(&staging, &mut staged)?;
         let origin = &picked.origin;
@@ -129,8 +129,8 @@ impl Market<'_> {
         let progress = Progress::new("scanning", picked.chosen.len(), self.progress);
         let each = picked.chosen.iter().enumerate().map(|(at, found)| {
             progress.at(at);
-            let place = staging.prepare(&InstalledName::parse(&at.to_string())?)?;
-            let findings = plan::scan(&picked.snapshot, found, place)?;
+            let dir = staging.prepare(&InstalledName::parse(&at.to_string())?)?;
+            let findings = plan::scan(&picked.snapshot, found, &dir)?;
             Ok((found.skill.name.to_string(), findings))
         });
         each.collect()

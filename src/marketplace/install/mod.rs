@@ -26,6 +26,6 @@ pub use plan::{Plan, Planned, Staged};
 pub use powers::{Powers, ToolKey};
 pub use remove::Removed;
 pub use signed::Present;
-pub use staging::{Prepared, Staging};
+pub use staging::Staging;
 pub use sync::{AgreeToAll, Fate, SyncList, SyncPlan, Synced};
 pub use update::{Agree, Change, Edited, Switch, UpdateOptions, Updated};

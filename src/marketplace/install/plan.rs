@@ -1,14 +1,14 @@
 //! What an install would add, for a person to review before anything is put into `skills/`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
+use crate::marketplace::install::Powers;
 use crate::marketplace::install::copy::CopyPlan;
-use crate::marketplace::install::{Powers, Prepared};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, listed_name};
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::signature::{Checked, Proof, proofs};
@@ -84,7 +84,7 @@ pub struct Planned {
 #[derive(Debug)]
 pub struct Staged {
     /// Where it is in the staging directory.
-    pub place: Prepared,
+    pub path: PathBuf,
     /// Its future lockfile entry.
     pub entry: LockEntry,
     /// Its description for the plan.
@@ -112,21 +112,17 @@ pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f Found>) -
     snapshot.content.bring(&files)
 }
 
-/// The scan's findings about a skill that is copied to `place`.
+/// The scan's findings about a skill that is copied to `dir`.
 ///
 /// # Errors
 /// When it cannot be copied.
-pub fn scan(
-    snapshot: &Snapshot,
-    found: &Found,
-    (place, dir): (Prepared, Dir),
-) -> Result<Vec<Finding>> {
-    let copied = copied(snapshot, found).and_then(|mut copy| copy.write(&*snapshot.content, &dir));
+pub fn scan(snapshot: &Snapshot, found: &Found, dir: &Dir) -> Result<Vec<Finding>> {
+    let copied = copied(snapshot, found).and_then(|mut copy| copy.write(&*snapshot.content, dir));
     copied.map_err(|error| error.context(format!("skill `{}`", found.skill.name)))?;
-    Ok(scan::scan(&place.path))
+    Ok(scan::scan(dir.path()))
 }
 
-/// Copies a skill to `place`, reads it back and describes it. `name` is its future directory.
+/// Copies a skill to `dir`, reads it back and describes it. `name` is its future directory.
 ///
 /// # Errors
 /// When it cannot be copied, or the copy is not a readable skill.
@@ -135,14 +131,14 @@ pub fn stage(
     found: &Found,
     origin: &Rc<Origin>,
     name: &InstalledName,
-    (place, dir): (Prepared, Dir),
+    dir: &Dir,
 ) -> Result<Staged> {
     let of_skill = |error: Error| error.context(format!("skill `{name}`"));
     let mut copy = copied(snapshot, found).map_err(of_skill)?;
     let content = &*snapshot.content;
-    copy.write(content, &dir).map_err(of_skill)?;
-    let proofs = proofs(snapshot, origin, &found.path, &place.path).map_err(of_skill)?;
-    let (skill, digest, mut planned) = look(&place.path, name, &found.path, copy.dropped)?;
+    copy.write(content, dir).map_err(of_skill)?;
+    let proofs = proofs(snapshot, origin, &found.path, dir.path()).map_err(of_skill)?;
+    let (skill, digest, mut planned) = look(dir.path(), name, &found.path, copy.dropped)?;
     planned.provenance = Some(origin.clone());
     let own = &found.skill.name;
     if name.ends_with(&format!("--{own}")) {
@@ -161,7 +157,7 @@ pub fn stage(
         return Err(of_skill(Error::new(text).hint("tell its author")));
     }
     Ok(Staged {
-        place,
+        path: dir.path().to_owned(),
         entry,
         planned: Rc::new(planned),
         proofs,

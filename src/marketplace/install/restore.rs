@@ -138,10 +138,10 @@ impl Market<'_> {
                 (name, kept.ok_or(error)?)
             }
         };
-        let (prepared, copy) = staging.prepare(&name)?;
+        let copy = staging.prepare(&name)?;
         copy_tree(&kept.dir, &copy)?;
         let was_removed = !changes.has(&name);
-        changes.make(&[&Step::new(&prepared, kept.entry.as_ref())?])?;
+        changes.make(&[&Step::new(&name, &copy, kept.entry.as_ref())?])?;
         // Otherwise the next update would take what was brought back away for good.
         if was_removed && !self.dry_run {
             kept.clear(self.plugin_dir, staging.dir());
@@ -167,7 +167,7 @@ impl Market<'_> {
             staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
         }
         self.check_signatures(staging, &mut staged)?;
-        self.check_signers(&staged, |one| lockfile.get(&one.place.name), CHANGED)?;
+        self.check_signers(&staged, |one| lockfile.get(&one.entry.name), CHANGED)?;
         Ok(staged)
     }
 
@@ -197,13 +197,13 @@ impl Market<'_> {
         let found = found
             .first()
             .ok_or_else(|| Error::new("it is not there any more"))?;
-        let place = staging.prepare(&entry.name)?;
+        let dir = staging.prepare(&entry.name)?;
         let mut staged = plan::stage(
             &opened.snapshot,
             found,
             &Rc::new(opened.origin),
             &entry.name,
-            place,
+            &dir,
         )?;
         staged.entry.rev.clone_from(&entry.rev);
         staged.entry.other.clone_from(&entry.other);
@@ -213,7 +213,7 @@ impl Market<'_> {
                 return Err(Error::new(text).hint(CHANGED));
             }
             note(&format!("{text}; what it has now is installed instead"));
-            check_same_name(&entry.name, &self.dir(&entry.name), &staged.place.path)?;
+            check_same_name(&entry.name, &self.dir(&entry.name), &staged.path)?;
         }
         Ok(staged)
     }

@@ -3,7 +3,6 @@
 //! else in `staging/` is touched.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -32,15 +31,6 @@ pub struct Staging {
     /// Another one for temporary files, if they are not to be in this.
     pub scratch: Option<Box<Self>>,
     _lock: FileLock,
-}
-
-/// A skill that is prepared in its home, to be moved into place under the same name.
-#[derive(Debug)]
-pub struct Prepared {
-    /// Its name.
-    pub name: InstalledName,
-    /// Its path, for reading.
-    pub path: PathBuf,
 }
 
 /// The home of the skill `name` in a staging directory: a directory of ours in which it is alone,
@@ -110,15 +100,10 @@ impl Staging {
     ///
     /// # Errors
     /// When it cannot be created.
-    pub fn prepare(&self, name: &InstalledName) -> Result<(Prepared, Dir)> {
+    pub fn prepare(&self, name: &InstalledName) -> Result<Dir> {
         let home = home(&self.dir, name)?;
         let dir = home.new_dir(name.entry());
-        let dir = dir.map_err(|error| home.error("make directory", name.entry(), &error))?;
-        let prepared = Prepared {
-            name: name.clone(),
-            path: dir.path().to_owned(),
-        };
-        Ok((prepared, dir))
+        dir.map_err(|error| home.error("make directory", name.entry(), &error))
     }
 }
 

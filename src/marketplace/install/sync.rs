@@ -195,12 +195,12 @@ impl Market<'_> {
         if let Some(entry) = wanted.entry {
             self.check_inside(entry)?;
         }
-        if dir.symlink_metadata().is_err() {
+        let Ok(found) = dir.symlink_metadata() else {
             let mut one = Synced::new(wanted, Fate::Installed);
             one.from = installed.and_then(|entry| entry.commit.clone());
             return Ok(one);
-        }
-        let is_other = dir.symlink_metadata().is_ok_and(|found| !found.is_dir());
+        };
+        let is_other = !found.is_dir();
         let Some(entry) = installed.filter(|_| !is_other) else {
             let what = if is_other {
                 "is a link or a file here"
@@ -247,7 +247,7 @@ impl Market<'_> {
         };
         // A collection says nothing of files; what has them already is only recorded.
         for one in &mut plan.skills {
-            let new = staged.iter().find(|new| new.place.name == one.name);
+            let new = staged.iter().find(|new| new.entry.name == one.name);
             let now = one.seen.as_ref().map(|now| &now.sha256);
             if one.change == Fate::Replaced && new.map(|new| &new.entry.sha256) == now {
                 (one.change, one.edited) = (Fate::Recorded, false);
@@ -261,7 +261,7 @@ impl Market<'_> {
         }
         let mut steps = Vec::new();
         for one in &plan.skills {
-            let new = staged.iter().find(|new| new.place.name == one.name);
+            let new = staged.iter().find(|new| new.entry.name == one.name);
             let mut step = match (one.change, new) {
                 (Fate::Removed, _) => Step::gone(&one.name),
                 (Fate::Recorded, Some(new)) => Step::noted(&new.entry),
@@ -424,7 +424,7 @@ impl Market<'_> {
         }?;
         // From another source, another signer is expected.
         let before = |one: &Staged| {
-            let before = lockfile.get(&one.place.name);
+            let before = lockfile.get(&one.entry.name);
             before.filter(|entry| entry.source == one.entry.source)
         };
         let hint = "ask its author; `agent-skills update --accept-signer` takes it";
@@ -456,8 +456,8 @@ impl Market<'_> {
                 let text = format!("{} has no readable skill `{name}`", listed.source);
                 Error::new(text).hint("tell whoever published it")
             })?;
-            let place = staging.prepare(name)?;
-            staged.push(plan::stage(&opened.snapshot, found, &origin, name, place)?);
+            let dir = staging.prepare(name)?;
+            staged.push(plan::stage(&opened.snapshot, found, &origin, name, &dir)?);
         }
         self.check_signatures(staging, &mut staged)?;
         Ok(staged)

@@ -142,7 +142,8 @@ impl Update<'_> {
     ) -> Result<State<'e, 's>> {
         let settled = |change| Ok(Err(settled(change)));
         let switch = self.options.switch;
-        let reading = switch.map_or_else(|| entry.reading(), |switch| switch.reading(entry))?;
+        let rev = switch.map_or(entry.rev.as_deref(), |switch| Some(&switch.to));
+        let reading = Reading::recorded(entry.kind, &entry.source, rev, &entry.path)?;
         if let Err(outside) = self.market.check_inside(entry) {
             return settled(Change::kept(None, &outside));
         }
@@ -205,9 +206,9 @@ impl Update<'_> {
     fn settle(&self, behind: &Behind, sets: &mut KeySets, agree: &mut Agree) -> Settled {
         let mut decide = || {
             let name = &behind.entry.name;
-            let place = self.staging.prepare(name)?;
+            let dir = self.staging.prepare(name)?;
             let (snapshot, origin) = (&behind.snapshot, &behind.origin);
-            let mut staged = plan::stage(snapshot, &behind.found, origin, name, place)?;
+            let mut staged = plan::stage(snapshot, &behind.found, origin, name, &dir)?;
             self.market.check_signature(&mut staged, sets)?;
             self.decide(behind, staged, agree)
         };
@@ -226,7 +227,7 @@ impl Update<'_> {
             return Ok(equal(stays, &staged.entry));
         }
         let installed = self.market.dir(&entry.name);
-        check_same_name(&entry.name, &installed, &staged.place.path)?;
+        check_same_name(&entry.name, &installed, &staged.path)?;
         let now = Digest::read(&installed)?;
         let new = &staged.entry.files;
         let mut difference = Difference::between(&installed, &now, &staged.planned, new);
@@ -235,10 +236,7 @@ impl Update<'_> {
         difference.edited = now.sha256 != entry.sha256;
         difference.ancestry = behind.ancestry;
         if self.options.diff {
-            difference.text = Some(line_by_line(
-                (&installed, &now.files),
-                (&staged.place.path, new),
-            )?);
+            difference.text = Some(line_by_line((&installed, &now.files), (&staged.path, new))?);
         }
         difference.signature.clone_from(&staged.planned.signature);
         difference.signed_before.clone_from(&entry.signer);
@@ -254,7 +252,13 @@ impl Update<'_> {
             return settled(Change::Available(Box::new(difference)));
         }
         if difference.edited && self.options.edited == Edited::Keep {
-            return settled(Change::edited(&entry.name));
+            let text = format!(
+                "`{}` was changed after it was installed, and its source has changed, too",
+                entry.name
+            );
+            let hint = "`--stash` keeps a copy of your changes aside and updates, `--force` updates \
+                        over them";
+            return settled(Change::kept(None, &Error::new(text).hint(hint)));
         }
         if !agree(&difference)? {
             let declined = Error::new("you said no").hint("the same command asks again");
@@ -416,15 +420,6 @@ impl Change {
             hint: why.next_step().map(str::to_owned),
         }
     }
-
-    /// Its source has changed, and its user changed it too.
-    pub(super) fn edited(name: &str) -> Self {
-        let text =
-            format!("`{name}` was changed after it was installed, and its source has changed, too");
-        Self::kept(None, &Error::new(text).hint(
-            "`--stash` keeps a copy of your changes aside and updates, `--force` updates over them",
-        ))
-    }
 }
 
 /// The state of a skill that was asked for, while it is installed at another.
@@ -449,13 +444,5 @@ impl Switch {
             to: to.clone(),
             from: entry.rev.clone(),
         })
-    }
-
-    /// How to find the skill of an entry in the other state.
-    ///
-    /// # Errors
-    /// When the entry has an invalid address or path.
-    pub fn reading(&self, entry: &LockEntry) -> Result<Reading> {
-        Reading::recorded(entry.kind, &entry.source, Some(&self.to), &entry.path)
     }
 }

@@ -141,7 +141,16 @@ impl<'d> Signing<'d> {
             even_if_first = even_if_first.or_else(|| demand.unmet(&signature, &names, as_first));
             all.push(signature);
         }
-        let signature = worst_or_listed(all);
+        // A bad one counts first, then the one that names its signer.
+        let rank = |signature: &Signature| match signature {
+            Signature::Bad { .. } => 0,
+            Signature::Good(signer) if signer.principal.is_some() => 1,
+            Signature::Good(_) => 2,
+            Signature::Unchecked { .. } => 3,
+            Signature::Unsigned => 4,
+        };
+        let signature = all.into_iter().min_by_key(rank);
+        let signature = signature.unwrap_or(Signature::Unsigned);
         // What one file of signers finds wrong counts wherever anything is required.
         let is_required = demands
             .iter()
@@ -203,20 +212,6 @@ fn names<'k>(keys: &'k KeySet, signature: &'k Signature) -> Vec<&'k str> {
     let mut names: Vec<&str> = lines.flat_map(Listed::names).collect();
     names.push(own);
     names
-}
-
-/// Of the results by several files of signers, what is wrong; else the one that names the signer.
-fn worst_or_listed(all: Vec<Signature>) -> Signature {
-    let rank = |signature: &Signature| match signature {
-        Signature::Bad { .. } => 0,
-        Signature::Good(signer) if signer.principal.is_some() => 1,
-        Signature::Good(_) => 2,
-        Signature::Unchecked { .. } => 3,
-        Signature::Unsigned => 4,
-    };
-    all.into_iter()
-        .min_by_key(rank)
-        .unwrap_or(Signature::Unsigned)
 }
 
 /// What may prove the signature of the skill at `path` of a snapshot, which was written to `staged`:

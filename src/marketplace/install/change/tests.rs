@@ -375,12 +375,12 @@ fn what_others_put_into_the_stash_is_not_in_the_way() {
 fn an_entry_proves_a_signer_only_where_it_was_checked() {
     let killed = Killed::new();
     let staging = Staging::new(&killed.base, Duration::ZERO).unwrap();
-    let (prepared, dir) = staging.prepare(&name("x")).unwrap();
+    let dir = staging.prepare(&name("x")).unwrap();
     Killed::put(dir.path(), "new");
     let mut entry = entry("x", "new");
     // As a repository may have foreseen it.
-    entry.sha256 = Digest::read(&prepared.path).unwrap().sha256;
-    let step = Step::new(&prepared, Some(&entry)).unwrap();
+    entry.sha256 = Digest::read(dir.path()).unwrap().sha256;
+    let step = Step::new(&name("x"), &dir, Some(&entry)).unwrap();
     assert!(step.proven().is_none());
     let step = Step::staged(&entry);
     assert!(step.proven().is_some());
@@ -392,11 +392,11 @@ fn the_same_again_is_stashed_once() {
     for (text, number) in [("mine", 1), ("mine", 1), ("other", 2), ("mine", 3)] {
         Killed::put(&killed.skill("x"), text);
         let staging = Staging::new(&killed.base, Duration::ZERO).unwrap();
-        let (prepared, dir) = staging.prepare(&name("x")).unwrap();
+        let dir = staging.prepare(&name("x")).unwrap();
         Killed::put(dir.path(), "new");
         let mut changes =
             Changes::begin(&killed.base, staging.dir(), Some(Duration::ZERO)).unwrap();
-        let mut step = Step::new(&prepared, None).unwrap();
+        let mut step = Step::new(&name("x"), &dir, None).unwrap();
         let path = changes.stash(&mut step).unwrap();
         changes.make(&[&step]).unwrap();
         assert!(path.ends_with(&format!("stash/x-{number}/x")), "{path}");
