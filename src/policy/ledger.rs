@@ -81,10 +81,8 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
         let written: Written<V> =
             serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;
         if written.version != VERSION {
-            return Err(refused(format!(
-                "its version {} is not known",
-                written.version
-            )));
+            let version = written.version;
+            return Err(refused(format!("its version {version} is not known")));
         }
         Ok(written.entries)
     }

@@ -128,10 +128,8 @@ impl Policies {
     /// reads are allowed.
     pub fn read(enterprise: &Enterprise) -> Result<Self> {
         let not_there = |what: &str, path: &Path, variable: &str| {
-            let text = format!(
-                "the {what} `{}` that {variable} names is not there",
-                path.display()
-            );
+            let shown = path.display();
+            let text = format!("the {what} `{shown}` that {variable} names is not there");
             Error::new(text).hint("put it there, or unset the variable")
         };
         if let Some(dir) = enterprise.missing() {

@@ -237,12 +237,10 @@ impl Policy {
 
     fn about_version(&self, subject: Subject) -> Option<Finding> {
         let name = SkillName::from_written(subject.name)?;
+        let version = subject.version.unwrap_or("not known");
         let said = match self.skills.versions.get(&name)?.unmet(subject.version) {
             Some(why) => Err(format!("{why} by the policy `{}`", self.file.display())),
-            None => Ok(format!(
-                "its version is {}",
-                subject.version.unwrap_or("not known")
-            )),
+            None => Ok(format!("its version is {version}")),
         };
         Some(self.finding("skills.versions", said))
     }

@@ -281,10 +281,8 @@ impl Ledger<Trusted> {
             None => Ok(BTreeMap::new()),
             Some(Trusted::Parts(parts)) => Ok(parts),
             Some(Trusted::Always(_)) => {
-                let text = format!(
-                    "`{}` is always trusted, whatever changes in it",
-                    holder.display()
-                );
+                let shown = holder.display();
+                let text = format!("`{shown}` is always trusted, whatever changes in it");
                 Err(Error::new(text).hint(
                     "`agent-skills trust` trusts it as it is now; then single skills can be chosen",
                 ))

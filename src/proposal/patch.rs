@@ -119,10 +119,8 @@ pub fn parse_diff(text: &str, dir: &Path) -> Result<Vec<FilePatch>> {
         let idle = |hunk: &Hunk| hunk.lines.iter().all(|(tag, _)| *tag == ChangeTag::Equal);
         if file.hunks.is_empty() || file.hunks.iter().any(idle) {
             let path = file.path.as_path().display().to_string();
-            return Err(not_a_diff(&format!(
-                "a hunk of `{}` changes nothing",
-                path.escape_debug()
-            )));
+            let shown = path.escape_debug();
+            return Err(not_a_diff(&format!("a hunk of `{shown}` changes nothing")));
         }
     }
     if files.is_empty() {
@@ -185,10 +183,8 @@ fn start_of(header: &str) -> Option<usize> {
 fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
     let (old, new) = (written(old)?, written(new)?);
     if old == NOWHERE {
-        return Err(refused(&format!(
-            "it creates a new file, `{}`",
-            quoted(new)
-        )));
+        let shown = quoted(new);
+        return Err(refused(&format!("it creates a new file, `{shown}`")));
     }
     if new == NOWHERE {
         return Err(refused(&format!("it removes the file `{}`", quoted(old))));

@@ -50,10 +50,8 @@ pub fn home_of(facts: &Facts, entry: &Entry) -> Result<(PathBuf, String)> {
         .find(|base| root.is_some() && real(&base.join("skills")) == root);
     let name = entry.dir.file_name().and_then(std::ffi::OsStr::to_str);
     base.zip(name.map(str::to_owned)).ok_or_else(|| {
-        let text = format!(
-            "`{}` is in a directory that agent-skills does not manage",
-            entry.dir.display()
-        );
+        let shown = entry.dir.display();
+        let text = format!("`{shown}` is in a directory that agent-skills does not manage");
         Error::new(text).hint("change the file by hand, or with the program that put it there")
     })
 }

@@ -182,10 +182,8 @@ impl Proposals {
             proposal.id == *id && *id == ProposalId::new(&proposal.skill, &proposal.change)
         };
         read.filter(is_it).ok_or_else(|| {
-            let text = format!(
-                "`{}` is not a proposal, or was changed after it was recorded",
-                path.display()
-            );
+            let shown = path.display();
+            let text = format!("`{shown}` is not a proposal, or was changed after it was recorded");
             Error::new(text).hint("remove the file")
         })
     }
@@ -200,10 +198,8 @@ impl Proposals {
             return Ok(false);
         }
         if self.list().0.len() >= limits::PROPOSALS {
-            let text = format!(
-                "{} proposals are already waiting for the user",
-                limits::PROPOSALS
-            );
+            let count = limits::PROPOSALS;
+            let text = format!("{count} proposals are already waiting for the user");
             return Err(Error::new(text)
                 .hint("ask the user to decide some of them: `agent-skills proposals list`"));
         }

@@ -97,10 +97,8 @@ impl Manifest {
         let mut folded = BTreeMap::new();
         for path in read.files.keys() {
             if EntryPath::parse(path).is_none() || is_signature_file(path) {
-                return Err(wrong(&format!(
-                    "`{}` is no file of a skill",
-                    path.escape_debug()
-                )));
+                let shown = path.escape_debug();
+                return Err(wrong(&format!("`{shown}` is no file of a skill")));
             }
             let key: String = path.nfkc().collect::<String>().to_lowercase();
             if let Some(other) = folded.insert(key, path) {
@@ -122,10 +120,8 @@ impl Manifest {
         own: &[String],
     ) -> Option<String> {
         if self.name != name {
-            return Some(format!(
-                "it is for the skill `{}`",
-                self.name.escape_debug()
-            ));
+            let shown = self.name.escape_debug();
+            return Some(format!("it is for the skill `{shown}`"));
         }
         let there: BTreeMap<&str, &str> = files.into_iter().collect();
         for (path, digest) in &there {
@@ -135,10 +131,8 @@ impl Manifest {
             match self.files.get(*path) {
                 None => return Some(format!("it does not list `{}`", path.escape_debug())),
                 Some(signed) if signed != digest => {
-                    return Some(format!(
-                        "`{}` is not the file that was signed",
-                        path.escape_debug()
-                    ));
+                    let shown = path.escape_debug();
+                    return Some(format!("`{shown}` is not the file that was signed"));
                 }
                 Some(_) => {}
             }

@@ -377,10 +377,8 @@ impl Market<'_> {
         let members = fetcher.collection(repo, at.as_ref())?;
         let members = members.ok_or_else(|| no_list("is one skill, and no collection"))?;
         if let Some(unusable) = &members.unusable {
-            let text = format!(
-                "has an entry without a skill's name: `{}`",
-                one_line(unusable)
-            );
+            let shown = one_line(unusable);
+            let text = format!("has an entry without a skill's name: `{shown}`");
             return Err(no_list(&text).hint("nothing was changed; tell whoever published it"));
         }
         let mut names = Vec::new();

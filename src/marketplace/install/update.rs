@@ -252,9 +252,9 @@ impl Update<'_> {
             return settled(Change::Available(Box::new(difference)));
         }
         if difference.edited && self.options.edited == Edited::Keep {
+            let name = &entry.name;
             let text = format!(
-                "`{}` was changed after it was installed, and its source has changed, too",
-                entry.name
+                "`{name}` was changed after it was installed, and its source has changed, too"
             );
             let hint = "`--stash` keeps a copy of your changes aside and updates, `--force` updates \
                         over them";

@@ -94,39 +94,39 @@ fn readings(json: &Value, file: &Path) -> Vec<(String, Result<Reading>)> {
             .map(|(name, entry)| (name.clone(), vercel(name, entry)))
             .collect();
     }
+    if json.get("source").is_none() {
+        return Vec::new();
+    }
     let name = file.parent().and_then(Path::file_name).unwrap_or_default();
-    let name = name.to_string_lossy().into_owned();
-    let source = json.get("source");
-    source
-        .map(|_| (name, openskills(json)))
-        .into_iter()
-        .collect()
+    vec![(name.to_string_lossy().into_owned(), openskills(json))]
 }
 
 fn vercel(name: &str, entry: &Value) -> Result<Reading> {
     let field = |name: &str| entry.get(name).and_then(Value::as_str);
     let source = field("source").unwrap_or_default();
     let address = field("sourceUrl").unwrap_or(source);
-    let path = field("skillPath");
-    match field("sourceType").unwrap_or("github") {
-        "local" => recorded(name, Kind::Local, address, None, path),
-        "well-known" | "wellknown" => recorded(name, Kind::WellKnown, address, None, path),
-        _ => {
-            let url = RepoUrl::parse_short(address).or_else(|_| RepoUrl::parse_short(source))?;
-            recorded(name, Kind::Git, url.as_str(), field("ref"), path)
-        }
-    }
+    let (kind, address) = match field("sourceType").unwrap_or("github") {
+        "local" => (Kind::Local, address),
+        "well-known" | "wellknown" => (Kind::WellKnown, address),
+        _ if RepoUrl::parse_short(address).is_err() => (Kind::Git, source),
+        _ => (Kind::Git, address),
+    };
+    recorded(name, kind, address, [field("ref"), field("skillPath")])
 }
 
-/// The reading of a skill with or without its path; without one it is found by its name.
+/// The reading of a skill with or without a revision and its path; without that it is found by its
+/// name.
 fn recorded(
     name: &str,
     kind: Kind,
     source: &str,
-    rev: Option<&str>,
-    path: Option<&str>,
+    [rev, path]: [Option<&str>; 2],
 ) -> Result<Reading> {
-    let mut reading = Reading::recorded(kind, source, rev, tree::skill_dir(path.unwrap_or("")))?;
+    let dir = tree::skill_dir(path.unwrap_or(""));
+    let mut reading = match kind {
+        Kind::Git => Reading::recorded(kind, RepoUrl::parse_short(source)?.as_str(), rev, dir)?,
+        _ => Reading::recorded(kind, source, None, dir)?,
+    };
     if path.is_none() {
         reading.want = Want::Named(name.to_owned());
     }
@@ -137,37 +137,28 @@ fn recorded(
 fn gh(file: &Path) -> Option<(String, Result<Reading>)> {
     let skill = Skill::load(file.parent()?).ok()?;
     let field = |name: &str| skill.fields.in_metadata(name);
-    let repository = field("github-repo")?;
-    let (name, rev, path) = (
-        skill.name.to_string(),
-        field("github-ref"),
-        field("github-path"),
+    let (name, repository) = (skill.name.to_string(), field("github-repo")?);
+    let [rev, path] = ["github-ref", "github-path"].map(field);
+    let recorded = recorded(
+        &name,
+        Kind::Git,
+        &repository,
+        [rev.as_deref(), path.as_deref()],
     );
-    let reading = RepoUrl::parse_short(&repository).and_then(|url| {
-        recorded(
-            &name,
-            Kind::Git,
-            url.as_str(),
-            rev.as_deref(),
-            path.as_deref(),
-        )
-    });
-    Some((name, reading))
+    Some((name, recorded))
 }
 
 fn openskills(entry: &Value) -> Result<Reading> {
     let field = |name: &str| entry.get(name).and_then(Value::as_str);
-    let path = field("subpath").unwrap_or_default();
-    match field("localPath") {
-        Some(dir) if field("sourceType") == Some("local") => {
-            Reading::recorded(Kind::Local, dir, None, path)
-        }
+    let (kind, source) = match field("localPath") {
+        Some(dir) if field("sourceType") == Some("local") => (Kind::Local, dir),
         _ => {
-            let address = field("repoUrl").or(field("source")).unwrap_or_default();
-            let url = RepoUrl::parse_short(address)?;
-            Reading::recorded(Kind::Git, url.as_str(), None, path)
+            let address = field("repoUrl").or(field("source"));
+            (Kind::Git, address.unwrap_or_default())
         }
-    }
+    };
+    let path = field("subpath").unwrap_or_default();
+    recorded("", kind, source, [None, Some(path)])
 }
 
 #[cfg(test)]
