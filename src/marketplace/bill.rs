@@ -12,6 +12,14 @@ use crate::marketplace::reference::{Kind, OciRepo};
 use crate::skill::one_line;
 use crate::sys::URI_PATH;
 
+/// What is encoded in a part of a purl.
+const PART: &AsciiSet = &URI_PATH.add(b'/');
+/// What is encoded in the value of a qualifier.
+const VALUE: &AsciiSet = &URI_PATH.remove(b':');
+/// Forges with a type of their own. Both take their names in any case, and a purl has them in lower
+/// case.
+const FORGES: [(&str, &str); 2] = [("github.com", "github"), ("bitbucket.org", "bitbucket")];
+
 /// What made a bill.
 const PROGRAM: &str = "agent-skills";
 /// Its version.
@@ -200,15 +208,6 @@ fn uuid(document: &Value) -> String {
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
     parts.join("-")
 }
-
-/// What is encoded in a part of a purl.
-const PART: &AsciiSet = &URI_PATH.add(b'/');
-/// What is encoded in the value of a qualifier.
-const VALUE: &AsciiSet = &URI_PATH.remove(b':');
-
-/// Forges with a type of their own. Both take their names in any case, and a purl has them in lower
-/// case.
-const FORGES: [(&str, &str); 2] = [("github.com", "github"), ("bitbucket.org", "bitbucket")];
 
 /// The package URL of a skill called `name`; `None` if it came from this machine or a site's index:
 /// these have no address that is the package's own.

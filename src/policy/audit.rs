@@ -16,6 +16,13 @@ use super::log::numbered;
 use super::masking::{mask, mask_value};
 use crate::sys::{Dir, EntryName, FileLock, Moment, limits, warn};
 
+/// One text in an audit event.
+const AUDIT_TEXT: usize = 500;
+/// One audit event, so that it is always written in one write.
+const AUDIT_EVENT: usize = 64 * 1024;
+/// Items of a list in an event that is too long otherwise.
+const AUDIT_ITEMS: usize = 50;
+
 /// Waiting for the lock to rotate an audit log. It must not delay a hook.
 const AUDIT_LOCK: Duration = Duration::from_millis(50);
 
@@ -36,9 +43,9 @@ impl Audit {
         let line = event.line();
         let warn_of = |path: &Path, written: io::Result<()>| {
             if let Err(error) = written {
+                let path = path.display();
                 warn(format_args!(
-                    "could not write to the audit log `{}`: {error}",
-                    path.display()
+                    "could not write to the audit log `{path}`: {error}"
                 ));
             }
         };
@@ -50,11 +57,8 @@ impl Audit {
 
     fn append(&self, line: &[u8]) -> io::Result<()> {
         let name = self.file.file_name().and_then(EntryName::parse);
-        let (path, name) = self
-            .file
-            .parent()
-            .zip(name)
-            .ok_or(io::ErrorKind::InvalidInput)?;
+        let place = self.file.parent().zip(name);
+        let (path, name) = place.ok_or(io::ErrorKind::InvalidInput)?;
         // The user's state directory may not exist yet.
         let dir = Dir::make_anchor(path)?;
         let (mut file, found) = dir.append(&name, 0o600)?;
@@ -108,13 +112,6 @@ fn write_line(mut file: &File, line: &[u8]) -> io::Result<()> {
     let _ = file.write(b"\n");
     Err(io::ErrorKind::StorageFull.into())
 }
-
-/// One text in an audit event.
-const AUDIT_TEXT: usize = 500;
-/// One audit event, so that it is always written in one write.
-pub(super) const AUDIT_EVENT: usize = 64 * 1024;
-/// Items of a list in an event that is too long otherwise.
-const AUDIT_ITEMS: usize = 50;
 
 /// An event to be recorded.
 #[derive(Debug, Clone, PartialEq)]

@@ -54,9 +54,7 @@ pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
 pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
     let mut logs = Vec::new();
     for path in (0..=limits::AUDIT_KEPT).rev().map(|at| numbered(file, at)) {
-        let log = files::if_there(files::open_regular(&path));
-        let log = log.map_err(|error| Error::io("read", &path, &error))?;
-        logs.extend(log.map(|log| (path, log)));
+        logs.extend(opened(&path)?.map(|log| (path, log)));
     }
     let each = logs.iter().map(|(path, log)| each_of(path, log, visit));
     each.sum()
@@ -69,6 +67,12 @@ pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Re
 pub fn each_event_of(path: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
     let log = files::open_regular(path).map_err(|error| Error::io("read", path, &error))?;
     each_of(path, &log, visit)
+}
+
+/// Opens a log, if it is there.
+fn opened(path: &Path) -> Result<Option<File>> {
+    let log = files::if_there(files::open_regular(path));
+    log.map_err(|error| Error::io("read", path, &error))
 }
 
 fn each_of(path: &Path, log: &File, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
@@ -102,11 +106,14 @@ pub fn last_events(
 ) -> Result<(Vec<Line>, usize)> {
     let (mut lines, mut torn) = (VecDeque::new(), 0);
     for path in (0..=limits::AUDIT_KEPT).map(|at| numbered(file, at)) {
-        if lines.len() == count || !path.exists() {
-            continue;
+        if lines.len() == count {
+            break;
         }
+        let Some(log) = opened(&path)? else {
+            continue;
+        };
         let (mut older, room) = (VecDeque::new(), count - lines.len());
-        torn += each_event_of(&path, &mut |line| {
+        torn += each_of(&path, &log, &mut |line| {
             if is_wanted(line) {
                 older.push_back(line.clone());
                 older.drain(..older.len().saturating_sub(room));

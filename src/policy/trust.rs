@@ -33,7 +33,7 @@ const PART: &str = "trust";
 
 /// The record of a directory with skills.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "it is neither `always` nor digests by path")]
 pub enum Trusted {
     /// It stays trusted whatever changes in it.
     Always(Always),
@@ -304,8 +304,6 @@ fn trust_key(holder: &Path) -> Result<String> {
 
 fn unnamed(path: &Path) -> Error {
     let shown = path.display();
-    Error::new(format!(
-        "the path `{shown}` is not UTF-8 and cannot be recorded"
-    ))
-    .hint("rename the directory")
+    let text = format!("the path `{shown}` is not UTF-8 and cannot be recorded");
+    Error::new(text).hint("rename the directory")
 }

@@ -231,7 +231,10 @@ impl Proposals {
             ..self.clone()
         };
         let (dir, _turn) = decided.turn()?;
-        let is_one = |name: &EntryName| name.as_str().is_some_and(|it| it.ends_with(".json"));
+        let is_one = |name: &EntryName| {
+            name.as_str()
+                .is_some_and(|it| it.strip_suffix(".json").is_some())
+        };
         if !dir.has(&file(&proposal.id)) {
             make_room(&dir, limits::DECIDED_PROPOSALS, is_one);
         }

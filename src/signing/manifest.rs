@@ -128,19 +128,15 @@ impl Manifest {
             if is_signature_file(path) && own.iter().any(|own| own == digest) {
                 continue;
             }
+            let shown = path.escape_debug();
             match self.files.get(*path) {
-                None => return Some(format!("it does not list `{}`", path.escape_debug())),
-                Some(signed) if signed != digest => {
-                    let shown = path.escape_debug();
-                    return Some(format!("`{shown}` is not the file that was signed"));
-                }
-                Some(_) => {}
+                None => return Some(format!("it does not list `{shown}`")),
+                Some(signed) if signed == digest => {}
+                Some(_) => return Some(format!("`{shown}` is not the file that was signed")),
             }
         }
-        let missing = self
-            .files
-            .keys()
-            .find(|path| !there.contains_key(path.as_str()));
+        let mut signed = self.files.keys();
+        let missing = signed.find(|path| !there.contains_key(path.as_str()));
         missing.map(|path| format!("`{}` is missing", path.escape_debug()))
     }
 }

@@ -10,6 +10,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
 
+const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
+const END: &str = "-----END SSH SIGNATURE-----";
+const MAGIC: &[u8] = b"SSHSIG";
+
 const PGP: (&str, &str) = (
     "-----BEGIN PGP PUBLIC KEY BLOCK-----",
     "-----END PGP PUBLIC KEY BLOCK-----",
@@ -106,10 +110,6 @@ pub fn revocations(text: &str) -> Result<BTreeSet<String>> {
     }
     Ok(revoked)
 }
-
-const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
-const END: &str = "-----END SSH SIGNATURE-----";
-const MAGIC: &[u8] = b"SSHSIG";
 
 /// What a signature says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -66,10 +66,8 @@ impl Installed {
             Status::New => {
                 let commit = self.commit.as_deref();
                 let commit = commit.map(|c| format!(" at {}", &c[..c.len().min(12)]));
-                format!(
-                    "installed `{name}` from {from}{}",
-                    commit.unwrap_or_default()
-                )
+                let commit = commit.unwrap_or_default();
+                format!("installed `{name}` from {from}{commit}")
             }
             Status::Already if self.source.is_none() => format!(
                 "`{name}` is already installed and not managed by agent-skills; to replace it, \

@@ -79,7 +79,7 @@ impl Difference {
         let old = Skill::load(installed).ok();
         let old = old.filter(|skill| skill.pointed_to().is_none());
         let old = old.map_or_else(Powers::none, |skill| Powers::of(&skill));
-        let findings = planned.findings.iter();
+        let findings = planned.findings.iter().filter(|finding| !known(finding));
         Self {
             name: planned.name.clone(),
             provenance: planned.provenance.clone(),
@@ -91,10 +91,7 @@ impl Difference {
             new_tools: old.new_tools(&planned.powers),
             new_powers: old.widened(&planned.powers),
             powers: (old, planned.powers.clone()),
-            new_findings: findings
-                .filter(|finding| !known(finding))
-                .cloned()
-                .collect(),
+            new_findings: findings.cloned().collect(),
             ..Self::default()
         }
     }

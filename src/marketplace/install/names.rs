@@ -16,10 +16,8 @@ pub type Offers = BTreeMap<SkillName, InstalledName>;
 /// Those in `skills`.
 pub fn offers(skills: &Path) -> Offers {
     let offered = |name: InstalledName| Some((offered_as(&name, &skills.join(&*name))?, name));
-    directories(skills)
-        .into_iter()
-        .filter_map(offered)
-        .collect()
+    let all = directories(skills).into_iter();
+    all.filter_map(offered).collect()
 }
 
 /// The valid names of directories in `skills`, sorted.

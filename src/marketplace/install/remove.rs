@@ -160,10 +160,8 @@ impl Market<'_> {
 
     /// That the directory of a skill is gone, and the ways out.
     pub fn is_gone(name: &str) -> Error {
-        Error::new(format!(
-            "the directory of the installed skill `{name}` is gone"
-        ))
-        .hint(format!(
+        let text = format!("the directory of the installed skill `{name}` is gone");
+        Error::new(text).hint(format!(
             "`agent-skills verify --fix {name}` brings it back, `agent-skills remove {name}` \
              forgets it"
         ))

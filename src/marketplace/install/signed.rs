@@ -74,9 +74,10 @@ impl Market<'_> {
         entry: &LockEntry,
         new: &Planned,
     ) -> Option<(&'static str, Error)> {
-        let known = match self.plugin_dir.is_shared() {
-            true => self.signing.known().of(&entry.source),
-            false => &[],
+        let known = if self.plugin_dir.is_shared() {
+            self.signing.known().of(&entry.source)
+        } else {
+            &[]
         };
         let signature = &new.signature.as_ref()?.signature;
         let new = signature.signer();

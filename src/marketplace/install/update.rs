@@ -109,18 +109,18 @@ struct Update<'u> {
 }
 
 /// What becomes of a skill, and the step that makes it so, if anything has to be done.
-type Settled = (Change, Option<Step>);
+type Settled = Box<(Change, Option<Step>)>;
 
 /// A skill whose source has other files, which are to be staged; or what is known without them.
 type State<'e, 's> = std::result::Result<Box<Behind<'e, 's>>, Settled>;
 
 fn settled(change: Change) -> Settled {
-    (change, None)
+    Box::new((change, None))
 }
 
 /// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
 fn equal(stays: bool, entry: &LockEntry) -> Settled {
-    (Change::UpToDate, (!stays).then(|| Step::noted(entry)))
+    Box::new((Change::UpToDate, (!stays).then(|| Step::noted(entry))))
 }
 
 /// A skill that differs from its source.
@@ -273,12 +273,12 @@ impl Update<'_> {
             dropped: staged.planned.dropped.clone(),
             stashed: None,
         };
-        Ok((change, Some(step)))
+        Ok(Box::new((change, Some(step))))
     }
 
     /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
     fn land(&self, settled: Vec<Settled>) -> Vec<Change> {
-        let (mut changes, steps): (Vec<_>, Vec<_>) = settled.into_iter().unzip();
+        let (mut changes, steps): (Vec<_>, Vec<_>) = settled.into_iter().map(|it| *it).unzip();
         let steps = steps.into_iter().enumerate();
         let steps = steps.filter_map(|(of, step)| Some((of, step?)));
         let (of, mut steps): (Vec<usize>, Vec<Step>) = steps.unzip();
@@ -289,13 +289,12 @@ impl Update<'_> {
             let mut changes = self.market.changes(self.staging)?;
             self.market.land(&mut changes, some)
         };
-        let landed: Vec<Result<_>> = match land(&mut steps) {
-            Ok(stashed) => stashed.into_iter().map(Ok).collect(),
+        let landed: Vec<Result<_>> = if let Ok(stashed) = land(&mut steps) {
+            stashed.into_iter().map(Ok).collect()
+        } else {
             // What keeps one from being replaced keeps no other from it.
-            Err(_) => {
-                let each = steps.iter_mut().map(std::slice::from_mut);
-                each.map(|one| Ok(land(one)?.pop().flatten())).collect()
-            }
+            let each = steps.iter_mut().map(std::slice::from_mut);
+            each.map(|one| Ok(land(one)?.pop().flatten())).collect()
         };
         for (of, landed) in of.into_iter().zip(landed) {
             match (landed, &mut changes[of]) {

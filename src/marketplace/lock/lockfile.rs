@@ -193,11 +193,8 @@ impl Lockfile {
     fn parse(base: &Base, path: &Path, bytes: &[u8]) -> Result<Self> {
         let broken = |why: &dyn std::fmt::Display| {
             // The parser's message quotes the file, whose text is not trusted.
-            let why = visible(&why.to_string());
-            Error::new(format!(
-                "the lockfile `{}` cannot be read: {why}",
-                path.display()
-            ))
+            let (path, why) = (path.display(), visible(&why.to_string()));
+            Error::new(format!("the lockfile `{path}` cannot be read: {why}"))
         };
         let written: Written<LockEntry> = serde_json::from_slice(bytes).map_err(|error| {
             if bytes.windows(8).any(|window| window == b"<<<<<<< ") {

@@ -14,6 +14,37 @@ use crate::marketplace::fetch::tree;
 use crate::skill::{Runner, Skill, ToolList, has_bit, read_skill_file};
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
 
+/// Text files meant for readers.
+const PROSE: [&str; 8] = ["md", "mdx", "txt", "rst", "adoc", "html", "json", "csv"];
+const NUL: Kind = (
+    High,
+    "nul-bytes",
+    "has NUL bytes in a text, at which a reader stops and a program does not",
+);
+/// Other programs than shells do not leave them out.
+const NUL_ELSEWHERE: Kind = (Warn, NUL.1, "has NUL bytes in a text");
+const LONG: Kind = (
+    High,
+    "long-text",
+    "is longer than what is scanned: read it before you trust it",
+);
+const NAME: Kind = (
+    Block,
+    "mixed-scripts-name",
+    "has a name of look-alike letters",
+);
+const HOOKS: Kind = (
+    Warn,
+    "hooks",
+    "has hooks, which some clients run at every tool call",
+);
+const INSTALL: Kind = (
+    Warn,
+    "install-steps",
+    "has install steps, which some clients run",
+);
+const SHELL: Kind = (Note, "every-command", "may run every shell command");
+
 /// All findings for the skill in `dir`, the worst first. Unreadable files are reported.
 pub fn scan(dir: &Path) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -72,24 +103,6 @@ fn inspect(root: &Dir, path: &str, kind: EntryKind) -> Vec<Finding> {
     });
     found.unwrap_or_else(|_| say("unreadable", "cannot be read"))
 }
-
-/// Text files meant for readers.
-const PROSE: [&str; 8] = ["md", "mdx", "txt", "rst", "adoc", "html", "json", "csv"];
-
-const NUL: Kind = (
-    High,
-    "nul-bytes",
-    "has NUL bytes in a text, at which a reader stops and a program does not",
-);
-
-/// Other programs than shells do not leave them out.
-const NUL_ELSEWHERE: Kind = (Warn, NUL.1, "has NUL bytes in a text");
-
-const LONG: Kind = (
-    High,
-    "long-text",
-    "is longer than what is scanned: read it before you trust it",
-);
 
 /// The findings about a file of `size` bytes.
 ///
@@ -152,23 +165,6 @@ fn is_meant_as_text(path: &Path, bytes: &[u8]) -> bool {
 pub fn is_binary(path: &Path, bytes: &[u8]) -> bool {
     !is_meant_as_text(path, bytes) && bytes::text(bytes, false).1
 }
-
-const NAME: Kind = (
-    Block,
-    "mixed-scripts-name",
-    "has a name of look-alike letters",
-);
-const HOOKS: Kind = (
-    Warn,
-    "hooks",
-    "has hooks, which some clients run at every tool call",
-);
-const INSTALL: Kind = (
-    Warn,
-    "install-steps",
-    "has install steps, which some clients run",
-);
-const SHELL: Kind = (Note, "every-command", "may run every shell command");
 
 /// The findings in the frontmatter. A model reads the description before anyone has chosen the
 /// skill, so what is high elsewhere blocks here.

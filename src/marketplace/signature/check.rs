@@ -256,10 +256,8 @@ fn of_git(snapshot: &Snapshot, origin: &Origin) -> Result<Option<Proof>> {
     if let Some(id) = &origin.tag
         && let Some(tag) = object("tag", id.as_str(), Covers::Tag)?
     {
-        let called = origin
-            .rev
-            .as_deref()
-            .and_then(|rev| rev.strip_prefix("refs/tags/"));
+        let rev = origin.rev.as_deref();
+        let called = rev.and_then(|rev| rev.strip_prefix("refs/tags/"));
         return Ok(Some(match tag.differs(commit, called) {
             Some(why) => Proof::Wrong(why),
             None => Proof::Git(Rc::new(tag)),

@@ -14,6 +14,9 @@ use crate::marketplace::fetch::{Class, Failure, Ran, Tool};
 use crate::signing::{Covers, KeyKind, Listed, Signature, Signers, revocations};
 use crate::sys::{Dir, Durable, EntryName, Moment, files, limits};
 
+/// The most that any of them answers with, in bytes.
+const ANSWER: u64 = 16 * 1024 * 1024;
+
 const GPG: EntryName = EntryName::from_static("gpg.conf");
 /// It asks nobody, and nothing that outlives it.
 const GPG_OPTIONS: &str = "batch\nquiet\nno-autostart\ndisable-dirmngr\nno-auto-key-retrieve\n";
@@ -62,8 +65,7 @@ impl<'p> KeySet<'p> {
         revoked: Option<&Path>,
     ) -> Result<Self> {
         let mut set = Self::listing(programs, Signers::default());
-        let end = EntryName::parse(format!("-{number}"));
-        set.name = end.map_or(set.name.clone(), |end| set.name.with_end(&end));
+        set.name = EntryName::parse(format!("keys-{number}")).unwrap_or(set.name);
         if let Some(path) = signers {
             set.signers = Signers::parse(&text(path)?).map_err(|error| of_file(path, error))?;
         }
@@ -132,9 +134,6 @@ fn text(path: &Path) -> Result<String> {
     })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
-
-/// The most that any of them answers with, in bytes.
-const ANSWER: u64 = 16 * 1024 * 1024;
 
 /// How these programs are run.
 #[derive(Debug, Clone, Copy)]
