@@ -11,7 +11,7 @@ use super::bytes;
 use super::finding::{Finding, Kind};
 use super::text::{self, has_mixed_word};
 use crate::marketplace::fetch::tree;
-use crate::skill::{Runner, Skill, ToolList, has_bit, read_skill_file};
+use crate::skill::{Runner, Skill, has_bit, read_skill_file};
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
 
 /// Text files meant for readers.
