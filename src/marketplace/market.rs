@@ -103,7 +103,7 @@ impl Market<'_> {
     }
 
     pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {
-        let git = Git(Tool {
+        let git = Git::new(Tool {
             progress: self.progress,
             ..self.tool(staging)
         });

@@ -116,7 +116,7 @@ impl World {
 
     pub fn with_git<T>(&self, test: impl FnOnce(Git) -> T) -> T {
         let scratch = Dir::anchor(&self.path("")).unwrap();
-        test(Git(Tool {
+        test(Git::new(Tool {
             env: &self.env,
             deadline: None,
             scratch: &scratch,

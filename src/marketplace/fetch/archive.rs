@@ -28,7 +28,7 @@ pub fn read(bytes: &[u8]) -> Result<Memory> {
     } else {
         layers.add(bytes)?;
     }
-    Ok(layers.memory.unwrapped())
+    layers.memory.unwrapped()
 }
 
 /// Several tars and files, the later over the earlier, under the caps of one archive.

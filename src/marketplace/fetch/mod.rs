@@ -2,38 +2,26 @@
 //! of files. Uses the user's own git and curl. Open `open.rs` first.
 
 mod archive;
-mod asking;
-mod cache;
-mod content;
-mod failure;
 mod git;
+mod history;
 pub mod http;
-mod lineage;
 mod local;
-mod memory;
 mod open;
-mod past;
-mod permit;
 mod refs;
-mod remote;
 mod repository;
 mod tool;
 pub mod tree;
 mod well_known;
 
 pub use archive::{Layers, is_packed};
-pub use cache::{Slot, cache, file_name};
-pub use content::{Content, GitObject, Visit, Wanted, check_total, each_small, read_small};
-pub use failure::{Class, Failure};
-pub use git::{Call, Git};
+pub use git::{Git, NAME, PARTIAL, Remote};
+pub use history::{Commit, WORKED_IN};
+pub use http::{Permit, Permitted};
 pub use local::{LocalDir, expand, real};
-pub use memory::Memory;
 pub use open::{Fetcher, Opened, Snapshot};
-pub use past::{Commit, Past, WORKED_IN};
-pub use permit::{Permit, Permitted};
 pub use refs::{Refs, Resolved};
-pub use remote::{NAME, PARTIAL, Remote};
-pub use repository::{FETCH, Repository, list_refs};
-pub use tool::{Ran, Tool, patience};
-pub use tree::{Node, Tree};
+pub use repository::{FETCH, NEW, Repository, Slot, cache, file_name};
+pub use tool::{Class, Failure, Ran, Tool, patience};
+pub use tree::{Content, GitObject, Memory, Node, Tree, Visit, Wanted, check_total};
+pub use tree::{each_small, read_small};
 pub use well_known::{Index, choose_offers};

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Content, Failure, Git, Index, LocalDir, Memory, Permit};
-use crate::marketplace::fetch::{Permitted, Refs, Remote, Repository, Slot, Tree};
-use crate::marketplace::fetch::{archive, expand, http, tree};
-use crate::marketplace::reference::{Ancestry, CommitId, Kind, Place, Reach, Reading, RepoUrl};
-use crate::marketplace::reference::{SubPath, Want, WebUrl, forms};
+use crate::marketplace::fetch::{Class, Content, archive, expand, http, tree};
+use crate::marketplace::fetch::{Failure, Git, Index, LocalDir, Memory, Permit, Permitted, Refs};
+use crate::marketplace::fetch::{Remote, Repository, Resolved, Slot, Tree};
+use crate::marketplace::reference::{Ancestry, At, CommitId, Kind, Place, Reach, parse};
+use crate::marketplace::reference::{Reading, RepoUrl, SubPath, Want, WebUrl};
 use crate::marketplace::registry::Client;
 use crate::marketplace::signature::{ManifestProof, SignedManifests};
 use crate::marketplace::source::{Found, Manifest, Origin, discover};
@@ -85,7 +85,7 @@ impl<'a> Fetcher<'a> {
         permit: Rc<Permit<'a>>,
     ) -> Self {
         Self {
-            registry: Client::new(git.0, &home, offline, Rc::clone(&permit)),
+            registry: Client::new(git.tool, &home, offline, Rc::clone(&permit)),
             git,
             home,
             offline,
@@ -118,7 +118,7 @@ impl<'a> Fetcher<'a> {
         };
         let of_web = |url: &WebUrl, address: Option<String>, kind: Kind| Origin {
             address,
-            reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
+            reach: parse::may_be_a_forks(url).then_some(Reach::Unknown),
             ..origin(url.as_str(), kind)
         };
         let none = SignedManifests::default();
@@ -144,11 +144,11 @@ impl<'a> Fetcher<'a> {
             }
             Place::Local(written) => {
                 let (path, digest) = match written.rsplit_once("#sha256=") {
-                    Some((path, hex)) => (path, Some(forms::digest(&format!("sha256={hex}"))?)),
+                    Some((path, hex)) => (path, Some(parse::digest(&format!("sha256={hex}"))?)),
                     None => (written.as_str(), None),
                 };
-                let full = expand(path, self.git.0.env);
-                if forms::is_archive(path) && !full.is_dir() {
+                let full = expand(path, self.git.tool.env);
+                if parse::is_archive(path) && !full.is_dir() {
                     let unreadable = |e| Error::io("read", &full, &e).hint("check the path");
                     let full = full.canonicalize().map_err(unreadable)?;
                     let bytes = files::read_capped(&full, limits::DOWNLOAD).map_err(unreadable)?;
@@ -161,7 +161,7 @@ impl<'a> Fetcher<'a> {
                     })?;
                     open_archive(&bytes, digest.as_deref(), origin, beside)?
                 } else {
-                    let dir = LocalDir::open(written, self.git.0.env)?;
+                    let dir = LocalDir::open(written, self.git.tool.env)?;
                     let source = dir.path().to_string_lossy().into_owned();
                     let (name, origin) = (tree::base(&source), origin(&source, Kind::Local));
                     let tree = dir.tree();
@@ -179,7 +179,7 @@ impl<'a> Fetcher<'a> {
                 let index = self.index(url)?;
                 let of_site = |error: Error| error.context(format!("`{url}`"));
                 let offers = index.choose(&reading.want, skills, all).map_err(of_site)?;
-                let memory = index.fetch(&self.git.0, &offers).map_err(of_site)?;
+                let memory = index.fetch(&self.git.tool, &offers).map_err(of_site)?;
                 let origin = Origin {
                     address: (index.place != *url).then(|| index.place.to_string()),
                     ..origin(url.as_str(), Kind::WellKnown)
@@ -226,7 +226,7 @@ impl<'a> Fetcher<'a> {
     pub fn index(&self, site: &WebUrl) -> Result<Index, Failure> {
         let root = Some(site.root()).filter(|root| root != site);
         for place in [site.clone()].into_iter().chain(root) {
-            if let Some(index) = Index::query(&self.git.0, &self.permitted(place)?)? {
+            if let Some(index) = Index::query(&self.git.tool, &self.permitted(place)?)? {
                 return Ok(index);
             }
         }
@@ -243,43 +243,29 @@ impl<'a> Fetcher<'a> {
     /// # Errors
     /// When it cannot be downloaded, or an address on the way may not be contacted.
     pub fn download(&self, url: &WebUrl, max: u64) -> Result<(Vec<u8>, Option<String>), Failure> {
-        let (mut at, mut address) = (self.permitted(url.clone())?, None);
-        for _ in 0..=http::REDIRECTS {
-            let answer = http::send(&self.git.0, &at, http::Send::Get, &[], max)?;
-            let Some(to) = answer.redirect() else {
-                let (host, what) = (at.url().host(), format!("`{}`", at.url()));
-                return Ok((answer.expect(host, &what)?, address));
-            };
-            at = self.redirected(&at, to, &mut address)?;
-        }
-        let text = format!("`{url}` redirects more than {} times", http::REDIRECTS);
-        Err(Failure::new(Class::Other, text))
-    }
-
-    /// Where a redirect leads to. Changes the address that is recorded, which has no query, since
-    /// that may be a secret.
-    fn redirected(
-        &self,
-        from: &Permitted,
-        to: &str,
-        address: &mut Option<String>,
-    ) -> Result<Permitted, Failure> {
-        let next = from.url().led(to).and_then(|next| {
-            if from.url().is_encrypted() && !next.is_encrypted() {
-                let text = format!("the address `{next}` is not encrypted");
-                return Err(Error::new(text).hint("tell the site's owner"));
-            }
-            if let Some(store) = from.store(&next) {
-                return Ok(store);
-            }
-            if from.is_left_for(&next) {
-                let recorded = next.as_str().split('?').next().unwrap_or_default();
-                *address = Some(recorded.to_owned());
-            }
-            self.permit.url(next)
-        });
-        let on_the_way = |error: Error| error.context(format!("`{}` redirects", from.url()));
-        Ok(next.map_err(on_the_way)?)
+        let mut address = None;
+        let get = |at: &Permitted| http::send(&self.git.tool, at, http::Send::Get, &[], max);
+        let (at, answer) = http::follow(self.permitted(url.clone())?, get, |from, to| {
+            let next = from.url().led(to).and_then(|next| {
+                if from.url().is_encrypted() && !next.is_encrypted() {
+                    let text = format!("the address `{next}` is not encrypted");
+                    return Err(Error::new(text).hint("tell the site's owner"));
+                }
+                if let Some(store) = from.store(&next) {
+                    return Ok(store);
+                }
+                if from.is_left_for(&next) {
+                    // What is recorded has no query, since that may be a secret.
+                    let recorded = next.as_str().split('?').next().unwrap_or_default();
+                    address = Some(recorded.to_owned());
+                }
+                self.permit.url(next)
+            });
+            let on_the_way = |error: Error| error.context(format!("`{}` redirects", from.url()));
+            Ok(next.map_err(on_the_way)?)
+        })?;
+        let (host, what) = (at.url().host(), format!("`{}`", at.url()));
+        Ok((answer.expect(host, &what)?, address))
     }
 
     /// The manifest that a site has beside an archive, or, by its ending, a signature of that.
@@ -299,8 +285,7 @@ impl<'a> Fetcher<'a> {
 
     fn permitted(&self, url: WebUrl) -> Result<Permitted, Failure> {
         if self.offline {
-            let text = format!("`{url}` is not kept on this machine");
-            return Err(Failure::new(Class::Offline, text));
+            return Err(Failure::not_kept(format!("`{url}`")));
         }
         Ok(self.permit.url(url)?)
     }
@@ -315,13 +300,53 @@ impl<'a> Fetcher<'a> {
             return Ok(Rc::clone(snapshot));
         }
         let remote = self.remote(url)?;
-        let slot = Slot::new(&self.home, url, &remote.address);
+        let slot = Slot::new(&self.home, url, &remote.address)?;
         let repository = Repository::fetch(self.git, slot, &remote, commit, self.offline)
             .map_err(|failure| failure.context(format!("could not fetch `{url}`")))?;
         let snapshot = Snapshot::new(repository.tree(commit)?, repository, url.repo_name());
         let snapshot = Rc::new(snapshot.map_err(|error| error.context(format!("`{url}`")))?);
         self.snapshots.insert(key, Rc::clone(&snapshot));
         Ok(snapshot)
+    }
+
+    /// The commit that `at` means at present.
+    ///
+    /// # Errors
+    /// When the address cannot be used or git fails.
+    pub fn resolve(&mut self, url: &RepoUrl, at: &At) -> Result<Resolved, Failure> {
+        if !self.refs.contains_key(url) {
+            let remote = self.remote(url)?;
+            let slot = Slot::new(&self.home, url, &remote.address)?;
+            let listed = if self.offline {
+                let unknown = || Failure::new(Class::Offline, "it has not been fetched yet");
+                slot.refs().ok_or_else(unknown)
+            } else {
+                let listed = Refs::list(self.git, &remote.settings);
+                listed.inspect(|refs| slot.cache_refs(refs, self.git.tool.scratch))
+            };
+            let unread = |failure: Failure| failure.context(format!("could not read `{url}`"));
+            self.refs
+                .insert(url.clone(), Refs::parse(&listed.map_err(unread)?));
+        }
+        let resolved = self.refs[url].resolve(at);
+        resolved.map_err(|failure| failure.context(format!("`{url}`")))
+    }
+
+    /// The address that git uses for a repository, if it may be contacted. A mirror, if set, takes
+    /// the place of GitHub.
+    pub fn remote(&mut self, url: &RepoUrl) -> Result<Rc<Remote>, Failure> {
+        if let Some(remote) = self.remotes.get(url) {
+            return Ok(Rc::clone(remote));
+        }
+        let address = url.fetch_from(self.mirror.as_deref())?;
+        let remote = Rc::new(Remote::find(&self.git, &self.permit, &address, url)?);
+        self.remotes.insert(url.clone(), Rc::clone(&remote));
+        Ok(remote)
+    }
+
+    /// The tags of a repository that was queried, each with its commit.
+    pub fn tags(&self, url: &RepoUrl) -> impl Iterator<Item = (&str, &CommitId)> {
+        self.refs.get(url).into_iter().flat_map(Refs::tags)
     }
 }
 

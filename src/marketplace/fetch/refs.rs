@@ -1,7 +1,7 @@
 //! What the branches and tags of a repository point to, from one `git ls-remote`. All that is
 //! fetched later is fetched by a commit found here, so what was listed is what is installed.
 
-use crate::marketplace::fetch::{Class, Failure};
+use crate::marketplace::fetch::{Class, Failure, Git, NAME};
 use crate::marketplace::reference::{At, CommitId, Pin, Reach, Rev, SubPath};
 use crate::sys::text::{did_you_mean, listed};
 
@@ -26,8 +26,18 @@ pub struct Resolved {
 }
 
 impl Refs {
-    /// Arguments after the address in the `git` call whose output [`Refs::parse`] reads.
-    pub const PATTERNS: [&'static str; 3] = ["HEAD", "refs/heads/*", "refs/tags/*"];
+    /// Asks a repository for its refs, in the form that [`Refs::parse`] reads.
+    pub fn list(git: Git, settings: &[String]) -> Result<String, Failure> {
+        let args = [
+            "ls-remote",
+            "--quiet",
+            NAME,
+            "HEAD",
+            "refs/heads/*",
+            "refs/tags/*",
+        ];
+        git.with(settings).text(&args)
+    }
 
     /// Parses lines of `<commit> TAB <ref>`. An annotated tag has a second line, `<ref>^{}`, with
     /// the commit to which it points.
@@ -65,11 +75,9 @@ impl Refs {
                     ),
                 };
                 let commit = self.head.clone();
-                Ok(Resolved {
-                    commit: commit.ok_or_else(|| Failure::new(class, text))?,
-                    pin: None,
-                    path: None,
-                })
+                let commit = commit.ok_or_else(|| Failure::new(class, text))?;
+                let (pin, path) = (None, None);
+                Ok(Resolved { commit, pin, path })
             }
             At::Pin(pin) => self
                 .found(pin)
@@ -125,11 +133,8 @@ impl Refs {
             Pin::Commit(id) => id.clone(),
             _ => self.named.iter().find(|(known, _)| known == pin)?.1.clone(),
         };
-        Some(Resolved {
-            commit,
-            pin: Some(pin.clone()),
-            path: None,
-        })
+        let (pin, path) = (Some(pin.clone()), None);
+        Some(Resolved { commit, pin, path })
     }
 
     /// Resolves a full name, a commit id or a short name. It never guesses: a short name that is

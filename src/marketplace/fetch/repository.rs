@@ -5,18 +5,22 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
+use std::io;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{
-    Call, Class, Content, Failure, Git, GitObject, NAME, Node, PARTIAL,
-};
-use crate::marketplace::fetch::{
-    Refs, Remote, Slot, Tree, Visit, Wanted, check_total, patience, read_small,
-};
-use crate::marketplace::reference::CommitId;
-use crate::sys::{FileLock, limits};
+use crate::marketplace::fetch::PARTIAL;
+use crate::marketplace::fetch::{Class, Content, Failure, check_total, patience, read_small};
+use crate::marketplace::fetch::{Git, GitObject, NAME, Node, Remote, Tree, Visit, Wanted};
+use crate::marketplace::reference::{CommitId, RepoUrl};
+use crate::skill::SkillName;
+use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
 
 /// The maximum length of a link's target, as in the kernel.
 const LINK: u64 = 4096;
@@ -29,8 +33,6 @@ pub struct Repository<'a> {
     slot: Slot,
     settings: Vec<String>,
     offline: bool,
-    /// The sizes of objects known to be present.
-    known: RefCell<HashMap<String, u64>>,
     /// The files of many skills, of which each reads its own.
     brought: RefCell<Option<Batch>>,
     /// The texts of commits and tags, by their ids.
@@ -40,15 +42,8 @@ pub struct Repository<'a> {
 /// Git's answer with many objects.
 struct Batch {
     answer: File,
-    /// Where each object begins in it, by its id.
-    at: HashMap<String, u64>,
-}
-
-/// Queries a repository's refs in the form read by [`Refs::parse`].
-pub fn list_refs(git: &Git, remote: &Remote) -> Result<String, Failure> {
-    let args = [&["ls-remote", "--quiet", NAME], &Refs::PATTERNS[..]].concat();
-    let output = git.read(&Call::new(&remote.settings, &args), limits::GIT_LISTING)?;
-    Ok(String::from_utf8_lossy(&output).into_owned())
+    /// Where each object begins in it and its size, by its id.
+    at: HashMap<String, (u64, u64)>,
 }
 
 impl<'a> Repository<'a> {
@@ -69,7 +64,6 @@ impl<'a> Repository<'a> {
             slot,
             settings: remote.settings.clone(),
             offline,
-            known: RefCell::default(),
             brought: RefCell::default(),
             texts: RefCell::default(),
         };
@@ -81,12 +75,11 @@ impl<'a> Repository<'a> {
     fn fetch_commit(&self, commit: &CommitId) -> Result<(), Failure> {
         self.slot.prepare(&self.git, commit)?;
         let tree = format!("{commit}^{{tree}}");
-        if self.run(&["cat-file", "-e", &tree], "", LINK).is_ok() {
+        if self.git().text(&["cat-file", "-e", &tree]).is_ok() {
             return Ok(());
         }
         if self.offline {
-            let text = format!("commit {commit} is not on this machine");
-            return Err(Failure::new(Class::Offline, text));
+            return Err(Failure::not_kept(format!("commit {commit}")));
         }
         let what = [NAME, commit.as_str()];
         let fetch = |settings: &[&str], how: &[&str]| {
@@ -109,17 +102,22 @@ impl<'a> Repository<'a> {
         what: &[&str],
         input: &str,
     ) -> Result<(), Failure> {
-        let loudness = match self.git.0.progress {
+        let loudness = match self.git.tool.progress {
             Some(_) => "--progress",
             None => "--quiet",
         };
-        let args = [settings, &FETCH, &[loudness], what].concat();
-        let ran = self.run(&args, input, LINK);
-        ran.map(drop).inspect_err(|_| self.slot.tidy())
+        let ran = self
+            .git()
+            .read(&[settings, &FETCH, &[loudness], what].concat(), input);
+        ran.map(drop).inspect_err(|_| drop(self.slot.tidy()))
     }
 
     fn turn(&self) -> Result<FileLock> {
-        self.slot.turn(patience(self.git.0.deadline))
+        self.slot.turn(patience(self.git.tool.deadline))
+    }
+
+    fn git(&self) -> Git<'_> {
+        self.git.with(&self.settings).at(&self.slot.dir)
     }
 
     /// The files of `commit`.
@@ -128,7 +126,7 @@ impl<'a> Repository<'a> {
     /// When git fails.
     pub fn tree(&self, commit: &CommitId) -> Result<Tree> {
         let args = ["ls-tree", "-r", "-t", "-z", "--full-tree", commit.as_str()];
-        let output = self.read(&args, "")?;
+        let output = self.git().read(&args, "")?;
         let (mut tree, mut links) = (Tree::default(), Vec::new());
         for entry in output.split(|byte| *byte == 0).filter(|e| !e.is_empty()) {
             match parse_entry(entry) {
@@ -144,89 +142,71 @@ impl<'a> Repository<'a> {
             tree.insert(link.path, Node::Link { to });
         }
         let root = format!("{commit}^{{tree}}");
-        let root = self.read(&["rev-parse", "--verify", "--quiet", &root], "")?;
-        String::from_utf8_lossy(&root)
-            .trim()
-            .clone_into(&mut tree.root);
+        let root = self
+            .git()
+            .text(&["rev-parse", "--verify", "--quiet", &root])?;
+        root.trim().clone_into(&mut tree.root);
         Ok(tree)
-    }
-
-    fn run(&self, args: &[&str], input: &str, max: u64) -> Result<File, Failure> {
-        self.git.run(&self.call(args, input), max)
-    }
-
-    fn read(&self, args: &[&str], input: &str) -> Result<Vec<u8>, Failure> {
-        self.git.read(&self.call(args, input), limits::GIT_LISTING)
-    }
-
-    fn call<'c>(&'c self, args: &'c [&'c str], input: &'c str) -> Call<'c> {
-        Call {
-            repo: Some(&self.slot.dir),
-            input,
-            ..Call::new(&self.settings, args)
-        }
     }
 
     /// The size of each object, `None` for missing ones.
     fn sizes(&self, ids: &str) -> Result<Vec<Option<u64>>, Failure> {
-        let output = self.read(&["cat-file", "--batch-check=%(objectsize)"], ids)?;
+        let output = self
+            .git()
+            .read(&["cat-file", "--batch-check=%(objectsize)"], ids)?;
         let output = String::from_utf8_lossy(&output);
         Ok(output.lines().map(|line| line.parse().ok()).collect())
     }
 
     /// The sizes of the objects, after the missing ones were fetched in one request.
     fn fetch_missing(&self, files: &[Wanted]) -> Result<Vec<u64>, Failure> {
-        let known = |file: &Wanted| self.known.borrow().get(&file.id).copied();
-        if let Some(sizes) = files.iter().map(known).collect() {
-            return Ok(sizes);
-        }
         let ids = lines(files);
         let mut sizes = self.sizes(&ids)?;
         if sizes.contains(&None) {
             let _turn = self.turn()?;
-            // Another command may have fetched them meanwhile.
-            sizes = self.sizes(&ids)?;
+            if self.offline {
+                let text = "its files are not on this machine";
+                return Err(Failure::new(Class::Offline, text));
+            }
             let missing = files.iter().zip(&sizes).filter(|(_, size)| size.is_none());
             let missing = lines(missing.map(|(file, _)| file));
-            if !missing.is_empty() {
-                if self.offline {
-                    let text = "its files are not on this machine";
-                    return Err(Failure::new(Class::Offline, text));
-                }
-                let settings = [&PARTIAL[..], &["-c", "fetch.negotiationAlgorithm=noop"]].concat();
-                let objects = ["--filter=blob:none", "--stdin", NAME];
-                self.fetch_into_slot(&settings, &objects, &missing)?;
-                sizes = self.sizes(&ids)?;
-            }
+            let settings = [&PARTIAL[..], &["-c", "fetch.negotiationAlgorithm=noop"]].concat();
+            let objects = ["--filter=blob:none", "--stdin", NAME];
+            self.fetch_into_slot(&settings, &objects, &missing)?;
+            sizes = self.sizes(&ids)?;
         }
         let whole: Option<Vec<u64>> = sizes.into_iter().collect();
-        let Some(whole) = whole.filter(|sizes| sizes.len() == files.len()) else {
-            let text = "the repository did not send all of its files";
-            return Err(Failure::new(Class::Other, text).hint("try again"));
-        };
-        let known = files.iter().zip(&whole);
-        let known = known.map(|(file, size)| (file.id.clone(), *size));
-        self.known.borrow_mut().extend(known);
-        Ok(whole)
+        whole
+            .filter(|sizes| sizes.len() == files.len())
+            .ok_or_else(|| {
+                let text = "the repository did not send all of its files";
+                Failure::new(Class::Other, text).hint("try again")
+            })
     }
 
-    /// Git's answer with files of these sizes.
-    fn batch(&self, files: &[Wanted], sizes: &[u64]) -> Result<Batch, Failure> {
+    /// Git's answer with files of at most `max` bytes, after the missing ones were fetched.
+    fn batch(&self, files: &[Wanted], max: u64) -> Result<Batch, Failure> {
+        let sizes = self.fetch_missing(files)?;
+        check_total(sizes.iter().sum(), max)?;
         let (mut at, mut next) = (HashMap::new(), 0);
         for (file, size) in files.iter().zip(sizes) {
-            at.insert(file.id.clone(), next);
-            next += header(&file.id, *size).len() as u64 + size + 1;
+            at.insert(file.id.clone(), (next, size));
+            next += header(&file.id, size).len() as u64 + size + 1;
         }
-        let answer = self.run(&["cat-file", "--batch"], &lines(files), next)?;
+        let answer = self
+            .git()
+            .run(&["cat-file", "--batch"], &lines(files), next)?;
         Ok(Batch { answer, at })
     }
 }
 
 impl Content for Repository<'_> {
     fn bring(&self, files: &[Wanted]) -> Result<()> {
-        let sizes = self.fetch_missing(files)?;
-        if sizes.iter().sum::<u64>() <= limits::BROUGHT {
-            *self.brought.borrow_mut() = Some(self.batch(files, &sizes)?);
+        match self.batch(files, limits::BROUGHT) {
+            Ok(batch) => *self.brought.borrow_mut() = Some(batch),
+            // Each skill's are read by themselves.
+            Err(failure) if failure.class == Class::TooLarge => {}
+            Err(failure) => return Err(failure.into()),
         }
         Ok(())
     }
@@ -234,19 +214,17 @@ impl Content for Repository<'_> {
     fn git_object(&self, kind: &str, id: &str) -> Result<Option<GitObject>> {
         let mut texts = self.texts.borrow_mut();
         if !texts.contains_key(id) {
-            let read = || self.read(&["cat-file", kind, id], "");
-            let mut bytes = read();
-            if bytes.is_err() && !self.offline {
+            let read = || self.git().text(&["cat-file", kind, id]);
+            let mut text = read();
+            if text.is_err() && !self.offline {
                 // An annotated tag does not come with its commit.
                 let _turn = self.turn()?;
                 let what = ["--depth=1", "--filter=blob:none", NAME, id];
                 self.fetch_into_slot(&PARTIAL, &what, "")?;
-                bytes = read();
+                text = read();
             }
-            let missing =
-                |_| Failure::new(Class::Offline, "what was signed is not on this machine");
-            let text = String::from_utf8_lossy(&bytes.map_err(missing)?).into();
-            texts.insert(id.to_owned(), text);
+            let missing = |_| Failure::not_kept("what was signed");
+            texts.insert(id.to_owned(), text.map_err(missing)?.into());
         }
         Ok(texts.get(id).map(|text| GitObject {
             repo: self.slot.dir.clone(),
@@ -259,34 +237,32 @@ impl Content for Repository<'_> {
         if files.is_empty() {
             return Ok(());
         }
-        let sizes = self.fetch_missing(files)?;
-        check_total(sizes.iter().sum(), max)?;
         let brought = self.brought.borrow();
         let has_all = |batch: &&Batch| files.iter().all(|file| batch.at.contains_key(&file.id));
         let own;
         let batch = if let Some(brought) = brought.as_ref().filter(has_all) {
             brought
         } else {
-            own = self.batch(files, &sizes)?;
+            own = self.batch(files, max)?;
             &own
         };
         let mut answer = BufReader::new(&batch.answer);
-        for (index, (file, size)) in files.iter().zip(sizes).enumerate() {
+        let mut total = 0;
+        for (index, file) in files.iter().enumerate() {
+            let (at, size) = batch.at[&file.id];
+            total += size;
+            check_total(total, max)?;
             let mut line = String::new();
-            let moved = answer.seek(SeekFrom::Start(batch.at[&file.id]));
+            let moved = answer.seek(SeekFrom::Start(at));
             let read = moved.and_then(|_| answer.read_line(&mut line));
-            read.map_err(|_| unexpected("git's answer broke off"))?;
-            if line != header(&file.id, size) {
-                return Err(unexpected("git answered something that is not the file"));
+            if read.is_err() || line != header(&file.id, size) {
+                let text = "git answered something that is not the file";
+                return Err(Error::new(text).hint("try again"));
             }
             visit(index, size, &mut answer.by_ref().take(size))?;
         }
         Ok(())
     }
-}
-
-fn unexpected(text: &str) -> Error {
-    Error::new(text).hint("try again")
 }
 
 /// The line that precedes an object.
@@ -316,11 +292,138 @@ fn parse_entry(entry: &[u8]) -> Option<(String, Node)> {
     Some((path.to_owned(), node))
 }
 
+/// What is kept of one repository; fetching a larger one again costs less than keeping it.
+const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
+
+const CACHE: EntryName = EntryName::from_static("cache");
+const REPOSITORIES: EntryName = EntryName::from_static("repositories");
+const OBJECTS: EntryName = EntryName::from_static("objects");
+const PACK: EntryName = EntryName::from_static("pack");
+const GIT: EntryName = EntryName::from_static(".git");
+const REFS: EntryName = EntryName::from_static(".refs");
+const LOCK: EntryName = EntryName::from_static(".lock");
+/// Where a repository is created.
+pub const NEW: EntryName = EntryName::from_static("new.git");
+
+/// The directory `name` in the cache of the plugin directory `home`, created if missing.
+///
+/// # Errors
+/// When it cannot be created, or is a link.
+pub fn cache(home: &Path, name: &EntryName) -> Result<Dir> {
+    let home = Base::own(home.to_owned()).make()?;
+    let made = home.make_dir(&CACHE).and_then(|cache| cache.make_dir(name));
+    made.map_err(|error| home.error("make directory", &CACHE, &error))
+}
+
+/// The name of a cached file or directory, a single path component: what people call it, or
+/// `otherwise`, and the digest of what identifies it.
+pub fn file_name(written: &str, otherwise: EntryName, identity: &str, end: &str) -> EntryName {
+    let name = SkillName::from_written(written);
+    let name = name.and_then(|name| EntryName::parse(name.as_str()));
+    let digest = format!("{:x}", Sha256::digest(identity));
+    let end = EntryName::parse(format!("-{}{end}", &digest[..12]));
+    name.unwrap_or(otherwise)
+        .with_end(&end.unwrap_or(EntryName::from_static("-")))
+}
+
+/// One repository's place in the cache: a bare repository and the last list of its refs. One command
+/// at a time may fetch into it; reading needs no lock.
+pub struct Slot {
+    /// The bare repository.
+    pub dir: PathBuf,
+    repositories: Dir,
+    stem: EntryName,
+}
+
+impl Slot {
+    /// The place in the cache of the plugin directory `home` for what git fetches for `url` from
+    /// `address`.
+    ///
+    /// # Errors
+    /// When the cache cannot be made.
+    pub fn new(home: &Path, url: &RepoUrl, address: &str) -> Result<Self> {
+        let otherwise = EntryName::from_static("repository");
+        let stem = file_name(url.repo_name(), otherwise, address, "");
+        let repositories = cache(home, &REPOSITORIES)?;
+        Ok(Self {
+            dir: repositories.path_of(&stem.with_end(&GIT)),
+            repositories,
+            stem,
+        })
+    }
+
+    /// Waits for the lock that allows fetching.
+    ///
+    /// # Errors
+    /// When another command fetches for longer than `wait`, or the cache cannot be written.
+    pub fn turn(&self, wait: Duration) -> Result<FileLock> {
+        self.repositories.lock(&self.stem.with_end(&LOCK), wait)
+    }
+
+    /// Creates the repository, or cleans up after a killed git. The caller holds the lock.
+    pub fn prepare(&self, git: &Git, commit: &CommitId) -> Result<(), Failure> {
+        if self.tidy().map_err(|e| git.tool.local(&e))? {
+            return Ok(());
+        }
+        // It is created elsewhere and renamed into place, so that it is never incomplete.
+        let scratch = git.tool.scratch;
+        git.init(&scratch.path_of(&NEW), commit)?;
+        let moved = scratch.open_dir(&NEW).and_then(|new| {
+            new.mark()?;
+            scratch.rename(&NEW, &self.repositories, &self.stem.with_end(&GIT))
+        });
+        moved.map_err(|e| git.tool.local(&e))
+    }
+
+    /// Removes what a killed or failed git has left behind; returns whether the repository exists and
+    /// can be used. It is deleted if fetching it again costs less than keeping it. The caller holds
+    /// the lock.
+    pub fn tidy(&self) -> io::Result<bool> {
+        let name = self.stem.with_end(&GIT);
+        let Some(repository) = self.repositories.find_dir(&name)? else {
+            return Ok(false);
+        };
+        let packs = repository.open_dir(&OBJECTS)?.find_dir(&PACK)?;
+        let mut size = 0;
+        for dir in [Some(repository), packs].into_iter().flatten() {
+            for (name, _) in dir.entries()? {
+                let text = name.as_os_str().as_bytes();
+                if text.ends_with(b".lock") || text.starts_with(b"tmp_") {
+                    let _ = dir.remove_file(&name);
+                } else if let Ok((_, metadata)) = dir.open_file(&name) {
+                    size += metadata.len();
+                }
+            }
+        }
+        if size > REPOSITORY_CACHE {
+            self.repositories.remove_ours(&name)?;
+        }
+        Ok(size <= REPOSITORY_CACHE)
+    }
+
+    /// The last known list of refs.
+    pub fn refs(&self) -> Option<String> {
+        let bytes = self
+            .repositories
+            .read(&self.stem.with_end(&REFS), limits::GIT_LISTING);
+        String::from_utf8(bytes.ok()?).ok()
+    }
+
+    /// Saves the list of refs. On failure they are only queried again next time.
+    pub fn cache_refs(&self, refs: &str, scratch: &Dir) {
+        let (name, bytes) = (self.stem.with_end(&REFS), refs.as_bytes());
+        let _ = self
+            .repositories
+            .replace_through(scratch, &name, bytes, 0o644, Durable::Yes);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::marketplace::fetch::Permit;
-    use crate::marketplace::reference::{At, RepoUrl};
+    use crate::marketplace::fetch::Refs;
+    use crate::marketplace::reference::At;
     use crate::marketplace::testing::World;
     use std::fs;
 
@@ -332,10 +435,11 @@ mod tests {
             let url =
                 RepoUrl::parse(&format!("file://{}", world.path("repos/o/r").display())).unwrap();
             let remote = Remote::find(&git, &Permit::any(), &url, &url).unwrap();
-            let refs = Refs::parse(&list_refs(&git, &remote).unwrap());
+            let refs = Refs::list(git, &remote.settings).unwrap();
+            let refs = Refs::parse(&refs);
             let commit = refs.resolve(&At::Default).unwrap().commit;
-            let slot = Slot::new(&world.path("home"), &url, &remote.address);
-            let fetch = |offline| Repository::fetch(git, slot.clone(), &remote, &commit, offline);
+            let slot = || Slot::new(&world.path("home"), &url, &remote.address).unwrap();
+            let fetch = |offline| Repository::fetch(git, slot(), &remote, &commit, offline);
             assert!(fetch(true).is_err());
             let repository = fetch(false).unwrap();
             let tree = repository.tree(&commit).unwrap();
@@ -362,13 +466,34 @@ mod tests {
                     .each(&[wanted("b")], 100, &mut |_, _, _| Ok(()))
                     .is_err()
             );
-            let litter = slot.dir.join("objects/pack/tmp_pack_x");
+            let litter = slot().dir.join("objects/pack/tmp_pack_x");
             fs::write(&litter, "").unwrap();
             fs::rename(world.path("repos/o/r"), world.path("gone")).unwrap();
             assert!(repository.bring(&[wanted("b")]).is_err() && !litter.exists());
             fs::rename(world.path("gone"), world.path("repos/o/r")).unwrap();
             let too_large = repository.each(&[wanted("a"), wanted("b")], 10, &mut |_, _, _| Ok(()));
             assert!(too_large.unwrap_err().to_string().contains("larger than"));
+        });
+    }
+
+    #[test]
+    fn locks_and_half_packs_of_a_killed_git_are_removed() {
+        let world = World::new();
+        let url = RepoUrl::github("o", "r").unwrap();
+        let slot = Slot::new(&world.path("home"), &url, url.as_str()).unwrap();
+        world.with_git(|git| {
+            let _turn = slot.turn(Duration::ZERO).unwrap();
+            let commit = CommitId::parse(&"a".repeat(40)).unwrap();
+            slot.prepare(&git, &commit).unwrap();
+            let pack = slot.dir.join("objects/pack");
+            let litter = [slot.dir.join("shallow.lock"), pack.join("tmp_pack_x")];
+            for path in &litter {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "").unwrap();
+            }
+            slot.prepare(&git, &commit).unwrap();
+            assert!(litter.iter().all(|path| !path.exists()));
+            assert!(slot.dir.join("HEAD").exists());
         });
     }
 }

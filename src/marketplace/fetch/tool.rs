@@ -2,6 +2,7 @@
 //! exceed its deadline nor fill the disk with its output. It knows nothing about what the program
 //! does.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
@@ -10,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use wait_timeout::ChildExt;
 
-use crate::error::Error;
-use crate::marketplace::fetch::{Class, Failure};
+use crate::error::{Error, reason};
+use crate::skill::brief;
+use crate::sys::text::has_any;
 use crate::sys::{Dir, Env, limits, process, running, variables};
 
 /// How often the output of a running program is measured. Its end is noticed at once.
@@ -188,6 +190,300 @@ fn last_line(errors: &File) -> Option<String> {
     Some(line.trim().to_owned())
 }
 
+/// Why a program failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The repository does not exist, or the host claims so because it is private.
+    NoRepository,
+    /// Credentials are missing or were rejected. Public hosts also answer this way if a repository
+    /// does not exist.
+    NeedsAuthentication,
+    /// The host cannot be reached.
+    Unreachable,
+    /// The host does not prove who it is by a certificate or key that is trusted here.
+    Untrusted,
+    /// The host gives nothing now: it was asked too often, or has an error of its own.
+    Busy,
+    /// It belongs to another user of this machine.
+    NotOwned,
+    /// The repository has no such branch, tag or commit.
+    NoSuchRef,
+    /// The source has no such skill.
+    NoSuchSkill,
+    /// The name means more than one thing in the repository.
+    Ambiguous,
+    /// The server redirects git, which is not followed.
+    Redirected,
+    /// The deadline passed.
+    TimedOut,
+    /// A size limit was exceeded.
+    TooLarge,
+    /// The disk is full.
+    DiskFull,
+    /// This user may not write there.
+    NotWritable,
+    /// The program is not installed.
+    Missing,
+    /// The network is needed, but not allowed.
+    Offline,
+    /// Anything else. The message contains what the program printed.
+    Other,
+}
+
+/// A failed command, or an error of our own on the way to it.
+#[derive(Debug)]
+pub struct Failure {
+    /// What it means.
+    pub class: Class,
+    /// What was attempted, why it failed, and the next step.
+    error: Error,
+}
+
+impl Failure {
+    /// A failure whose message names the thing and the reason.
+    pub fn new(class: Class, message: impl Into<String>) -> Self {
+        let error = Error::new(message);
+        let error = match class.next_step() {
+            Some(step) => error.hint(step),
+            None => error,
+        };
+        Self { class, error }
+    }
+
+    /// Something that is asked for without the network.
+    pub fn not_kept(what: impl fmt::Display) -> Self {
+        Self::new(
+            Class::Offline,
+            format!("{what} is not kept on this machine"),
+        )
+    }
+
+    /// The same with this next step.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.error = self.error.hint(hint);
+        self
+    }
+
+    /// A program that could not be started.
+    pub fn not_started(program: &str, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::NotFound {
+            return Self::new(Class::Missing, format!("{program} was not found"));
+        }
+        let text = format!("could not start {program}: {}", reason(error));
+        Self::new(Class::Other, text).hint(format!("see that `{program}` runs by itself"))
+    }
+
+    /// What git says on standard error, and what it means if its words tell that.
+    pub fn from_stderr(stderr: &str) -> Self {
+        let lines = stderr.split(['\n', '\r']).map(str::trim);
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        let (class, evidence) = classify(&lines);
+        let mut told: Vec<&str> = lines.iter().copied().filter(|line| tells(line)).collect();
+        if let Some(evidence) = evidence.filter(|line| !told.contains(line)) {
+            told.insert(0, evidence);
+        }
+        // This adds nothing to the reason, which precedes it.
+        if told.len() > 1 {
+            told.retain(|line| *line != "fatal: Could not read from remote repository.");
+        }
+        told.dedup();
+        if told.len() > 2 * TOLD {
+            told.drain(TOLD..told.len() - TOLD);
+        }
+        if told.is_empty() {
+            told.push(lines.last().unwrap_or(&"git failed and did not say why"));
+        }
+        let bare = |line: &&str| {
+            let line = brief(line.trim_start_matches("fatal: "), 300);
+            line.trim_end_matches('.').to_owned()
+        };
+        let told: Vec<String> = told.iter().map(bare).collect();
+        let failure = Self::new(class, told.join("; "));
+        // Git prints the whole command that makes an exception.
+        let exception = lines.iter().find(|line| line.starts_with(EXCEPTION));
+        match (class, exception) {
+            (Class::NotOwned, Some(exception)) => failure.hint(format!(
+                "git reads it once you have run `{}`; do that if you trust its owner",
+                brief(exception, 300)
+            )),
+            (Class::Other, _) => failure.hint(
+                "that is all that git said; `agent-skills doctor` tells whether git is too old, \
+                 and `git clone` may say more",
+            ),
+            _ => failure,
+        }
+    }
+
+    /// Classifies curl's exit status and standard error.
+    pub fn from_curl(status: Option<i32>, stderr: &str) -> Self {
+        let class = match status {
+            Some(5..=7 | 18 | 35 | 52 | 55 | 56 | 92) => Class::Unreachable,
+            Some(28) => Class::TimedOut,
+            Some(51 | 58 | 60 | 77 | 83 | 90 | 91) => Class::Untrusted,
+            Some(63) => Class::TooLarge,
+            _ => Class::Other,
+        };
+        let line = stderr.lines().find(|line| line.starts_with("curl:"));
+        let line = line.unwrap_or("curl failed and did not say why");
+        let failure = Self::new(class, brief(line, 300));
+        match class {
+            Class::Other => failure.hint("that is all that curl said; `curl -v` may say more"),
+            _ => failure,
+        }
+    }
+
+    /// A failure of our own with its class.
+    pub fn of(class: Class, error: Error) -> Self {
+        Self { class, error }
+    }
+
+    /// Prepends what was attempted to the message.
+    #[must_use]
+    pub fn context(mut self, context: impl fmt::Display) -> Self {
+        self.error = self.error.context(context);
+        self
+    }
+
+    /// Whether this user cannot see the repository. Hosts hide private ones, so a request for
+    /// credentials counts too.
+    pub fn is_absence(&self) -> bool {
+        matches!(self.class, Class::NoRepository | Class::NeedsAuthentication)
+    }
+}
+
+impl Class {
+    /// What helps against it, if that is certain.
+    fn next_step(self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoRepository => "check the spelling of the address",
+            Self::NeedsAuthentication => {
+                "check the spelling; for a private repository, see that `git ls-remote ADDRESS` \
+                 works without asking (a credential helper, or an ssh agent)"
+            }
+            Self::Unreachable => "check the network, the host's name and the proxy settings",
+            Self::Untrusted => {
+                "check the address and this machine's clock; if both are right, have the program \
+                 trust it: git by `http.sslCAInfo`, curl by `cacert` in `~/.curlrc`, ssh by \
+                 `ssh -T HOST`, which asks about a new key"
+            }
+            Self::Busy => "try again later; who is logged in may often ask more",
+            Self::NotOwned => {
+                "have git read it by `git config --global --add safe.directory DIR`, if you trust \
+                 its owner"
+            }
+            Self::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
+            Self::Redirected => {
+                "a policy lists the sources: give the address that it leads to (see it with curl -I)"
+            }
+            Self::Ambiguous => "give the full name of the one that is meant",
+            Self::TimedOut => {
+                "try again, or run `agent-skills` in a terminal, where it may take longer"
+            }
+            Self::TooLarge => "name the one skill that is wanted, or ask its author to trim it",
+            Self::DiskFull => "free some space and try again",
+            Self::NotWritable => {
+                "see that you may write in the plugin directory, which `agent-skills doctor` names"
+            }
+            Self::Missing => "install it and see that it is on the PATH",
+            Self::Offline => "run it once without `--offline`",
+            Self::NoSuchSkill | Self::Other => return None,
+        })
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        failure.error
+    }
+}
+
+/// An error of our own keeps its words and is of no particular class.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let class = Class::Other;
+        Self { class, error }
+    }
+}
+
+/// How many of git's first and last lines a message has: the first know most, the last what came of it.
+const TOLD: usize = 2;
+
+/// How git's advice about a repository of another user begins.
+const EXCEPTION: &str = "git config --global --add safe.directory ";
+
+/// What git and ssh print, in lowercase, and what it means. The first match counts.
+const MEANINGS: [(Class, &str); 12] = [
+    (Class::NotOwned, "dubious ownership"),
+    (
+        Class::DiskFull,
+        "no space left on device|disk quota exceeded",
+    ),
+    (
+        Class::NotWritable,
+        "read-only file system|insufficient permission|for writing: permission denied|\
+         fetch_head': permission denied",
+    ),
+    // The kernel ends a program with signal 25 (SIGXFSZ) at its limit of `process::limit_files`.
+    (Class::TooLarge, "file too large|died of signal 25"),
+    (Class::Busy, "returned error: 429|returned error: 50"),
+    (Class::Untrusted, "certificate|host key verification failed"),
+    (
+        Class::Unreachable,
+        "could not resolve|connection refused|connection timed out|\
+         failed to connect|couldn't connect|network is unreachable|no route to host|\
+         temporary failure in name resolution|name or service not known|\
+         operation timed out|too slow|connection reset|early eof|hung up unexpectedly|\
+         unexpected disconnect|rpc failed|unable to look up|connect tunnel|from proxy",
+    ),
+    (
+        Class::NoSuchRef,
+        "couldn't find remote ref|not our ref|no such ref|unadvertised object|\
+         did not receive expected object",
+    ),
+    (
+        Class::Redirected,
+        "returned error: 301|returned error: 302|returned error: 303|returned error: 307|returned error: 308",
+    ),
+    (
+        Class::NeedsAuthentication,
+        "authentication failed|could not read username|could not read password|\
+         terminal prompts disabled|permission denied (publickey|saml sso|\
+         invalid username or password|returned error: 401|returned error: 403|access denied",
+    ),
+    (
+        Class::NoRepository,
+        "repository not found|does not appear to be a git repository|' not found|\
+         returned error: 404|\
+         could not be found or you don't have permission|does not exist|\
+         not found: did you run git update-server-info",
+    ),
+    // Such as ssh.
+    (
+        Class::Missing,
+        "error: cannot run |: not found|command not found",
+    ),
+];
+
+/// What the lines mean, and the one that says so. A warning or advice is no reason.
+fn classify<'l>(lines: &[&'l str]) -> (Class, Option<&'l str>) {
+    let reasons = |line: &&&str| !line.starts_with("warning:") && !line.starts_with("hint:");
+    let found = MEANINGS.iter().find_map(|(class, words)| {
+        let mut reasons = lines.iter().filter(reasons);
+        let line = reasons.find(|line| has_any(&line.to_ascii_lowercase(), words))?;
+        Some((*class, Some(*line)))
+    });
+    found.unwrap_or((Class::Other, None))
+}
+
+/// Whether a line may give a reason, and is no progress.
+fn tells(line: &str) -> bool {
+    let starts = ["fatal:", "error:", "ERROR:", "ssh:"];
+    let said = line.strip_prefix("remote: ");
+    let is_progress = |said: &str| said.contains("objects:") || said.starts_with("Total ");
+    starts.iter().any(|start| line.starts_with(start)) || said.is_some_and(|it| !is_progress(it))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,5 +520,152 @@ mod tests {
             last_line(&File::open(path).unwrap()).unwrap(),
             "Receiving: 20% (2/10)"
         );
+    }
+
+    #[test]
+    fn what_git_says_has_the_class_a_person_would_give_it() {
+        for (stderr, class) in [
+            (
+                "fatal: '/tmp/x' does not appear to be a git repository\nfatal: Could not read from \
+                 remote repository.",
+                Class::NoRepository,
+            ),
+            (
+                "remote: Repository not found.\nfatal: repository 'https://github.com/o/r/' not found",
+                Class::NoRepository,
+            ),
+            (
+                "fatal: could not read Username for 'https://github.com': terminal prompts disabled",
+                Class::NeedsAuthentication,
+            ),
+            (
+                "git@github.com: Permission denied (publickey).",
+                Class::NeedsAuthentication,
+            ),
+            (
+                "fatal: unable to access 'https://h/': Could not resolve host: h",
+                Class::Unreachable,
+            ),
+            (
+                "ssh: connect to host h port 22: Connection refused\nfatal: Could not read from remote \
+                 repository.",
+                Class::Unreachable,
+            ),
+            (
+                "fatal: couldn't find remote ref refs/heads/x",
+                Class::NoSuchRef,
+            ),
+            (
+                "fatal: remote error: upload-pack: not our ref 1234",
+                Class::NoSuchRef,
+            ),
+            (
+                "error: file write error: No space left on device",
+                Class::DiskFull,
+            ),
+            (
+                "error: RPC failed; curl 18 transfer closed\nfatal: early EOF",
+                Class::Unreachable,
+            ),
+            ("fatal: index-pack failed", Class::Other),
+            (
+                "fatal: cannot open '/x/FETCH_HEAD': Permission denied",
+                Class::NotWritable,
+            ),
+            (
+                "error: cannot run ssh: No such file or directory\nfatal: unable to fork",
+                Class::Missing,
+            ),
+            (
+                "fatal: unable to access 'https://h/': The requested URL returned error: 302",
+                Class::Redirected,
+            ),
+            (
+                "error: index-pack died of signal 25\nfatal: could not finish pack-objects to repack",
+                Class::TooLarge,
+            ),
+        ] {
+            assert_eq!(Failure::from_stderr(stderr).class, class, "{stderr}");
+        }
+    }
+
+    #[test]
+    fn what_git_says_is_told_whatever_it_is() {
+        for (stderr, told) in [
+            (
+                "remote: Enumerating objects: 3, done.\rremote: Total 3 (delta 0)\nerror: object a1: \
+                 badTimezone: bad time zone\nfatal: fsck error in packed object\nfatal: fetch-pack: \
+                 invalid index-pack output",
+                "error: object a1: badTimezone: bad time zone; fsck error in packed object; \
+                 fetch-pack: invalid index-pack output",
+            ),
+            (
+                "warning: lazy fetching disabled\nfatal: could not fetch a1 from promisor remote",
+                "could not fetch a1 from promisor remote",
+            ),
+            (
+                "warning: No space left on device\nerror: unknown option `stdin'\nusage: git fetch",
+                "error: unknown option `stdin'",
+            ),
+            ("died", "died"),
+            ("", "git failed and did not say why"),
+        ] {
+            let failure = Failure::from_stderr(stderr);
+            assert_eq!(failure.class, Class::Other, "{stderr}");
+            assert_eq!(failure.error.to_string(), told);
+            let hint = failure.error.next_step().unwrap();
+            assert!(hint.starts_with("that is all that git said"), "{hint}");
+        }
+        // The words that tell the class are told, and so is what the other side says.
+        let failure = Failure::from_stderr(
+            "remote: fatal: pack is broken\nfatal: the remote end hung up unexpectedly\n\
+             fatal: early EOF\nfatal: index-pack failed",
+        );
+        let told = failure.error.to_string();
+        assert_eq!(failure.class, Class::Unreachable);
+        let all = [
+            "pack is broken",
+            "hung up",
+            "early EOF",
+            "index-pack failed",
+        ];
+        assert!(all.iter().all(|words| told.contains(words)), "{told}");
+        let failure = Failure::from_stderr(
+            "git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.",
+        );
+        let told = failure.error.to_string();
+        assert_eq!(failure.class, Class::NeedsAuthentication);
+        assert!(told.contains("(publickey)"), "{told}");
+    }
+
+    #[test]
+    fn no_failure_of_curl_is_taken_for_a_full_disk() {
+        for status in 1..100 {
+            let failure = Failure::from_curl(Some(status), "curl: (23) Failed writing body");
+            assert_ne!(failure.class, Class::DiskFull, "{status}");
+        }
+        let error = Failure::from_curl(Some(23), "").error;
+        assert!(error.next_step().is_some_and(|step| step.contains("curl")));
+    }
+
+    #[test]
+    fn a_repository_of_another_user_has_gits_own_advice() {
+        let stderr = "fatal: detected dubious ownership in repository at '/srv/x y/.git'\nTo add an \
+                      exception for this directory, call:\n\n\tgit config --global --add \
+                      safe.directory '/srv/x y/.git'\nfatal: Could not read from remote repository.";
+        let error = Error::from(Failure::from_stderr(stderr));
+        assert_eq!(
+            error.to_string(),
+            "detected dubious ownership in repository at '/srv/x y/.git'"
+        );
+        let hint = error.next_step().unwrap();
+        let command = "`git config --global --add safe.directory '/srv/x y/.git'`";
+        assert!(hint.contains(command), "{hint}");
+    }
+
+    #[test]
+    fn escape_sequences_of_a_server_do_not_reach_the_message() {
+        let failure = Failure::from_stderr("remote: \u{1b}[31mno");
+        assert!(!failure.error.to_string().contains('\u{1b}'));
     }
 }

@@ -2,8 +2,15 @@
 //! without the file system. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io::Read;
 use std::ops::Bound;
+use std::path::PathBuf;
+use std::rc::Rc;
 
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::{Class, Failure};
 use crate::sys::limits;
 
 /// The kind of a path.
@@ -168,6 +175,220 @@ pub fn is_within(path: &str, dir: &str) -> bool {
     dir.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// A file of a tree to read.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Its path in the tree.
+    pub path: String,
+    /// Its [`Node::File`] id.
+    pub id: String,
+}
+
+/// Receives a file's index, its size and its bytes.
+pub type Visit<'v> = dyn FnMut(usize, u64, &mut dyn Read) -> Result<()> + 'v;
+
+/// Provides the bytes of a tree's files.
+pub trait Content {
+    /// Visits the files in the given order. Bytes that the visitor does not read are skipped.
+    ///
+    /// # Errors
+    /// When the files together exceed `max` bytes, cannot be read, or the visitor fails.
+    fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()>;
+
+    /// Fetches files that later visits will read, so that each is requested only once.
+    ///
+    /// # Errors
+    /// When they cannot be fetched.
+    fn bring(&self, _files: &[Wanted]) -> Result<()> {
+        Ok(())
+    }
+
+    /// A commit or an annotated tag by its kind and id; `None` for what is no repository.
+    ///
+    /// # Errors
+    /// When git does not have it.
+    fn git_object(&self, _kind: &str, _id: &str) -> Result<Option<GitObject>> {
+        Ok(None)
+    }
+}
+
+/// A commit or an annotated tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitObject {
+    /// The bare repository that it is in.
+    pub repo: PathBuf,
+    /// Its id.
+    pub id: String,
+    /// Its content.
+    pub text: Rc<str>,
+}
+
+impl Wanted {
+    /// The file at `path`, if `node` is one.
+    pub fn new(path: &str, node: &Node) -> Option<Self> {
+        let Node::File { id, .. } = node else {
+            return None;
+        };
+        let (path, id) = (path.to_owned(), id.clone());
+        Some(Self { path, id })
+    }
+}
+
+/// Checks that files of `total` bytes may be read.
+///
+/// # Errors
+/// When that is more than `max`.
+pub fn check_total(total: u64, max: u64) -> Result<(), Failure> {
+    if total <= max {
+        return Ok(());
+    }
+    let text = format!("the files are larger than {max} bytes together");
+    Err(Failure::new(Class::TooLarge, text))
+}
+
+/// The content of each file; `None` for one of more than `cap` bytes.
+pub fn read_small(
+    content: &dyn Content,
+    files: &[Wanted],
+    cap: u64,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    let mut all = Vec::with_capacity(files.len());
+    each_small(content, files, cap, &mut |_, text| all.push(text))?;
+    Ok(all)
+}
+
+/// As [`read_small`], one by one, with the index of each file.
+pub fn each_small(
+    content: &dyn Content,
+    files: &[Wanted],
+    cap: u64,
+    visit: &mut dyn FnMut(usize, Option<Vec<u8>>),
+) -> Result<()> {
+    content.each(files, limits::TREE_SKILL_BYTES, &mut |at, size, bytes| {
+        let mut read = Vec::new();
+        let whole = size <= cap && bytes.take(cap).read_to_end(&mut read).is_ok();
+        visit(at, whole.then_some(read));
+        Ok(())
+    })
+}
+
+/// A tree with the bytes of its files.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// The tree.
+    pub tree: Tree,
+    bytes: BTreeMap<String, Vec<u8>>,
+}
+
+impl Memory {
+    /// Adds a file, a link or a special file, together with its parent directories, unless the path
+    /// is unsafe.
+    ///
+    /// # Errors
+    /// When a path is both a directory and something else.
+    pub fn add(&mut self, path: &str, node: Node) -> Result<()> {
+        let is_dir = |node: &Node| matches!(node, Node::Dir { .. });
+        for (at, _) in path.match_indices('/') {
+            let (dir, id) = (&path[..at], String::new());
+            match self.tree.get(dir) {
+                Some(there) if is_dir(there) => {}
+                Some(_) => return Err(twofold(dir)),
+                None => {
+                    if !self.tree.insert(dir.to_owned(), Node::Dir { id }) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        if self.tree.get(path).is_some_and(is_dir) {
+            return Err(twofold(path));
+        }
+        self.bytes.remove(path);
+        self.tree.insert(path.to_owned(), node);
+        Ok(())
+    }
+
+    /// Adds a file with its bytes.
+    ///
+    /// # Errors
+    /// As [`Memory::add`].
+    pub fn add_file(&mut self, path: &str, bytes: Vec<u8>, executable: bool) -> Result<()> {
+        let id = format!("{:x}", Sha256::digest(&bytes));
+        self.add(path, Node::File { id, executable })?;
+        if self.tree.get(path).is_some() {
+            self.bytes.insert(path.to_owned(), bytes);
+        }
+        Ok(())
+    }
+
+    /// The bytes of a file.
+    pub fn get(&self, path: &str) -> Option<&[u8]> {
+        self.bytes.get(path).map(Vec::as_slice)
+    }
+
+    /// Removes a directory that contains everything else, unless it is itself a skill.
+    ///
+    /// # Errors
+    /// As [`Memory::add`].
+    pub fn unwrapped(self) -> Result<Self> {
+        let first = self.tree.iter().next().map(|(path, _)| path.to_owned());
+        let Some(top) = first.filter(|path| !path.contains('/')) else {
+            return Ok(self);
+        };
+        let is_outside = |(path, _): (&str, _)| !is_within(path, &top);
+        let is_skill_file = |(path, _): (&str, _)| path.eq_ignore_ascii_case("SKILL.md");
+        let below = || self.tree.below(&top);
+        if self.tree.iter().any(is_outside) || below().any(is_skill_file) || below().count() == 0 {
+            return Ok(self);
+        }
+        let mut inner = Self::default();
+        inner.tree.unusable = self.tree.unusable;
+        inner.add_below(&self, &top, "")?;
+        Ok(inner)
+    }
+
+    /// Adds the files of another that are below its directory `from`, below the directory `to`.
+    ///
+    /// # Errors
+    /// As [`Memory::add`].
+    pub fn add_below(&mut self, other: &Self, from: &str, to: &str) -> Result<()> {
+        for (path, node) in other.tree.below(from) {
+            let (at, to) = (join(from, path), join(to, path));
+            self.add(&to, node.clone())?;
+            if let Some(bytes) = other.bytes.get(&at) {
+                self.bytes.insert(to, bytes.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// How many bytes all files have.
+    pub fn size(&self) -> u64 {
+        self.bytes.values().map(|bytes| bytes.len() as u64).sum()
+    }
+}
+
+fn twofold(path: &str) -> Error {
+    let path = path.escape_debug();
+    let text = format!("its source contradicts itself: `{path}` is a directory and something else");
+    Error::new(text).hint("tell its author")
+}
+
+impl Content for Memory {
+    fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
+        let mut total = 0;
+        for (index, file) in files.iter().enumerate() {
+            let missing = || Error::new(format!("`{}` is not there", file.path.escape_debug()));
+            let mut bytes = self.get(&file.path).ok_or_else(missing)?;
+            let size = bytes.len() as u64;
+            total += size;
+            check_total(total, max)?;
+            visit(index, size, &mut bytes)?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 pub mod tests {
     use super::*;
@@ -247,5 +468,32 @@ pub mod tests {
         let tree = tree(&[("a/b", ""), ("a-x/b", ""), ("a/c/d", ""), ("ab", "")]);
         let below: Vec<&str> = tree.below("a").map(|(path, _)| path).collect();
         assert_eq!(below, ["b", "c", "c/d"]);
+    }
+
+    #[test]
+    fn a_directory_around_all_is_taken_off_unless_a_skill() {
+        let paths = |files: &[&str]| {
+            let mut memory = Memory::default();
+            for file in files {
+                memory.add_file(file, Vec::new(), false).unwrap();
+            }
+            memory
+                .unwrapped()
+                .unwrap()
+                .bytes
+                .into_keys()
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            paths(&["r-main/a/SKILL.md", "r-main/x"]),
+            ["a/SKILL.md", "x"]
+        );
+        assert_eq!(paths(&["a/SKILL.md", "a/x"]), ["a/SKILL.md", "a/x"]);
+        assert_eq!(paths(&["a/SKILL.md", "b"]), ["a/SKILL.md", "b"]);
+        assert_eq!(paths(&["a"]), ["a"]);
+        // What is no content of a tree has no bytes either.
+        for file in [".git", ".git/x", ".git/a/SKILL.md", ".Git/é"] {
+            assert_eq!(paths(&["+top/a/SKILL.md", file]), ["a/SKILL.md"], "{file}");
+        }
     }
 }

@@ -192,8 +192,7 @@ impl Market<'_> {
         }
         let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
         let want = opened.want(&reading);
-        let found = choose(&opened.snapshot.found, &want, Choosing::default());
-        let found = found.map_err(|miss| miss.error)?;
+        let found = choose(&opened.snapshot.found, &want, Choosing::default())?;
         let found = found
             .first()
             .ok_or_else(|| Error::new("it is not there any more"))?;

@@ -2,10 +2,12 @@
 //! them can be an option to git or lead out of a directory.
 
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
+
+use percent_encoding::utf8_percent_encode;
+use url::{Host, Url};
 
 use crate::error::{Error, Result};
-use crate::sys::{limits, secret, visible};
+use crate::sys::{URI_PATH, limits, secret, visible};
 
 const GITHUB: &str = "https://github.com/";
 
@@ -30,11 +32,10 @@ impl RepoUrl {
     /// could read as an option.
     pub fn parse(written: &str) -> Result<Self> {
         let refused = |why: &str| {
-            Error::new(format!(
-                "the repository `{}` {why}",
-                public(written).escape_debug()
-            ))
-            .hint("give an address like https://github.com/OWNER/REPO or git@HOST:OWNER/REPO.git")
+            let written = public(written);
+            Error::new(format!("the repository `{}` {why}", written.escape_debug())).hint(
+                "give an address like https://github.com/OWNER/REPO or git@HOST:OWNER/REPO.git",
+            )
         };
         let written = written.trim_end_matches('/');
         if let Some((authority, path)) = written.split_once(':')
@@ -286,25 +287,14 @@ fn is_path(path: &str) -> bool {
 
 /// `host` or `host:port`, each optionally preceded by `user@`.
 pub fn is_authority(authority: &str) -> bool {
-    let (user, host) = authority.split_once('@').unwrap_or(("git", authority));
-    let bracketed = host.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let (is_host, port) = if let Some((address, port)) = bracketed {
-        // One address has one spelling, so that rules about it hold.
-        let parsed = address.parse::<Ipv6Addr>();
-        (parsed.is_ok_and(|ip| ip.to_string() == address), port)
-    } else {
-        let (host, port) = host.split_at(host.find(':').unwrap_or(host.len()));
-        (is_host(host), port)
-    };
-    is_word(user) && is_host && is_port(port)
-}
-
-/// A name without a dot at its end, or an IPv4 address in its usual form: resolvers also take
-/// `10.5` and `0xa000005` for one.
-fn is_host(host: &str) -> bool {
-    let last = host.rsplit('.').next().unwrap_or_default();
-    let is_number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
-    is_word(host) && !host.ends_with('.') && (!is_number || host.parse::<Ipv4Addr>().is_ok())
+    let (user, rest) = authority.split_once('@').unwrap_or(("git", authority));
+    let after_brackets = rest.rfind(']').map(|end| end + 1);
+    let colon = after_brackets.or_else(|| rest.find(':'));
+    let (host, port) = rest.split_at(colon.unwrap_or(rest.len()));
+    let is_plain = host.starts_with('[') || is_word(host) && !host.ends_with('.');
+    // One address has one spelling, so that rules about it hold: resolvers also take `10.5`.
+    let is_its_own = |parsed: Host| parsed.to_string().eq_ignore_ascii_case(host);
+    is_word(user) && is_plain && Host::parse(host).is_ok_and(is_its_own) && is_port(port)
 }
 
 /// Letters, digits, `-`, `_` and `.`, not like an option.
@@ -317,6 +307,88 @@ fn is_word(text: &str) -> bool {
 fn is_port(text: &str) -> bool {
     let is_number = |port: &str| !port.starts_with(['0', '+']) && port.parse::<u16>().is_ok();
     text.is_empty() || text.strip_prefix(':').is_some_and(is_number)
+}
+
+/// An https URL, or an http URL of the local machine.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WebUrl(String);
+
+impl WebUrl {
+    /// Parses a URL without a fragment.
+    ///
+    /// # Errors
+    /// When it is not encrypted, contains credentials, or has parts such as `..`.
+    pub fn parse(written: &str) -> Result<Self> {
+        let refused = |why: &str| {
+            let written = public(written);
+            Error::new(format!("the address `{}` {why}", written.escape_debug()))
+                .hint("give an address like https://HOST/FILE")
+        };
+        let address = Address::parse(written, &["https", "http"]).map_err(refused)?;
+        // What could be read in several ways (`..`, `\\`, quotes) gets one form.
+        let url = Url::parse(&address.to_string());
+        let url = url.map_err(|_| refused("has parts that cannot be used"))?;
+        match url.fragment() {
+            None => Ok(Self(url.into())),
+            Some(_) => Err(refused("has a `#`")),
+        }
+    }
+
+    /// The URL as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Host and port.
+    pub fn host(&self) -> &str {
+        self.0.split('/').nth(2).unwrap_or_default()
+    }
+
+    /// The URL of the host's root.
+    #[must_use]
+    pub fn root(&self) -> Self {
+        let scheme = if self.is_encrypted() { "https" } else { "http" };
+        Self(format!("{scheme}://{}/", self.host()))
+    }
+
+    /// The URL of `path` below this URL, which is treated as a directory.
+    #[must_use]
+    pub fn join(&self, path: &SubPath) -> Self {
+        let mut url = self.0.trim_end_matches('/').to_owned();
+        url.push('/');
+        url.extend(utf8_percent_encode(path.as_str(), URI_PATH));
+        Self(url)
+    }
+
+    /// Where `written` leads, which is at this URL: an address, or a path on this host.
+    ///
+    /// # Errors
+    /// As [`WebUrl::parse`].
+    pub fn led(&self, written: &str) -> Result<Self> {
+        let to = Url::parse(&self.0).and_then(|own| own.join(written));
+        let to = to.map_err(|error| {
+            let text = format!("`{self}` leads to what is no address");
+            Error::caused(text, error).hint("tell the site's owner")
+        })?;
+        Self::parse(to.as_str().split('#').next().unwrap_or_default())
+    }
+
+    /// Whether it is https. Otherwise its host is the local machine.
+    pub fn is_encrypted(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+
+    /// The last part of its path; empty for a root.
+    pub fn file_name(&self) -> &str {
+        let path = self.0.split('?').next().unwrap_or_default();
+        path.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for WebUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 #[cfg(test)]

@@ -2,18 +2,11 @@
 //! `parse.rs` first.
 
 mod address;
-pub mod forms;
 mod oci;
-mod parse;
+pub mod parse;
 mod pin;
-mod reading;
-mod target;
-mod web;
 
-pub use address::{RepoUrl, Rev, SubPath, is_authority, is_loopback};
+pub use address::{RepoUrl, Rev, SubPath, WebUrl, is_authority, is_loopback};
 pub use oci::{OciAt, OciDigest, OciRepo};
-pub use parse::{As, Reference, is_local};
-pub use pin::{Ancestry, CommitId, Pin, Reach};
-pub use reading::{At, Kind, Place, Reading, Want};
-pub use target::Target;
-pub use web::WebUrl;
+pub use parse::{As, At, Kind, Place, Reading, Reference, Want, is_local};
+pub use pin::{Ancestry, CommitId, Pin, Reach, Target};

@@ -81,9 +81,6 @@ pub struct Descriptor {
     pub digest: OciDigest,
     /// Its size in bytes.
     pub size: u64,
-    /// Other places that have it. None is ever asked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub urls: Vec<String>,
     /// What is said of it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
@@ -129,7 +126,6 @@ impl Descriptor {
             artifact_type: None,
             digest: OciDigest::of(bytes),
             size: bytes.len() as u64,
-            urls: Vec::new(),
             annotations: BTreeMap::new(),
             platform: Value::Null,
         }
@@ -137,10 +133,8 @@ impl Descriptor {
 
     /// An annotation, unless it is empty.
     pub fn said(&self, key: &str) -> Option<&str> {
-        self.annotations
-            .get(key)
-            .map(String::as_str)
-            .filter(|text| !text.is_empty())
+        let said = self.annotations.get(key).map(String::as_str);
+        said.filter(|text| !text.is_empty())
     }
 
     /// Whether it attests how an image was made, which is for no machine.
@@ -174,15 +168,5 @@ impl Manifest {
     pub fn to_bytes(&self) -> Vec<u8> {
         // Its keys are texts, so it can be written.
         serde_json::to_vec(self).unwrap_or_default()
-    }
-
-    /// What it is a manifest of: its own word, or that of its configuration.
-    pub fn kind(&self) -> &str {
-        let config = self
-            .config
-            .as_ref()
-            .map(|config| config.media_type.as_str());
-        let own = self.artifact_type.as_deref().filter(|own| !own.is_empty());
-        own.or(config).unwrap_or_default()
     }
 }

@@ -1,18 +1,11 @@
 //! Skills in OCI registries: a client over the user's curl, the forms in which registries have
-//! skills, and reading them as places. Open `open.rs` first.
+//! skills, and reading them as places. Open `skill.rs` first.
 
-mod artifact;
 mod client;
-mod collection;
-mod credentials;
-mod lists;
 mod media;
-mod open;
 mod publish;
-mod store;
-mod token;
+mod skill;
 
 pub use client::Client;
-pub use collection::{Member, Members};
 pub use media::{Descriptor, Manifest, annotation, media_type};
 pub use publish::{Artifact, Destination, Published};

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::http::Send;
 use crate::marketplace::fetch::{Class, Failure};
-use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, Want, forms};
+use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, Want, parse};
 use crate::marketplace::registry::client::{PUSH, refusal};
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
 use crate::marketplace::{Market, Signed};
@@ -63,7 +63,7 @@ impl Destination {
     /// # Errors
     /// When it is not that.
     pub fn parse(written: &str) -> Result<Self> {
-        match forms::registry(written)? {
+        match parse::registry(written)? {
             (repo, at, Want::Any) if !matches!(at, Some(OciAt::Digest(_))) => Ok(Self {
                 repo,
                 tag: at.unwrap_or_else(OciAt::latest),

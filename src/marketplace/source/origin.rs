@@ -87,18 +87,17 @@ impl LockEntry {
     /// # Errors
     /// As [`LockEntry::reading`], and when a repository's entry has no full commit id.
     pub fn pinned(&self) -> Result<Reading> {
-        if self.kind == Kind::Oci {
-            let digest = self.commit.as_deref();
-            return Reading::recorded(self.kind, &self.source, digest, &self.path);
-        }
-        if self.kind != Kind::Git {
-            return self.reading();
-        }
-        let commit = self.commit_id().ok_or_else(|| {
-            Error::new("the lockfile does not say which commit it was")
-                .hint("remove the skill and install it again")
-        })?;
-        Reading::recorded(self.kind, &self.source, Some(commit.as_str()), &self.path)
+        let commit = self.commit_id();
+        let at = match self.kind {
+            Kind::Git if commit.is_none() => {
+                let error = Error::new("the lockfile does not say which commit it was");
+                return Err(error.hint("remove the skill and install it again"));
+            }
+            Kind::Git => commit.as_ref().map(CommitId::as_str),
+            Kind::Oci => self.commit.as_deref(),
+            _ => self.rev.as_deref(),
+        };
+        Reading::recorded(self.kind, &self.source, at, &self.path)
     }
 
     /// The commit installed from a repository; `None` if the lockfile has no valid one.

@@ -2,15 +2,17 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::fmt::Write;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Fetcher, Snapshot};
+use crate::marketplace::fetch::{Class, Failure, Fetcher, Snapshot, tree};
 use crate::marketplace::reference::{Place, Reading, Reference, Want, is_local};
-use crate::marketplace::source::{Choosing, Found, Miss, Origin, choose, selects};
+use crate::marketplace::source::{Found, Origin};
 use crate::marketplace::{Candidate, InstallOptions, Market, Note};
-use crate::skill::SkillName;
+use crate::skill::{SkillName, brief, one_line};
 use crate::sys::limits;
+use crate::sys::text::{did_you_mean, listed};
 
 /// What a reference means.
 pub struct Picked<'a> {
@@ -22,7 +24,9 @@ pub struct Picked<'a> {
 }
 
 impl Market<'_> {
-    /// Finds the place that a reference means, and the skills wanted from it.
+    /// Finds the place that a reference means, and the skills wanted from it: the first reading that
+    /// exists. Only if its repository or skill is missing, the next one is tried; any other failure is
+    /// returned.
     pub(crate) fn pick<'a>(
         &self,
         fetcher: &mut Fetcher<'a>,
@@ -37,20 +41,104 @@ impl Market<'_> {
             }
             Reference::Readings(readings) => readings.clone(),
         };
-        let installed = match options.pick {
-            Some(_) => self.installed_ids(),
-            None => HashSet::new(),
-        };
-        let picked = pick(fetcher, &readings, requested, options, &installed, note)?;
-        let unusable = picked.snapshot.tree.unusable;
-        if unusable > 0 {
-            let (deep, long) = (limits::TREE_DEPTH, limits::TREE_PATH);
-            note(&format!(
-                "{unusable} paths of the source were left out: they are unsafe, deeper than {deep} \
-                 directories, or longer than {long} bytes"
-            ));
+        let installed = options.pick.map(|_| self.installed_ids());
+        let installed = installed.unwrap_or_default();
+        let choosing = options.all || !options.skills.is_empty();
+        let (mut misses, mut forbidden) = (Vec::<Failure>::new(), None);
+        for reading in &readings {
+            // A reading as a single skill does not apply if several are wanted.
+            if choosing && readings.len() > 1 && matches!(reading.want, Want::Named(_)) {
+                continue;
+            }
+            // Whether it exists is not asked, so another reading may be meant.
+            if readings.len() > 1
+                && let Place::Repository { url, .. } = &reading.place
+                && let Err(failure) = fetcher.remote(url)
+            {
+                forbidden.get_or_insert(failure);
+                continue;
+            }
+            let told = format!("`{requested}` is the {reading}");
+            // What is written as a path is what it says.
+            let is_plain = matches!(&reading.place, Place::Local(path) if path == requested)
+                && is_local(requested);
+            // With several readings, it is not known before which one applies.
+            if readings.len() == 1 && !is_plain {
+                note(&told);
+            }
+            let is_choice = Cell::new(choosing);
+            let ask = |candidates: &[Candidate]| {
+                is_choice.set(true);
+                options.pick.map_or(Ok(Vec::new()), |pick| pick(candidates))
+            };
+            let mut skills = options.skills.clone();
+            // Of a site or a collection only what is meant is fetched.
+            if let (Want::Any, Some(_), false) = (&reading.want, options.pick, choosing) {
+                let offered = offered(fetcher, &reading.place, &installed)?;
+                if offered.len() > 1 {
+                    let of_place = |error: Error| error.context(format!("`{requested}`"));
+                    let meant = ask(&offered).map_err(of_place)?;
+                    let meant = meant.into_iter().filter_map(|at| offered.get(at));
+                    skills = meant.map(|one| one.select.clone()).collect();
+                }
+            }
+            let opened = match fetcher.open(reading, requested, &skills, options.all) {
+                Ok(opened) => opened,
+                Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
+                    misses.push(failure);
+                    continue;
+                }
+                // Nobody typed the name of this repository.
+                Err(failure) if readings.len() > 1 => {
+                    return Err(failure.context(format!("{told}, if there is one")).into());
+                }
+                Err(failure) => return Err(failure.into()),
+            };
+            // From a site, only the chosen skills were fetched.
+            let (want, all) = match &reading.place {
+                Place::WellKnown(_) => (Want::Any, true),
+                _ => (opened.want(reading), options.all),
+            };
+            let found = &opened.snapshot.found;
+            let ask =
+                |several: &[&Found]| ask(&candidates(found, several, &opened.origin, &installed));
+            let choosing = Choosing {
+                names: &skills,
+                all,
+                ask: options.pick.is_some().then_some(&ask),
+            };
+            let mut chosen: Vec<Found> = match choose(found, &want, choosing) {
+                Ok(chosen) => chosen.into_iter().cloned().collect(),
+                Err(failure) => {
+                    let failure = failure.context(format!("`{}`", opened.origin.shown()));
+                    if failure.class == Class::NoSuchSkill {
+                        misses.push(failure);
+                        continue;
+                    }
+                    return Err(failure.into());
+                }
+            };
+            if readings.len() > 1 {
+                note(&told);
+            }
+            add_required(found, &mut chosen, options, note);
+            warn_of_ref(fetcher, reading, note);
+            let unusable = opened.snapshot.tree.unusable;
+            if unusable > 0 {
+                let (deep, long) = (limits::TREE_DEPTH, limits::TREE_PATH);
+                note(&format!(
+                    "{unusable} paths of the source were left out: they are unsafe, deeper than \
+                     {deep} directories, or longer than {long} bytes"
+                ));
+            }
+            return Ok(Picked {
+                snapshot: opened.snapshot,
+                chosen,
+                is_choice: is_choice.get(),
+                origin: Rc::new(opened.origin),
+            });
         }
-        Ok(picked)
+        Err(forbidden.map_or_else(|| nothing_fits(requested, misses), Error::from))
     }
 
     /// What identifies each installed skill ([`Origin::id`]). Of a lockfile that cannot be read
@@ -85,109 +173,6 @@ fn candidates(
         select: selects(found, one),
     };
     some.iter().map(candidate).collect()
-}
-
-/// Takes the first reading that exists. Only if its repository or skill is missing, the next one is
-/// tried; any other failure is returned.
-fn pick<'a>(
-    fetcher: &mut Fetcher<'a>,
-    readings: &[Reading],
-    requested: &str,
-    options: &InstallOptions,
-    installed: &HashSet<String>,
-    note: &mut Note,
-) -> Result<Picked<'a>> {
-    let choosing = options.all || !options.skills.is_empty();
-    let (mut misses, mut forbidden) = (Vec::<Miss>::new(), None);
-    for reading in readings {
-        // A reading as a single skill does not apply if several are wanted.
-        if choosing && readings.len() > 1 && matches!(reading.want, Want::Named(_)) {
-            continue;
-        }
-        // Whether it exists is not asked, so another reading may be meant.
-        if readings.len() > 1
-            && let Place::Repository { url, .. } = &reading.place
-            && let Err(failure) = fetcher.remote(url)
-        {
-            forbidden.get_or_insert(failure);
-            continue;
-        }
-        let told = format!("`{requested}` is the {reading}");
-        // What is written as a path is what it says.
-        let is_plain = matches!(&reading.place, Place::Local(path) if path == requested)
-            && is_local(requested);
-        // With several readings, it is not known before which one applies.
-        if readings.len() == 1 && !is_plain {
-            note(&told);
-        }
-        let is_choice = Cell::new(choosing);
-        let ask = |candidates: &[Candidate]| {
-            is_choice.set(true);
-            options.pick.map_or(Ok(Vec::new()), |pick| pick(candidates))
-        };
-        let mut skills = options.skills.clone();
-        // Of a site or a collection only what is meant is fetched.
-        if let (Want::Any, Some(_), false) = (&reading.want, options.pick, choosing) {
-            let offered = offered(fetcher, &reading.place, installed)?;
-            if offered.len() > 1 {
-                let of_place = |error: Error| error.context(format!("`{requested}`"));
-                let meant = ask(&offered).map_err(of_place)?;
-                let meant = meant.into_iter().filter_map(|at| offered.get(at));
-                skills = meant.map(|one| one.select.clone()).collect();
-            }
-        }
-        let opened = match fetcher.open(reading, requested, &skills, options.all) {
-            Ok(opened) => opened,
-            Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
-                misses.push(Miss {
-                    absent: true,
-                    lists: false,
-                    error: failure.into(),
-                });
-                continue;
-            }
-            // Nobody typed the name of this repository.
-            Err(failure) if readings.len() > 1 => {
-                return Err(failure.context(format!("{told}, if there is one")).into());
-            }
-            Err(failure) => return Err(failure.into()),
-        };
-        // From a site, only the chosen skills were fetched.
-        let (want, all) = match &reading.place {
-            Place::WellKnown(_) => (Want::Any, true),
-            _ => (opened.want(reading), options.all),
-        };
-        let found = &opened.snapshot.found;
-        let ask = |several: &[&Found]| ask(&candidates(found, several, &opened.origin, installed));
-        let choosing = Choosing {
-            names: &skills,
-            all,
-            ask: options.pick.is_some().then_some(&ask),
-        };
-        let mut chosen: Vec<Found> = match choose(found, &want, choosing) {
-            Ok(chosen) => chosen.into_iter().cloned().collect(),
-            Err(miss) => {
-                let error = miss.error.context(format!("`{}`", opened.origin.shown()));
-                if miss.absent {
-                    misses.push(Miss { error, ..miss });
-                    continue;
-                }
-                return Err(error);
-            }
-        };
-        if readings.len() > 1 {
-            note(&told);
-        }
-        add_required(found, &mut chosen, options, note);
-        warn_of_ref(fetcher, reading, note);
-        return Ok(Picked {
-            snapshot: opened.snapshot,
-            chosen,
-            is_choice: is_choice.get(),
-            origin: Rc::new(opened.origin),
-        });
-    }
-    Err(forbidden.map_or_else(|| nothing_fits(requested, misses), Error::from))
 }
 
 /// Adds the missing skills of the same source that the chosen ones require, directly or indirectly.
@@ -261,27 +246,373 @@ fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
 }
 
 /// Combines the errors of all readings into one.
-fn nothing_fits(requested: &str, mut misses: Vec<Miss>) -> Error {
+fn nothing_fits(requested: &str, misses: Vec<Failure>) -> Error {
     let requested = requested.escape_debug();
+    // A repository that exists but has other skills gives the most helpful error.
+    let lists = misses
+        .iter()
+        .position(|miss| miss.class == Class::NoSuchSkill);
+    let mut misses: Vec<Error> = misses.into_iter().map(Error::from).collect();
     match misses.len() {
         0 => Error::new(format!("`{requested}` names one skill already"))
             .hint("leave out `--skill` and `--all`"),
-        1 => misses.remove(0).error,
+        1 => misses.remove(0),
         _ => {
-            let reason = |miss: &Miss| format!("\n  {}", miss.error);
-            let reasons: Vec<String> = misses.iter().map(reason).collect();
-            // A repository that exists but has other skills gives the most helpful error.
-            let listing = misses.iter().find(|miss| miss.lists);
-            let listing = listing.and_then(|miss| miss.error.next_step());
-            let hint = listing.unwrap_or(
+            let reasons = misses.iter().map(|miss| format!("\n  {miss}"));
+            let text = format!(
+                "nothing matches `{requested}`:{}",
+                reasons.collect::<String>()
+            );
+            let hint = lists.and_then(|at| misses[at].next_step());
+            Error::new(text).hint(hint.unwrap_or(
                 "check the spelling; a private repository needs credentials that git has without \
                  asking",
-            );
-            Error::new(format!(
-                "nothing matches `{requested}`:{}",
-                reasons.concat()
             ))
-            .hint(hint)
         }
+    }
+}
+
+/// The maximum number of skills that an error lists.
+const LISTED: usize = 60;
+/// The maximum number of skills of which a hint lists all.
+const FEW: usize = 5;
+
+/// Receives several skills among all that are found, and returns the positions of those that are
+/// meant.
+pub type Ask<'a> = &'a dyn Fn(&[&Found]) -> Result<Vec<usize>>;
+
+/// How one chooses if several skills are meant.
+#[derive(Clone, Copy, Default)]
+pub struct Choosing<'c> {
+    /// Only those of these names.
+    pub names: &'c [String],
+    /// All of them.
+    pub all: bool,
+    /// Somebody is asked.
+    pub ask: Option<Ask<'c>>,
+}
+
+/// The skills that `want` means, of which some may have to be chosen.
+pub fn choose<'f>(
+    found: &'f [Found],
+    want: &Want,
+    choosing: Choosing,
+) -> Result<Vec<&'f Found>, Failure> {
+    let everything: Vec<&Found> = found.iter().collect();
+    match want {
+        Want::Any => several(&everything, choosing),
+        Want::Root => match found.iter().find(|found| found.path.is_empty()) {
+            Some(root) => Ok(vec![root]),
+            None => Err(absent(&everything, "there is no skill at its root")),
+        },
+        Want::Named(name) => match named(&everything, name) {
+            Err(miss) if miss.class == Class::NoSuchSkill => {
+                let group = filtered(&everything, |found| found.plugin.as_deref() == Some(name));
+                if group.is_empty() {
+                    return Err(miss);
+                }
+                several(&group, choosing)
+            }
+            Ok(_) if choosing.all || !choosing.names.is_empty() => {
+                let text = format!("`{}` names one skill already", name.escape_debug());
+                Err(Error::new(text)
+                    .hint("leave out `--skill` and `--all`")
+                    .into())
+            }
+            found => Ok(vec![found?]),
+        },
+        Want::Path(path) => {
+            let text = format!("there is no skill at `{}`", path.as_str());
+            let inside = at_path(&everything, path.as_str());
+            let inside = inside.ok_or_else(|| absent(&everything, &text))?;
+            several(&inside, choosing)
+        }
+        Want::PathOrName(path) => {
+            let path = path.as_str();
+            let below_skills = || at_path(&everything, &format!("skills/{path}"));
+            match at_path(&everything, path).or_else(below_skills) {
+                Some(inside) => several(&inside, choosing),
+                None => Ok(vec![named(&everything, path)?]),
+            }
+        }
+    }
+}
+
+/// The skill whose directory or `SKILL.md` is at `path`, or else the skills below it.
+fn at_path<'f>(found: &[&'f Found], path: &str) -> Option<Vec<&'f Found>> {
+    let dir = tree::skill_dir(path);
+    if let Some(exact) = found.iter().find(|f| f.path == dir) {
+        return Some(vec![*exact]);
+    }
+    let below = filtered(found, |f| tree::is_within(&f.path, dir));
+    (!below.is_empty()).then_some(below)
+}
+
+fn several<'f>(found: &[&'f Found], choosing: Choosing) -> Result<Vec<&'f Found>, Failure> {
+    let Choosing { names, all, ask } = choosing;
+    if !names.is_empty() {
+        return names.iter().map(|name| named(found, name)).collect();
+    }
+    if let [only] = found {
+        return Ok(vec![only]);
+    }
+    let shown = filtered(found, Found::is_shown);
+    let mut seen = HashSet::new();
+    // They are sorted by rank, so the first of each name is the main copy.
+    let distinct = filtered(&shown, |f| seen.insert(f.skill.name.clone()));
+    match distinct.as_slice() {
+        [] => Err(absent(found, "there is no skill")),
+        _ if all => Ok(distinct),
+        // All that are shown are copies of it.
+        [only] => Ok(vec![one_of(&shown, only.skill.name.as_str())?]),
+        _ => {
+            let Some(ask) = ask else {
+                let text = format!("there are {} skills:{}", distinct.len(), list(&distinct));
+                let hint = "choose some with `--skill a,b`, of a repository one as `OWNER/REPO@SKILL`, or all \
+                            with `--all`";
+                return Err(Error::new(text).hint(hint).into());
+            };
+            let meant = ask(&distinct)?;
+            let meant = meant.into_iter().filter_map(|at| distinct.get(at));
+            Ok(meant.copied().collect())
+        }
+    }
+}
+
+/// What `--skill` takes to mean exactly this skill: its name, if no other has it, else its path.
+pub fn selects(found: &[Found], skill: &Found) -> String {
+    let everything: Vec<&Found> = found.iter().collect();
+    let name = skill.skill.name.as_str();
+    let is_it = named(&everything, name).is_ok_and(|named| named.path == skill.path);
+    let select = if is_it || skill.path.is_empty() {
+        name
+    } else {
+        &skill.path
+    };
+    select.to_owned()
+}
+
+fn filtered<'f>(found: &[&'f Found], mut test: impl FnMut(&Found) -> bool) -> Vec<&'f Found> {
+    found.iter().copied().filter(|found| test(found)).collect()
+}
+
+/// Whether a name means a skill.
+type Rule<'r> = &'r dyn Fn(&Found) -> bool;
+
+fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Failure> {
+    let path = name.trim_matches('/');
+    if let Some(exact) = found.iter().find(|f| !f.path.is_empty() && f.path == path) {
+        return Ok(exact);
+    }
+    let folded = SkillName::from_written(name);
+    let by_directory = |f: &Found| f.dir_name() == name;
+    let by_field = |f: &Found| f.skill.fields.text("name").as_deref() == Some(name);
+    let by_key = |f: &Found| {
+        Some(&f.skill.name) == folded.as_ref() || SkillName::from_written(f.dir_name()) == folded
+    };
+    let by_suffix = |f: &Found| {
+        let written = f.skill.fields.text("name").unwrap_or_default();
+        let last = written.rsplit([':', '/']).next();
+        last.is_some_and(|last| SkillName::from_written(last) == folded)
+    };
+    let rules: [Rule; 4] = [&by_directory, &by_field, &by_key, &by_suffix];
+    // A skill inside another one or among tests is chosen only if no other matches.
+    for shown in [true, false] {
+        for rule in rules {
+            let matching = filtered(found, |f| f.is_shown() == shown && rule(f));
+            if !matching.is_empty() {
+                return one_of(&matching, name);
+            }
+        }
+    }
+    let text = format!("there is no skill `{}`", name.escape_debug());
+    Err(missing(found, &text, Some(name)))
+}
+
+/// The main copy, if all matches are copies of the same skill.
+fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Failure> {
+    let first = matching[0];
+    if matching.iter().all(|f| f.fingerprint == first.fingerprint) {
+        return Ok(first);
+    }
+    let name = name.escape_debug();
+    let text = format!("`{name}` could be any of{}", list(matching));
+    let hint = "choose one by its path, as `OWNER/REPO/PATH`";
+    Err(Error::new(text).hint(hint).into())
+}
+
+fn absent(found: &[&Found], text: &str) -> Failure {
+    missing(found, text, None)
+}
+
+/// What is not there, and what is: the skill of a similar name if `written` is one.
+fn missing(found: &[&Found], text: &str, written: Option<&str>) -> Failure {
+    let shown = filtered(found, Found::is_shown);
+    let names = shown.iter().map(|found| found.skill.name.as_str());
+    let near = written.and_then(|written| did_you_mean(written, names));
+    let there = || match &shown[..] {
+        [] => "a skill is a directory with a SKILL.md".to_owned(),
+        few if few.len() <= FEW => format!("there are{}", list(few)),
+        many => {
+            let names: Vec<&str> = many.iter().map(|found| found.skill.name.as_str()).collect();
+            let names = listed(&names, 3);
+            format!("there are {names}: `agent-skills install REPOSITORY --list` lists them")
+        }
+    };
+    let hint = near.unwrap_or_else(there);
+    Failure::new(Class::NoSuchSkill, text).hint(hint)
+}
+
+/// One line per skill: name, path, and the start of the description.
+fn list(found: &[&Found]) -> String {
+    let mut text = String::new();
+    for skill in found.iter().take(LISTED) {
+        let name = &skill.skill.name;
+        let description = skill.skill.description.as_deref();
+        let clean = brief(description.unwrap_or("(no description)"), 80);
+        let path = Some(skill.path.as_str()).filter(|path| !path.is_empty());
+        let path = path.unwrap_or(".").escape_debug();
+        let group = skill.plugin.as_deref().map(one_line);
+        let group = group.map_or(String::new(), |name| format!(", of {name}"));
+        let _ = write!(text, "\n  {name} ({path}{group}) — {clean}");
+    }
+    if found.len() > LISTED {
+        let _ = write!(text, "\n  … and {} more", found.len() - LISTED);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marketplace::reference::SubPath;
+    use crate::marketplace::source::discover::tests::found;
+
+    const A: &str = "---\nname: a\ndescription: does a\n---\n";
+    const B: &str = "---\nname: ce:work\ndescription: does b\n---\n";
+
+    fn paths(
+        entries: &[(&str, &str)],
+        want: &Want,
+        names: &[&str],
+        all: bool,
+    ) -> Result<Vec<String>, Failure> {
+        let found = found(entries);
+        let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
+        let choosing = Choosing {
+            names: &names,
+            all,
+            ask: None,
+        };
+        let chosen = choose(&found, want, choosing)?;
+        Ok(chosen.iter().map(|f| f.path.clone()).collect())
+    }
+
+    fn at(path: &str) -> SubPath {
+        SubPath::parse(path).unwrap()
+    }
+
+    #[test]
+    fn one_skill_is_taken_and_several_are_listed() {
+        assert_eq!(
+            paths(&[("x/SKILL.md", A)], &Want::Any, &[], false).unwrap(),
+            ["x"]
+        );
+        let two = [("skills/x/SKILL.md", A), ("skills/y/SKILL.md", B)];
+        let miss = paths(&two, &Want::Any, &[], false).unwrap_err();
+        let (class, text) = (miss.class, Error::from(miss).to_string());
+        assert!(
+            class == Class::Other
+                && text.contains("a (skills/x) — does a")
+                && text.contains("ce-work"),
+            "{text}"
+        );
+        assert_eq!(
+            paths(&two, &Want::Any, &[], true).unwrap(),
+            ["skills/x", "skills/y"]
+        );
+        assert_eq!(
+            paths(&two, &Want::Any, &["y", "a"], false).unwrap(),
+            ["skills/y", "skills/x"]
+        );
+        let miss = paths(&[], &Want::Any, &[], false).unwrap_err();
+        assert_eq!(miss.class, Class::NoSuchSkill);
+    }
+
+    #[test]
+    fn a_name_matches_a_path_directory_field_folded_name_or_suffix() {
+        let two = [("skills/x/SKILL.md", A), ("skills/y/SKILL.md", B)];
+        for (name, path) in [
+            ("skills/x", "skills/x"),
+            ("x", "skills/x"),
+            ("a", "skills/x"),
+            ("ce:work", "skills/y"),
+            ("CE Work", "skills/y"),
+            ("work", "skills/y"),
+            ("Y", "skills/y"),
+        ] {
+            assert_eq!(
+                paths(&two, &Want::Named(name.to_owned()), &[], false).unwrap(),
+                [path],
+                "{name}"
+            );
+        }
+        let miss = paths(&two, &Want::Named("z".to_owned()), &[], false).unwrap_err();
+        assert_eq!(miss.class, Class::NoSuchSkill);
+        assert!(Error::from(miss).next_step().unwrap().contains("skills/x"));
+    }
+
+    #[test]
+    fn equal_copies_are_one_skill_and_differing_ones_are_listed() {
+        let named = Want::Named("a".to_owned());
+        let equal = [(".claude/skills/a/SKILL.md", A), ("skills/a/SKILL.md", A)];
+        assert_eq!(paths(&equal, &named, &[], false).unwrap(), ["skills/a"]);
+        assert_eq!(paths(&equal, &Want::Any, &[], false).unwrap(), ["skills/a"]);
+        let differing = [equal[0], equal[1], ("skills/a/more.md", "x")];
+        for want in [&named, &Want::Any] {
+            let miss = paths(&differing, want, &[], false).unwrap_err();
+            assert_eq!(miss.class, Class::Other);
+            assert!(Error::from(miss).to_string().contains(".claude/skills/a"));
+        }
+        let by_path = Want::PathOrName(at(".claude/skills/a"));
+        assert_eq!(
+            paths(&differing, &by_path, &[], false).unwrap(),
+            [".claude/skills/a"]
+        );
+        assert_eq!(
+            paths(&differing, &Want::Any, &[], true).unwrap(),
+            ["skills/a"]
+        );
+    }
+
+    #[test]
+    fn a_path_is_tried_before_a_name() {
+        let two = [("skills/a/SKILL.md", B), ("other/SKILL.md", A)];
+        let want = |path: &str| Want::PathOrName(at(path));
+        assert_eq!(paths(&two, &want("a"), &[], false).unwrap(), ["skills/a"]);
+        assert_eq!(
+            paths(&two, &want("skills/a/SKILL.md"), &[], false).unwrap(),
+            ["skills/a"]
+        );
+        assert_eq!(
+            paths(&two, &want("skills"), &[], false).unwrap(),
+            ["skills/a"]
+        );
+        let miss = paths(&two, &Want::Path(at("nope")), &[], false).unwrap_err();
+        assert_eq!(miss.class, Class::NoSuchSkill);
+    }
+
+    #[test]
+    fn nested_and_test_skills_are_had_by_name_but_not_counted() {
+        let tree = [
+            ("a/SKILL.md", A),
+            ("a/sub/SKILL.md", B),
+            ("tests/t/SKILL.md", B),
+        ];
+        assert_eq!(paths(&tree, &Want::Any, &[], false).unwrap(), ["a"]);
+        assert_eq!(
+            paths(&tree, &Want::Named("sub".to_owned()), &[], false).unwrap(),
+            ["a/sub"]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! What became of an installed skill in its source: whether it advanced, moved back, or is gone.
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Fetcher, Node, Snapshot, tree};
+use crate::marketplace::fetch::{Class, Fetcher, Node, Snapshot, tree};
 use crate::marketplace::lock::LockEntry;
 use crate::marketplace::reference::{Ancestry, At, CommitId, Pin, Place, Reading, Want};
 use crate::marketplace::source::{Choosing, Found, Origin, choose};
@@ -105,8 +105,10 @@ pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s F
                 "it seems to be at `{}` now: remove it and install it from there",
                 named[0].path
             )),
-            Err(miss) if !miss.absent => Error::new(format!("{text}, and {}", miss.error))
-                .hint("remove it and install the one that is meant, by its path"),
+            Err(miss) if miss.class != Class::NoSuchSkill => {
+                Error::new(format!("{text}, and {}", Error::from(miss)))
+                    .hint("remove it and install the one that is meant, by its path")
+            }
             _ => Error::new(text).hint("`agent-skills remove` removes it"),
         },
     )

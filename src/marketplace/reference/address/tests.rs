@@ -133,3 +133,37 @@ fn paths_stay_below_their_root() {
         assert!(SubPath::parse(bad).is_err(), "{bad:?}");
     }
 }
+
+#[test]
+fn web_addresses_that_could_do_harm_are_refused() {
+    for bad in [
+        "",
+        "-o",
+        "http://example.org/x.zip",
+        "ftp://example.org/x",
+        "file:///etc/passwd",
+        "https://user:pass@example.org/x",
+        "https://example.org/a/../b",
+        "https://example.org/a/%2E%2e/b",
+        "https://example.org/\"x",
+        "https://-h/x",
+        "https:///x",
+        "https://example.org/a b",
+    ] {
+        assert!(WebUrl::parse(bad).is_err(), "{bad}");
+    }
+    for good in ["https://example.org", "http://127.0.0.1:80/x?a=b"] {
+        assert!(WebUrl::parse(good).is_ok(), "{good}");
+    }
+}
+
+#[test]
+fn what_is_below_stays_below() {
+    let base = WebUrl::parse("https://Example.org/a/").unwrap();
+    let path = SubPath::parse("b c/é?.md").unwrap();
+    assert_eq!(
+        base.join(&path).as_str(),
+        "https://example.org/a/b%20c/%C3%A9%3F.md"
+    );
+    assert_eq!(base.root().as_str(), "https://example.org/");
+}

@@ -576,11 +576,7 @@ fn downloads_may_be_a_forks_unless_a_ref_is_named() {
         ("https://example.org/o/r/archive/0123456.zip", false),
     ] {
         let url = WebUrl::parse(url).unwrap();
-        assert_eq!(
-            crate::marketplace::reference::forms::may_be_a_forks(&url),
-            may_be,
-            "{url}"
-        );
+        assert_eq!(may_be_a_forks(&url), may_be, "{url}");
     }
 }
 
