@@ -241,21 +241,16 @@ impl Answer {
 
     /// What a status says that is no success, about `what` was asked of `host`.
     pub fn refusal(&self, host: &str, what: &str) -> Failure {
-        let (class, text) = match self.status {
-            300..=399 => (
-                Class::Redirected,
-                format!("{host} sends us elsewhere for {what}, which is not followed"),
-            ),
-            401 | 403 => (
-                Class::NeedsAuthentication,
-                format!("{host} denies access to {what}"),
-            ),
-            404 | 410 => (Class::NoRepository, format!("{host} does not have {what}")),
-            429 => (Class::Busy, format!("{host} limits how often it is asked")),
-            408 | 500..=599 => (Class::Busy, format!("{host} cannot give {what} now")),
-            _ => (Class::Other, format!("{host} does not give {what}")),
+        let class = Class::of_status(self.status);
+        let text = match class {
+            Class::Redirected => format!("sends us elsewhere for {what}, which is not followed"),
+            Class::NeedsAuthentication => format!("denies access to {what}"),
+            Class::NoRepository => format!("does not have {what}"),
+            Class::Busy if self.status == 429 => "limits how often it is asked".to_owned(),
+            Class::Busy => format!("cannot give {what} now"),
+            _ => format!("does not give {what}"),
         };
-        let failure = Failure::new(class, format!("{text} (status {})", self.status));
+        let failure = Failure::new(class, format!("{host} {text} (status {})", self.status));
         match class {
             Class::Redirected => failure.hint("give the address that it leads to"),
             Class::NeedsAuthentication => failure.hint(
@@ -337,18 +332,17 @@ impl Permitted {
         Self(self.0.join(path))
     }
 
-    /// What a registry names: its service for tokens, its store of blobs. What comes from there is
-    /// its own, and proved by its digest.
+    /// What this address names: where it redirects to, a registry's service for tokens and its store
+    /// of blobs. What comes from these is the registry's own, and proved by its digest.
     ///
     /// # Errors
-    /// When it is not encrypted while the registry is, or is on this machine while the registry is
-    /// not.
+    /// When it is not encrypted while this one is, or is on this machine while this one is not.
     pub fn named(&self, to: WebUrl) -> Result<Self> {
         let is_less = self.0.is_encrypted() && !to.is_encrypted()
             || !is_loopback(self.0.host()) && is_loopback(to.host());
         if is_less {
             let text = format!("`{}` leads to `{to}`, which is less safe", self.0);
-            return Err(Error::new(text).hint("tell the registry's owner"));
+            return Err(Error::new(text).hint("tell its owner"));
         }
         Ok(Self(to))
     }
@@ -361,10 +355,9 @@ impl Permitted {
         self.named(self.0.led(written)?)
     }
 
-    /// `to`, if this is GitHub and `to` one of its stores: what is there belongs to this address.
-    pub fn store(&self, to: &WebUrl) -> Option<Self> {
-        let is_store = self.0.host() == GITHUB && GITHUB_STORES.contains(&to.host());
-        is_store.then(|| Self(to.clone()))
+    /// Whether this is GitHub and `to` one of its stores: what is there belongs to this address.
+    pub fn has_store(&self, to: &WebUrl) -> bool {
+        self.0.host() == GITHUB && GITHUB_STORES.contains(&to.host())
     }
 
     /// Whether a redirect to `to` leaves the source. GitHub's archives stay in their repository.
@@ -424,7 +417,7 @@ mod tests {
         let url = |written: &str| WebUrl::parse(written).unwrap();
         let leads = |from: &str, to: &str| {
             let from = Permit::any().url(url(from)).unwrap();
-            from.store(&url(to)).is_some()
+            from.has_store(&url(to))
         };
         let store = "https://release-assets.githubusercontent.com/x?sig=1";
         assert!(leads(

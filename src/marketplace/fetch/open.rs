@@ -125,18 +125,14 @@ impl<'a> Fetcher<'a> {
         Ok(match &reading.place {
             Place::Repository { url, at } => {
                 let resolved = self.resolve(url, at)?;
-                let tag = resolved
-                    .pin
-                    .as_ref()
-                    .and_then(|pin| self.refs[url].annotated(pin).cloned());
                 Opened {
                     snapshot: self.snapshot(url, &resolved.commit)?,
                     origin: Origin {
                         address: self.remote(url)?.elsewhere().map(str::to_owned),
                         rev: resolved.pin.as_ref().map(ToString::to_string),
-                        tag,
                         commit: Some(resolved.commit.to_string()),
                         reach: Some(self.reach(url, &resolved)),
+                        tag: resolved.tag,
                         ..origin(url.as_str(), Kind::Git)
                     },
                     path: resolved.path,
@@ -246,20 +242,16 @@ impl<'a> Fetcher<'a> {
         let mut address = None;
         let get = |at: &Permitted| http::send(&self.git.tool, at, http::Send::Get, &[], max);
         let (at, answer) = http::follow(self.permitted(url.clone())?, get, |from, to| {
-            let next = from.url().led(to).and_then(|next| {
-                if from.url().is_encrypted() && !next.is_encrypted() {
-                    let text = format!("the address `{next}` is not encrypted");
-                    return Err(Error::new(text).hint("tell the site's owner"));
+            let next = from.led(to).and_then(|next| {
+                if from.has_store(next.url()) {
+                    return Ok(next);
                 }
-                if let Some(store) = from.store(&next) {
-                    return Ok(store);
-                }
-                if from.is_left_for(&next) {
+                if from.is_left_for(next.url()) {
                     // What is recorded has no query, since that may be a secret.
-                    let recorded = next.as_str().split('?').next().unwrap_or_default();
+                    let recorded = next.url().as_str().split('?').next().unwrap_or_default();
                     address = Some(recorded.to_owned());
                 }
-                self.permit.url(next)
+                self.permit.url(next.url().clone())
             });
             let on_the_way = |error: Error| error.context(format!("`{}` redirects", from.url()));
             Ok(next.map_err(on_the_way)?)

@@ -9,9 +9,16 @@ use crate::sys::text::{did_you_mean, listed};
 #[derive(Debug, Clone, Default)]
 pub struct Refs {
     head: Option<CommitId>,
-    named: Vec<(Pin, CommitId)>,
-    /// The ids of annotated tags themselves.
-    annotated: Vec<(Pin, CommitId)>,
+    named: Vec<Ref>,
+}
+
+/// A branch or a tag.
+#[derive(Debug, Clone)]
+struct Ref {
+    pin: Pin,
+    commit: CommitId,
+    /// The id of an annotated tag itself.
+    tag: Option<CommitId>,
 }
 
 /// A resolved state of a repository.
@@ -21,6 +28,8 @@ pub struct Resolved {
     pub commit: CommitId,
     /// What was requested; `None` for the default branch.
     pub pin: Option<Pin>,
+    /// The id of an annotated tag itself.
+    pub tag: Option<CommitId>,
     /// The path that followed the ref, if any.
     pub path: Option<SubPath>,
 }
@@ -50,14 +59,13 @@ impl Refs {
             if name == "HEAD" {
                 refs.head = Some(id);
             } else if let Some(tag) = name.strip_suffix("^{}") {
-                let last = refs.named.last_mut();
-                let is_its = |(last, _): &&mut (Pin, _)| Pin::parse(tag).as_ref() == Some(last);
-                if let Some((last, commit)) = last.filter(is_its) {
-                    let own = std::mem::replace(commit, id);
-                    refs.annotated.push((last.clone(), own));
+                let is_its = |last: &&mut Ref| Pin::parse(tag).as_ref() == Some(&last.pin);
+                if let Some(last) = refs.named.last_mut().filter(is_its) {
+                    last.tag = Some(std::mem::replace(&mut last.commit, id));
                 }
             } else if let Some(pin) = Pin::parse(name) {
-                refs.named.push((pin, id));
+                let (commit, tag) = (id, None);
+                refs.named.push(Ref { pin, commit, tag });
             }
         }
         refs
@@ -76,8 +84,13 @@ impl Refs {
                 };
                 let commit = self.head.clone();
                 let commit = commit.ok_or_else(|| Failure::new(class, text))?;
-                let (pin, path) = (None, None);
-                Ok(Resolved { commit, pin, path })
+                let (pin, tag, path) = (None, None, None);
+                Ok(Resolved {
+                    commit,
+                    pin,
+                    tag,
+                    path,
+                })
             }
             At::Pin(pin) => self
                 .found(pin)
@@ -102,21 +115,15 @@ impl Refs {
 
     /// The tags, each with its commit, in the repository's order.
     pub fn tags(&self) -> impl Iterator<Item = (&str, &CommitId)> {
-        self.named.iter().filter_map(|(pin, commit)| match pin {
-            Pin::Tag(name) => Some((name.as_str(), commit)),
+        self.named.iter().filter_map(|one| match &one.pin {
+            Pin::Tag(name) => Some((name.as_str(), &one.commit)),
             _ => None,
         })
     }
 
-    /// The id of an annotated tag itself; `None` for a tag that is only a name, and for all else.
-    pub fn annotated(&self, pin: &Pin) -> Option<&CommitId> {
-        let mut annotated = self.annotated.iter();
-        annotated.find(|(known, _)| known == pin).map(|(_, id)| id)
-    }
-
     /// Whether a branch or a tag has this name.
     pub fn has(&self, name: &str) -> bool {
-        self.named.iter().any(|(pin, _)| pin.short() == Some(name))
+        self.named.iter().any(|one| one.pin.short() == Some(name))
     }
 
     /// The branch or tag that points directly to this commit.
@@ -124,17 +131,22 @@ impl Refs {
         if self.head.as_ref() == Some(commit) {
             return Some(Reach::Branch("HEAD".to_owned()));
         }
-        let (pin, _) = self.named.iter().find(|(_, tip)| tip == commit)?;
-        Some(Reach::from_pin(pin))
+        let tip = self.named.iter().find(|one| one.commit == *commit)?;
+        Some(Reach::from_pin(&tip.pin))
     }
 
     fn found(&self, pin: &Pin) -> Option<Resolved> {
+        let known = self.named.iter().find(|known| known.pin == *pin);
         let commit = match pin {
-            Pin::Commit(id) => id.clone(),
-            _ => self.named.iter().find(|(known, _)| known == pin)?.1.clone(),
+            Pin::Commit(id) => id,
+            _ => &known?.commit,
         };
-        let (pin, path) = (Some(pin.clone()), None);
-        Some(Resolved { commit, pin, path })
+        Some(Resolved {
+            commit: commit.clone(),
+            pin: Some(pin.clone()),
+            tag: known.and_then(|known| known.tag.clone()),
+            path: None,
+        })
     }
 
     /// Resolves a full name, a commit id or a short name. It never guesses: a short name that is
@@ -160,7 +172,7 @@ impl Refs {
     }
 
     fn no_such(&self, rev: &str) -> Failure {
-        let names = self.named.iter().filter_map(|(pin, _)| pin.short());
+        let names = self.named.iter().filter_map(|one| one.pin.short());
         let names: Vec<&str> = names.collect();
         let written = rev.trim_start_matches("refs/");
         let written = written

@@ -353,6 +353,17 @@ impl Failure {
 }
 
 impl Class {
+    /// What an HTTP status means that is no success.
+    pub fn of_status(status: u16) -> Self {
+        match status {
+            300..=399 => Self::Redirected,
+            401 | 403 => Self::NeedsAuthentication,
+            404 | 410 => Self::NoRepository,
+            408 | 429 | 500..=599 => Self::Busy,
+            _ => Self::Other,
+        }
+    }
+
     /// What helps against it, if that is certain.
     fn next_step(self) -> Option<&'static str> {
         Some(match self {
@@ -413,7 +424,7 @@ const TOLD: usize = 2;
 const EXCEPTION: &str = "git config --global --add safe.directory ";
 
 /// What git and ssh print, in lowercase, and what it means. The first match counts.
-const MEANINGS: [(Class, &str); 12] = [
+const MEANINGS: [(Class, &str); 10] = [
     (Class::NotOwned, "dubious ownership"),
     (
         Class::DiskFull,
@@ -426,7 +437,6 @@ const MEANINGS: [(Class, &str); 12] = [
     ),
     // The kernel ends a program with signal 25 (SIGXFSZ) at its limit of `process::limit_files`.
     (Class::TooLarge, "file too large|died of signal 25"),
-    (Class::Busy, "returned error: 429|returned error: 50"),
     (Class::Untrusted, "certificate|host key verification failed"),
     (
         Class::Unreachable,
@@ -442,20 +452,15 @@ const MEANINGS: [(Class, &str); 12] = [
          did not receive expected object",
     ),
     (
-        Class::Redirected,
-        "returned error: 301|returned error: 302|returned error: 303|returned error: 307|returned error: 308",
-    ),
-    (
         Class::NeedsAuthentication,
         "authentication failed|could not read username|could not read password|\
          terminal prompts disabled|permission denied (publickey|saml sso|\
-         invalid username or password|returned error: 401|returned error: 403|access denied",
+         invalid username or password|access denied",
     ),
     (
         Class::NoRepository,
         "repository not found|does not appear to be a git repository|' not found|\
-         returned error: 404|\
-         could not be found or you don't have permission|does not exist|\
+                  could not be found or you don't have permission|does not exist|\
          not found: did you run git update-server-info",
     ),
     // Such as ssh.
@@ -467,13 +472,22 @@ const MEANINGS: [(Class, &str); 12] = [
 
 /// What the lines mean, and the one that says so. A warning or advice is no reason.
 fn classify<'l>(lines: &[&'l str]) -> (Class, Option<&'l str>) {
-    let reasons = |line: &&&str| !line.starts_with("warning:") && !line.starts_with("hint:");
-    let found = MEANINGS.iter().find_map(|(class, words)| {
-        let mut reasons = lines.iter().filter(reasons);
-        let line = reasons.find(|line| has_any(&line.to_ascii_lowercase(), words))?;
-        Some((*class, Some(*line)))
+    let is_reason = |line: &&&str| !line.starts_with("warning:") && !line.starts_with("hint:");
+    let by_status = lines.iter().filter(is_reason).find_map(|line| {
+        let (_, status) = line.split_once("returned error: ")?;
+        Some((
+            Class::of_status(status.get(..3)?.parse().ok()?),
+            Some(*line),
+        ))
     });
-    found.unwrap_or((Class::Other, None))
+    let by_words = || {
+        MEANINGS.iter().find_map(|(class, words)| {
+            let mut reasons = lines.iter().filter(is_reason);
+            let line = reasons.find(|line| has_any(&line.to_ascii_lowercase(), words))?;
+            Some((*class, Some(*line)))
+        })
+    };
+    by_status.or_else(by_words).unwrap_or((Class::Other, None))
 }
 
 /// Whether a line may give a reason, and is no progress.

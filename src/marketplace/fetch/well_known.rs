@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Failure, Memory, Permitted, Tool, http, tree};
+use crate::marketplace::fetch::{Class, Failure, Memory, Permitted, Tool, http, tree};
 use crate::marketplace::reference::{SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use crate::sys::limits;
@@ -53,7 +53,7 @@ impl Index {
             let file = base.join(&SubPath::parse("index.json")?);
             let answer = http::send(tool, &file, http::Send::Get, &[], limits::INDEX)?;
             // Others, such as 403, are what some sites answer where nothing is.
-            if matches!(answer.status, 408 | 429 | 500..) {
+            if Class::of_status(answer.status) == Class::Busy {
                 let (host, what) = (file.url().host(), format!("`{}`", file.url()));
                 return Err(answer.refusal(host, &what));
             }

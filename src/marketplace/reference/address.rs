@@ -11,6 +11,28 @@ use crate::sys::{URI_PATH, limits, secret, visible};
 
 const GITHUB: &str = "https://github.com/";
 
+/// Texts that were checked when they were parsed, as they are written.
+macro_rules! written {
+    ($($name:ident)*) => {$(
+        impl $name {
+            /// As text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+
+pub(super) use written;
+
+written!(Rev SubPath WebUrl);
+
 /// The address of a repository, in the form the lockfile keeps.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoUrl(String);
@@ -211,11 +233,6 @@ impl Rev {
         }
         Ok(Self(written.to_owned()))
     }
-
-    /// The revision as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl SubPath {
@@ -236,11 +253,6 @@ impl SubPath {
             return Err(Error::new(text).hint(hint));
         }
         Ok(Self(path.to_owned()))
-    }
-
-    /// The path as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 
@@ -334,11 +346,6 @@ impl WebUrl {
         }
     }
 
-    /// The URL as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Host and port.
     pub fn host(&self) -> &str {
         self.0.split('/').nth(2).unwrap_or_default()
@@ -382,12 +389,6 @@ impl WebUrl {
     pub fn file_name(&self) -> &str {
         let path = self.0.split('?').next().unwrap_or_default();
         path.rsplit('/').next().unwrap_or_default()
-    }
-}
-
-impl fmt::Display for WebUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

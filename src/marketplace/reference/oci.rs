@@ -1,12 +1,11 @@
 //! Parts of a reference to an OCI registry: a repository, a tag, a digest, by the grammar of the
 //! distribution specification 1.1. Pure.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::reference::{WebUrl, address, address::Address};
+use crate::marketplace::reference::WebUrl;
+use crate::marketplace::reference::address::{self, Address, written};
 use crate::sys::checked_text;
 
 const SCHEME: &str = "oci://";
@@ -52,11 +51,6 @@ impl OciRepo {
         Ok(Self(format!("{SCHEME}{host}/{name}")))
     }
 
-    /// The repository as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Host and port of the registry.
     pub fn host(&self) -> &str {
         self.parts().0
@@ -99,11 +93,7 @@ impl OciRepo {
     }
 }
 
-impl fmt::Display for OciRepo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+written!(OciRepo);
 
 impl OciDigest {
     /// # Errors

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::Rev;
+use crate::marketplace::reference::address::written;
 use crate::skill::one_line;
 
 const HEADS: &str = "refs/heads/";
@@ -30,18 +31,9 @@ impl CommitId {
             _ => "--object-format=sha1",
         }
     }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for CommitId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+written!(CommitId Target);
 
 /// What an install is pinned to. The pin of a tag or commit never means a branch of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -208,12 +200,6 @@ impl Target {
         }
         let text = format!("its source is now at {}, not at {self}", one_line(now));
         Err(Error::new(text).hint("look at it again with `update --dry-run --diff`"))
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

@@ -288,14 +288,13 @@ impl Client<'_> {
             format!("manifests/sha256-{}", subject.hex()),
         ] {
             let answer = self.ask(repo, PULL, &place, Send::Get, limits::INDEX)?;
-            match answer.status {
-                200 => {
-                    let index = Manifest::parse(&answer.body).ok();
-                    listed = index.and_then(|index| index.manifests).unwrap_or_default();
-                    break;
-                }
-                429 | 500.. => return Err(refusal(&answer, repo, "the list of signatures")),
-                _ => {}
+            if answer.status == 200 {
+                let index = Manifest::parse(&answer.body).ok();
+                listed = index.and_then(|index| index.manifests).unwrap_or_default();
+                break;
+            }
+            if Class::of_status(answer.status) == Class::Busy {
+                return Err(refusal(&answer, repo, "the list of signatures"));
             }
         }
         listed.retain(|one| one.artifact_type.as_deref() == Some(kind));
