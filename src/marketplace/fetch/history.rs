@@ -210,25 +210,25 @@ fn ancestry(
     let found = || {
         let past = Past::new(git, remote, new)?;
         for depth in depths {
-            past.fetch(*depth, COMMITS, &[new.as_str()])?;
+            let has_old = match past.fetch(*depth, COMMITS, &[new.as_str(), old.as_str()]) {
+                // The source no longer has the installed commit, or gives none that is asked for by id.
+                Err(failure) if failure.class == Class::NoSuchRef => {
+                    past.fetch(*depth, COMMITS, &[new.as_str()])?;
+                    false
+                }
+                fetched => fetched.map(|()| true)?,
+            };
             if past.leads(new, old)? {
                 return Ok(Ancestry::Forward);
             }
-            let new_is_cut = past.is_cut();
-            match past.fetch(*depth, COMMITS, &[old.as_str()]) {
-                Ok(()) if past.leads(old, new)? => return Ok(Ancestry::Backward),
-                Ok(()) if !past.is_cut() => return Ok(Ancestry::Unrelated),
-                Ok(()) => {}
-                // The source no longer has the installed commit, and it is not in the whole history
-                // of the new one.
-                Err(failure) if failure.class == Class::NoSuchRef && !new_is_cut => {
-                    return Ok(Ancestry::Unrelated);
-                }
-                Err(failure) if failure.class == Class::NoSuchRef => {}
-                Err(failure) => return Err(failure),
+            if has_old && past.leads(old, new)? {
+                return Ok(Ancestry::Backward);
+            }
+            if !past.is_cut() {
+                return Ok(Ancestry::Unrelated);
             }
         }
-        Ok(Ancestry::Unknown)
+        Ok::<_, Failure>(Ancestry::Unknown)
     };
     found().unwrap_or(Ancestry::Unknown)
 }

@@ -4,7 +4,6 @@
 //! knows nothing about skills.
 
 use std::fmt::Write as _;
-use std::slice;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Failure, Tool};
@@ -18,8 +17,6 @@ const HEADERS: EntryName = EntryName::from_static("answer.headers");
 const BODY: EntryName = EntryName::from_static("request.body");
 /// Seconds for one transfer of at most [`limits::DOWNLOAD`].
 const SECONDS: u64 = 120;
-/// Marks the line on standard error that describes a transfer.
-const MARK: &str = "agent-skills-transfer";
 
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
@@ -55,12 +52,39 @@ pub fn send(
     headers: &[String],
     max: u64,
 ) -> Result<Answer, Failure> {
+    let proto = match url.url().is_encrypted() {
+        true => "=https",
+        false => "=http,https",
+    };
+    let options = format!(
+        "--silent --show-error --globoff --no-location --no-compressed --proto {proto} \
+         --connect-timeout 20 --max-time {SECONDS} --no-progress-meter --config -"
+    );
+    let mut command = tool.command("curl");
+    command.args(options.split(' '));
+    let is_head = matches!(send, Send::Head);
+    // The length that a HEAD tells is that of a body which does not come.
+    if !is_head {
+        command.args(["--max-filesize", &max.to_string()]);
+    }
+    let input = config(tool, url.url(), send, headers)?;
+    let ran = tool.run(command, input, max).and_then(|ran| {
+        if ran.status.success() {
+            return Ok(ran);
+        }
+        Err(tool.tried(Failure::from_curl(ran.status.code(), &ran.errors)))
+    });
     // What follows `?` may be a token.
     let shown = url.url().as_str().split('?').next().unwrap_or_default();
-    let context = |failure: Failure| failure.context(format!("could not get `{shown}`"));
-    let answers = send_all(tool, slice::from_ref(url), send, headers, max);
-    // There is one for each address.
-    Ok(answers.map_err(context)?.remove(0))
+    let ran = ran.map_err(|failure| failure.context(format!("could not get `{shown}`")))?;
+    let mut body = files::read_all_capped(ran.output, max).map_err(|e| tool.local(&e))?;
+    if is_head {
+        // curl shows its headers.
+        body.clear();
+    }
+    let told = tool.scratch.read(&HEADERS, limits::SIGNERS);
+    let answer = Answer::new(&String::from_utf8_lossy(&told.unwrap_or_default()), body);
+    answer.ok_or_else(|| Failure::new(Class::Other, "curl's answer broke off").hint("try again"))
 }
 
 /// Requests an address and those that its redirects lead to: `next` says where that is, if it may be
@@ -85,75 +109,8 @@ pub fn follow(
     Err(Failure::new(Class::Other, text))
 }
 
-/// Downloads each address in turn, at most `max` bytes in total. The answers have no headers.
-///
-/// # Errors
-/// When curl fails, or the answers are too large.
-pub fn get_all(tool: &Tool, urls: &[Permitted], max: u64) -> Result<Vec<Answer>, Failure> {
-    send_all(tool, urls, Send::Get, &[], max)
-}
-
-fn send_all(
-    tool: &Tool,
-    urls: &[Permitted],
-    send: Send,
-    headers: &[String],
-    max: u64,
-) -> Result<Vec<Answer>, Failure> {
-    let mut command = tool.command("curl");
-    let is_encrypted = |url: &Permitted| url.url().is_encrypted();
-    let proto = if urls.iter().all(is_encrypted) {
-        "=https"
-    } else {
-        "=http,https"
-    };
-    let options = format!(
-        "--silent --show-error --globoff --no-location --no-compressed --proto {proto} \
-         --connect-timeout 20 --max-time {SECONDS} --no-progress-meter --config -"
-    );
-    command.args(options.split(' '));
-    let is_head = matches!(send, Send::Head);
-    // The length that a HEAD tells is that of a body which does not come.
-    if !is_head {
-        command.args(["--max-filesize", &max.to_string()]);
-    }
-    let report = format!("%{{stderr}}{MARK} %{{http_code}} %{{size_download}}\\n");
-    command.args(["--write-out", &report]);
-    let ran = tool.run(command, config(tool, urls, send, headers)?, max)?;
-    if !ran.status.success() {
-        return Err(tool.tried(Failure::from_curl(ran.status.code(), &ran.errors)));
-    }
-    let mut bytes = files::read_all_capped(ran.output, max).map_err(|e| tool.local(&e))?;
-    if is_head {
-        // curl shows its headers.
-        bytes.clear();
-    }
-    let told = tool.scratch.read(&HEADERS, limits::SIGNERS);
-    let told = told.unwrap_or_default();
-    let mut headers = last_headers(&String::from_utf8_lossy(&told));
-    let (mut rest, mut answers) = (bytes.as_slice(), Vec::new());
-    for line in ran.errors.lines() {
-        let sizes = line.strip_prefix(MARK).unwrap_or_default().trim();
-        if let Some((status, size)) = sizes.split_once(' ')
-            && let (Ok(status), Ok(size)) = (status.parse(), size.parse())
-            && let Some((body, after)) = rest.split_at_checked(size)
-        {
-            rest = after;
-            answers.push(Answer {
-                status,
-                body: body.to_vec(),
-                headers: std::mem::take(&mut headers),
-            });
-        }
-    }
-    if answers.len() != urls.len() || !rest.is_empty() {
-        return Err(Failure::new(Class::Other, "curl's answer broke off").hint("try again"));
-    }
-    Ok(answers)
-}
-
 /// What curl reads from its standard input.
-fn config(tool: &Tool, urls: &[Permitted], send: Send, headers: &[String]) -> Result<String> {
+fn config(tool: &Tool, url: &WebUrl, send: Send, headers: &[String]) -> Result<String> {
     let mut config = String::new();
     let mut set = |key: &str, value: &str| {
         quoted(value).map(|value| {
@@ -164,10 +121,8 @@ fn config(tool: &Tool, urls: &[Permitted], send: Send, headers: &[String]) -> Re
     let place = |name: &EntryName| tool.scratch.path_of(name).to_string_lossy().into_owned();
     let _ = tool.scratch.remove_file(&HEADERS);
     set("dump-header", &place(&HEADERS))?;
-    for url in urls {
-        set("url", url.url().as_str())?;
-        set("output", "-")?;
-    }
+    set("url", url.as_str())?;
+    set("output", "-")?;
     for header in headers {
         set("header", header)?;
     }
@@ -197,20 +152,25 @@ fn quoted(value: &str) -> Result<String> {
     Ok(format!("\"{value}\""))
 }
 
-/// The headers of the last answer, their names in small letters.
-fn last_headers(text: &str) -> Vec<(String, String)> {
-    // Those of a proxy or an interim answer come first. A header may have `HTTP/` in its value.
-    let all: Vec<&str> = text.lines().collect();
-    let begins = |at: &usize| all[*at].starts_with("HTTP/") && (*at == 0 || all[at - 1].is_empty());
-    let last = (0..all.len()).rfind(begins).unwrap_or(all.len());
-    let header = |line: &&str| {
-        let (key, value) = line.split_once(':')?;
-        Some((key.trim().to_ascii_lowercase(), value.trim().to_owned()))
-    };
-    all[last..].iter().skip(1).map_while(header).collect()
-}
-
 impl Answer {
+    /// The answer whose headers are the last in this text; `None` if there are none.
+    fn new(told: &str, body: Vec<u8>) -> Option<Self> {
+        // Those of a proxy or an interim answer come first. A header may have `HTTP/` in its value.
+        let all: Vec<&str> = told.lines().collect();
+        let begins =
+            |at: &usize| all[*at].starts_with("HTTP/") && (*at == 0 || all[at - 1].is_empty());
+        let (first, headers) = all[(0..all.len()).rfind(begins)?..].split_first()?;
+        let header = |line: &&str| {
+            let (key, value) = line.split_once(':')?;
+            Some((key.trim().to_ascii_lowercase(), value.trim().to_owned()))
+        };
+        Some(Self {
+            status: first.split(' ').nth(1)?.parse().ok()?,
+            body,
+            headers: headers.iter().map_while(header).collect(),
+        })
+    }
+
     /// Every header of this name, in small letters.
     pub fn all<'h>(&'h self, name: &'h str) -> impl Iterator<Item = &'h str> {
         let of_name = self.headers.iter().filter(move |(key, _)| key == name);
@@ -372,17 +332,14 @@ mod tests {
 
     #[test]
     fn the_last_answer_counts_and_its_headers_end_with_it() {
-        let answer = |text: &str| Answer {
-            status: 200,
-            body: Vec::new(),
-            headers: last_headers(text),
-        };
+        let answer = |text: &str| Answer::new(text, Vec::new()).unwrap();
         let text = "HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n\
                     HTTP/2 401\r\nWWW-Authenticate: Bearer realm=\"x\"\r\nX: a:b\r\n\r\nY: z\r\n";
         let found = answer(text);
+        assert_eq!(found.status, 401);
         assert_eq!(found.get("www-authenticate"), Some("Bearer realm=\"x\""));
         assert_eq!((found.get("x"), found.get("y")), (Some("a:b"), None));
-        assert!(answer("").headers.is_empty());
+        assert!(Answer::new("", Vec::new()).is_none());
         let text =
             "HTTP/1.1 200 OK\r\nVia: HTTP/1.1 proxy\r\nHTTP/x: y\r\nServer: x HTTP/2 404\r\n\r\n";
         assert_eq!(answer(text).get("http/x"), Some("y"));

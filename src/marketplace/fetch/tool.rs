@@ -73,25 +73,26 @@ impl Tool<'_> {
         input: impl AsRef<[u8]>,
         max: u64,
     ) -> Result<Ran, Failure> {
-        let mut output = self.scratch.create_unseen().map_err(|e| self.local(&e))?;
         let program = command.get_program().to_string_lossy().into_owned();
         let files = (|| {
             let file = || self.scratch.create_unseen();
-            let (mut given, errors) = (file()?, file()?);
+            let (mut given, output, errors) = (file()?, file()?, file()?);
             given.write_all(input.as_ref())?;
             given.rewind()?;
             command.stdin(given);
             command.stdout(output.try_clone()?);
             command.stderr(errors.try_clone()?);
-            Ok(errors)
+            Ok((output, errors))
         })();
-        let mut errors = files.map_err(|e| self.local(&e))?;
+        let (mut output, mut errors) = files.map_err(|e| self.local(&e))?;
         process::limit_files(&mut command, limits::FETCHED_FILE);
         let child = process::in_own_group(&mut command).spawn();
         let mut child = child.map_err(|error| Failure::not_started(&program, &error))?;
         let ended = self.wait(&mut child, &program, &output, &errors, max);
-        // This ends the helpers that it left running.
+        // This ends the helpers that it left running, or all of it.
         process::kill_group(child.id());
+        // It has ended or was killed, so this returns at once. It avoids a zombie.
+        let _ = child.wait();
         let status = ended?;
         let mut text = Vec::new();
         let read = errors
@@ -144,11 +145,6 @@ impl Tool<'_> {
         if let Some(show) = shown {
             // This clears the line.
             show("");
-        }
-        if ended.is_err() {
-            process::kill_group(child.id());
-            // It was killed, so this returns at once. It avoids a zombie.
-            let _ = child.wait();
         }
         ended
     }

@@ -102,10 +102,11 @@ impl Index {
             let text = format!("the skill has more than {} files", limits::ARCHIVE_FILES);
             return Err(Error::new(text).hint("choose fewer skills"));
         }
-        let urls: Vec<_> = paths.iter().map(|path| self.base.join(path)).collect();
-        let answers = http::get_all(tool, &urls, limits::DOWNLOAD)?;
         let mut memory = Memory::default();
-        for ((path, url), answer) in paths.iter().zip(&urls).zip(answers) {
+        for path in &paths {
+            let url = self.base.join(path);
+            let left = limits::DOWNLOAD - memory.size();
+            let answer = http::send(tool, &url, http::Send::Get, &[], left)?;
             let (host, what) = (url.url().host(), format!("`{}`", url.url()));
             memory.add_file(path.as_str(), answer.expect(host, &what)?, false)?;
         }

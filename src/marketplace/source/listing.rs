@@ -209,7 +209,7 @@ impl Market<'_> {
             .map_err(|error| Error::caused("could not write the catalog", error))?;
         let (dir, name) = (cache(self.home, &SOURCES)?, cache_name(source));
         let scratch = fetcher.git.tool.scratch;
-        let written = dir.replace_through(scratch, &name, &bytes, 0o644, Durable::Yes);
+        let written = dir.replace_through(scratch, &name, &bytes, 0o644, Durable::No);
         written.map_err(|error| dir.error("write", &name, &error))
     }
 

@@ -143,9 +143,7 @@ fn web_addresses_that_could_do_harm_are_refused() {
         "ftp://example.org/x",
         "file:///etc/passwd",
         "https://user:pass@example.org/x",
-        "https://example.org/a/../b",
-        "https://example.org/a/%2E%2e/b",
-        "https://example.org/\"x",
+        "https://example.org/x#y",
         "https://-h/x",
         "https:///x",
         "https://example.org/a b",
@@ -154,6 +152,13 @@ fn web_addresses_that_could_do_harm_are_refused() {
     }
     for good in ["https://example.org", "http://127.0.0.1:80/x?a=b"] {
         assert!(WebUrl::parse(good).is_ok(), "{good}");
+    }
+    for (written, one) in [
+        ("https://Example.org:443/a/../b", "https://example.org/b"),
+        ("https://example.org/a/%2E%2e/b", "https://example.org/b"),
+        ("https://example.org/\"é", "https://example.org/%22%C3%A9"),
+    ] {
+        assert_eq!(WebUrl::parse(written).unwrap().as_str(), one);
     }
 }
 
