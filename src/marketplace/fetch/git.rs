@@ -198,26 +198,23 @@ impl Remote {
 /// `None` if it is not certain which host that is: git, curl and ssh read some addresses
 /// differently.
 fn without_user(address: &str) -> Option<String> {
-    let host = |authority: &str| {
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        let user = authority.strip_suffix(host).unwrap_or_default();
-        let is_plain = !authority.contains(['%', '?', '#', '\\']) && !user.contains(['[', ']']);
-        (is_plain && (host.is_empty() || is_authority(&host.to_ascii_lowercase())))
-            .then(|| host.to_owned())
-    };
-    if let Some((scheme, rest)) = address.split_once("://") {
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let path = path.split(['?', '#']).next().unwrap_or_default();
-        return Some(format!("{scheme}://{}/{path}", host(authority)?));
-    }
-    // This is ssh's `user@host:path`; with a slash before the colon it would be a path.
-    match address.split_once(':') {
-        Some((authority, path)) if !authority.contains('/') && !path.starts_with(':') => {
-            let path = path.trim_start_matches('/');
-            Some(format!("ssh://{}/{path}", host(authority)?))
+    let (scheme, authority, path) = match (address.split_once("://"), address.split_once(':')) {
+        (Some((scheme, rest)), _) => {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let path = path.split(['?', '#']).next().unwrap_or_default();
+            (scheme, authority, path)
         }
-        _ => Some(address.to_owned()),
-    }
+        // This is ssh's `user@host:path`; with a slash before the colon it would be a path.
+        (None, Some((authority, path))) if !authority.contains('/') && !path.starts_with(':') => {
+            ("ssh", authority, path.trim_start_matches('/'))
+        }
+        _ => return Some(address.to_owned()),
+    };
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let user = authority.strip_suffix(host).unwrap_or_default();
+    let is_plain = !authority.contains(['%', '?', '#', '\\']) && !user.contains(['[', ']']);
+    let is_one = host.is_empty() || is_authority(&host.to_ascii_lowercase());
+    (is_plain && is_one).then(|| format!("{scheme}://{host}/{path}"))
 }
 
 #[cfg(test)]

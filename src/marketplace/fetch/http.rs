@@ -52,12 +52,8 @@ pub fn send(
     headers: &[String],
     max: u64,
 ) -> Result<Answer, Failure> {
-    let proto = match url.url().is_encrypted() {
-        true => "=https",
-        false => "=http,https",
-    };
     let options = format!(
-        "--silent --show-error --globoff --no-location --no-compressed --proto {proto} \
+        "--silent --show-error --globoff --no-location --no-compressed --proto =http,https \
          --connect-timeout 20 --max-time {SECONDS} --no-progress-meter --config -"
     );
     let mut command = tool.command("curl");

@@ -329,7 +329,7 @@ impl WebUrl {
     /// Parses a URL without a fragment.
     ///
     /// # Errors
-    /// When it is not encrypted, contains credentials, or has parts such as `..`.
+    /// When it is not encrypted, contains credentials, or has no certain host.
     pub fn parse(written: &str) -> Result<Self> {
         let refused = |why: &str| {
             let written = public(written);

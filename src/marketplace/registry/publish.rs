@@ -178,10 +178,7 @@ fn manifest(media_type: &str, artifact_type: &str) -> Manifest {
 }
 
 /// Refuses a collection that nobody could use.
-fn check_names(skills: &[Artifact], collection: Option<&str>) -> Result<()> {
-    let Some(collection) = collection else {
-        return Ok(());
-    };
+fn check_names(skills: &[Artifact], collection: &str) -> Result<()> {
     if collection.trim().is_empty() || visible(collection) != collection {
         let shown = visible(collection);
         let text = format!("`{shown}` cannot be the name of a collection");
@@ -209,7 +206,9 @@ impl Market<'_> {
         skills: &[Artifact],
         collection: Option<&str>,
     ) -> Result<Published> {
-        check_names(skills, collection)?;
+        if let Some(collection) = collection {
+            check_names(skills, collection)?;
+        }
         let staging = self.home_staging()?;
         let fetcher = self.fetcher(&staging);
         let client = &fetcher.registry;

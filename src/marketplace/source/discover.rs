@@ -340,9 +340,11 @@ impl Manifest {
             paths.map(ToString::to_string).collect()
         };
         let own = plugin.strict.then(|| listed(&dir)).flatten();
-        let at = |place: String| match found.contains(&place.as_str()) {
-            true => vec![place],
-            false => below(&place),
+        let at = |place: String| {
+            if found.contains(&place.as_str()) {
+                return vec![place];
+            }
+            below(&place)
         };
         if let Some(skills) = plugin.skills.clone().or(own) {
             let places = skills.iter();
