@@ -7,7 +7,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{DigestCache, Event, Ledger, approval_current};
-use crate::script::{self, Jobs, Outcome, Owner, Request, RunLimits};
+use crate::script::{self, Jobs, Outcome, Request, RunLimits};
 use crate::session::{HookRecord, in_session};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
 use crate::sys::text::shorten;
@@ -152,7 +152,7 @@ fn run_all(
         if outcome.exit_code() != Some(0) {
             return Err(failed(&outcome.text()));
         }
-        printed.push_str(&outcome.stdout.text());
+        printed.push_str(&outcome.stdout.text);
     }
     let printed = printed.trim();
     Ok((!printed.is_empty()).then(|| {
@@ -165,9 +165,11 @@ fn run_all(
 
 /// The owner of this call's jobs: the conversation, which the host's next process continues, or else
 /// this host process.
-pub fn owner(facts: &Facts) -> Owner {
-    let context = facts.session().ok().and_then(|session| session.context);
-    Owner::of(facts.key(), context.as_deref())
+pub fn owner(facts: &Facts) -> String {
+    match facts.session().ok().and_then(|session| session.context) {
+        Some(conversation) => format!("conversation:{conversation}"),
+        None => format!("session:{}", facts.key().as_str()),
+    }
 }
 
 /// What a script in this call may take and be waited for.

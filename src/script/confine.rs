@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::environment::{self, Variables};
-use super::job::Jobs;
+use super::jobs::Jobs;
 use super::sandbox::{self, Confinement, Kernel, Mode, Places, Prepared, Sandbox};
 use super::spec::ProcessSpec;
 use super::{exec, interpreter};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Jobs, Outcome, Owner, Ran, Request, RunLimits, Settings, run};
+use super::{Jobs, Outcome, Ran, Request, RunLimits, Settings, run};
 use crate::error::Result;
 use crate::skill::{Fields, Skill, SkillName};
 use crate::sys::Env;
@@ -141,7 +141,7 @@ impl Fixture {
                 limit: self.limit,
                 wait: self.wait,
                 jobs: self.jobs(),
-                owner: Owner::session("test"),
+                owner: "session:test".to_owned(),
                 host: self.host,
             },
             base: &self.base,

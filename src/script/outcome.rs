@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::capture::Captured;
-use super::job::JobId;
-use super::report::Ended;
+use super::job_id::JobId;
+use super::lifeline::Ended;
+use super::spool::Captured;
 use crate::sys::millis;
 
 /// A script's output and state.
@@ -74,14 +74,19 @@ impl Outcome {
         }
     }
 
+    /// How far the outputs are told, for [`super::job::Job::mark_seen`].
+    pub fn seen(&self) -> [u64; 2] {
+        [self.stdout.next, self.stderr.next]
+    }
+
     /// The outcome for the model: standard output unchanged, then everything else under its own
     /// headings.
     pub fn text(&self) -> String {
-        let mut text = self.stdout.text();
-        if self.stderr.total() > 0 {
+        let mut text = self.stdout.text.clone();
+        if self.stderr.total > 0 {
             begin_line(&mut text);
             text.push_str("[stderr]\n");
-            text.push_str(&self.stderr.text());
+            text.push_str(&self.stderr.text);
         }
         if text.is_empty() {
             text.push_str("(no output)");
@@ -99,11 +104,11 @@ impl Outcome {
             "path": path,
             "exit_code": self.exit_code(),
             "signal": self.signal(),
-            "stdout": self.stdout.text(),
-            "stderr": self.stderr.text(),
+            "stdout": self.stdout.text,
+            "stderr": self.stderr.text,
             "duration_ms": millis(self.duration),
             "timed_out": self.timed_out(),
-            "truncated": self.stdout.is_truncated() || self.stderr.is_truncated(),
+            "truncated": self.stdout.is_truncated || self.stderr.is_truncated,
             "job": self.job().map(JobId::as_str),
         });
         let mut notes = self.notes.clone();
@@ -188,13 +193,12 @@ fn begin_line(text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::stream::Sink;
 
     fn outcome(stdout: &str, stderr: &str) -> Outcome {
-        let captured = |text: &str| {
-            let mut captured = Captured::default();
-            captured.push(text.as_bytes());
-            captured
+        let captured = |text: &str| Captured {
+            text: text.to_owned(),
+            total: text.len() as u64,
+            ..Captured::default()
         };
         Outcome {
             stdout: captured(stdout),

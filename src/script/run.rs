@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::environment::{self, Variables};
-use super::job::{JobId, Scratch};
+use super::job_id::JobId;
+use super::jobs::Jobs;
 use super::needs::Needs;
 use super::sandbox::{self, Confinement, Kernel, Mode, Places};
 use super::settings::Settings;
@@ -50,33 +51,39 @@ pub struct Request<'a> {
 /// directory, not a regular file. A script that fails is an outcome, not an error.
 pub fn run(request: &Request) -> Result<Ran> {
     let began = Instant::now();
+    let RunLimits { jobs, .. } = request.limits;
     let skill = request.skill;
-    let id = JobId::random()?;
     let confinement = request.settings.confinement.clone();
     let confinement = confinement.tightened_by(&skill.fields);
     let needs_temp = request.workdir.is_none() || confinement.mode != Mode::Off;
-    let scratch = needs_temp.then(|| Scratch::make(&request.limits.jobs, &id));
-    let scratch = scratch.transpose()?;
-    let temp = scratch.as_ref().map(Scratch::path);
-    let workdir = request.workdir.or(temp).unwrap_or(&skill.dir);
-    let (process, mut notes) = prepare(request, &confinement, workdir, temp)?;
-    let task = Task {
-        process: &process,
-        label: request.label,
-        skill: Some(skill.name.as_str()),
-        stdin: request.stdin,
-        id: &id,
-        limits: request.limits,
-        began,
-    };
-    let mut ran = task.run()?;
-    if ran.release.is_some()
-        && let Some(scratch) = scratch
-    {
-        scratch.keep();
+    with_id(jobs, |id| {
+        let temp = needs_temp.then(|| jobs.temp(id)).transpose()?;
+        let temp = temp.as_deref();
+        let workdir = request.workdir.or(temp).unwrap_or(&skill.dir);
+        let (process, mut notes) = prepare(request, &confinement, workdir, temp)?;
+        let task = Task {
+            process: &process,
+            label: request.label,
+            skill: Some(skill.name.as_str()),
+            stdin: request.stdin,
+            id,
+            limits: request.limits,
+            began,
+        };
+        let mut ran = task.run()?;
+        ran.outcome.notes.append(&mut notes);
+        Ok(ran)
+    })
+}
+
+/// Runs what may become the job with this new id. If it does not, nothing is left of it.
+fn with_id(jobs: &Jobs, run: impl FnOnce(&JobId) -> Result<Ran>) -> Result<Ran> {
+    let id = JobId::random()?;
+    let ran = run(&id);
+    if !matches!(&ran, Ok(ran) if ran.release.is_some()) {
+        jobs.remove(&id);
     }
-    ran.outcome.notes.append(&mut notes);
-    Ok(ran)
+    ran
 }
 
 /// Runs one of our own commands, which may take longer than a call, as a person would, but without
@@ -96,16 +103,19 @@ pub fn run_command(
     })?;
     let mut all: Variables = variables::for_others(base).collect();
     all.extend(env.iter().map(|(name, value)| (name.into(), value.into())));
-    let task = Task {
-        process: &ProcessSpec::new(program, args.iter().map(OsString::from), all, &base.cwd)?,
-        label: args.first().map_or("agent-skills", String::as_str),
-        skill: None,
-        stdin: &[],
-        id: &JobId::random()?,
-        limits,
-        began: Instant::now(),
-    };
-    task.run()
+    let process = ProcessSpec::new(program, args.iter().map(OsString::from), all, &base.cwd)?;
+    with_id(&limits.jobs, |id| {
+        let task = Task {
+            process: &process,
+            label: args.first().map_or("agent-skills", String::as_str),
+            skill: None,
+            stdin: &[],
+            id,
+            limits,
+            began: Instant::now(),
+        };
+        task.run()
+    })
 }
 
 /// What to execute, and remarks on what the script will lack.

@@ -1,11 +1,10 @@
 //! The process between the plugin and a script: this program, started anew as `__supervise`. It
-//! owns the script's process tree and ends it when the script exits, times out or is stopped, or
-//! when the plugin or the host is gone. Once the plugin has made the script a job, it survives both
-//! and takes over the output ([`super::relay`]). It has one thread, and accepts its specification
-//! only from its lifeline.
+//! owns the script's process tree and copies its outputs to two files that it was given, or to those
+//! of a job. It ends the tree when the script exits, times out or is stopped, or when the plugin or
+//! the host is gone; once the plugin has made the script a job, it survives both. It has one thread,
+//! and accepts its specification only from its lifeline.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{self, BufRead, Cursor, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -16,13 +15,13 @@ use std::time::Instant;
 
 use rustix::event::PollFlags;
 use rustix::process::{Pid, getpid};
+use rustix::stdio::{stderr, stdin, stdout};
 
-use super::relay::{self, Control, Relay};
-use super::report::{Ended, Failure, Report};
+use super::job::Supervised;
+use super::lifeline::{Ended, Failure, Lifeline, Order, Report, not_now};
 use super::sandbox::{Prepared, Sandbox};
 use super::spec::{Conditions, ProcessSpec};
-use super::spool::CHUNK;
-use super::stream::not_now;
+use super::spool::{CHUNK, Spool};
 use super::{exec, tree};
 use crate::sys::process::{ProcessId, die_with, pid_of};
 use crate::sys::{Interest, millis, poll, signals};
@@ -32,11 +31,13 @@ pub const VERB: &str = "__supervise";
 
 /// The exit status of a script that could not be executed, as in shells.
 const NOT_EXECUTED: i32 = 127;
+/// What the script's standard error says then: for a job that nobody waits for, all that is told.
+const NOT_EXECUTED_TEXT: &[u8] = b"agent-skills: the interpreter could not be executed\n";
 
 /// Supervises a script, if these are a supervisor's arguments and standard input is a socket.
 /// Otherwise returns `None`, as if this verb did not exist.
 pub fn supervise(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
-    let has_lifeline = || rustix::net::sockopt::socket_type(rustix::stdio::stdin()).is_ok();
+    let has_lifeline = || rustix::net::sockopt::socket_type(stdin()).is_ok();
     if !args.into_iter().skip(1).eq([VERB]) || !has_lifeline() {
         return None;
     }
@@ -44,110 +45,106 @@ pub fn supervise(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     Some(run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
-#[expect(clippy::disallowed_methods, reason = "a device of the system")]
 fn run() -> io::Result<()> {
-    use rustix::fs::{Mode, OFlags, open};
-    use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
-
     let lifeline = UnixStream::from(stdin().try_clone_to_owned()?);
-    let outputs = [
-        stdout().try_clone_to_owned()?,
-        stderr().try_clone_to_owned()?,
-    ];
-    // The host waits until nobody holds the plugin's stdout (docs/spec/hosts.md#time-limits), and
-    // the plugin waits until nobody holds the script's.
-    let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-    dup2_stdin(&null)?;
-    dup2_stdout(&null)?;
-    dup2_stderr(&null)?;
+    let stdout = stdout().try_clone_to_owned()?;
+    let stderr = stderr().try_clone_to_owned()?;
     // Leaves terminal, session and process group, which cannot fail in a new process.
     let _ = rustix::process::setsid();
     tree::adopt_orphans();
     let children = signals::on_child_end()?;
     let (process, conditions, input) = ProcessSpec::receive(&lifeline)?;
-    lifeline.set_nonblocking(true)?;
     let mut supervisor = Supervisor {
         began: Instant::now(),
         conditions,
-        lifeline,
+        lifeline: Lifeline::new(lifeline)?,
         host: None,
+        outputs: [stdout, stderr].map(|file| Spool::new(file.into())),
+        job: None,
         is_released: false,
-        relay: None,
         children,
         input: Input {
             pipe: None,
             bytes: Cursor::new(input),
         },
     };
-    supervisor.supervise(process, outputs);
+    supervisor.supervise(process);
     Ok(())
 }
 
 struct Supervisor {
     began: Instant,
     conditions: Conditions,
-    lifeline: UnixStream,
+    lifeline: Lifeline,
     /// Ready when the host has ended; `None` where the system cannot tell.
     host: Option<OwnedFd>,
+    /// Standard output and standard error.
+    outputs: [Spool; 2],
+    /// The job that the script has become.
+    job: Option<Supervised>,
     /// Whether the job's id has been printed: lifeline and host no longer matter.
     is_released: bool,
-    /// The streams of a job.
-    relay: Option<Relay>,
     /// Readable when a child has ended.
     children: PipeReader,
     input: Input,
 }
 
 impl Supervisor {
-    fn supervise(&mut self, process: ProcessSpec, outputs: [OwnedFd; 2]) {
+    fn supervise(&mut self, process: ProcessSpec) {
         match self.conditions.host.map(watch_process).transpose() {
             Ok(host) => self.host = host.flatten(),
-            Err(failure) => return tell(&self.lifeline, Report::Failed(failure)),
+            Err(failure) => return self.lifeline.tell(Report::Failed(failure)),
         }
         loop {
             if self.heed() {
                 return;
             }
-            if !self.conditions.at_once || self.relay.is_some() {
+            if !self.conditions.at_once || self.job.is_some() {
                 break;
             }
-            let fds = [Some((self.lifeline.as_fd(), PollFlags::IN)), self.host()];
+            let fds = [self.lifeline.interest(), self.host()];
             if matches!(poll(fds, self.conditions.limit), Ok([_, true]) | Err(_)) {
                 return;
             }
         }
-        let ended = match self.begin(process, outputs) {
+        let ended = match self.begin(process) {
             Ok(script) => {
                 let mut ended = self.watch(script);
                 (ended.status, ended.survivors) = tree::end(script, &self.children);
                 ended
             }
             Err(failure) => {
-                tell(&self.lifeline, Report::Failed(failure));
+                self.lifeline.tell(Report::Failed(failure));
+                self.outputs[1].push(NOT_EXECUTED_TEXT);
                 Ended {
                     status: NOT_EXECUTED << 8,
                     ..Ended::default()
                 }
             }
         };
-        if let Some(relay) = self.relay.take() {
-            relay.finish(ended, millis(self.began.elapsed()));
+        for output in &mut self.outputs {
+            output.drain(&mut [0; CHUNK]);
         }
-        tell(&self.lifeline, Report::Ended(ended));
+        if let Some(job) = self.job.take() {
+            job.finish(ended, millis(self.began.elapsed()));
+        }
+        self.lifeline.tell(Report::Ended(ended));
     }
 
-    /// Follows the plugin's messages; `true` if the script is to end.
+    /// Follows the plugin's orders; `true` if the script is to end.
     fn heed(&mut self) -> bool {
-        // Messages sent before the plugin's end count: a job may have been released.
+        // What was sent before the plugin's end counts: a job may have been released.
         while !self.is_released {
-            match relay::listen(&self.lifeline) {
-                Control::Nothing => break,
-                Control::HandOver(relay) => {
-                    self.relay = Some(relay);
-                    tell(&self.lifeline, Report::Adopted);
+            match self.lifeline.hear() {
+                Some(Order::Adopt(dir)) => {
+                    let adopted = Supervised::adopt(dir.as_ref(), &mut self.outputs);
+                    let told = adopted.map(|job| self.job = Some(job));
+                    let told = told.map_err(|error| errno(&error));
+                    self.lifeline.tell(Report::Adopted(told));
                 }
-                Control::Release if self.relay.is_some() => self.is_released = true,
-                Control::Release | Control::End => return true,
+                Some(Order::Release) if self.job.is_some() => self.is_released = true,
+                Some(Order::Release | Order::End) => return true,
+                None => return !self.lifeline.is_open,
             }
         }
         false
@@ -159,30 +156,25 @@ impl Supervisor {
     }
 
     /// Starts the script.
-    fn begin(&mut self, process: ProcessSpec, outputs: [OwnedFd; 2]) -> Result<Pid, Failure> {
-        let [stdout, stderr] = outputs;
+    fn begin(&mut self, process: ProcessSpec) -> Result<Pid, Failure> {
         let no_process = |error: io::Error| Failure::NotExecuted(errno(&error));
-        let mut told = File::from(stderr.try_clone().map_err(no_process)?);
         let lifeline = self.lifeline.try_clone().map_err(no_process)?;
-        let mut message = move |failure| {
-            // For a job that nobody waits for, this is the only message.
-            let _ = told.write(b"agent-skills: the interpreter could not be executed\n");
-            failure
-        };
         let sandbox = process.sandbox.as_ref().map(Sandbox::prepare).transpose();
-        let mut sandbox = sandbox.map_err(|errno| message(Failure::NotConfined(errno)))?;
+        let mut sandbox = sandbox.map_err(Failure::NotConfined)?;
         // The script inherits our working directory when it starts.
         std::env::set_current_dir(&process.workdir)
-            .map_err(|error| message(Failure::NoWorkdir(errno(&error))))?;
+            .map_err(|error| Failure::NoWorkdir(errno(&error)))?;
         let mut command = Command::new(OsStr::from_bytes(process.program.to_bytes()));
-        command.process_group(0).stdout(stdout).stderr(stderr);
+        command.process_group(0);
         command.stdin(self.input.open().map_err(no_process)?);
+        command.stdout(self.outputs[0].open().map_err(no_process)?);
+        command.stderr(self.outputs[1].open().map_err(no_process)?);
         let supervisor = getpid();
         signals::before_exec(&mut command, move || {
             die_with(supervisor);
             // Sent before the script can start anything: if we are lost, the plugin knows what to
             // kill.
-            tell(&lifeline, Report::Started(std::process::id()));
+            lifeline.tell(Report::Started(std::process::id()));
             let confined = sandbox.take().map_or(Ok(()), Prepared::enter);
             let failure = match confined {
                 Ok(()) => Failure::NotExecuted(exec::execute(
@@ -192,15 +184,15 @@ impl Supervisor {
                 )),
                 Err(errno) => Failure::NotConfined(errno),
             };
-            tell(&lifeline, Report::Failed(message(failure)));
+            lifeline.tell(Report::Failed(failure));
+            let _ = rustix::io::write(stderr(), NOT_EXECUTED_TEXT);
             signals::leave(NOT_EXECUTED)
         });
         let script = command.spawn().map_err(no_process)?;
-        let _ = std::env::set_current_dir("/");
         pid_of(script.id()).ok_or(Failure::NotExecuted(0))
     }
 
-    /// Waits for the script's end or a reason to end it, and copies a job's streams. Returns the
+    /// Waits for the script's end or a reason to end it, and copies its outputs. Returns the
     /// reason.
     fn watch(&mut self, script: Pid) -> Ended {
         // Somebody stopped it, or the plugin or the host is gone.
@@ -228,8 +220,10 @@ impl Supervisor {
             if input {
                 self.input.feed();
             }
-            if let Some(relay) = &mut self.relay {
-                relay.pump([stdout, stderr], &mut buffer);
+            for (output, is_ready) in self.outputs.iter_mut().zip([stdout, stderr]) {
+                if is_ready {
+                    output.pump(&mut buffer);
+                }
             }
             if stop || self.heed() || (host && !self.is_released) {
                 return stopped;
@@ -239,16 +233,15 @@ impl Supervisor {
     }
 
     fn interests(&self) -> [Interest<'_>; 7] {
-        let [stop, stdout, stderr] = self.relay.as_ref().map_or([None; 3], Relay::interests);
-        let lifeline = (self.lifeline.as_fd(), PollFlags::IN);
+        let [stdout, stderr] = &self.outputs;
         [
             Some((self.children.as_fd(), PollFlags::IN)),
             self.host(),
             self.input.interest(),
-            stop,
-            stdout,
-            stderr,
-            Some(lifeline).filter(|_| !self.is_released),
+            self.job.as_ref().map(Supervised::stop),
+            stdout.interest(),
+            stderr.interest(),
+            self.lifeline.interest().filter(|_| !self.is_released),
         ]
     }
 }
@@ -288,12 +281,6 @@ impl Input {
             _ => self.pipe = None,
         }
     }
-}
-
-/// Sends a report; errors do not matter, since they mean that the plugin is gone.
-fn tell(mut lifeline: &UnixStream, report: Report) {
-    let line = serde_json::to_string(&report).map(|report| report + "\n");
-    let _ = lifeline.write(line.unwrap_or_default().as_bytes());
 }
 
 fn errno(error: &io::Error) -> i32 {

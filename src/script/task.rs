@@ -1,19 +1,29 @@
 //! One program from its start to its end, or until its caller has waited long enough and it becomes
-//! a job. It knows neither skills nor interpreters.
+//! a job: starts a supervisor ([`super::supervise`]), follows its reports, and reads the outputs from
+//! the files that it writes. It knows neither skills nor interpreters.
 
+use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use super::capture::Captured;
-use super::job::{JobId, JobRecord, Jobs, Owner};
+use wait_timeout::ChildExt;
+
+use super::job::JobRecord;
+use super::job_id::JobId;
+use super::jobs::Jobs;
+use super::lifeline::{Ended, Failure, Lifeline, Order, Report};
 use super::outcome::{Outcome, State};
-use super::report::Failure;
 use super::spec::{Conditions, ProcessSpec};
-use super::supervisor::{Release, Running};
+use super::spool::{self, Captured};
+use super::supervise;
 use crate::error::{Error, Result};
-use crate::sys::process::ProcessId;
-use crate::sys::{Moment, limits, millis};
+use crate::sys::process::{ProcessId, kill_group};
+use crate::sys::{Moment, files, limits, millis, poll};
 
 /// The conditions under which something runs.
 #[derive(Debug, Clone)]
@@ -26,7 +36,7 @@ pub struct RunLimits {
     /// Where the job is stored.
     pub jobs: Jobs,
     /// The owner of the job.
-    pub owner: Owner,
+    pub owner: String,
     /// The process with which it ends unless it becomes a job; `None` for a person's own command.
     pub host: Option<ProcessId>,
 }
@@ -59,8 +69,21 @@ pub struct Ran {
     pub release: Option<Release>,
 }
 
+/// The lifeline of a job whose id nobody knows yet. Dropping it ends the job.
+#[derive(Debug)]
+pub struct Release(Lifeline);
+
+impl Release {
+    /// Makes the job independent of this process, once its id is known.
+    pub fn release(self) {
+        self.0.tell(Order::Release);
+    }
+}
+
 /// Time beyond limit and reaping after which a silent supervisor is given up.
 const SLACK: Duration = Duration::from_secs(1);
+/// How long a supervisor may take to read its specification, and to exit.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Task<'_> {
     /// Runs the program until it ends, reaches its limit, or becomes a job.
@@ -82,53 +105,62 @@ impl Task<'_> {
         // From now on, as the supervisor counts: what came before may have taken long.
         let backstop = Instant::now() + limit + limits::REAP + SLACK;
         let until = wait.map_or(backstop, |wait| backstop.min(self.began + wait));
-        running.run(until).map_err(failed)?;
-        self.settle(running, backstop)
-    }
-
-    /// Handles a program that ended or was waited for long enough.
-    fn settle(&self, mut running: Running, backstop: Instant) -> Result<Ran> {
+        running.follow(until).map_err(failed)?;
         let mut notes = Vec::new();
-        if running.reports.is_open() && Instant::now() < backstop {
+        if running.is_open() && Instant::now() < backstop {
             match self.become_job(&mut running) {
-                Ok(true) => {
+                Ok(Some(captured)) => {
                     let state = State::Running(self.id.clone());
                     return Ok(Ran {
-                        outcome: self.outcome(running.take_captured(), state, notes),
-                        release: running.leave(),
+                        outcome: self.outcome(captured, state, notes),
+                        release: running.lifeline.take().map(Release),
                     });
                 }
-                Ok(false) => self.limits.jobs.remove(self.id),
-                // It has not begun, and ends unless it is handed over.
-                Err(error) if running.reports.script.is_none() => return Err(error),
+                Ok(None) => {}
+                // It has not begun, and ends unless it becomes a job.
+                Err(error) if conditions.at_once => return Err(error),
                 Err(error) => {
-                    running.end();
+                    running.tell(Order::End);
                     let waited = self.began.elapsed().as_secs_f64();
                     notes.push(format!(
                         "stopped after {waited:.1} s: it could not continue as a job: {error}"
                     ));
                 }
             }
-            // The result is in the reports.
-            let _ = running.run(Instant::now() + limits::REAP + SLACK);
+            // What comes of it is in the reports.
+            let _ = running.follow(Instant::now() + limits::REAP + SLACK);
         }
-        if let Some(failure) = running.reports.failure {
+        if let Some(failure) = running.failure {
             return Err(self.never_ran(failure));
         }
-        if running.reports.ended.is_none() {
+        if running.ended.is_none() {
             running.abandon();
         }
-        let captured = running.take_captured();
-        match running.reports.ended {
-            Some(ended) => Ok(Ran {
-                outcome: self.outcome(captured, State::Ended(ended), notes),
-                release: None,
-            }),
-            None => Err(self.lost(captured.iter().map(Captured::total).sum())),
-        }
+        let captured = running.captured().map_err(failed)?;
+        let Some(ended) = running.ended else {
+            let text = format!(
+                "`{}` was stopped because its supervisor was killed or stopped, after {} bytes of \
+                 output",
+                self.label,
+                captured.iter().map(|output| output.total).sum::<u64>()
+            );
+            return Err(Error::new(text).hint("a script must not signal its parent process"));
+        };
+        Ok(Ran {
+            outcome: self.outcome(captured, State::Ended(ended), notes),
+            release: None,
+        })
     }
 
-    fn become_job(&self, running: &mut Running) -> Result<bool> {
+    /// Makes a job of the program, and returns its outputs so far; `None` if it ended meanwhile.
+    fn become_job(&self, running: &mut Running) -> Result<Option<[Captured; 2]>> {
+        let dir = self.limits.jobs.begin(self.id)?;
+        running.tell(Order::Adopt(dir.path().into()));
+        let followed = running.follow(Instant::now() + SLACK);
+        followed.map_err(|source| self.failed("run", &source))?;
+        let Some(adopted) = running.adopted else {
+            return Ok(None);
+        };
         let record = JobRecord {
             owner: self.limits.owner.clone(),
             label: self.label.to_owned(),
@@ -136,10 +168,15 @@ impl Task<'_> {
             started: Moment::now().0.saturating_sub(millis(self.began.elapsed())),
             limit: millis(self.limits.limit),
         };
-        let jobs = &self.limits.jobs;
-        let spools = jobs.create(self.id, &record, running.captured())?;
-        let adopted = running.hand_over(&spools, Instant::now() + SLACK);
-        adopted.map_err(|source| self.failed("run", &source))
+        let recorded = adopted
+            .map_err(io::Error::from_raw_os_error)
+            .and_then(|()| {
+                let captured = running.captured()?;
+                record.write(&dir, captured.each_ref().map(|output| output.next))?;
+                Ok(captured)
+            });
+        let failed = |source| Error::io("write", dir.path(), &source);
+        recorded.map(Some).map_err(failed)
     }
 
     fn outcome(&self, captured: [Captured; 2], state: State, notes: Vec<String>) -> Outcome {
@@ -156,15 +193,6 @@ impl Task<'_> {
 
     fn failed(&self, action: &str, source: &io::Error) -> Error {
         Error::io(action, Path::new(self.label), source)
-    }
-
-    fn lost(&self, bytes: u64) -> Error {
-        let text = format!(
-            "`{}` was stopped because its supervisor was killed or stopped, after {bytes} bytes \
-             of output",
-            self.label
-        );
-        Error::new(text).hint("a script must not signal its parent process")
     }
 
     fn never_ran(&self, failure: Failure) -> Error {
@@ -191,31 +219,115 @@ impl Task<'_> {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-    use std::ffi::OsString;
+/// A program under supervision. Dropping it ends the program.
+struct Running {
+    supervisor: Child,
+    /// `None` once the program was left to the supervisor.
+    lifeline: Option<Lifeline>,
+    /// Standard output and standard error, as far as the program is no job.
+    outputs: [File; 2],
+    /// The program's process, once it exists.
+    script: Option<u32>,
+    /// Why the program never ran, if so.
+    failure: Option<Failure>,
+    /// Whether it became a job, if that was asked for.
+    adopted: Option<Result<(), i32>>,
+    /// Its end; `None` while it runs, and if the supervisor died or did not answer.
+    ended: Option<Ended>,
+}
 
-    #[test]
-    fn long_preparation_is_not_a_lost_supervisor() {
-        let dir = tempfile::tempdir().unwrap();
-        let args = ["-c", "exit 3"].map(OsString::from);
-        let process = ProcessSpec::new("/bin/sh".as_ref(), args, None, dir.path()).unwrap();
-        let task = Task {
-            process: &process,
-            label: "script.sh",
-            skill: None,
-            stdin: &[],
-            id: &JobId::random().unwrap(),
-            limits: &RunLimits {
-                limit: Duration::from_secs(5),
-                wait: None,
-                jobs: Jobs::new(dir.path().to_owned()),
-                owner: Owner::session("test"),
-                host: None,
-            },
-            began: Instant::now().checked_sub(Duration::from_mins(1)).unwrap(),
+impl Running {
+    /// Starts a supervisor for a process with this standard input.
+    fn start(process: &ProcessSpec, conditions: Conditions, stdin: &[u8]) -> io::Result<Self> {
+        let (ours, its) = UnixStream::pair()?;
+        let outputs = [files::unnamed()?, files::unnamed()?];
+        // This program itself, even if its file has been replaced meanwhile.
+        let program = if cfg!(target_os = "linux") {
+            "/proc/self/exe".into()
+        } else {
+            std::env::current_exe()?
         };
-        assert_eq!(task.run().unwrap().outcome.exit_code(), Some(3));
+        let supervisor = Command::new(program)
+            .arg0("agent-skills")
+            .arg(supervise::VERB)
+            .env_clear()
+            .stdin(OwnedFd::from(its))
+            .stdout(outputs[0].try_clone()?)
+            .stderr(outputs[1].try_clone()?)
+            .spawn()?;
+        let mut running = Self {
+            supervisor,
+            lifeline: None,
+            outputs,
+            script: None,
+            failure: None,
+            adopted: None,
+            ended: None,
+        };
+        ours.set_write_timeout(Some(PATIENCE))?;
+        process.send(&ours, conditions, stdin)?;
+        running.lifeline = Some(Lifeline::new(ours)?);
+        Ok(running)
+    }
+
+    /// Whether more reports may come.
+    fn is_open(&self) -> bool {
+        let lifeline = self.lifeline.as_ref();
+        lifeline.is_some_and(|lifeline| lifeline.is_open) && self.ended.is_none()
+    }
+
+    /// Follows the reports until the program has ended or become a job, or until `until`.
+    fn follow(&mut self, until: Instant) -> io::Result<()> {
+        while self.is_open() && self.adopted.is_none() {
+            let left = until.saturating_duration_since(Instant::now());
+            let Some(lifeline) = self.lifeline.as_mut().filter(|_| !left.is_zero()) else {
+                break;
+            };
+            poll([lifeline.interest()], left)?;
+            while let Some(report) = lifeline.hear() {
+                match report {
+                    Report::Started(pid) => self.script = Some(pid),
+                    Report::Failed(failure) => self.failure = Some(failure),
+                    Report::Adopted(adopted) => self.adopted = Some(adopted),
+                    Report::Ended(ended) => self.ended = Some(ended),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, order: Order) {
+        if let Some(lifeline) = &self.lifeline {
+            lifeline.tell(order);
+        }
+    }
+
+    /// Kills a supervisor that did not answer, and the program's group if known.
+    fn abandon(&mut self) {
+        let _ = self.supervisor.kill();
+        let _ = self.supervisor.wait();
+        kill_group(self.script.unwrap_or(0));
+    }
+
+    /// The outputs so far.
+    fn captured(&self) -> io::Result<[Captured; 2]> {
+        let read = |at: usize| spool::read(&self.outputs[at], 0, self.ended.is_none());
+        Ok([read(0)?, read(1)?])
     }
 }
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The lifeline first: when it closes, the supervisor kills what is left and exits.
+        if self.lifeline.take().is_none() {
+            return;
+        }
+        let ended = self.supervisor.wait_timeout(PATIENCE);
+        if !matches!(ended, Ok(Some(_))) {
+            self.abandon();
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

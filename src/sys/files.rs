@@ -111,6 +111,19 @@ pub fn entries(path: &Path) -> io::Result<Vec<(EntryName, EntryKind)>> {
     Dir::anchor(path)?.entries()
 }
 
+/// A file without a name, in memory where the system has that: nobody else sees it, and it disappears
+/// when it is closed.
+///
+/// # Errors
+/// When it cannot be created.
+pub fn unnamed() -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    if let Ok(file) = rustix::fs::memfd_create("agent-skills", rustix::fs::MemfdFlags::CLOEXEC) {
+        return Ok(file.into());
+    }
+    Dir::anchor(&std::env::temp_dir())?.create_unseen()
+}
+
 /// What the kernel says in a file of `/proc` or `/sys`, or nothing.
 #[expect(clippy::disallowed_methods, reason = "no file system of others")]
 pub fn kernel_text(path: impl AsRef<Path>) -> String {

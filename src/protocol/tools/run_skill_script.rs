@@ -122,17 +122,17 @@ fn look_after(facts: &Facts, id: &str, stop: bool, format: Format) -> Result<Res
         let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
         job.wait(Instant::now() + wait)?;
     }
-    let look = job.look()?;
-    if look.outcome.ended().is_some() {
+    let outcome = job.look()?;
+    if outcome.ended().is_some() {
         let event = Event::new("job")
             .with("skill", job.record.skill.clone())
             .with("script", job.record.label.as_str())
             .with("job", id);
-        record(facts, event, &look.outcome);
+        record(facts, event, &outcome);
     }
-    let text = shown(&look.outcome, &job.record.label, format);
+    let text = shown(&outcome, &job.record.label, format);
     Ok(Response::text(text).once_written(move || {
-        if let Err(error) = job.mark_seen(look.seen) {
+        if let Err(error) = job.mark_seen(outcome.seen()) {
             warn(format_args!("{error}"));
         }
     }))
@@ -182,7 +182,7 @@ fn run_command(facts: &Facts, words: &[String], wait: Duration) -> Result<Respon
     let ran = script::run_command(&facts.run.env, words, &env, &limits)?;
     let text = match ran.outcome.exit_code() {
         // With these, standard output is the answer as the host's call would give it.
-        Some(0..=2) => ran.outcome.stdout.text(),
+        Some(0..=2) => ran.outcome.stdout.text.clone(),
         // Another failure, or a job.
         _ => ran.outcome.text(),
     };

@@ -1,8 +1,8 @@
 //! Scripts from start to end: what they receive, what is reported about them, and what is refused.
 
 use super::*;
+use crate::script::Jobs;
 use crate::script::fixture::Fixture;
-use crate::script::{Jobs, Owner};
 use std::time::Duration;
 
 fn text(script: &Fixture) -> String {
@@ -86,7 +86,7 @@ fn regression_8_input_is_fed_while_output_is_read() {
     let input = vec![b'x'; 100_000_000];
     let outcome = Fixture::bash("cat").stdin(input).run().unwrap();
     assert_eq!(outcome.exit_code(), Some(0));
-    assert_eq!(outcome.stdout.total(), 100_000_000);
+    assert_eq!(outcome.stdout.total, 100_000_000);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn regression_9_output_is_bounded_and_both_streams_are_read() {
         "head -c 20000000 /dev/zero | tr '\\0' e >&2; head -c 100000000 /dev/zero | tr '\\0' o";
     let outcome = Fixture::bash(script).run().unwrap();
     assert_eq!(
-        (outcome.stdout.total(), outcome.stderr.total()),
+        (outcome.stdout.total, outcome.stderr.total),
         (100_000_000, 20_000_000)
     );
     let text = outcome.text();
@@ -137,7 +137,7 @@ fn our_own_command_runs_as_a_script_and_knows_no_call() {
     let vars = [("CHIBI_TOOL_NAME", "x"), ("A_TOKEN", "kept")];
     let mut base = crate::sys::Env::new(vars, dir.path());
     base.exe = Some("/usr/bin/env".into());
-    let owner = Owner::session("test");
+    let owner = "session:test".to_owned();
     let run = |args: &[&str], wait| {
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
         let limits = RunLimits {

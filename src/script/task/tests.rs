@@ -1,8 +1,8 @@
 //! Nothing that a script starts remains, however the script ends.
 
+use super::*;
 use crate::script::fixture::{Fixture, eventually};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Stdio;
 
 /// Leaves three processes behind that write their ids: a plain child, one in its own session, and a
 /// daemon whose parents are gone. All hold the script's output open.
@@ -85,13 +85,9 @@ fn a_script_ends_with_the_host_but_a_job_does_not() {
     killed.wait().unwrap();
     std::thread::sleep(Duration::from_millis(100));
     std::fs::write(script.path("go"), "").unwrap();
-    let job = script
-        .jobs()
-        .find(&id, &crate::script::Owner::session("test"))
-        .unwrap();
-    job.wait(std::time::Instant::now() + Duration::from_secs(10))
-        .unwrap();
-    assert_eq!(job.look().unwrap().outcome.exit_code(), Some(0));
+    let job = script.jobs().find(&id, "session:test").unwrap();
+    job.wait(Instant::now() + Duration::from_secs(10)).unwrap();
+    assert_eq!(job.look().unwrap().exit_code(), Some(0));
 }
 
 #[test]
@@ -121,7 +117,7 @@ fn plugin_to_be_killed() {
 fn when_the_plugin_is_killed_everything_it_ran_dies() {
     let script = Fixture::bash("");
     let mut plugin = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "script::supervisor::tests::plugin_to_be_killed"])
+        .args(["--exact", "script::task::tests::plugin_to_be_killed"])
         .env("SCRIPT_TEST_PLUGIN", script.path(""))
         .env("TMPDIR", script.path(""))
         .stdout(Stdio::piped())
@@ -138,4 +134,27 @@ fn when_the_plugin_is_killed_everything_it_ran_dies() {
     for process in processes {
         eventually("killed", || !process.is_alive());
     }
+}
+
+#[test]
+fn long_preparation_is_not_a_lost_supervisor() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["-c", "exit 3"].map(std::ffi::OsString::from);
+    let process = ProcessSpec::new("/bin/sh".as_ref(), args, None, dir.path()).unwrap();
+    let task = Task {
+        process: &process,
+        label: "script.sh",
+        skill: None,
+        stdin: &[],
+        id: &JobId::random().unwrap(),
+        limits: &RunLimits {
+            limit: Duration::from_secs(5),
+            wait: None,
+            jobs: Jobs::new(dir.path().to_owned()),
+            owner: "session:test".to_owned(),
+            host: None,
+        },
+        began: Instant::now().checked_sub(Duration::from_mins(1)).unwrap(),
+    };
+    assert_eq!(task.run().unwrap().outcome.exit_code(), Some(3));
 }

@@ -1,25 +1,97 @@
-//! One job as others see it: whether it runs, its new output, its end, and stopping it. All of that
-//! uses a FIFO that the supervisor holds open, rather than a process id, which could have been
-//! reused: opening it for writing shows whether the supervisor lives, writing stops the job, and
-//! polling wakes at its end.
+//! A job: a script that continues after the call that started it, in a directory of its own. Its
+//! supervisor writes output and result there ([`Supervised`]), and others read them ([`Job`]).
+//!
+//! Whether it runs, stopping it and waiting for it use a FIFO that the supervisor holds open, rather
+//! than a process id, which could have been reused: opening it for writing shows whether the
+//! supervisor lives, writing stops the job, and polling wakes at its end.
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 use rustix::fs::{Mode, OFlags};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::record::{JobId, JobRecord};
+use super::job_id::JobId;
+use super::lifeline::Ended;
+use super::outcome::{Outcome, State};
+use super::spool::{self, Captured, Spool};
 use crate::error::{Error, Result};
-use crate::script::capture::Captured;
-use crate::script::outcome::{Outcome, State};
-use crate::script::report::Ended;
-use crate::script::spool::{self, News};
-use crate::sys::{Durable, EntryName, Moment, files, limits, poll};
+use crate::sys::{Dir, Durable, EntryName, Moment, files, limits, poll};
+
+/// What is recorded about a job when it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Its owner, who alone can read or stop it.
+    pub owner: String,
+    /// The script or command, as its caller wrote it.
+    pub label: String,
+    /// The skill whose script it runs; `None` for one of our own commands.
+    pub skill: Option<String>,
+    /// Its start, in milliseconds since 1970.
+    pub started: u64,
+    /// Its time limit in milliseconds.
+    pub limit: u64,
+}
+
+pub(super) const RECORD: EntryName = EntryName::from_static("job.json");
+const SEEN: EntryName = EntryName::from_static("seen.json");
+const OUTPUTS: [EntryName; 2] = [
+    EntryName::from_static("stdout"),
+    EntryName::from_static("stderr"),
+];
+pub(super) const EXIT: EntryName = EntryName::from_static("exit");
+const STOP: &str = "stop";
+
+impl JobRecord {
+    /// Makes a job of the script that writes to `dir` already, and of whose outputs the caller has
+    /// seen that much.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn write(&self, dir: &Dir, seen: [u64; 2]) -> io::Result<()> {
+        let seen = serde_json::to_vec(&seen)?;
+        dir.replace(&SEEN, &seen, 0o600, Durable::No)?;
+        dir.replace(&RECORD, &serde_json::to_vec(self)?, 0o600, Durable::No)
+    }
+}
+
+/// A job as its supervisor has it.
+#[derive(Debug)]
+pub struct Supervised {
+    dir: Dir,
+    /// The FIFO on which any data requests the job's end. Holding it open shows that the job runs.
+    stop: File,
+}
+
+impl Supervised {
+    /// Makes a script's outputs go on in a directory that only this user can enter.
+    ///
+    /// # Errors
+    /// When they cannot be written there.
+    pub fn adopt(dir: &Path, outputs: &mut [Spool; 2]) -> io::Result<Self> {
+        let dir = Dir::anchor(dir)?;
+        let stop = make_fifo(&dir.path().join(STOP))?;
+        for (output, name) in outputs.iter_mut().zip(&OUTPUTS) {
+            output.continue_in(dir.create(name, 0o600)?)?;
+        }
+        Ok(Self { dir, stop })
+    }
+
+    /// Readable when the job is to end.
+    pub fn stop(&self) -> (BorrowedFd<'_>, PollFlags) {
+        (self.stop.as_fd(), PollFlags::IN)
+    }
+
+    /// Records how the job ended, after so many milliseconds. One without this record counts as lost.
+    pub fn finish(self, ended: Ended, millis: u64) {
+        let exit = serde_json::to_vec(&(ended, millis)).unwrap_or_default();
+        let _ = self.dir.replace(&EXIT, &exit, 0o600, Durable::No);
+    }
+}
 
 /// A job.
 #[derive(Debug, Clone)]
@@ -28,15 +100,6 @@ pub struct Job {
     pub(super) dir: PathBuf,
     /// What was recorded when it began.
     pub record: JobRecord,
-}
-
-/// A snapshot of a job: the output since the last one, and its end position.
-#[derive(Debug)]
-pub struct Look {
-    /// What is new.
-    pub outcome: Outcome,
-    /// The positions for [`Job::mark_seen`], or for the next look.
-    pub seen: [u64; 2],
 }
 
 /// A job in a list.
@@ -64,13 +127,6 @@ pub struct Summary {
 const SLACK: Duration = Duration::from_secs(1);
 
 impl Job {
-    pub(super) const RECORD: EntryName = EntryName::from_static("job.json");
-    pub(super) const STDOUT: EntryName = EntryName::from_static("stdout");
-    pub(super) const STDERR: EntryName = EntryName::from_static("stderr");
-    pub(super) const SEEN: EntryName = EntryName::from_static("seen.json");
-    pub(super) const STOP: &'static str = "stop";
-    pub(super) const EXIT: &'static str = "exit";
-
     /// Whether its supervisor is alive.
     pub fn is_running(&self) -> bool {
         self.lifeline().is_some()
@@ -116,37 +172,33 @@ impl Job {
         Ok(())
     }
 
-    /// The output since the last position marked as seen.
+    /// The output since the last position marked as seen, and how it stands.
     ///
     /// # Errors
     /// When its files cannot be read.
-    pub fn look(&self) -> Result<Look> {
-        let seen = files::read_capped(&self.dir.join(Self::SEEN.as_os_str()), limits::JOB_FILE);
+    pub fn look(&self) -> Result<Outcome> {
+        let seen = files::read_capped(&self.dir.join(SEEN.as_os_str()), limits::JOB_FILE);
         let seen = seen.map(|bytes| serde_json::from_slice(&bytes).unwrap_or_default());
         self.look_from(seen.unwrap_or_default())
     }
 
     /// The output since `seen`.
-    ///
-    /// # Errors
-    /// When its files cannot be read.
-    pub fn look_from(&self, seen: [u64; 2]) -> Result<Look> {
+    fn look_from(&self, seen: [u64; 2]) -> Result<Outcome> {
         // In this order: once it has stopped running, its output is complete.
         let (state, millis) = self.state();
         let running = matches!(state, State::Running(_));
-        let stdout = self.news(&Self::STDOUT, seen[0], running)?;
-        let stderr = self.news(&Self::STDERR, seen[1], running)?;
-        let outcome = Outcome {
-            stdout: stdout.text,
-            stderr: stderr.text,
+        let read = |at: usize| {
+            let file = files::open_regular(&self.dir.join(OUTPUTS[at].as_os_str()));
+            let read = file.and_then(|file| spool::read(&file, seen[at], running));
+            read.map_err(|source| self.failed("read the output of", &source))
+        };
+        Ok(Outcome {
+            stdout: read(0)?,
+            stderr: read(1)?,
             state,
             limit: Duration::from_millis(self.record.limit),
             duration: Duration::from_millis(millis),
             notes: Vec::new(),
-        };
-        Ok(Look {
-            seen: [stdout.next, stderr.next],
-            outcome,
         })
     }
 
@@ -156,7 +208,7 @@ impl Job {
     /// When that cannot be written.
     pub fn mark_seen(&self, seen: [u64; 2]) -> Result<()> {
         let json = serde_json::json!(seen).to_string();
-        let path = self.dir.join(Self::SEEN.as_os_str());
+        let path = self.dir.join(SEEN.as_os_str());
         files::replace(&path, json.as_bytes(), 0o600, Durable::No)
     }
 
@@ -169,12 +221,11 @@ impl Job {
         const TICK: Duration = Duration::from_millis(100);
         let mut seen = [0; 2];
         loop {
-            let look = self.look_from(seen)?;
-            seen = look.seen;
-            let Outcome { stdout, stderr, .. } = &look.outcome;
-            let shown = show(out, stdout).and_then(|()| show(err, stderr));
-            if look.outcome.job().is_none() || shown.is_err() {
-                return Ok(look.outcome);
+            let outcome = self.look_from(seen)?;
+            seen = outcome.seen();
+            let shown = show(out, &outcome.stdout).and_then(|()| show(err, &outcome.stderr));
+            if outcome.job().is_none() || shown.is_err() {
+                return Ok(outcome);
             }
             self.wait(Instant::now() + TICK)?;
         }
@@ -199,7 +250,7 @@ impl Job {
             id: self.id.to_string(),
             label: self.record.label.clone(),
             skill: self.record.skill.clone(),
-            owner: self.record.owner.to_string(),
+            owner: self.record.owner.clone(),
             started: self.record.started,
             duration_ms,
             state,
@@ -214,7 +265,7 @@ impl Job {
     )]
     fn lifeline(&self) -> Option<File> {
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(self.dir.join(Self::STOP), flags, Mode::empty());
+        let opened = rustix::fs::open(self.dir.join(STOP), flags, Mode::empty());
         opened.ok().map(File::from)
     }
 
@@ -223,20 +274,11 @@ impl Job {
         if self.is_running() {
             return (State::Running(self.id.clone()), self.age());
         }
-        let end = files::read_capped(&self.dir.join(Self::EXIT), limits::JOB_FILE);
-        match end
-            .ok()
-            .and_then(|end| serde_json::from_slice::<(Ended, u64)>(&end).ok())
-        {
-            Some((ended, millis)) => (State::JobEnded(ended), millis),
-            None => (State::Lost, self.age()),
+        let end = files::read_capped(&self.dir.join(EXIT.as_os_str()), limits::JOB_FILE);
+        match serde_json::from_slice(&end.unwrap_or_default()) {
+            Ok((ended, millis)) => (State::JobEnded(ended), millis),
+            Err(_) => (State::Lost, self.age()),
         }
-    }
-
-    fn news(&self, stream: &EntryName, from: u64, running: bool) -> Result<News> {
-        let file = files::open_regular(&self.dir.join(stream.as_os_str()));
-        let news = file.and_then(|file| spool::read(&file, from, running));
-        news.map_err(|source| self.failed("read the output of", &source))
     }
 
     fn age(&self) -> u64 {
@@ -249,21 +291,41 @@ impl Job {
 }
 
 fn show(to: &mut dyn Write, news: &Captured) -> io::Result<()> {
-    to.write_all(news.text().as_bytes())?;
+    to.write_all(news.text.as_bytes())?;
     to.flush()
+}
+
+/// Creates a FIFO and opens both ends, so that opening does not block.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only this user can enter the directory"
+)]
+fn make_fifo(path: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR)?;
+    // Elsewhere there is no safe call for it.
+    #[cfg(not(target_os = "linux"))]
+    if !std::process::Command::new("/usr/bin/mkfifo")
+        .args(["-m", "600"])
+        .arg(path)
+        .status()?
+        .success()
+    {
+        return Err(io::Error::other("mkfifo failed"));
+    }
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::store::JOBS;
-    use super::super::{JobId, Owner};
     use super::*;
     use crate::script::fixture::{Fixture, eventually};
 
     /// The only job of a fixture.
     fn job(script: &Fixture) -> Job {
         let id = script.jobs().list().remove(0).id;
-        let found = script.jobs().find(&id, &Owner::session("test"));
+        let found = script.jobs().find(&id, "session:test");
         found.unwrap()
     }
 
@@ -272,17 +334,17 @@ mod tests {
         let script =
             Fixture::bash("echo one; while [ ! -e go ]; do sleep 0.01; done; echo two").wait(200);
         let first = script.start();
-        assert_eq!(first.stdout.text(), "one\n");
+        assert_eq!(first.stdout.text, "one\n");
         let job = job(&script);
-        assert_eq!(job.look().unwrap().outcome.stdout.text(), "");
+        assert_eq!(job.look().unwrap().stdout.text, "");
         std::fs::write(script.path("go"), "").unwrap();
         job.wait(Instant::now() + Duration::from_secs(10)).unwrap();
         let look = job.look().unwrap();
-        assert_eq!(look.outcome.stdout.text(), "two\n");
-        assert_eq!(job.look().unwrap().seen, look.seen, "not told yet");
-        job.mark_seen(look.seen).unwrap();
-        let last = job.look().unwrap().outcome;
-        assert_eq!((last.stdout.total(), last.exit_code()), (0, Some(0)));
+        assert_eq!(look.stdout.text, "two\n");
+        assert_eq!(job.look().unwrap(), look, "not told yet");
+        job.mark_seen(look.seen()).unwrap();
+        let last = job.look().unwrap();
+        assert_eq!((last.stdout.total, last.exit_code()), (0, Some(0)));
     }
 
     #[test]
@@ -317,38 +379,13 @@ mod tests {
         let script = Fixture::bash("").wait(0);
         script.start();
         let (jobs, id) = (script.jobs(), script.jobs().list().remove(0).id);
-        let foreign = jobs.find(&id, &Owner::conversation("test")).unwrap_err();
+        let foreign = jobs.find(&id, "conversation:test").unwrap_err();
         let other = JobId::parse("abcdefgh23456789").unwrap();
-        let unknown = jobs
-            .find(other.as_str(), &Owner::session("test"))
-            .unwrap_err();
+        let unknown = jobs.find(other.as_str(), "session:test").unwrap_err();
         assert_eq!(
             foreign.to_string().replace(&id, other.as_str()),
             unknown.to_string()
         );
         assert!(jobs.find_any(&id).is_ok());
-    }
-
-    #[test]
-    fn there_are_never_too_many() {
-        let script = Fixture::bash("sleep 300").wait(0).limit(20_000);
-        for _ in 0..JOBS {
-            script.start();
-        }
-        let refused = script.start_in(&script.path("")).unwrap_err().to_string();
-        assert!(refused.contains("jobs are already running"), "{refused}");
-        // Long enough for a busy machine to have started it: a job that has not begun cannot be
-        // stopped.
-        let script = script.wait(1500);
-        let stopped = script.run().unwrap();
-        assert!(
-            stopped.notes[0].contains("it could not continue as a job: "),
-            "{:?}",
-            stopped.notes
-        );
-        assert!(stopped.ended().unwrap().stopped);
-        for job in script.jobs().list() {
-            script.jobs().find_any(&job.id).unwrap().stop().unwrap();
-        }
     }
 }

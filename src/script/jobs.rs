@@ -1,18 +1,14 @@
 //! The directory of all jobs: creating one, finding one, and removing old ones.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
-
-use super::progress::{Job, Summary};
-use super::record::{JobId, JobRecord, Owner, Spools};
+use super::job::{EXIT, Job, RECORD, Summary};
+use super::job_id::JobId;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
-use crate::script::capture::Captured;
-use crate::script::spool;
 use crate::sys::text::quoted;
 use crate::sys::{Dir, Durable, EntryName, files, limits};
 
@@ -48,43 +44,18 @@ impl Jobs {
         self.state.join(JOBS_DIR.as_os_str()).join(id.as_str())
     }
 
-    /// Creates a job with this output so far. Cleans up first.
+    /// Makes the directory of a script that is to become a job. Cleans up first.
     ///
     /// # Errors
-    /// When the directory cannot be written, or too many jobs are running.
-    pub fn create(&self, id: &JobId, record: &JobRecord, so_far: [&Captured; 2]) -> Result<Spools> {
+    /// When it cannot be written, or too many jobs are running.
+    pub fn begin(&self, id: &JobId) -> Result<Dir> {
         self.clean();
         let running = self.all().filter(Job::is_running).count();
         if running >= JOBS {
             let text = format!("{running} jobs are already running, the most allowed at once");
             return Err(Error::new(text).hint("wait for one of them, or stop it"));
         }
-        let dir = self.make(id)?;
-        let path = dir.path();
-        let begin = |name: &EntryName, captured: &Captured| {
-            let file = dir.create(name, 0o600)?;
-            let length = spool::begin(&file, captured.text().as_bytes())?;
-            Ok::<_, io::Error>((file, length))
-        };
-        let create = || {
-            let (stdout, stdout_length) = begin(&Job::STDOUT, so_far[0])?;
-            let (stderr, stderr_length) = begin(&Job::STDERR, so_far[1])?;
-            let spools = Spools {
-                #[expect(
-                    clippy::disallowed_methods,
-                    reason = "made above, private to this user"
-                )]
-                dir: File::open(path)?,
-                stop: make_fifo(&path.join(Job::STOP))?,
-                files: [stdout, stderr],
-            };
-            let seen = serde_json::to_vec(&[stdout_length, stderr_length])?;
-            dir.replace(&Job::SEEN, &seen, 0o600, Durable::No)?;
-            let record = serde_json::to_vec(record)?;
-            dir.replace(&Job::RECORD, &record, 0o600, Durable::No)?;
-            Ok(spools)
-        };
-        create().map_err(|source: io::Error| Error::io("write", path, &source))
+        self.make(id)
     }
 
     /// Opens a job's directory, creating it if it is missing. Only this user can enter it.
@@ -103,21 +74,33 @@ impl Jobs {
         make().map_err(|source| Error::io("create", &self.dir_of(id), &source))
     }
 
+    /// The empty temporary directory of a script. It is in the directory of the job that the script
+    /// may become, so that one rule cleans up both.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn temp(&self, id: &JobId) -> Result<PathBuf> {
+        let dir = self.make(id)?;
+        let temp = dir.make_private_dir(&TMP);
+        let temp = temp.map_err(|error| dir.error("create", &TMP, &error))?;
+        Ok(temp.path().to_owned())
+    }
+
     /// The temporary directory that the commands of the skill in `skill_dir` share
-    /// ([`super::super::confine`]), created if it is missing. It is removed a day after this was last
-    /// asked for. Cleans up first.
+    /// ([`super::confine`]), created if it is missing. It is removed a day after this was last asked
+    /// for. Cleans up first.
     ///
     /// # Errors
     /// When it cannot be created.
     pub fn shared_temp(&self, skill_dir: &Path) -> Result<PathBuf> {
         const USED: EntryName = EntryName::from_static("used");
         self.clean();
-        let dir = self.make(&JobId::of_skill(skill_dir))?;
-        // Its age is that of its last entry.
+        let id = JobId::of_skill(skill_dir);
+        // The age of a directory is that of its last entry.
+        let dir = self.make(&id)?;
         let used = dir.replace(&USED, b"", 0o600, Durable::No);
-        let temp = used.and_then(|()| dir.make_private_dir(&TMP));
-        let temp = temp.map_err(|error| dir.error("create", &TMP, &error))?;
-        Ok(temp.path().to_owned())
+        used.map_err(|error| dir.error("create", &USED, &error))?;
+        self.temp(&id)
     }
 
     /// The directory of all jobs, if it exists.
@@ -125,7 +108,7 @@ impl Jobs {
         Dir::anchor(&self.state).ok()?.open_dir(&JOBS_DIR).ok()
     }
 
-    /// Removes a job that was never started.
+    /// Removes the directory of a script that did not become a job, if there is one.
     pub fn remove(&self, id: &JobId) {
         let id = EntryName::parse(id.as_str());
         if let Some((jobs, id)) = self.open().zip(id) {
@@ -138,10 +121,10 @@ impl Jobs {
     ///
     /// # Errors
     /// When there is none, or it belongs to somebody else; the error does not say which.
-    pub fn find(&self, written: &str, owner: &Owner) -> Result<Job> {
+    pub fn find(&self, written: &str, owner: &str) -> Result<Job> {
         self.clean();
         match self.find_any(written)? {
-            job if job.record.owner == *owner => Ok(job),
+            job if job.record.owner == owner => Ok(job),
             _ => Err(unknown(written)),
         }
     }
@@ -175,7 +158,8 @@ impl Jobs {
                 continue;
             }
             let path = jobs.path_of(&name);
-            let end = fs::metadata(path.join(Job::EXIT)).or_else(|_| fs::symlink_metadata(&path));
+            let end =
+                fs::metadata(path.join(EXIT.as_os_str())).or_else(|_| fs::symlink_metadata(&path));
             let changed = end.and_then(|meta| meta.modified());
             let age = changed.ok().and_then(|changed| changed.elapsed().ok());
             if age.is_some_and(|age| age > JOB_AGE) {
@@ -192,52 +176,9 @@ impl Jobs {
 
     fn read(&self, id: JobId) -> Option<Job> {
         let dir = self.dir_of(&id);
-        let json = files::read_capped(&dir.join(Job::RECORD.as_os_str()), limits::JOB_FILE).ok()?;
+        let json = files::read_capped(&dir.join(RECORD.as_os_str()), limits::JOB_FILE).ok()?;
         let record = serde_json::from_slice(&json).ok()?;
         Some(Job { id, dir, record })
-    }
-}
-
-/// A script's own empty temporary directory, removed on drop unless it is kept. It lies inside the
-/// directory of the job that the script may become, so that one rule cleans up both.
-#[derive(Debug)]
-pub struct Scratch {
-    /// The job whose directory is removed too; `None` when it is kept.
-    job: Option<(Jobs, JobId)>,
-    path: PathBuf,
-}
-
-impl Scratch {
-    /// Creates it.
-    ///
-    /// # Errors
-    /// When it cannot be created.
-    pub fn make(jobs: &Jobs, id: &JobId) -> Result<Self> {
-        let dir = jobs.make(id)?;
-        let tmp = dir.make_private_dir(&TMP);
-        let tmp = tmp.map_err(|error| dir.error("create", &TMP, &error))?;
-        Ok(Self {
-            job: Some((jobs.clone(), id.clone())),
-            path: tmp.path().to_owned(),
-        })
-    }
-
-    /// The directory.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Leaves it to the job, whose cleanup removes it.
-    pub fn keep(mut self) {
-        self.job = None;
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if let Some((jobs, id)) = &self.job {
-            jobs.remove(id);
-        }
     }
 }
 
@@ -246,24 +187,31 @@ fn unknown(written: &str) -> Error {
         .hint("only the conversation that started a job can follow it, until a day after it ended")
 }
 
-/// Creates a FIFO and opens both ends, so that opening does not block.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "only this user can enter the directory"
-)]
-fn make_fifo(path: &Path) -> io::Result<File> {
-    #[cfg(target_os = "linux")]
-    rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR)?;
-    // Elsewhere there is no safe call for it.
-    #[cfg(not(target_os = "linux"))]
-    if !std::process::Command::new("/usr/bin/mkfifo")
-        .args(["-m", "600"])
-        .arg(path)
-        .status()?
-        .success()
-    {
-        return Err(io::Error::other("mkfifo failed"));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::fixture::Fixture;
+
+    #[test]
+    fn there_are_never_too_many() {
+        let script = Fixture::bash("sleep 300").wait(0).limit(20_000);
+        for _ in 0..JOBS {
+            script.start();
+        }
+        let refused = script.start_in(&script.path("")).unwrap_err().to_string();
+        assert!(refused.contains("jobs are already running"), "{refused}");
+        // Long enough for a busy machine to have started it: a job that has not begun cannot be
+        // stopped.
+        let script = script.wait(1500);
+        let stopped = script.run().unwrap();
+        assert!(
+            stopped.notes[0].contains("it could not continue as a job: "),
+            "{:?}",
+            stopped.notes
+        );
+        assert!(stopped.ended().unwrap().stopped);
+        for job in script.jobs().list() {
+            script.jobs().find_any(&job.id).unwrap().stop().unwrap();
+        }
     }
-    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }

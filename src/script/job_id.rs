@@ -1,15 +1,13 @@
-//! What identifies a job, what is recorded about it, and the files of its output.
+//! What identifies a job, or a directory among those of the jobs.
 
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::session::SessionKey;
 
 /// A job's id. It cannot be guessed: using a job takes its id and its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,64 +64,6 @@ impl fmt::Display for JobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// The owner of a job. Nobody else can read or stop it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owner(String);
-
-impl Owner {
-    /// The owner of the jobs of a call in this session: its conversation, which the host's next
-    /// process continues, or else the host process.
-    pub fn of(key: &SessionKey, context: Option<&str>) -> Self {
-        match context {
-            Some(context) => Self::conversation(context),
-            None => Self::session(key.as_str()),
-        }
-    }
-
-    /// A conversation of the host (its `context_name`), which outlives the host's process.
-    pub fn conversation(name: &str) -> Self {
-        Self(format!("conversation:{name}"))
-    }
-
-    /// One process of the host.
-    pub fn session(key: &str) -> Self {
-        Self(format!("session:{key}"))
-    }
-}
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// What is recorded about a job when it begins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JobRecord {
-    /// Its owner.
-    pub owner: Owner,
-    /// The script or command, as its caller wrote it.
-    pub label: String,
-    /// The skill whose script it runs; `None` for one of our own commands.
-    pub skill: Option<String>,
-    /// Its start, in milliseconds since 1970.
-    pub started: u64,
-    /// Its time limit in milliseconds.
-    pub limit: u64,
-}
-
-/// What a supervisor needs to store a job's output.
-#[derive(Debug)]
-pub struct Spools {
-    /// The job's directory.
-    pub dir: File,
-    /// The FIFO that stops the job when written to; the supervisor holds it open as long as the job
-    /// runs.
-    pub stop: File,
-    /// The spools of standard output and standard error.
-    pub files: [File; 2],
 }
 
 #[cfg(test)]

@@ -1,0 +1,143 @@
+//! What a call and the supervisor of its script say to each other, over a socket with one JSON value
+//! in each line, and how each notices that the other is gone.
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use rustix::event::PollFlags;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::sys::Interest;
+
+/// One end of the socket.
+#[derive(Debug)]
+pub struct Lifeline {
+    socket: UnixStream,
+    /// What was read beyond the last message.
+    begun: Vec<u8>,
+    /// Whether the other end may still say something.
+    pub is_open: bool,
+}
+
+impl Lifeline {
+    /// An end over which the script was sent already; from now on it does not block.
+    ///
+    /// # Errors
+    /// When the system refuses that.
+    pub fn new(socket: UnixStream) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            socket,
+            begun: Vec::new(),
+            is_open: true,
+        })
+    }
+
+    /// The same end, for another process.
+    ///
+    /// # Errors
+    /// When the system refuses a descriptor.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Self::new(self.socket.try_clone()?)
+    }
+
+    /// What to wait for.
+    pub fn interest(&self) -> Interest<'_> {
+        self.is_open.then(|| (self.socket.as_fd(), PollFlags::IN))
+    }
+
+    /// Sends a message. An error means that the other end is gone, and shows when it is read.
+    pub fn tell(&self, message: impl Serialize) {
+        let line = serde_json::to_string(&message).map(|message| message + "\n");
+        let _ = (&self.socket).write(line.unwrap_or_default().as_bytes());
+    }
+
+    /// The next message that has arrived. What is no message closes this end.
+    pub fn hear<M: DeserializeOwned>(&mut self) -> Option<M> {
+        loop {
+            if let Some(end) = self.begun.iter().position(|&byte| byte == b'\n') {
+                let line: Vec<u8> = self.begun.drain(..=end).collect();
+                let message = serde_json::from_slice(&line).ok();
+                self.is_open &= message.is_some();
+                return message;
+            }
+            let mut buffer = [0; 1024];
+            match self.socket.read(&mut buffer) {
+                Ok(length) if length > 0 => self.begun.extend_from_slice(&buffer[..length]),
+                Err(error) if not_now(&error) => return None,
+                _ => {
+                    self.is_open = false;
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+/// Whether an error of a non-blocking call means "not now".
+pub fn not_now(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// What the call says.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Order {
+    /// The script becomes the job with this directory.
+    Adopt(OsString),
+    /// The job's id has been printed: from now on the job survives the call.
+    Release,
+    /// The script is to end.
+    End,
+}
+
+/// What the supervisor says, or the script's process before its `exec`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Report {
+    /// The script's process id, which is also its process group.
+    Started(u32),
+    /// The script never ran.
+    Failed(Failure),
+    /// The script is a job, whose output is in its directory; or the error number of what was in the
+    /// way.
+    Adopted(Result<(), i32>),
+    /// It is over, and every killable process is gone.
+    Ended(Ended),
+}
+
+/// Why a script never ran, with the system's error number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Failure {
+    /// The working directory could not be entered.
+    NoWorkdir(i32),
+    /// Its process could not be created, or the interpreter not be executed.
+    NotExecuted(i32),
+    /// The sandbox could not be entered.
+    NotConfined(i32),
+    /// The host is gone already.
+    HostGone,
+}
+
+/// How a script ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Its wait status.
+    pub status: i32,
+    /// It was killed at its time limit.
+    pub timed_out: bool,
+    /// It was killed on request.
+    pub stopped: bool,
+    /// Some processes could not be killed: another user's, through setuid.
+    pub survivors: bool,
+}
+
+impl Ended {
+    /// The exit status of the script, if it exited on its own.
+    pub fn exit_code(self) -> Option<i32> {
+        ExitStatus::from_raw(self.status).code()
+    }
+}
