@@ -107,7 +107,7 @@ fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<V
 /// How many rows are shown at once.
 fn rows_at_once() -> usize {
     let fitting = |height: usize| height.saturating_sub(AROUND).max(ROWS);
-    terminal::error_rows().map_or(USUAL_ROWS, fitting)
+    terminal::error_size().map_or(USUAL_ROWS, |(_, rows)| fitting(rows))
 }
 
 /// The skills that a reference means, in the format that `--json` documents.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::environment::{self, Variables};
 use super::jobs::Jobs;
-use super::sandbox::{self, Confinement, Kernel, Mode, Places, Prepared, Sandbox};
+use super::sandbox::{Confinement, Kernel, Mode, Places, Prepared, Sandbox};
 use super::spec::ProcessSpec;
 use super::{exec, interpreter};
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ pub fn run_confined(
         base,
     };
     let mut notes = Vec::new();
-    let sandbox = sandbox::build(&label, &places, Kernel::at_hand(), &mut notes)?;
+    let sandbox = places.sandbox(&label, Kernel::at_hand(), &mut notes)?;
     for note in &notes {
         warn(format_args!("{note}"));
     }

@@ -1,14 +1,18 @@
-//! The environment of a script: variables of the host, except its protocol variables, then the
-//! script's location and what the caller adds. It only builds the list.
+//! The environment of a script: variables of the host by name and by whether their value looks like a
+//! secret ([`PassEnv`]), then the script's location and what the caller adds. A caller may set only
+//! what the skill itself names and a few variables that change nothing but output: no list of the
+//! variables that steer programs can be complete.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::pass_env::PassEnv;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::error::{Error, Result};
-use crate::sys::Env;
-use crate::sys::variables::{self, matches_any};
+use crate::skill::Resource;
+use crate::sys::variables::{self, matches, matches_any};
+use crate::sys::{Dir, EntryPath, Env, secret};
 
 /// Variables by name.
 pub type Variables = BTreeMap<OsString, OsString>;
@@ -84,9 +88,122 @@ fn check(name: &str) -> Result<()> {
     Ok(())
 }
 
+/// The host's own secrets, which no setting passes on.
+const NEVER: &str = "CHIBI_API_KEY OPENROUTER_API_KEY";
+
+/// What every program needs: where programs and the user's files are, language, terminal, proxies,
+/// and the directory of temporary files. Passed under every setting.
+const BASICS: &str = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM NO_COLOR HTTP_PROXY \
+     HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS \
+     TMPDIR TMP TEMP";
+
+/// Which of the host's variables a script gets besides the basic ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum PassEnv {
+    /// All except those whose name or value looks like a secret.
+    #[default]
+    NotSecret,
+    /// All of them.
+    All,
+    /// Only these; `*` at either end of a name is a wildcard.
+    Named(Vec<String>),
+}
+
+impl PassEnv {
+    /// Whether the variable with this name and value is passed.
+    pub fn passes(&self, name: &str, value: &str) -> bool {
+        if is_never_passed(name) {
+            return false;
+        }
+        matches_any(BASICS, name)
+            || match self {
+                Self::NotSecret => !secret::is_name(name) && !secret::is_value(value),
+                Self::All => true,
+                Self::Named(names) => names.iter().any(|pattern| matches(pattern, name)),
+            }
+    }
+}
+
+/// Whether no setting passes it.
+pub fn is_never_passed(name: &str) -> bool {
+    matches_any(NEVER, name)
+}
+
+/// The form in a configuration file; the default is not written.
+impl Serialize for PassEnv {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::NotSecret => serializer.serialize_none(),
+            Self::All => serializer.serialize_str("all"),
+            Self::Named(names) => names.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PassEnv {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Word(String),
+            Names(Vec<String>),
+        }
+        match Form::deserialize(deserializer) {
+            Ok(Form::Word(word)) if word == "all" => Ok(Self::All),
+            Ok(Form::Names(names)) => Ok(Self::Named(names)),
+            _ => Err(serde::de::Error::custom(
+                "`pass_env` is \"all\" or a list of names",
+            )),
+        }
+    }
+}
+
+/// Names that any script may be given.
+const OF_OUTPUT: &str =
+    "CI COLUMNS DEBUG FORCE_COLOR LANG LANGUAGE LC_* LINES LOG_LEVEL NO_COLOR TERM TZ VERBOSE";
+/// The longest file that is looked at, and the most that is read of a skill, in bytes.
+const LONGEST_FILE: u64 = 1 << 20;
+const MOST: u64 = 8 << 20;
+
+/// The first of `names` that no file of the skill in `dir` names.
+pub fn first_unnamed<'n>(dir: &Path, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let mut unnamed: Vec<&str> = names.filter(|name| !matches_any(OF_OUTPUT, name)).collect();
+    if unnamed.is_empty() {
+        return None;
+    }
+    let Ok(root) = dir.canonicalize().and_then(|dir| Dir::anchor(&dir)) else {
+        return unnamed.first().copied();
+    };
+    let files = Resource::all(dir)
+        .into_iter()
+        .filter(|file| file.size <= LONGEST_FILE);
+    let paths = files.map(|file| (file.path, file.size));
+    let mut read = 0;
+    for (path, size) in [("SKILL.md".into(), LONGEST_FILE)].into_iter().chain(paths) {
+        read += size;
+        if read > MOST || unnamed.is_empty() {
+            break;
+        }
+        if let Some(path) = EntryPath::parse(&path)
+            && let Ok(bytes) = root.read_below(&path, LONGEST_FILE)
+        {
+            unnamed.retain(|name| !names_it(&bytes, name));
+        }
+    }
+    unnamed.first().copied()
+}
+
+/// Whether a text has this name as a whole word.
+fn names_it(text: &[u8], name: &str) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut words = text.split(|byte| !is_word(byte));
+    words.any(|word| word == name.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn built(base: &[(&str, &str)], callers: &[(&str, &str)]) -> Result<Vec<String>, String> {
         let base = Env::new(base.iter().copied(), Path::new("/"));
@@ -173,6 +290,139 @@ mod tests {
         }
         for good in ["PATHS", "R", "DEBUG", "_", "ENVIRONMENT", "MY_PATH", "Lang"] {
             assert!(built(&[], &[(good, "x")]).is_ok(), "{good}");
+        }
+    }
+
+    #[test]
+    fn a_caller_sets_only_what_the_skill_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &[u8]| fs::write(dir.path().join(name), text).unwrap();
+        let unnamed = |names: &[&'static str]| first_unnamed(dir.path(), names.iter().copied());
+        assert_eq!(unnamed(&["NO_COLOR", "LC_ALL", "A"]), Some("A"));
+        put("SKILL.md", b"Set `REPORT_ID`.");
+        fs::create_dir(dir.path().join("scripts")).unwrap();
+        put("scripts/run.sh", b"\xff\n: \"${OUT_DIR:?}\"");
+        assert_eq!(unnamed(&["REPORT_ID", "OUT_DIR", "TERM"]), None);
+        assert_eq!(unnamed(&["REPORT_ID", "OUT", "DIR"]), Some("OUT"));
+        put("big.txt", &b"BIG ".repeat(300_000));
+        assert_eq!(unnamed(&["BIG"]), Some("BIG"));
+    }
+
+    #[test]
+    fn by_default_what_looks_like_a_secret_stays() {
+        for secret in [
+            "GITHUB_TOKEN",
+            "token",
+            "AWS_SECRET_ACCESS_KEY",
+            "CLIENT_SECRET",
+            "PGPASSWORD",
+            "DB_PASSWD",
+            "MYSQL_PWD",
+            "OPENAI_API_KEY",
+            "API_KEY_2",
+            "S3_ACCESS_KEY_ID",
+            "SSH_PRIVATE_KEY_FILE",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "SENTRY_DSN",
+            "DATABASE_URL",
+            "DB_PASS",
+            "GPG_PASSPHRASE",
+            "OPENAI_APIKEY",
+            "STRIPE_KEY",
+            "GH_PAT",
+            "JWT",
+            "REDIS_URL",
+            "MONGODB_URI",
+            "SLACK_WEBHOOK_URL",
+            "SSH_AUTH_SOCK",
+            "KRB5CCNAME",
+            "githubToken",
+            "NPM_AUTH",
+            "AZURE_STORAGE_CONNECTION_STRING",
+            "BEARER",
+        ] {
+            assert!(!PassEnv::NotSecret.passes(secret, "x"), "{secret}");
+            assert!(PassEnv::All.passes(secret, "x"), "{secret}");
+        }
+        for plain in [
+            "PATH",
+            "EDITOR",
+            "PWD",
+            "JAVA_HOME",
+            "DATABASE_URLS",
+            "https_proxy",
+            "X",
+            "GIT_AUTHOR_NAME",
+            "KEYBOARD",
+            "PUBLIC_KEY",
+            "MAX_TOKENS",
+            "TOKENIZERS_PARALLELISM",
+            "XDG_SESSION_ID",
+            "SERVER_URL",
+            "COMPASS",
+        ] {
+            assert!(PassEnv::NotSecret.passes(plain, "x"), "{plain}");
+        }
+    }
+
+    #[test]
+    fn by_default_a_value_that_looks_like_a_secret_stays() {
+        for secret in [
+            "https://me:pw@example.com/x",
+            "jdbc:postgres://u:p@h/d",
+            "ghp_0123456789abcdefghijABCDEF",
+            "a b sk-proj-0123456789abcdef",
+            "-----BEGIN RSA PRIVATE KEY-----\nx",
+            "https://hooks.slack.com/services/T0/B0/x",
+            "AccountName=a;AccountKey=eA==;EndpointSuffix=core.windows.net",
+            "Server=h;User Id=me;Password=x",
+            "https://a.blob.core.windows.net/c?sv=2024&sig=x",
+        ] {
+            assert!(!PassEnv::NotSecret.passes("X", secret), "{secret}");
+            assert!(PassEnv::All.passes("X", secret), "{secret}");
+            // The basic variables are passed whatever their value.
+            assert!(PassEnv::NotSecret.passes("HTTPS_PROXY", secret));
+        }
+        for plain in [
+            "",
+            "/usr/bin:/bin",
+            "https://example.com",
+            "git@github.com:a/b",
+            "me@x.org",
+            "https://example.com/?page=2&sort=key",
+            "rs=0:di=01;34:*.pat=01;31",
+            "Server=h;Database=d",
+        ] {
+            assert!(PassEnv::NotSecret.passes("X", plain), "{plain}");
+        }
+    }
+
+    #[test]
+    fn a_list_passes_what_it_names_and_what_everybody_needs() {
+        let listed = PassEnv::Named(vec!["GITHUB_*".to_owned(), "X".to_owned()]);
+        for passed in [
+            "GITHUB_TOKEN",
+            "X",
+            "PATH",
+            "HOME",
+            "LC_ALL",
+            "no_proxy",
+            "TMPDIR",
+        ] {
+            assert!(listed.passes(passed, "x"), "{passed}");
+        }
+        for kept in ["XY", "EDITOR", "OPENAI_API_KEY", "MY_GITHUB_X"] {
+            assert!(!listed.passes(kept, "x"), "{kept}");
+        }
+    }
+
+    #[test]
+    fn the_hosts_own_keys_pass_under_no_setting() {
+        let listed = PassEnv::Named(vec!["*".to_owned(), "CHIBI_API_KEY".to_owned()]);
+        for setting in [PassEnv::NotSecret, PassEnv::All, listed] {
+            for name in NEVER.split(' ') {
+                assert!(!setting.passes(name, "x"), "{name}");
+            }
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Which program runs a script: the one in its shebang, else the one for its extension, else the
 //! script itself if it is executable. Most are not: three of four real ones lack the bit
-//! (docs/spec/skills.md#scripts). It starts nothing.
+//! (docs/spec/skills.md#scripts). It starts nothing. The packages of a Python script are those that it
+//! declares, or those listed in the nearest `requirements.txt` or `pyproject.toml` between it and its
+//! skill's root.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::manifest;
 use crate::error::{Error, Result};
 use crate::skill::{Candidates, PYTHON, Runner, Shebang};
 use crate::sys::{Env, files, limits};
@@ -111,7 +112,7 @@ fn uv(script: &Path, skill_dir: &Path, head: &[u8], env: &Env) -> Option<Interpr
     let args = if declares_dependencies(head) {
         vec!["run".into(), "--script".into()]
     } else {
-        let packages = manifest::python_packages(script, skill_dir)?;
+        let packages = python_packages(script, skill_dir)?;
         [
             vec!["run".into(), "--no-project".into()],
             packages,
@@ -120,6 +121,36 @@ fn uv(script: &Path, skill_dir: &Path, head: &[u8], env: &Env) -> Option<Interpr
         .concat()
     };
     Some(Interpreter::new(find("uv", env)?, args))
+}
+
+/// The arguments of `uv run` that provide a Python script's packages; `None` if no file near the
+/// script lists any.
+fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>> {
+    if let Some(file) = nearest(script, skill_dir, "requirements.txt") {
+        return Some(vec!["--with-requirements".into(), file.into()]);
+    }
+    // uv does not accept a `pyproject.toml` as a list of requirements, and would write an
+    // environment and a lockfile into the skill if it treated it as a project.
+    let file = nearest(script, skill_dir, "pyproject.toml")?;
+    let text = files::read_capped(&file, limits::SCRIPT_HEAD).ok()?;
+    let project: toml::Table = toml::from_str(std::str::from_utf8(&text).ok()?).ok()?;
+    let packages = project.get("project")?.get("dependencies")?.as_array()?;
+    let with = packages.iter().filter_map(toml::Value::as_str);
+    let args: Vec<OsString> = with
+        .flat_map(|package| ["--with".into(), package.into()])
+        .collect();
+    (!args.is_empty()).then_some(args)
+}
+
+/// The nearest file of that name between a script and its skill's root.
+fn nearest(script: &Path, skill_dir: &Path, name: &str) -> Option<PathBuf> {
+    // The script's path is canonical; the skill's may not be.
+    let root = skill_dir.canonicalize().ok()?;
+    let inside = script
+        .ancestors()
+        .skip(1)
+        .take_while(|dir| dir.starts_with(&root));
+    inside.map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
 /// The program of that name on the `PATH` of `env`.

@@ -5,9 +5,8 @@ use std::ffi::OsStr;
 
 use serde_json::Value;
 
-use super::environment::Variables;
+use super::environment::{Variables, is_never_passed};
 use super::interpreter::{find, system_install};
-use super::pass_env::is_never_passed;
 use crate::skill::Fields;
 use crate::sys::Env;
 

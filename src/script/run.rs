@@ -6,14 +6,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::environment::{self, Variables};
+use super::interpreter;
 use super::job_id::JobId;
 use super::jobs::Jobs;
 use super::needs::Needs;
-use super::sandbox::{self, Confinement, Kernel, Mode, Places};
+use super::sandbox::{Confinement, Kernel, Mode, Places};
 use super::settings::Settings;
 use super::spec::ProcessSpec;
 use super::task::{Ran, RunLimits, Task};
-use super::{interpreter, named};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
 use crate::sys::{Env, variables};
@@ -152,7 +152,7 @@ fn prepare(
         confinement,
         base,
     });
-    let build = |places| sandbox::build(label, &places, Kernel::at_hand(), &mut notes);
+    let build = |places: Places| places.sandbox(label, Kernel::at_hand(), &mut notes);
     let sandbox = places.map(build).transpose()?.flatten();
     if sandbox.is_some() {
         environment::without_git_configuration(base, &mut env);
@@ -161,7 +161,7 @@ fn prepare(
     let args = interpreter.args.into_iter().chain(args);
     let mut process = ProcessSpec::new(&interpreter.program, args, env, workdir)?;
     let names = request.env.iter().map(|(name, _)| name.as_str());
-    if let Some(name) = named::first_unnamed(&skill.dir, names) {
+    if let Some(name) = environment::first_unnamed(&skill.dir, names) {
         let text = format!("`{name}` cannot be set in `env`: no file of the skill names it");
         return Err(Error::new(text).hint("leave it out, or pass the value as an argument"));
     }

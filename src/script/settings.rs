@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::pass_env::PassEnv;
+use super::environment::PassEnv;
 use super::sandbox::Confinement;
 use crate::error::Error;
 use crate::sys::limits;

@@ -4,7 +4,6 @@
 
 mod make;
 mod name;
-mod open;
 mod remove;
 #[cfg(test)]
 pub mod swapping;
@@ -13,16 +12,16 @@ mod tests;
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, openat, statat};
+use rustix::io::Errno;
 
 use super::FileLock;
-use super::capped::{check_regular, if_there, read_file_capped};
 use crate::error::{Error, Result};
 pub use make::Durable;
 pub use name::{EntryName, EntryPath};
@@ -57,7 +56,7 @@ impl Dir {
     /// When there is no directory, or it cannot be read.
     #[expect(clippy::disallowed_methods, reason = "the user chose the path")]
     pub fn anchor(path: &Path) -> io::Result<Self> {
-        let flags = open::DIRECTORY | OFlags::CLOEXEC;
+        let flags = DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
         Ok(Self {
             fd,
@@ -108,7 +107,7 @@ impl Dir {
     /// When it does not exist, or is a link (`ELOOP`).
     pub fn open_dir(&self, name: &EntryName) -> io::Result<Self> {
         Ok(Self {
-            fd: open::open(&self.fd, name, open::DIRECTORY, 0)?,
+            fd: open(&self.fd, name, DIRECTORY, 0)?,
             path: self.path_of(name),
             is_shared: self.is_shared,
         })
@@ -169,7 +168,7 @@ impl Dir {
     }
 
     fn regular(&self, name: &EntryName, flags: OFlags, mode: u32) -> io::Result<(File, Metadata)> {
-        let file = File::from(open::open(&self.fd, name, flags, mode)?);
+        let file = File::from(open(&self.fd, name, flags, mode)?);
         let metadata = file.metadata()?;
         check_regular(&metadata)?;
         Ok((file, metadata))
@@ -274,4 +273,102 @@ fn kind_of(kind: FileType) -> EntryKind {
         FileType::Symlink => EntryKind::Link,
         _ => EntryKind::Other,
     }
+}
+
+/// Flags of every open. With them, no open waits for the other end of a FIFO.
+const ALWAYS: OFlags = OFlags::CLOEXEC
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY);
+/// For directories.
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+/// Permission bits in the type that the system uses.
+#[allow(
+    clippy::useless_conversion,
+    reason = "their type is not the same on every system"
+)]
+fn mode_of(bits: u32) -> Mode {
+    Mode::from_raw_mode((bits & 0o7777).try_into().unwrap_or_default())
+}
+
+/// Opens one name. For a path of one component, `O_NOFOLLOW` is enough on every kernel.
+///
+/// # Errors
+/// `ELOOP` if it is a link, and any other error of opening.
+fn open(dir: &OwnedFd, name: &EntryName, flags: OFlags, mode: u32) -> io::Result<OwnedFd> {
+    let mode = mode_of(mode);
+    openat(dir, name.as_os_str(), flags | ALWAYS, mode).map_err(|error| {
+        // For a link opened as a directory, the error says only that it is not a directory.
+        let is_link = || {
+            statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
+        };
+        match error {
+            Errno::NOTDIR if is_link() => Errno::LOOP.into(),
+            // BSD reports a link that was not followed in this way.
+            Errno::MLINK => Errno::LOOP.into(),
+            error => error.into(),
+        }
+    })
+}
+
+/// The result of an operation on a file; `None` if the file does not exist.
+///
+/// # Errors
+/// Any other error of the operation.
+pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// Checks that a file is a regular one.
+///
+/// # Errors
+/// `InvalidInput` for anything else.
+pub fn check_regular(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let text = "not a regular file";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
+
+/// Reads a whole open regular file, whose reported size is `size` bytes, in one read.
+///
+/// # Errors
+/// As [`read_all_capped`].
+pub fn read_file_capped(file: &File, size: u64, max: u64) -> io::Result<Vec<u8>> {
+    let room = usize::try_from(size.min(max)).unwrap_or_default();
+    let mut bytes = vec![0; room + 1];
+    let read = match (&*file).read(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+        read => read?,
+    };
+    bytes.truncate(read);
+    // Size and read agree. Otherwise the file has changed, or its file system reports no sizes.
+    if read == room && read > 0 {
+        return Ok(bytes);
+    }
+    read_into(bytes, file, max)
+}
+
+/// Reads all of `source`, up to `max` bytes.
+///
+/// # Errors
+/// Any error of the reader, and `FileTooLarge` beyond `max`.
+pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
+    read_into(Vec::new(), source, max)
+}
+
+fn read_into(mut bytes: Vec<u8>, source: impl Read, max: u64) -> io::Result<Vec<u8>> {
+    let left = (max + 1).saturating_sub(bytes.len() as u64);
+    source.take(left).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        let text = format!("larger than {max} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(bytes)
 }

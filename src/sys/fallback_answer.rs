@@ -77,7 +77,7 @@ pub fn prepare(answer: &'static FallbackAnswer, deadline: Option<Duration>) {
     for signal in FAULTS.iter().chain(REQUESTS) {
         signals::set_action(*signal, Action::Call(end_of_call));
     }
-    signals::set_timer(deadline.unwrap_or_default());
+    signals::set_timer(deadline.map_or(0, seconds));
 }
 
 /// Prepares another answer in place of the current one.
@@ -107,10 +107,16 @@ pub fn while_answering<T>(write: impl FnOnce() -> T) -> T {
 
 /// Extends the deadline, if there is one, by `longer`.
 pub fn allow(longer: Duration) {
-    let left = signals::set_timer(Duration::ZERO);
-    if !left.is_zero() {
-        signals::set_timer(longer.max(left));
+    let left = signals::set_timer(0);
+    if left > 0 {
+        signals::set_timer(seconds(longer).max(left));
     }
+}
+
+/// In whole seconds, at least one.
+fn seconds(time: Duration) -> u32 {
+    let whole = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    whole.max(1).try_into().unwrap_or(u32::MAX)
 }
 
 /// Sends the prepared answer if nothing was sent yet, and exits. Returns if it has interrupted a

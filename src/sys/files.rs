@@ -11,8 +11,8 @@ use rustix::fs::{ResolveFlags, openat2};
 #[cfg(target_os = "linux")]
 use rustix::io::Errno;
 
-use super::capped::check_regular;
-pub use super::capped::{if_there, read_all_capped, read_file_capped};
+use super::dir::check_regular;
+pub use super::dir::{if_there, read_all_capped, read_file_capped};
 use super::{Dir, Durable, EntryKind, EntryName, FileLock};
 use crate::error::{Error, Result};
 

@@ -3,14 +3,12 @@
 
 mod base;
 pub mod cache_file;
-mod capped;
 mod checked_text;
 pub mod dir;
 pub mod directories;
 pub mod env;
 pub mod fallback_answer;
 pub mod files;
-mod hash;
 pub mod limits;
 pub mod lock;
 pub mod name_list;
@@ -25,7 +23,6 @@ pub mod terminal;
 pub mod text;
 pub mod time;
 pub mod tree;
-mod uri;
 pub mod variables;
 pub mod wrap;
 
@@ -34,10 +31,9 @@ pub(crate) use checked_text::checked_text;
 pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};
 pub use directories::Directories;
 pub use env::Env;
-pub use hash::hash;
 pub use lock::FileLock;
 pub use poll::{Interest, poll};
 pub use shown::{Progress, Shown, be_quiet, eprint, is_invisible, is_quiet, keep_told, kept};
 pub use shown::{lines_too_many, progress, running, seen, shown, tell, visible, warn};
+pub use text::{URI_PATH, hash};
 pub use time::{Moment, millis};
-pub use uri::URI_PATH;

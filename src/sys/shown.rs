@@ -102,11 +102,7 @@ fn is_pictographic(c: char) -> bool {
 
 /// One line with every character that hides something ([`seen`]) written as in `<U+202E>`.
 pub fn visible(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
-    for (c, hides) in seen(line) {
-        push(&mut shown, c, hides);
-    }
-    shown
+    written_out(line, |_, _| false)
 }
 
 /// As [`visible`], for several lines. With `colour`, our own colours stay.
@@ -116,28 +112,24 @@ pub fn shown(text: impl Into<String>, colour: bool) -> String {
     if !seen(&text).any(|(c, hides)| hides && c != '\n') {
         return text;
     }
+    let is_colour = |rest: &str| colour && COLOURS.iter().any(|code| rest.starts_with(code));
+    written_out(&text, |c, rest| c == '\n' || c == '\x1b' && is_colour(rest))
+}
+
+/// The text with what hides something written out, unless it stays: a character, of this rest of the
+/// text.
+fn written_out(text: &str, stays: impl Fn(char, &str) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
-    let (mut at, mut ours_ends) = (0, 0);
-    for (c, hides) in seen(&text) {
-        let ours = |code: &&&str| text[at..].starts_with(**code);
-        if colour
-            && c == '\x1b'
-            && let Some(code) = COLOURS.iter().find(ours)
-        {
-            ours_ends = at + code.len();
+    let mut at = 0;
+    for (c, hides) in seen(text) {
+        if hides && !stays(c, &text[at..]) {
+            let _ = write!(shown, "<U+{:04X}>", u32::from(c));
+        } else {
+            shown.push(c);
         }
-        push(&mut shown, c, hides && c != '\n' && at >= ours_ends);
         at += c.len_utf8();
     }
     shown
-}
-
-fn push(shown: &mut String, c: char, hides: bool) {
-    if hides {
-        let _ = write!(shown, "<U+{:04X}>", u32::from(c));
-    } else {
-        shown.push(c);
-    }
 }
 
 /// A writer that passes text through [`shown`].
@@ -175,8 +167,8 @@ impl<W: Write> Write for Shown<W> {
 /// standard macros would panic if it is full or closed, and a hook that panics gives the wrong answer.
 pub fn eprint(text: Arguments) {
     let text = shown(text.to_string(), false);
-    let text = match terminal::error_columns() {
-        Some(width) => {
+    let text = match terminal::error_size() {
+        Some((width, _)) => {
             let text = wrapped(&text, width);
             LINES.fetch_add(lines_shown(&text, width), Ordering::Relaxed);
             text
@@ -192,7 +184,7 @@ static LINES: AtomicUsize = AtomicUsize::new(0);
 /// How many lines [`eprint`] wrote since the last call, if the terminal shows fewer at once.
 pub fn lines_too_many() -> Option<usize> {
     let lines = LINES.swap(0, Ordering::Relaxed);
-    let rows = terminal::error_rows()?;
+    let (_, rows) = terminal::error_size()?;
     (lines >= rows).then_some(lines)
 }
 
@@ -244,7 +236,7 @@ pub fn is_quiet() -> bool {
 /// Shows progress to a person at a terminal, overwriting one line.
 pub fn progress(line: &str) {
     // A line that wraps could not be overwritten.
-    let room = terminal::error_columns().map_or(usize::MAX, |width| width.saturating_sub(1));
+    let room = terminal::error_size().map_or(usize::MAX, |(width, _)| width - 1);
     let line = shorten(&visible(line), room);
     let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K\r");
 }

@@ -9,7 +9,6 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 /// The pipe to which the handler of [`on_child_end`] writes.
 static CHILD_ENDED: OnceLock<PipeWriter> = OnceLock::new();
@@ -63,27 +62,11 @@ pub fn restore_pipe() {
     set_action(libc::SIGPIPE, Action::Default);
 }
 
-/// Starts the timer that sends `SIGALRM`, or stops it if given zero. Returns the time that was left.
-/// Children do not inherit it.
-#[allow(
-    clippy::unnecessary_fallible_conversions,
-    reason = "the types are not the same on every system"
-)]
-pub(super) fn set_timer(after: Duration) -> Duration {
-    let time = |time: Duration| libc::timeval {
-        tv_sec: i32::try_from(time.as_secs()).unwrap_or(i32::MAX).into(),
-        tv_usec: time.subsec_micros().try_into().unwrap_or_default(),
-    };
-    let new = libc::itimerval {
-        it_interval: time(Duration::ZERO),
-        it_value: time(after),
-    };
-    let mut old = new;
-    // SAFETY: both structures outlive the call.
-    unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const new, &raw mut old) };
-    let (seconds, micros) = (old.it_value.tv_sec, old.it_value.tv_usec);
-    Duration::from_secs(seconds.try_into().unwrap_or_default())
-        + Duration::from_micros(micros.try_into().unwrap_or_default())
+/// Sends `SIGALRM` after so many seconds, or never if given zero. Returns how many were left. Children
+/// do not inherit it.
+pub(super) fn set_timer(seconds: u32) -> u32 {
+    // SAFETY: it takes a number.
+    unsafe { libc::alarm(seconds) }
 }
 
 /// Exits at once without running exit handlers.

@@ -13,16 +13,11 @@ pub fn columns() -> Option<usize> {
         .then(|| size().map_or(0, |(width, _)| width.0.into()))
 }
 
-/// The width of the terminal on standard error, if there is one that tells it.
-pub fn error_columns() -> Option<usize> {
-    let size = terminal_size::terminal_size_of(stderr());
-    let width = size.map(|(width, _)| usize::from(width.0));
-    width.filter(|width| *width > 0)
-}
-
-/// Its height in lines.
-pub fn error_rows() -> Option<usize> {
-    let size = terminal_size::terminal_size_of(stderr());
-    let height = size.map(|(_, height)| usize::from(height.0));
-    height.filter(|height| *height > 0)
+/// The columns and lines of the terminal on standard error, if there is one that tells its width.
+pub fn error_size() -> Option<(usize, usize)> {
+    /// A terminal's lines if it does not tell them.
+    const LINES: u16 = 24;
+    let (width, height) = terminal_size::terminal_size_of(stderr())?;
+    let lines = if height.0 == 0 { LINES } else { height.0 };
+    (width.0 > 0).then(|| (width.0.into(), lines.into()))
 }

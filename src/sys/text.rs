@@ -1,6 +1,19 @@
-//! Shortens text for a message, a line or the log, and suggests the name that was meant.
+//! Shortens, encodes and compares text for a message, a line or the log, and suggests the name that
+//! was meant.
 
 use std::fmt::Display;
+use std::hash::{DefaultHasher, Hasher};
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
+
+/// What is percent-encoded in the path of a URI: everything but slashes and unreserved characters
+/// (RFC 3986, section 2.3).
+pub const URI_PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
 
 /// At most `max` characters of `text`, ending in an ellipsis if it was cut.
 pub fn shorten(text: &str, max: usize) -> String {
@@ -36,8 +49,7 @@ pub fn quoted(written: &str) -> String {
 
 /// How many things: `1 file`, `2 files`.
 pub fn count(number: usize, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {thing}{plural}")
+    counted(number, thing, &format!("{thing}s"))
 }
 
 /// A number of bytes in a readable unit.
@@ -169,6 +181,14 @@ pub fn split_outside(
         }
         depth == 0 && is_separator(c)
     })
+}
+
+/// A hash that compares texts where a collision does no harm. It is the same in every process of one build, and meaningless to another build. For short
+/// runs it is faster than SHA-256 or CRC, whose detection of CPU features costs more than hashing.
+pub fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 #[cfg(test)]

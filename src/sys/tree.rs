@@ -12,26 +12,16 @@ use sha2::{Digest, Sha256};
 use super::stamp::{Stamp, Stamps};
 use super::{files, limits};
 
-/// The beginning of a digest in which the names of the paths count.
-const NAMED: &str = "sha256-named:";
-
 /// `sha256:` and the digest of the files at or below `places`, in that order: for each file its
 /// path below the place, executable bit and content. A missing place counts too. The names of the
 /// places do not count, so their number is fixed: what is listed from a directory needs
-/// [`digest_named`].
+/// [`digest_named`]. With it come the stamps of everything it depends on, taken before the content
+/// was read.
 ///
 /// # Errors
 /// When something cannot be read, is neither file nor directory, or exceeds the limits of a skill
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`],
 /// [`limits::WALK_STEPS`]).
-pub fn digest<const N: usize>(places: [&Path; N]) -> io::Result<String> {
-    Ok(digest_seen(places)?.0)
-}
-
-/// As [`digest`], with the stamps of everything it depends on, taken before the content was read.
-///
-/// # Errors
-/// As [`digest`].
 pub fn digest_seen<const N: usize>(places: [&Path; N]) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
@@ -47,7 +37,7 @@ pub fn digest_seen<const N: usize>(places: [&Path; N]) -> io::Result<(String, St
 /// too.
 ///
 /// # Errors
-/// As [`digest`], and when a path is not below `root`.
+/// As [`digest_seen`], and when a path is not below `root`.
 pub fn digest_named(root: &Path, paths: &[PathBuf]) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
@@ -56,15 +46,15 @@ pub fn digest_named(root: &Path, paths: &[PathBuf]) -> io::Result<(String, Stamp
         record(&mut hash, name, b'|', b"");
         reading.hash(path, &mut hash)?;
     }
-    let digest = format!("{NAMED}{:x}", hash.finalize());
+    let digest = format!("sha256-named:{:x}", hash.finalize());
     Ok((digest, reading.stamps))
 }
 
 /// The files at or below `root` by relative path, each with the beginning of a digest of what
-/// [`digest`] covers. It shows which files changed, but does not authenticate them.
+/// [`digest_seen`] covers. It shows which files changed, but does not authenticate them.
 ///
 /// # Errors
-/// As [`digest`].
+/// As [`digest_seen`].
 pub fn files(root: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     Reading::default().read(root, &mut |path, kind, content| {
@@ -202,7 +192,7 @@ mod tests {
         fs::write(at("d/a"), "x").unwrap();
         symlink(outside.path().join("o"), at("link")).unwrap();
         symlink("missing", at("broken")).unwrap();
-        let now = || digest([root.path()]).unwrap();
+        let now = || digest_seen([root.path()]).unwrap().0;
         let mut seen = vec![now()];
         assert_eq!(now(), seen[0]);
         let changes: [&dyn Fn(); 7] = [
@@ -225,17 +215,17 @@ mod tests {
     #[test]
     fn circles_and_devices_are_errors_and_what_is_missing_is_not() {
         let root = tempfile::tempdir().unwrap();
-        assert!(digest([&root.path().join("missing")]).is_ok());
+        assert!(digest_seen([&root.path().join("missing")]).is_ok());
         fs::write(root.path().join("file"), "x").unwrap();
-        assert!(digest([&root.path().join("file")]).is_ok());
+        assert!(digest_seen([&root.path().join("file")]).is_ok());
         symlink(".", root.path().join("self")).unwrap();
-        assert!(digest([root.path()]).is_err());
+        assert!(digest_seen([root.path()]).is_err());
         fs::remove_file(root.path().join("self")).unwrap();
         symlink("/dev/zero", root.path().join("zero")).unwrap();
-        assert!(digest([root.path()]).is_err());
+        assert!(digest_seen([root.path()]).is_err());
         fs::remove_file(root.path().join("zero")).unwrap();
         multiply(root.path());
-        assert!(digest([root.path()]).is_err());
+        assert!(digest_seen([root.path()]).is_err());
     }
 
     /// The digest of these files, listed from one directory.

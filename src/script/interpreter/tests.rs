@@ -205,3 +205,50 @@ fn a_package_is_named_only_if_it_is_known() {
         assert!(told.contains(package.unwrap_or("another name")), "{told}");
     }
 }
+fn skill(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap().join("skill");
+    fs::create_dir_all(root.join("scripts")).unwrap();
+    for (name, content) in files {
+        fs::write(root.join(name), content).unwrap();
+    }
+    (dir, root)
+}
+
+fn packages(files: &[(&str, &str)]) -> Option<String> {
+    let (_dir, root) = skill(files);
+    let args = python_packages(&root.join("scripts/a.py"), &root)?;
+    let words: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+    Some(words.join(" ").replace(root.to_str().unwrap(), "SKILL"))
+}
+
+#[test]
+fn the_nearest_list_of_packages_inside_the_skill_counts() {
+    let near = ("scripts/requirements.txt", "");
+    let far = ("requirements.txt", "");
+    let project = (
+        "pyproject.toml",
+        "[project]\ndependencies = [\"a>=1\", \"b\"]\n",
+    );
+    for (files, expected) in [
+        (
+            &[far][..],
+            Some("--with-requirements SKILL/requirements.txt"),
+        ),
+        (
+            &[near, far],
+            Some("--with-requirements SKILL/scripts/requirements.txt"),
+        ),
+        (
+            &[far, project],
+            Some("--with-requirements SKILL/requirements.txt"),
+        ),
+        (&[project], Some("--with a>=1 --with b")),
+        (&[("pyproject.toml", "[project]\nname = \"x\"\n")], None),
+        (&[("pyproject.toml", "not toml [")], None),
+        (&[("../requirements.txt", "outside")], None),
+        (&[], None),
+    ] {
+        assert_eq!(packages(files).as_deref(), expected, "{files:?}");
+    }
+}

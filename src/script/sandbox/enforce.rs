@@ -9,8 +9,7 @@ use landlock::{
 };
 use seccompiler::BpfProgram;
 
-use super::filter;
-use super::{Kernel, Network, Sandbox, places, trail};
+use super::{Kernel, Network, Sandbox, filter, places, trail};
 
 /// A sandbox ready to be entered.
 #[derive(Debug)]

@@ -1,23 +1,19 @@
 //! What a script may read, write and reach. The limits are decided here for every system; only
 //! Linux enforces them, with Landlock for files and signals and a seccomp filter for the rest.
 
-mod choice;
+mod confinement;
 #[cfg(target_os = "linux")]
 mod enforce;
 #[cfg(target_os = "linux")]
 mod filter;
-mod kernel;
 mod places;
-mod ruleset;
 mod trail;
 #[cfg(not(target_os = "linux"))]
 mod unenforced;
 
-pub use choice::{Confinement, Mode, Network};
+pub use confinement::{Confinement, Kernel, Mode, Network, Sandbox, lacking};
 #[cfg(target_os = "linux")]
 pub use enforce::Prepared;
-pub use kernel::{Kernel, lacking};
 pub use places::Places;
-pub use ruleset::{Sandbox, build};
 #[cfg(not(target_os = "linux"))]
 pub use unenforced::Prepared;

@@ -1,10 +1,12 @@
-//! Which files a confined script may read and which it may change. Everything not named here is
-//! inaccessible, above all the user's home.
+//! The limits of one script: which files it may read and which it may change. Everything not named
+//! here is inaccessible, above all the user's home. The plugin decides them here, the supervisor
+//! prepares them, and the script's process enters them; its children inherit them.
 
 use std::path::{Path, PathBuf};
 
-use super::Confinement;
+use super::confinement::{Confinement, Kernel, Mode, Sandbox};
 use super::trail::Trail;
+use crate::error::{Error, Result};
 use crate::sys::{Directories, Env};
 
 /// The system: programs, libraries and their configuration, and kernel information. Not the users'
@@ -75,6 +77,46 @@ impl Ground {
 }
 
 impl Places<'_> {
+    /// Builds the sandbox for one script on this kernel, and notes its gaps; `None` if the script is not
+    /// confined.
+    ///
+    /// # Errors
+    /// When confinement is required and the kernel cannot provide all of it.
+    pub fn sandbox(
+        &self,
+        label: &str,
+        kernel: Kernel,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Sandbox>> {
+        let Confinement { mode, network, .. } = *self.confinement;
+        if mode == Mode::Off {
+            return Ok(None);
+        }
+        let lacks = kernel.lacks(network);
+        if mode == Mode::Require && !lacks.is_empty() {
+            let lacks = lacks.join("; ");
+            let text = format!("`{label}` was not run: it has to be confined, and {lacks}");
+            return Err(Error::new(text).hint(
+            "tell the user: the setting `sandbox` of the skill is `require`, `auto` would run it \
+             as far confined as possible",
+        ));
+        }
+        if !kernel.confines() {
+            let lacks = lacks.join("; ");
+            notes.push(format!("sandbox: `{label}` was not confined: {lacks}"));
+            return Ok(None);
+        }
+        let plain = |paths: Vec<PathBuf>| paths.into_iter().map(PathBuf::into_os_string).collect();
+        let files = (kernel.landlock > 0).then(|| self.open(notes).map(plain));
+        let lacks = lacks.into_iter();
+        notes.extend(lacks.map(|lack| format!("sandbox: not complete: {lack}")));
+        Ok(Some(Sandbox {
+            files,
+            is_filtered: kernel.seccomp,
+            network,
+        }))
+    }
+
     /// What may be read and executed, and what may be changed, besides [`DEVICES`]: paths without
     /// links, to be opened without following any. What a script can change decides none of them.
     /// Notes what is left out.

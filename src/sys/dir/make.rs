@@ -11,7 +11,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Dir, EntryKind, EntryName, EntryPath, open};
+use super::{Dir, EntryKind, EntryName, EntryPath, mode_of, open};
 
 /// Whether a new file survives a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Dir {
     }
 
     pub(super) fn new_dir_with(&self, name: &EntryName, mode: u32) -> io::Result<Self> {
-        mkdirat(&self.fd, name.as_os_str(), open::mode_of(mode))?;
+        mkdirat(&self.fd, name.as_os_str(), mode_of(mode))?;
         self.open_dir(name)
     }
 
@@ -96,7 +96,7 @@ impl Dir {
     /// `AlreadyExists`, and whatever the system reports.
     pub fn create(&self, name: &EntryName, mode: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        Ok(open::open(&self.fd, name, flags, mode)?.into())
+        Ok(open(&self.fd, name, flags, mode)?.into())
     }
 
     /// A file without a name: nobody else sees it, and it disappears when it is closed.
@@ -255,7 +255,7 @@ impl Dir {
     /// # Errors
     /// When it is somebody else's.
     pub fn publish_itself(&self) -> io::Result<()> {
-        Ok(fchmod(&self.fd, open::mode_of(0o755))?)
+        Ok(fchmod(&self.fd, mode_of(0o755))?)
     }
 
     /// Moves an entry to `to`, where it may replace a file or an empty directory.

@@ -5,8 +5,7 @@ use std::io::{self, ErrorKind, Write};
 
 use rustix::fs::{AtFlags, fstat, unlinkat};
 
-use super::{Dir, EntryKind, EntryName};
-use crate::sys::capped::if_there;
+use super::{Dir, EntryKind, EntryName, if_there};
 
 /// The file that marks a directory as made by us. It contains the directory's inode number, which
 /// the author of a repository cannot predict.

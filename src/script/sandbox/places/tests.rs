@@ -1,4 +1,5 @@
 use super::*;
+use crate::script::sandbox::Network;
 use std::fs;
 
 struct Tree {
@@ -305,4 +306,86 @@ fn links_of_a_project_around_the_home_decide_nothing() {
     let out = tree.root.join("out").display().to_string();
     let (_, writable, _) = tree.places_of("x", "", Path::new("/usr/bin/true"), &[&out]);
     assert_eq!(writable, [tree.root.join("temp")]);
+}
+
+fn built(mode: Mode, network: Network, kernel: Kernel) -> Result<(Option<Sandbox>, Vec<String>)> {
+    let mut notes = Vec::new();
+    let confinement = Confinement {
+        mode,
+        network,
+        allowed_paths: Vec::new(),
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let base = Env::new([("HOME", "/nowhere/home")], dir.path());
+    let places = Places {
+        skill_dir: dir.path(),
+        project_dir: dir.path(),
+        temp: dir.path(),
+        interpreter: Path::new("/bin/sh"),
+        confinement: &confinement,
+        base: &base,
+    };
+    let sandbox = places.sandbox("run.sh", kernel, &mut notes)?;
+    Ok((sandbox, notes))
+}
+
+/// Simulated kernels, none more capable than the running one.
+fn kernels() -> impl Iterator<Item = Kernel> {
+    let at_hand = Kernel::at_hand();
+    let versions = (0..8).filter(move |version| *version <= at_hand.landlock);
+    versions.flat_map(move |landlock| {
+        [false, true]
+            .into_iter()
+            .filter(move |seccomp| at_hand.seccomp || !seccomp)
+            .map(move |seccomp| Kernel { landlock, seccomp })
+    })
+}
+
+#[test]
+fn missing_requirements_are_refused_all_at_once() {
+    for kernel in kernels() {
+        for network in [Network::Open, Network::Restricted] {
+            let lacks = kernel.lacks(network);
+            match built(Mode::Require, network, kernel) {
+                Ok((sandbox, _)) => {
+                    assert!(lacks.is_empty(), "{kernel:?}");
+                    let sandbox = sandbox.unwrap();
+                    assert!(sandbox.files.is_some() && sandbox.is_filtered);
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.starts_with("`run.sh` was not run"), "{text}");
+                    assert!(!lacks.is_empty() && lacks.iter().all(|lack| text.contains(lack)));
+                    assert!(error.next_step().is_some());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wanted_applies_as_far_as_possible() {
+    for kernel in kernels() {
+        for network in [Network::Open, Network::Restricted] {
+            let (sandbox, notes) = built(Mode::Auto, network, kernel).unwrap();
+            let notes = notes.join("\n");
+            assert!(
+                kernel
+                    .lacks(network)
+                    .iter()
+                    .all(|lack| notes.contains(lack))
+            );
+            let held = sandbox.map(|held| (held.files.is_some(), held.is_filtered));
+            let expected = (kernel.landlock > 0, kernel.seccomp);
+            assert_eq!(held, kernel.confines().then_some(expected), "{kernel:?}");
+        }
+    }
+}
+
+#[test]
+fn off_is_off_on_every_kernel() {
+    for kernel in kernels() {
+        let (sandbox, notes) = built(Mode::Off, Network::Restricted, kernel).unwrap();
+        assert!(sandbox.is_none() && notes.is_empty());
+    }
 }
