@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::environment::{self, Variables};
 use super::jobs::Jobs;
-use super::sandbox::{Confinement, Kernel, Mode, Places, Prepared, Sandbox};
+use super::sandbox::{Confinement, Kernel, Mode, Places, Sandbox};
 use super::spec::ProcessSpec;
 use super::{exec, interpreter};
 use crate::error::{Error, Result};
@@ -54,8 +54,7 @@ pub fn run_confined(
     let env = environment(base, sandbox.is_some().then_some(&temp));
     let args = words.iter().skip(1).cloned();
     let process = ProcessSpec::new(&program, args, env, &base.cwd)?;
-    let prepared = sandbox.as_ref().map(Sandbox::prepare).transpose();
-    let entered = prepared.and_then(|prepared| prepared.map_or(Ok(()), Prepared::enter));
+    let entered = sandbox.as_ref().map_or(Ok(()), Sandbox::enter);
     entered.map_err(|errno| {
         let why = std::io::Error::from_raw_os_error(errno);
         Error::new(format!(

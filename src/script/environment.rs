@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::skill::Resource;
@@ -98,15 +98,25 @@ const BASICS: &str = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM CO
      TMPDIR TMP TEMP";
 
 /// Which of the host's variables a script gets besides the basic ones.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "`pass_env` is \"all\" or a list of names")]
 pub enum PassEnv {
     /// All except those whose name or value looks like a secret.
     #[default]
+    #[serde(skip_deserializing)]
     NotSecret,
     /// All of them.
-    All,
+    All(All),
     /// Only these; `*` at either end of a name is a wildcard.
     Named(Vec<String>),
+}
+
+/// The word for all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum All {
+    /// It.
+    All,
 }
 
 impl PassEnv {
@@ -118,7 +128,7 @@ impl PassEnv {
         matches_any(BASICS, name)
             || match self {
                 Self::NotSecret => !secret::is_name(name) && !secret::is_value(value),
-                Self::All => true,
+                Self::All(All::All) => true,
                 Self::Named(names) => names.iter().any(|pattern| matches(pattern, name)),
             }
     }
@@ -127,35 +137,6 @@ impl PassEnv {
 /// Whether no setting passes it.
 pub fn is_never_passed(name: &str) -> bool {
     matches_any(NEVER, name)
-}
-
-/// The form in a configuration file; the default is not written.
-impl Serialize for PassEnv {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::NotSecret => serializer.serialize_none(),
-            Self::All => serializer.serialize_str("all"),
-            Self::Named(names) => names.serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for PassEnv {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form {
-            Word(String),
-            Names(Vec<String>),
-        }
-        match Form::deserialize(deserializer) {
-            Ok(Form::Word(word)) if word == "all" => Ok(Self::All),
-            Ok(Form::Names(names)) => Ok(Self::Named(names)),
-            _ => Err(serde::de::Error::custom(
-                "`pass_env` is \"all\" or a list of names",
-            )),
-        }
-    }
 }
 
 /// Names that any script may be given.
@@ -342,7 +323,7 @@ mod tests {
             "BEARER",
         ] {
             assert!(!PassEnv::NotSecret.passes(secret, "x"), "{secret}");
-            assert!(PassEnv::All.passes(secret, "x"), "{secret}");
+            assert!(PassEnv::All(All::All).passes(secret, "x"), "{secret}");
         }
         for plain in [
             "PATH",
@@ -379,7 +360,7 @@ mod tests {
             "https://a.blob.core.windows.net/c?sv=2024&sig=x",
         ] {
             assert!(!PassEnv::NotSecret.passes("X", secret), "{secret}");
-            assert!(PassEnv::All.passes("X", secret), "{secret}");
+            assert!(PassEnv::All(All::All).passes("X", secret), "{secret}");
             // The basic variables are passed whatever their value.
             assert!(PassEnv::NotSecret.passes("HTTPS_PROXY", secret));
         }
@@ -419,7 +400,7 @@ mod tests {
     #[test]
     fn the_hosts_own_keys_pass_under_no_setting() {
         let listed = PassEnv::Named(vec!["*".to_owned(), "CHIBI_API_KEY".to_owned()]);
-        for setting in [PassEnv::NotSecret, PassEnv::All, listed] {
+        for setting in [PassEnv::NotSecret, PassEnv::All(All::All), listed] {
             for name in NEVER.split(' ') {
                 assert!(!setting.passes(name, "x"), "{name}");
             }

@@ -27,10 +27,6 @@ impl Interpreter {
         let args = args.into_iter().map(Into::into).collect();
         Self { program, args }
     }
-
-    fn is_uv_run(&self) -> bool {
-        self.program.ends_with("uv") && self.args.first().is_some_and(|verb| verb == "run")
-    }
 }
 
 /// The interpreter for the regular file `script` of the skill in `skill_dir`, which the caller
@@ -56,7 +52,8 @@ pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result
         (_, Runner::Extension(candidates)) => among(candidates, label, env)?,
         (_, Runner::Shell) => among(&[("sh", &[])], label, env)?,
     };
-    if interpreter.is_uv_run() {
+    let verb = interpreter.args.first();
+    if interpreter.program.ends_with("uv") && verb.is_some_and(|verb| verb == "run") {
         // What it installs is not what the script says.
         interpreter.args.insert(1, "--quiet".into());
     }

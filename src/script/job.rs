@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
@@ -20,7 +20,7 @@ use super::lifeline::Ended;
 use super::outcome::{Outcome, State};
 use super::spool::{self, Captured, Spool};
 use crate::error::{Error, Result};
-use crate::sys::{Dir, Durable, EntryName, Moment, files, limits, poll};
+use crate::sys::{Dir, Durable, EntryName, Moment, limits, poll};
 
 /// What is recorded about a job when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct JobRecord {
     pub limit: u64,
 }
 
-pub(super) const RECORD: EntryName = EntryName::from_static("job.json");
+const RECORD: EntryName = EntryName::from_static("job.json");
 const SEEN: EntryName = EntryName::from_static("seen.json");
 const OUTPUTS: [EntryName; 2] = [
     EntryName::from_static("stdout"),
@@ -94,10 +94,10 @@ impl Supervised {
 }
 
 /// A job.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Job {
-    pub(super) id: JobId,
-    pub(super) dir: PathBuf,
+    id: JobId,
+    dir: Dir,
     /// What was recorded when it began.
     pub record: JobRecord,
 }
@@ -127,6 +127,12 @@ pub struct Summary {
 const SLACK: Duration = Duration::from_secs(1);
 
 impl Job {
+    /// The job with this directory; `None` if no script has become that.
+    pub fn open(id: JobId, dir: Dir) -> Option<Self> {
+        let record = serde_json::from_slice(&dir.read(&RECORD, limits::JOB_FILE).ok()?).ok()?;
+        Some(Self { id, dir, record })
+    }
+
     /// Whether its supervisor is alive.
     pub fn is_running(&self) -> bool {
         self.lifeline().is_some()
@@ -140,16 +146,11 @@ impl Job {
         let Some(lifeline) = self.lifeline() else {
             return Ok(());
         };
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            // No event is requested: `poll` wakes with an error when the last reader is gone.
-            let ended = [Some((lifeline.as_fd(), PollFlags::empty()))];
-            let ended = poll(ended, left);
-            let [ended] = ended.map_err(|source| self.failed("wait for", &source))?;
-            if ended || left.is_zero() {
-                return Ok(());
-            }
-        }
+        let left = until.saturating_duration_since(Instant::now());
+        // No event is requested: `poll` wakes with an error when the last reader is gone.
+        let ended = poll([Some((lifeline.as_fd(), PollFlags::empty()))], left);
+        ended.map_err(|source| self.failed("wait for", &source))?;
+        Ok(())
     }
 
     /// Stops it and waits until everything it started is gone. A job that has ended stays
@@ -177,7 +178,7 @@ impl Job {
     /// # Errors
     /// When its files cannot be read.
     pub fn look(&self) -> Result<Outcome> {
-        let seen = files::read_capped(&self.dir.join(SEEN.as_os_str()), limits::JOB_FILE);
+        let seen = self.dir.read(&SEEN, limits::JOB_FILE);
         let seen = seen.map(|bytes| serde_json::from_slice(&bytes).unwrap_or_default());
         self.look_from(seen.unwrap_or_default())
     }
@@ -188,8 +189,8 @@ impl Job {
         let (state, millis) = self.state();
         let running = matches!(state, State::Running(_));
         let read = |at: usize| {
-            let file = files::open_regular(&self.dir.join(OUTPUTS[at].as_os_str()));
-            let read = file.and_then(|file| spool::read(&file, seen[at], running));
+            let file = self.dir.open_file(&OUTPUTS[at]);
+            let read = file.and_then(|(file, _)| spool::read(&file, seen[at], running));
             read.map_err(|source| self.failed("read the output of", &source))
         };
         Ok(Outcome {
@@ -208,8 +209,8 @@ impl Job {
     /// When that cannot be written.
     pub fn mark_seen(&self, seen: [u64; 2]) -> Result<()> {
         let json = serde_json::json!(seen).to_string();
-        let path = self.dir.join(SEEN.as_os_str());
-        files::replace(&path, json.as_bytes(), 0o600, Durable::No)
+        let written = self.dir.replace(&SEEN, json.as_bytes(), 0o600, Durable::No);
+        written.map_err(|source| self.dir.error("write", &SEEN, &source))
     }
 
     /// Copies its output from the beginning until it ends; returns how it ended.
@@ -265,7 +266,7 @@ impl Job {
     )]
     fn lifeline(&self) -> Option<File> {
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(self.dir.join(STOP), flags, Mode::empty());
+        let opened = rustix::fs::open(self.dir.path().join(STOP), flags, Mode::empty());
         opened.ok().map(File::from)
     }
 
@@ -274,7 +275,7 @@ impl Job {
         if self.is_running() {
             return (State::Running(self.id.clone()), self.age());
         }
-        let end = files::read_capped(&self.dir.join(EXIT.as_os_str()), limits::JOB_FILE);
+        let end = self.dir.read(&EXIT, limits::JOB_FILE);
         match serde_json::from_slice(&end.unwrap_or_default()) {
             Ok((ended, millis)) => (State::JobEnded(ended), millis),
             Err(_) => (State::Lost, self.age()),

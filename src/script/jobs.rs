@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::job::{EXIT, Job, RECORD, Summary};
+use super::job::{EXIT, Job, Summary};
 use super::job_id::JobId;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::text::quoted;
-use crate::sys::{Dir, Durable, EntryName, files, limits};
+use crate::sys::{Dir, Durable, EntryName};
 
 /// Jobs that run at the same time. Each has a supervisor, a script and the script's children.
 pub const JOBS: usize = 32;
@@ -37,11 +37,6 @@ impl Jobs {
     /// The jobs in the directory `state`, which need not exist yet.
     pub fn new(state: PathBuf) -> Self {
         Self { state }
-    }
-
-    /// The directory of one job.
-    pub fn dir_of(&self, id: &JobId) -> PathBuf {
-        self.state.join(JOBS_DIR.as_os_str()).join(id.as_str())
     }
 
     /// Makes the directory of a script that is to become a job. Cleans up first.
@@ -71,7 +66,8 @@ impl Jobs {
                 None => jobs.new_of_ours(&name),
             }
         };
-        make().map_err(|source| Error::io("create", &self.dir_of(id), &source))
+        let path = || self.state.join(JOBS_DIR.as_os_str()).join(id.as_str());
+        make().map_err(|source| Error::io("create", &path(), &source))
     }
 
     /// The empty temporary directory of a script. It is in the directory of the job that the script
@@ -175,10 +171,8 @@ impl Jobs {
     }
 
     fn read(&self, id: JobId) -> Option<Job> {
-        let dir = self.dir_of(&id);
-        let json = files::read_capped(&dir.join(RECORD.as_os_str()), limits::JOB_FILE).ok()?;
-        let record = serde_json::from_slice(&json).ok()?;
-        Some(Job { id, dir, record })
+        let dir = self.open()?.open_dir(&EntryName::parse(id.as_str())?);
+        Job::open(id, dir.ok()?)
     }
 }
 

@@ -128,13 +128,8 @@ fn prepare(
     let (skill, label, base) = (request.skill, request.label, request.base);
     let project_dir = &base.cwd.join(base.project_root());
     let interpreter = interpreter::choose(request.script, &skill.dir, label, base)?;
-    let metadata = workdir.metadata();
-    let metadata = metadata.map_err(|source| Error::io("enter", workdir, &source))?;
-    if !metadata.is_dir() {
-        let shown = workdir.display();
-        let text = format!("could not enter `{shown}`: it is not a directory");
-        return Err(Error::new(text).hint("choose another workdir: skill, project or temp"));
-    }
+    let entered = workdir.join(".").metadata();
+    entered.map_err(|source| Error::io("enter", workdir, &source))?;
     let own = [
         ("SKILL_NAME", skill.name.as_str().as_ref()),
         ("SKILL_DIR", skill.dir.as_os_str()),

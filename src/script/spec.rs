@@ -83,26 +83,24 @@ impl ProcessSpec {
         let json = serde_json::to_vec(&(self, conditions))?;
         for part in [&json[..], stdin] {
             lifeline.write_all(&part.len().to_le_bytes())?;
+            lifeline.write_all(part)?;
         }
-        lifeline.write_all(&json)?;
-        lifeline.write_all(stdin)
+        Ok(())
     }
 
     /// Receives what [`ProcessSpec::send`] sends.
     ///
     /// # Errors
     /// When the plugin is gone or sent something else.
-    pub fn receive(lifeline: &UnixStream) -> io::Result<(Self, Conditions, Vec<u8>)> {
-        let mut lengths = [[0; size_of::<usize>()]; 2];
-        for length in &mut lengths {
-            (&*lifeline).read_exact(length)?;
-        }
-        let [json, stdin] = lengths.map(|length| {
+    pub fn receive(mut lifeline: &UnixStream) -> io::Result<(Self, Conditions, Vec<u8>)> {
+        let mut part = || {
+            let mut length = [0; size_of::<usize>()];
+            lifeline.read_exact(&mut length)?;
             let mut part = vec![0; usize::from_le_bytes(length)];
-            (&*lifeline).read_exact(&mut part).map(|()| part)
-        });
-        let (process, conditions) = serde_json::from_slice(&json?)?;
-        Ok((process, conditions, stdin?))
+            lifeline.read_exact(&mut part).map(|()| part)
+        };
+        let (process, conditions) = serde_json::from_slice(&part()?)?;
+        Ok((process, conditions, part()?))
     }
 }
 

@@ -19,7 +19,7 @@ use rustix::stdio::{stderr, stdin, stdout};
 
 use super::job::Supervised;
 use super::lifeline::{Ended, Failure, Lifeline, Order, Report, not_now};
-use super::sandbox::{Prepared, Sandbox};
+use super::sandbox::Sandbox;
 use super::spec::{Conditions, ProcessSpec};
 use super::spool::{CHUNK, Spool};
 use super::{exec, tree};
@@ -159,8 +159,6 @@ impl Supervisor {
     fn begin(&mut self, process: ProcessSpec) -> Result<Pid, Failure> {
         let no_process = |error: io::Error| Failure::NotExecuted(errno(&error));
         let lifeline = self.lifeline.try_clone().map_err(no_process)?;
-        let sandbox = process.sandbox.as_ref().map(Sandbox::prepare).transpose();
-        let mut sandbox = sandbox.map_err(Failure::NotConfined)?;
         // The script inherits our working directory when it starts.
         std::env::set_current_dir(&process.workdir)
             .map_err(|error| Failure::NoWorkdir(errno(&error)))?;
@@ -175,7 +173,7 @@ impl Supervisor {
             // Sent before the script can start anything: if we are lost, the plugin knows what to
             // kill.
             lifeline.tell(Report::Started(std::process::id()));
-            let confined = sandbox.take().map_or(Ok(()), Prepared::enter);
+            let confined = process.sandbox.as_ref().map_or(Ok(()), Sandbox::enter);
             let failure = match confined {
                 Ok(()) => Failure::NotExecuted(exec::execute(
                     &process.program,

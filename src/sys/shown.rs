@@ -75,11 +75,7 @@ fn emoji_tail(c: char, rest: &str) -> usize {
         return tags.len();
     }
     if matches!(c, '0'..='9' | '#' | '*') {
-        return if rest.starts_with("\u{fe0f}\u{20e3}") {
-            3
-        } else {
-            0
-        };
+        return "\u{fe0f}".len() * usize::from(rest.starts_with("\u{fe0f}\u{20e3}"));
     }
     if !is_pictographic(c) {
         return 0;

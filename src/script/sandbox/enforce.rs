@@ -7,46 +7,27 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
-use seccompiler::BpfProgram;
 
 use super::{Kernel, Network, Sandbox, filter, places, trail};
 
-/// A sandbox ready to be entered.
-#[derive(Debug)]
-pub struct Prepared {
-    ruleset: Option<RulesetCreated>,
-    filter: Option<BpfProgram>,
-}
-
 impl Sandbox {
-    /// Builds what the script's process will enter.
+    /// Confines this process irrevocably.
     ///
     /// # Errors
     /// The kernel's error number.
-    pub fn prepare(&self) -> Result<Prepared, i32> {
-        let ruleset = self
-            .files
-            .as_ref()
-            .map(|files| ruleset(self.network, files));
-        let compile = || filter::compile(self.network).ok_or(libc::ENOSYS);
-        Ok(Prepared {
-            ruleset: ruleset.transpose().map_err(|error| errno_of(&error))?,
-            filter: self.is_filtered.then(compile).transpose()?,
-        })
-    }
-}
-
-impl Prepared {
-    /// Enters it irrevocably; returns the error number on failure.
-    pub fn enter(self) -> Result<(), i32> {
-        if let Some(ruleset) = self.ruleset {
-            let status = ruleset.restrict_self().map_err(|error| errno_of(&error))?;
+    pub fn enter(&self) -> Result<(), i32> {
+        if let Some(files) = &self.files {
+            let ruleset = ruleset(self.network, files);
+            let status = ruleset.and_then(RulesetCreated::restrict_self);
             // The kernel reported support, so a ruleset that restricts nothing is an error.
-            if status.ruleset == RulesetStatus::NotEnforced {
+            if status.map_err(|error| errno_of(&error))?.ruleset == RulesetStatus::NotEnforced {
                 return Err(libc::ENOSYS);
             }
         }
-        self.filter.as_ref().map_or(Ok(()), filter::enter)
+        if self.is_filtered {
+            filter::enter(&filter::compile(self.network).ok_or(libc::ENOSYS)?)?;
+        }
+        Ok(())
     }
 }
 

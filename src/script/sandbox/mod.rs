@@ -12,8 +12,4 @@ mod trail;
 mod unenforced;
 
 pub use confinement::{Confinement, Kernel, Mode, Network, Sandbox, lacking};
-#[cfg(target_os = "linux")]
-pub use enforce::Prepared;
 pub use places::Places;
-#[cfg(not(target_os = "linux"))]
-pub use unenforced::Prepared;

@@ -1,12 +1,13 @@
 //! The limits of one script: which files it may read and which it may change. Everything not named
-//! here is inaccessible, above all the user's home. The plugin decides them here, the supervisor
-//! prepares them, and the script's process enters them; its children inherit them.
+//! here is inaccessible, above all the user's home. The plugin decides them here, and the
+//! script's process enters them; its children inherit them.
 
 use std::path::{Path, PathBuf};
 
 use super::confinement::{Confinement, Kernel, Mode, Sandbox};
 use super::trail::Trail;
 use crate::error::{Error, Result};
+use crate::sys::text::distinct;
 use crate::sys::{Directories, Env};
 
 /// The system: programs, libraries and their configuration, and kernel information. Not the users'
@@ -97,9 +98,9 @@ impl Places<'_> {
             let lacks = lacks.join("; ");
             let text = format!("`{label}` was not run: it has to be confined, and {lacks}");
             return Err(Error::new(text).hint(
-            "tell the user: the setting `sandbox` of the skill is `require`, `auto` would run it \
-             as far confined as possible",
-        ));
+                "tell the user: the setting `sandbox` of the skill is `require`, `auto` would run \
+                 it as far confined as possible",
+            ));
         }
         if !kernel.confines() {
             let lacks = lacks.join("; ");
@@ -123,6 +124,7 @@ impl Places<'_> {
     pub fn open(&self, notes: &mut Vec<String>) -> [Vec<PathBuf>; 2] {
         let ground = self.ground(notes);
         let readable = self.readable(&ground, notes);
+        *notes = distinct(notes.drain(..));
         [readable, ground.writable]
     }
 
@@ -133,26 +135,21 @@ impl Places<'_> {
         let mut wanted = vec![self.skill_dir.to_owned()];
         let path = self.base.os("PATH").unwrap_or_default();
         let program = Trail::follow(self.interpreter).filter(|trail| !ground.turns(trail));
-        let interpreters = [
-            Some(self.interpreter.to_owned()),
-            program.map(|trail| trail.end),
-        ];
-        let interpreters = interpreters.into_iter().flatten();
-        let of_interpreter = interpreters.clone();
-        let of_interpreter = of_interpreter.filter_map(|file| Some(file.parent()?.to_owned()));
-        for dir in std::env::split_paths(path).chain(of_interpreter) {
+        let mut interpreters = vec![self.interpreter.to_owned()];
+        interpreters.extend(program.map(|trail| trail.end));
+        let beside = interpreters
+            .iter()
+            .filter_map(|file| Some(file.parent()?.to_owned()));
+        for dir in std::env::split_paths(path).chain(beside) {
             if !dir.is_absolute() || SYSTEM.split(' ').any(|system| dir.starts_with(system)) {
                 continue;
             }
             if contains_home(&dir, home.as_deref()) {
-                let note = format!(
+                notes.push(format!(
                     "sandbox: `{}` contains the home directory, so the script may not use the \
                      programs in it",
                     dir.display()
-                );
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
+                ));
                 continue;
             }
             wanted.extend(installation(&dir, home.as_deref()));
@@ -171,10 +168,7 @@ impl Places<'_> {
             let mut open = all.iter().chain(&ground.writable);
             if !open.any(|open| end.starts_with(open)) {
                 let shown = path.display();
-                let note = format!("sandbox: `{shown}` {LINKED}, so it stays closed");
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
+                notes.push(format!("sandbox: `{shown}` {LINKED}, so it stays closed"));
             }
         }
         all
@@ -199,8 +193,11 @@ impl Places<'_> {
             ground.foreign.push(project);
         }
         for (number, (trail, path)) in wanted.into_iter().enumerate() {
+            let (what, therefore) = match number {
+                0 => ("", "the script may not use it as its project"),
+                _ => ("the allowed path ", "it stays closed"),
+            };
             let shown = path.display();
-            let is_project = number == 0;
             let kept = match trail {
                 Ok(trail) if ground.covers(&trail) => continue,
                 Ok(trail) if ground.turns(&trail) => Err(LINKED),
@@ -208,19 +205,14 @@ impl Places<'_> {
             };
             match kept {
                 Ok(trail) => {
-                    if !is_project && !trail.end.exists() {
-                        notes.push(format!(
-                            "sandbox: the allowed path `{shown}` does not exist"
-                        ));
+                    if number > 0 && !trail.end.exists() {
+                        notes.push(format!("sandbox: {what}`{shown}` does not exist"));
                     }
                     ground.writable.push(trail.end);
                 }
-                Err(reason) if is_project => notes.push(format!(
-                    "sandbox: `{shown}` {reason}, so the script may not use it as its project"
-                )),
-                Err(reason) => notes.push(format!(
-                    "sandbox: the allowed path `{shown}` {reason}, so it stays closed"
-                )),
+                Err(reason) => {
+                    notes.push(format!("sandbox: {what}`{shown}` {reason}, so {therefore}"))
+                }
             }
         }
         ground
