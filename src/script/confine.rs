@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::environment::{self, Variables};
 use super::jobs::Jobs;
@@ -51,7 +51,14 @@ pub fn run_confined(
     for note in &notes {
         warn(format_args!("{note}"));
     }
-    let env = environment(base, sandbox.is_some().then_some(&temp));
+    let mut env: Variables = base
+        .vars()
+        .map(|(k, v)| (k.to_owned(), v.to_owned()))
+        .collect();
+    if sandbox.is_some() {
+        environment::keep_files_in(&temp, &mut env);
+        environment::without_git_configuration(base, &mut env);
+    }
     let args = words.iter().skip(1).cloned();
     let process = ProcessSpec::new(&program, args, env, &base.cwd)?;
     let entered = sandbox.as_ref().map_or(Ok(()), Sandbox::enter);
@@ -66,14 +73,4 @@ pub fn run_confined(
     let errno = exec::execute(&process.program, &process.args, &process.env);
     let why = std::io::Error::from_raw_os_error(errno);
     Err(Error::io("execute", &program, &why))
-}
-
-fn environment(base: &Env, temp: Option<&PathBuf>) -> Variables {
-    let all = base.vars();
-    let mut all: Variables = all.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-    if let Some(temp) = temp {
-        environment::keep_files_in(temp, &mut all);
-        environment::without_git_configuration(base, &mut all);
-    }
-    all
 }

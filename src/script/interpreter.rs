@@ -69,8 +69,8 @@ pub fn program_of(
     label: &str,
     env: &Env,
 ) -> Option<Result<PathBuf>> {
-    let chosen = || choose(script, skill_dir, label, env);
-    Runner::is_meant_at(script).then(|| chosen().map(|interpreter| interpreter.program))
+    Runner::is_meant_at(script)
+        .then(|| choose(script, skill_dir, label, env).map(|chosen| chosen.program))
 }
 
 fn head(script: &Path, label: &str) -> Result<Vec<u8>> {

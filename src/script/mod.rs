@@ -40,7 +40,7 @@ pub use job::{Job, Summary};
 pub use job_id::JobId;
 pub use jobs::Jobs;
 pub use lifeline::Ended;
-pub use needs::Needs;
+pub use needs::unmet_needs;
 pub use outcome::{Outcome, State};
 pub use run::{Request, run, run_command};
 pub use sandbox::{Confinement, Mode, Network, lacking as lacking_confinement};

@@ -9,73 +9,45 @@ use super::environment::{Variables, is_never_passed};
 use super::interpreter::{find, system_install};
 use crate::skill::Fields;
 use crate::sys::Env;
-
-/// What a skill declares.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// Programs, all of which are needed.
-    programs: Vec<String>,
-    /// Programs, one of which is needed.
-    any_program: Vec<String>,
-    /// Environment variables.
-    env: Vec<String>,
-}
+use crate::sys::text::distinct;
 
 /// The keys of `metadata` that may hold the block.
 const BLOCKS: [&str; 4] = ["openclaw", "clawdbot", "clawdis", "moltbot"];
 
-impl Needs {
-    /// What the frontmatter declares.
-    pub fn parse(fields: &Fields) -> Self {
-        // Some authors write the metadata as JSON text.
-        let parsed = |text: &str| serde_json::from_str(text).unwrap_or_default();
-        let metadata = match fields.value("metadata") {
-            Some(Value::String(text)) => parsed(text),
-            Some(other) => other.clone(),
-            None => return Self::default(),
-        };
-        let Some(block) = BLOCKS.iter().find_map(|key| metadata.get(key)) else {
-            return Self::default();
-        };
-        let requires = |key: &str| texts(block.pointer(&format!("/requires/{key}")));
-        let mut env = requires("env");
-        let mut primary = texts(block.get("primaryEnv"));
-        primary.retain(|name| !env.contains(name));
-        env.append(&mut primary);
-        Self {
-            programs: requires("bins"),
-            any_program: requires("anyBins"),
-            env,
-        }
+/// What is missing, one sentence each. Programs are searched on the host's `PATH`, variables in the
+/// script's environment.
+pub fn unmet_needs(fields: &Fields, skill: &str, base: &Env, given: &Variables) -> Vec<String> {
+    // Some authors write the metadata as JSON text.
+    let parsed = |text: &str| serde_json::from_str(text).unwrap_or_default();
+    let metadata = match fields.value("metadata") {
+        Some(Value::String(text)) => parsed(text),
+        Some(other) => other.clone(),
+        None => Value::Null,
+    };
+    let Some(block) = BLOCKS.iter().find_map(|key| metadata.get(key)) else {
+        return Vec::new();
+    };
+    let requires = |key: &str| texts(block.pointer(&format!("/requires/{key}")));
+    let is_missing = |name: &&str| find(name, base).is_none();
+    let mut unmet = Vec::new();
+    for name in requires("bins").iter().filter(|name| is_missing(name)) {
+        let how = system_install(name);
+        unmet.push(format!(
+            "the skill needs `{name}`, which was not found on PATH: {how}"
+        ));
     }
-
-    /// What is missing, one sentence each. Programs are searched on the host's `PATH`, variables in
-    /// the script's environment.
-    pub fn unmet(&self, skill: &str, base: &Env, given: &Variables) -> Vec<String> {
-        let is_missing = |name: &&String| find(name, base).is_none();
-        let mut unmet: Vec<String> = self
-            .programs
-            .iter()
-            .filter(is_missing)
-            .map(|name| {
-                let how = system_install(name);
-                format!("the skill needs `{name}`, which was not found on PATH: {how}")
-            })
-            .collect();
-        if let Some(first) = self.any_program.first()
-            && self.any_program.iter().all(|name| is_missing(&name))
-        {
-            let names = self.any_program.join("` or `");
-            let how = system_install(first);
-            unmet.push(format!(
-                "the skill needs `{names}`, none of which was found on PATH: {how}"
-            ));
-        }
-        let is_given = |name: &str| given.contains_key(OsStr::new(name));
-        let withheld = self.env.iter().filter(|name| !is_given(name));
-        unmet.extend(withheld.map(|name| without(skill, name, base.os(name).is_some())));
-        unmet
+    let any = requires("anyBins");
+    if !any.is_empty() && any.iter().all(|name| is_missing(name)) {
+        let (names, how) = (any.join("` or `"), system_install(any[0]));
+        unmet.push(format!(
+            "the skill needs `{names}`, none of which was found on PATH: {how}"
+        ));
     }
+    let variables = [requires("env"), texts(block.get("primaryEnv"))].concat();
+    let withheld = distinct(variables.into_iter()).into_iter();
+    let withheld = withheld.filter(|name| !given.contains_key(OsStr::new(name)));
+    unmet.extend(withheld.map(|name| without(skill, name, base.os(name).is_some())));
+    unmet
 }
 
 fn without(skill: &str, name: &str, is_set: bool) -> String {
@@ -96,18 +68,14 @@ fn without(skill: &str, name: &str, is_set: bool) -> String {
 }
 
 /// One string or a list of them.
-fn texts(value: Option<&Value>) -> Vec<String> {
+fn texts(value: Option<&Value>) -> Vec<&str> {
     let items = match value {
         Some(Value::Array(items)) => items.as_slice(),
         Some(one) => std::slice::from_ref(one),
         None => &[],
     };
-    let text = |item: &Value| item.as_str().map(str::to_owned);
-    items
-        .iter()
-        .filter_map(text)
-        .filter(|text| !text.is_empty())
-        .collect()
+    let texts = items.iter().filter_map(Value::as_str);
+    texts.filter(|text| !text.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -116,9 +84,10 @@ mod tests {
     use serde_json::json;
     use std::path::Path;
 
-    fn needs(block: &Value) -> Needs {
+    fn unmet_by(block: &Value, base: &Env, given: &Variables) -> Vec<String> {
         let metadata = json!({ "metadata": block });
-        Needs::parse(&Fields(metadata.as_object().unwrap().clone()))
+        let fields = Fields(metadata.as_object().unwrap().clone());
+        unmet_needs(&fields, "pdf", base, given)
     }
 
     fn unmet(block: &Value, set: &[(&str, &str)], given: &[&str]) -> Vec<String> {
@@ -127,7 +96,7 @@ mod tests {
             Path::new("/"),
         );
         let given: Variables = given.iter().map(|name| (name.into(), "x".into())).collect();
-        needs(block).unmet("pdf", &base, &given)
+        unmet_by(block, &base, &given)
     }
 
     #[test]
@@ -146,17 +115,15 @@ mod tests {
     fn what_is_there_is_not_spoken_of() {
         let here = Env::from_process();
         let block = json!({"clawdbot": {"requires": {"bins": ["sh"], "anyBins": ["no", "sh"]}}});
-        assert_eq!(
-            needs(&block).unmet("x", &here, &Variables::new()),
-            Vec::<String>::new()
-        );
-        for nothing in [
+        for block in [
+            block,
             json!(null),
             json!("text"),
             json!({"openclaw": null}),
             json!([1]),
         ] {
-            assert_eq!(needs(&nothing), Needs::default());
+            let unmet = unmet_by(&block, &here, &Variables::new());
+            assert_eq!(unmet, Vec::<String>::new(), "{block}");
         }
     }
 

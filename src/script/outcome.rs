@@ -120,45 +120,37 @@ impl Outcome {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let mut remarks = self.end();
+        let mut remarks = Vec::new();
+        if let Some(ended) = self.ended() {
+            let is_job = matches!(self.state, State::JobEnded(_));
+            if ended.timed_out {
+                remarks.push(format!(
+                    "timed out after {}: the script and everything it started were stopped. Give \
+                     it less to do, or a larger timeout_secs if the limit allows",
+                    seconds(self.limit)
+                ));
+            } else if let Some(signal) = self.signal().filter(|_| !ended.stopped) {
+                // The number and the name, without the remark on a core dump.
+                remarks.push(format!("[{}]", ExitStatus::from_raw(signal)));
+            } else if let Some(code) = ended.exit_code().filter(|code| *code != 0 || is_job) {
+                remarks.push(format!("[exit code: {code}]"));
+            }
+            if is_job {
+                let how = if ended.stopped { "stopped" } else { "ended" };
+                remarks.push(format!("[the job {how} after {}]", seconds(self.duration)));
+            }
+        }
         remarks.extend(self.unusual_end());
         remarks.extend(self.notes.iter().map(|note| format!("[{note}]")));
         if let State::Running(id) = &self.state {
             remarks.push(format!(
                 "[still running after {}, {} at most: call run_skill_script with \
-                 {{\"job\": \"{id}\"}} to wait for more, add \"stop\": true to end it]",
+                 {{\"job\": \"{id}\"}} to wait for more, add \"stop\": true to end it]\njob: {id}",
                 seconds(self.duration),
                 seconds(self.limit),
             ));
-            remarks.push(format!("job: {id}"));
         }
         remarks
-    }
-
-    /// How the script ended, in words.
-    fn end(&self) -> Vec<String> {
-        let Some(ended) = self.ended() else {
-            return Vec::new();
-        };
-        let is_job = matches!(self.state, State::JobEnded(_));
-        let result = if ended.timed_out {
-            Some(format!(
-                "timed out after {}: the script and everything it started were stopped. Give it \
-                 less to do, or a larger timeout_secs if the limit allows",
-                seconds(self.limit)
-            ))
-        } else if let Some(signal) = self.signal().filter(|_| !ended.stopped) {
-            // The number and the name, without the remark on a core dump.
-            Some(format!("[{}]", ExitStatus::from_raw(signal)))
-        } else {
-            let code = ended.exit_code().filter(|code| *code != 0 || is_job);
-            code.map(|code| format!("[exit code: {code}]"))
-        };
-        let job = is_job.then(|| {
-            let how = if ended.stopped { "stopped" } else { "ended" };
-            format!("[the job {how} after {}]", seconds(self.duration))
-        });
-        result.into_iter().chain(job).collect()
     }
 
     fn unusual_end(&self) -> Option<String> {
@@ -177,11 +169,7 @@ impl Outcome {
 
 /// A time in tenths of a second, without a trailing `.0`.
 fn seconds(time: Duration) -> String {
-    let tenths = time.as_millis() / 100;
-    match tenths % 10 {
-        0 => format!("{} s", tenths / 10),
-        rest => format!("{}.{rest} s", tenths / 10),
-    }
+    format!("{} s", (time.as_secs_f64() * 10.0).floor() / 10.0)
 }
 
 fn begin_line(text: &mut String) {

@@ -9,7 +9,7 @@ use super::environment::{self, Variables};
 use super::interpreter;
 use super::job_id::JobId;
 use super::jobs::Jobs;
-use super::needs::Needs;
+use super::needs::unmet_needs;
 use super::sandbox::{Confinement, Kernel, Mode, Places};
 use super::settings::Settings;
 use super::spec::ProcessSpec;
@@ -138,7 +138,7 @@ fn prepare(
     ];
     let pass = &request.settings.pass_env;
     let mut env = environment::for_script(base, pass, own, temp, request.env)?;
-    let mut notes = Needs::parse(&skill.fields).unmet(skill.name.as_str(), base, &env);
+    let mut notes = unmet_needs(&skill.fields, skill.name.as_str(), base, &env);
     let places = temp.map(|temp| Places {
         skill_dir: &skill.dir,
         project_dir,

@@ -5,7 +5,7 @@
 //! and accepts its specification only from its lifeline.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead, Cursor, PipeReader, PipeWriter, Write};
+use std::io::{self, PipeReader, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -18,13 +18,13 @@ use rustix::process::{Pid, getpid};
 use rustix::stdio::{stderr, stdin, stdout};
 
 use super::job::Supervised;
-use super::lifeline::{Ended, Failure, Lifeline, Order, Report, not_now};
+use super::lifeline::{Ended, Failure, Lifeline, Order, Report};
 use super::sandbox::Sandbox;
 use super::spec::{Conditions, ProcessSpec};
 use super::spool::{CHUNK, Spool};
 use super::{exec, tree};
 use crate::sys::process::{ProcessId, die_with, pid_of};
-use crate::sys::{Interest, millis, poll, signals};
+use crate::sys::{Interest, files, millis, poll, signals};
 
 /// The argument with which this program starts itself; for nobody else.
 pub const VERB: &str = "__supervise";
@@ -63,10 +63,7 @@ fn run() -> io::Result<()> {
         job: None,
         is_released: false,
         children,
-        input: Input {
-            pipe: None,
-            bytes: Cursor::new(input),
-        },
+        input,
     };
     supervisor.supervise(process);
     Ok(())
@@ -86,7 +83,8 @@ struct Supervisor {
     is_released: bool,
     /// Readable when a child has ended.
     children: PipeReader,
-    input: Input,
+    /// What the script reads.
+    input: Vec<u8>,
 }
 
 impl Supervisor {
@@ -102,8 +100,7 @@ impl Supervisor {
             if !self.conditions.at_once || self.job.is_some() {
                 break;
             }
-            let fds = [self.lifeline.interest(), self.host()];
-            if matches!(poll(fds, self.conditions.limit), Ok([_, true]) | Err(_)) {
+            if poll([self.lifeline.interest()], self.conditions.limit).is_err() {
                 return;
             }
         }
@@ -150,11 +147,6 @@ impl Supervisor {
         false
     }
 
-    fn host(&self) -> Interest<'_> {
-        let host = self.host.as_ref().filter(|_| !self.is_released);
-        host.map(|host| (host.as_fd(), PollFlags::IN))
-    }
-
     /// Starts the script.
     fn begin(&mut self, process: ProcessSpec) -> Result<Pid, Failure> {
         let no_process = |error: io::Error| Failure::NotExecuted(errno(&error));
@@ -164,7 +156,7 @@ impl Supervisor {
             .map_err(|error| Failure::NoWorkdir(errno(&error)))?;
         let mut command = Command::new(OsStr::from_bytes(process.program.to_bytes()));
         command.process_group(0);
-        command.stdin(self.input.open().map_err(no_process)?);
+        command.stdin(input(&std::mem::take(&mut self.input)).map_err(no_process)?);
         command.stdout(self.outputs[0].open().map_err(no_process)?);
         command.stderr(self.outputs[1].open().map_err(no_process)?);
         let supervisor = getpid();
@@ -208,15 +200,11 @@ impl Supervisor {
                     ..Ended::default()
                 };
             }
-            let Ok([child, host, input, stop, stdout, stderr, _]) = poll(self.interests(), left)
-            else {
+            let Ok([child, host, stop, stdout, stderr, _]) = poll(self.interests(), left) else {
                 return stopped;
             };
             if child {
                 tree::reap_orphans(script, &self.children);
-            }
-            if input {
-                self.input.feed();
             }
             for (output, is_ready) in self.outputs.iter_mut().zip([stdout, stderr]) {
                 if is_ready {
@@ -230,12 +218,12 @@ impl Supervisor {
         Ended::default()
     }
 
-    fn interests(&self) -> [Interest<'_>; 7] {
+    fn interests(&self) -> [Interest<'_>; 6] {
+        let host = self.host.as_ref().filter(|_| !self.is_released);
         let [stdout, stderr] = &self.outputs;
         [
             Some((self.children.as_fd(), PollFlags::IN)),
-            self.host(),
-            self.input.interest(),
+            host.map(|host| (host.as_fd(), PollFlags::IN)),
             self.job.as_ref().map(Supervised::stop),
             stdout.interest(),
             stderr.interest(),
@@ -244,41 +232,23 @@ impl Supervisor {
     }
 }
 
-/// The script's standard input.
-struct Input {
-    pipe: Option<PipeWriter>,
-    bytes: Cursor<Vec<u8>>,
-}
-
-impl Input {
-    /// The script's end of it.
-    fn open(&mut self) -> io::Result<Stdio> {
-        if self.bytes.get_ref().is_empty() {
-            return Ok(Stdio::null());
-        }
-        let (reader, writer) = io::pipe()?;
-        rustix::io::ioctl_fionbio(&writer, true)?;
-        self.pipe = Some(writer);
-        Ok(reader.into())
+/// The script's standard input: a pipe that holds all of it, or a file if there is more.
+fn input(bytes: &[u8]) -> io::Result<Stdio> {
+    if bytes.is_empty() {
+        return Ok(Stdio::null());
     }
-
-    fn interest(&self) -> Interest<'_> {
-        self.pipe
-            .as_ref()
-            .map(|pipe| (pipe.as_fd(), PollFlags::OUT))
+    let (reader, mut writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&writer, true)?;
+    if writer
+        .write(bytes)
+        .is_ok_and(|written| written == bytes.len())
+    {
+        return Ok(reader.into());
     }
-
-    fn feed(&mut self) {
-        let rest = self.bytes.fill_buf().unwrap_or_default();
-        match self.pipe.as_mut().map(|pipe| pipe.write(rest)) {
-            Some(Ok(written)) if written < rest.len() => {
-                self.bytes.consume(written);
-            }
-            Some(Err(error)) if not_now(&error) => {}
-            // All of it was read, or the script has closed its input.
-            _ => self.pipe = None,
-        }
-    }
+    let mut file = files::unnamed()?;
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file.into())
 }
 
 fn errno(error: &io::Error) -> i32 {

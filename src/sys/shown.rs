@@ -162,15 +162,11 @@ impl<W: Write> Write for Shown<W> {
 /// Writes to standard error through [`shown`], [`wrapped`] at a terminal, and ignores failures. The
 /// standard macros would panic if it is full or closed, and a hook that panics gives the wrong answer.
 pub fn eprint(text: Arguments) {
-    let text = shown(text.to_string(), false);
-    let text = match terminal::error_size() {
-        Some((width, _)) => {
-            let text = wrapped(&text, width);
-            LINES.fetch_add(lines_shown(&text, width), Ordering::Relaxed);
-            text
-        }
-        None => text,
-    };
+    let mut text = shown(text.to_string(), false);
+    if let Some((width, _)) = terminal::error_size() {
+        text = wrapped(&text, width);
+        LINES.fetch_add(lines_shown(&text, width), Ordering::Relaxed);
+    }
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 

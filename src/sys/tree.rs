@@ -101,24 +101,18 @@ impl Reading {
     /// contains anything.
     fn read(&mut self, root: &Path, tell: Tell) -> io::Result<()> {
         if root.symlink_metadata().is_ok() {
-            return self.add(root, Path::new(""), 0, tell);
+            return self.add(root.to_owned(), Path::new(""), 0, tell);
         }
         self.stamps.push((root.to_owned(), None));
         Ok(())
     }
 
     #[expect(clippy::disallowed_methods, reason = "links are followed, see above")]
-    fn add(&mut self, root: &Path, below: &Path, depth: usize, tell: Tell) -> io::Result<()> {
+    fn add(&mut self, path: PathBuf, below: &Path, depth: usize, tell: Tell) -> io::Result<()> {
         self.steps += 1;
         if self.steps > limits::WALK_STEPS {
             return Err(io::Error::other("its links make too many files of a few"));
         }
-        // Joining an empty path would append a `/`.
-        let path = if below.as_os_str().is_empty() {
-            root.to_owned()
-        } else {
-            root.join(below)
-        };
         let Ok(metadata) = fs::metadata(&path) else {
             // A dangling link counts by its target, because that may exist later.
             let target = fs::read_link(&path)?;
@@ -138,9 +132,9 @@ impl Reading {
                 .map(|entry| Ok(entry?.file_name()))
                 .collect::<io::Result<Vec<_>>>()?;
             names.sort_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
-            return names
-                .iter()
-                .try_for_each(|name| self.add(root, &below.join(name), depth + 1, tell));
+            return names.iter().try_for_each(|name| {
+                self.add(path.join(name), &below.join(name), depth + 1, tell)
+            });
         }
         let left = limits::INSTALL_BYTES - self.bytes;
         let content = files::read_capped(&path, left)?;

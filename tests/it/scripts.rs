@@ -206,9 +206,9 @@ fn bad_input_is_explained_and_starts_nothing() {
         is_explained(&host.tool(RUN, &arguments), part);
     }
     for (more, part) in [
-        (json!({"timeout_secs": -1}), "positive number"),
-        (json!({"timeout_secs": 0}), "positive number"),
-        (json!({"timeout_secs": 1e9}), "more than a script"),
+        (json!({"timeout_secs": -1}), "above 0"),
+        (json!({"timeout_secs": 0}), "above 0"),
+        (json!({"timeout_secs": 1e9}), "at most 120"),
         (json!({"args": [[1]]}), "expected a string"),
         (json!({"args": ["a\u{0}b"]}), "NUL byte"),
         (json!({"env": {"A": "\u{0}"}}), "NUL byte"),

@@ -3,7 +3,7 @@
 use super::check::{Check, ask};
 use crate::cli::prelude::*;
 use crate::run_context::RunContext;
-use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
+use crate::script::{Mode, find_program, lacking_confinement, program_of, unmet_needs};
 use crate::skill::{Resource, Skill};
 use crate::sys::limits;
 
@@ -94,7 +94,7 @@ fn needs(run: &RunContext, skill: &Skill) -> Vec<Check> {
     let given = run.env.vars();
     let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let given = given.collect();
-    let unmet = Needs::parse(&skill.fields).unmet(skill.name.as_str(), &run.env, &given);
+    let unmet = unmet_needs(&skill.fields, skill.name.as_str(), &run.env, &given);
     let told = unmet.into_iter().map(|sentence| {
         // Each sentence ends with what the user can do.
         let parts = sentence.split_once(": ");
