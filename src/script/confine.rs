@@ -70,7 +70,7 @@ pub fn run_confined(
         .hint("tell the user: `agent-skills doctor` says what this system can confine")
     })?;
     signals::restore_pipe();
-    let errno = exec::execute(&process.program, &process.args, &process.env);
+    let errno = exec::execute(&process.args, &process.env);
     let why = std::io::Error::from_raw_os_error(errno);
     Err(Error::io("execute", &program, &why))
 }

@@ -146,11 +146,15 @@ impl Job {
         let Some(lifeline) = self.lifeline() else {
             return Ok(());
         };
-        let left = until.saturating_duration_since(Instant::now());
-        // No event is requested: `poll` wakes with an error when the last reader is gone.
-        let ended = poll([Some((lifeline.as_fd(), PollFlags::empty()))], left);
-        ended.map_err(|source| self.failed("wait for", &source))?;
-        Ok(())
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            // No event is requested: `poll` wakes with an error when the last reader is gone.
+            let ended = poll([Some((lifeline.as_fd(), PollFlags::empty()))], left);
+            let [ended] = ended.map_err(|source| self.failed("wait for", &source))?;
+            if ended || left.is_zero() {
+                return Ok(());
+            }
+        }
     }
 
     /// Stops it and waits until everything it started is gone. A job that has ended stays

@@ -5,17 +5,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use crate::error::{Error, Result};
+use crate::sys::hash;
 
 /// A job's id. It cannot be guessed: using a job takes its id and its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobId(String);
 
-/// The alphabet of ids.
-const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-/// 80 bits.
+/// 64 bits in hexadecimal digits.
 const LENGTH: usize = 16;
 
 impl JobId {
@@ -25,23 +22,16 @@ impl JobId {
     /// When the system has no random bytes.
     #[expect(clippy::disallowed_methods, reason = "a device of the system")]
     pub fn random() -> Result<Self> {
-        let mut bytes = [0; LENGTH];
+        let mut bytes = [0; LENGTH / 2];
         File::open("/dev/urandom")
             .and_then(|mut source| source.read_exact(&mut bytes))
             .map_err(|source| Error::io("read", "/dev/urandom".as_ref(), &source))?;
-        Ok(Self::spelled(bytes))
+        Ok(Self(format!("{:016x}", u64::from_ne_bytes(bytes))))
     }
 
     /// The id of what all commands of the skill in this directory share, which is no job.
     pub fn of_skill(dir: &Path) -> Self {
-        let hash = Sha256::digest(dir.as_os_str().as_encoded_bytes());
-        Self::spelled(hash.into_iter().take(LENGTH))
-    }
-
-    fn spelled(bytes: impl IntoIterator<Item = u8>) -> Self {
-        // 256 is a multiple of 32, so all letters are equally likely.
-        let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
-        Self(bytes.into_iter().map(letter).collect())
+        Self(format!("{:016x}", hash(dir.as_os_str().as_encoded_bytes())))
     }
 
     /// Parses an id as somebody wrote it; `None` if it cannot be one.

@@ -18,9 +18,7 @@ use crate::sys::text::quoted;
 /// A program with its arguments, environment, directory and sandbox.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ProcessSpec {
-    /// Its path, absolute; also argument zero.
-    pub program: CString,
-    /// Its arguments, from zero on.
+    /// Its path, absolute, and its arguments.
     pub args: Vec<CString>,
     /// Its environment, each variable as `NAME=value`.
     pub env: Vec<CString>,
@@ -52,9 +50,8 @@ impl ProcessSpec {
         env: impl IntoIterator<Item = (OsString, OsString)>,
         workdir: &Path,
     ) -> Result<Self> {
-        let program = c_string("the interpreter's path", program.as_os_str())?;
+        let program = c_string("the interpreter's path", program.as_os_str());
         let args = args.into_iter().map(|arg| c_string("an argument", &arg));
-        let args = std::iter::once(Ok(program.clone())).chain(args);
         let variable = |(mut pair, value): (OsString, OsString)| {
             let what = format!("the environment variable `{}`", pair.display());
             pair.push("=");
@@ -62,8 +59,9 @@ impl ProcessSpec {
             c_string(&what, &pair)
         };
         Ok(Self {
-            args: args.collect::<Result<_>>()?,
-            program,
+            args: std::iter::once(program)
+                .chain(args)
+                .collect::<Result<_>>()?,
             env: env.into_iter().map(variable).collect::<Result<_>>()?,
             workdir: workdir.into(),
             sandbox: None,

@@ -154,7 +154,7 @@ impl Supervisor {
         // The script inherits our working directory when it starts.
         std::env::set_current_dir(&process.workdir)
             .map_err(|error| Failure::NoWorkdir(errno(&error)))?;
-        let mut command = Command::new(OsStr::from_bytes(process.program.to_bytes()));
+        let mut command = Command::new(OsStr::from_bytes(process.args[0].to_bytes()));
         command.process_group(0);
         command.stdin(input(&std::mem::take(&mut self.input)).map_err(no_process)?);
         command.stdout(self.outputs[0].open().map_err(no_process)?);
@@ -167,11 +167,7 @@ impl Supervisor {
             lifeline.tell(Report::Started(std::process::id()));
             let confined = process.sandbox.as_ref().map_or(Ok(()), Sandbox::enter);
             let failure = match confined {
-                Ok(()) => Failure::NotExecuted(exec::execute(
-                    &process.program,
-                    &process.args,
-                    &process.env,
-                )),
+                Ok(()) => Failure::NotExecuted(exec::execute(&process.args, &process.env)),
                 Err(errno) => Failure::NotConfined(errno),
             };
             lifeline.tell(Report::Failed(failure));

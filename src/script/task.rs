@@ -158,7 +158,7 @@ impl Task<'_> {
         running.tell(Order::Adopt(dir.path().into()));
         let followed = running.follow(Instant::now() + SLACK);
         followed.map_err(|source| self.failed("run", &source))?;
-        let Some(adopted) = running.adopted else {
+        let Some(adopted) = running.adopted.take() else {
             return Ok(None);
         };
         let record = JobRecord {

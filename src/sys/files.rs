@@ -70,22 +70,18 @@ pub fn unless_missing<T>(
     read: impl FnOnce(&Path) -> io::Result<T>,
 ) -> io::Result<Option<T>> {
     let found = if_there(read(path))?;
-    if found.is_none() && !is_missing_without_links(path) {
-        let there = path
-            .ancestors()
-            .find_map(|path| Some((path, path.symlink_metadata().ok()?)));
-        if let Some((link, metadata)) = there
-            && metadata.is_symlink()
-            && !link.exists()
-        {
-            let which = if link == path {
-                "it".to_owned()
-            } else {
-                format!("`{}`", link.display())
-            };
-            let text = format!("{which} is a link that leads nowhere");
-            return Err(io::Error::other(text));
-        }
+    let dangles = |path: &&Path| path.is_symlink() && !path.exists();
+    if found.is_none()
+        && !is_missing_without_links(path)
+        && let Some(link) = path.ancestors().find(dangles)
+    {
+        let which = if link == path {
+            "it".to_owned()
+        } else {
+            format!("`{}`", link.display())
+        };
+        let text = format!("{which} is a link that leads nowhere");
+        return Err(io::Error::other(text));
     }
     Ok(found)
 }

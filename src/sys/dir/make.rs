@@ -1,6 +1,5 @@
 //! Creating, replacing and moving entries.
 
-use std::collections::VecDeque;
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -191,7 +190,7 @@ impl Dir {
     /// # Errors
     /// As [`Dir::replace`], and `IsADirectory` for a name that is one's.
     pub fn replace_all(&self, files: &[(EntryName, &[u8])], mode: u32) -> io::Result<()> {
-        let mut written = VecDeque::new();
+        let mut written = Vec::new();
         let replaced = (|| {
             for (name, bytes) in files {
                 if self.kind(name)? == Some(EntryKind::Dir) {
@@ -199,19 +198,18 @@ impl Dir {
                 }
                 let temporary = name.temporary();
                 let mut file = self.create(&temporary, mode)?;
-                written.push_back((temporary, name));
+                written.push((temporary, name));
                 file.write_all(bytes)?;
                 file.sync_data()?;
             }
-            while let Some((temporary, name)) = written.front() {
-                self.rename(temporary, self, name)?;
-                written.pop_front();
-            }
-            Ok(())
+            let mut moves = written.iter();
+            moves.try_for_each(|(temporary, name)| self.rename(temporary, self, name))
         })();
-        for (temporary, _) in written {
-            // Errors here do not matter: the first one is reported.
-            let _ = self.remove_file(&temporary);
+        if replaced.is_err() {
+            for (temporary, _) in written {
+                // Errors here do not matter: the first one is reported.
+                let _ = self.remove_file(&temporary);
+            }
         }
         replaced
     }

@@ -37,10 +37,9 @@ impl EntryName {
     pub fn temporary(&self) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let mut name = vec![b'.'];
-        name.extend_from_slice(&self.0[..self.0.len().min(LONGEST / 2)]);
-        name.extend_from_slice(format!(".{}-{count}.tmp", std::process::id()).as_bytes());
-        Self(Cow::Owned(name))
+        let begin = &self.0[..self.0.len().min(LONGEST / 2)];
+        let end = format!(".{}-{count}.tmp", std::process::id());
+        Self(Cow::Owned([b".", begin, end.as_bytes()].concat()))
     }
 
     /// This name, shortened if necessary, with `end` appended.
