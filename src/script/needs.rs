@@ -37,7 +37,7 @@ pub fn unmet_needs(fields: &Fields, skill: &str, base: &Env, given: &Variables) 
         ));
     }
     let any = requires("anyBins");
-    if !any.is_empty() && any.iter().all(|name| is_missing(name)) {
+    if !any.is_empty() && any.iter().all(is_missing) {
         let (names, how) = (any.join("` or `"), system_install(any[0]));
         unmet.push(format!(
             "the skill needs `{names}`, none of which was found on PATH: {how}"

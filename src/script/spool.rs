@@ -31,7 +31,7 @@ const RING: u64 = JOB_OUTPUT - HEAD;
 /// Offset of the first byte, after the total length.
 const START: u64 = 8;
 /// The maximum for one write; this much of the ring may change while it is read.
-pub const CHUNK: usize = 64 * 1024;
+pub const CHUNK: usize = 16 * 1024;
 
 /// The file offset of the byte at `position` of the stream, and how many bytes are contiguous from
 /// there.

@@ -211,7 +211,7 @@ impl Places<'_> {
                     ground.writable.push(trail.end);
                 }
                 Err(reason) => {
-                    notes.push(format!("sandbox: {what}`{shown}` {reason}, so {therefore}"))
+                    notes.push(format!("sandbox: {what}`{shown}` {reason}, so {therefore}"));
                 }
             }
         }
