@@ -33,7 +33,7 @@ pub struct ProcessSpec {
 pub struct Conditions {
     /// How long it may take.
     pub limit: Duration,
-    /// Whether it becomes a job at once: it begins only after its streams have been handed over.
+    /// Whether it becomes a job at once: it begins only then.
     pub at_once: bool,
     /// The process with which it ends, unless it becomes a job.
     pub host: Option<ProcessId>,
