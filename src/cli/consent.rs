@@ -54,11 +54,9 @@ impl Call<'_> {
             return Ok(true);
         }
         self.show(shown);
-        let command = self.command();
-        let here = format!(
-            "look at it with `agent-skills {command} --dry-run`; `agent-skills {command} --yes` agrees"
-        );
-        Err(Error::new("there is no terminal to ask at").hint(self.next(&command, &here)))
+        let [look, agree] = ["--dry-run", "--yes"].map(|option| self.command_with(Some(option)));
+        let here = format!("look at it with `agent-skills {look}`; `agent-skills {agree}` agrees");
+        Err(Error::new("there is no terminal to ask at").hint(self.next(&self.command(), &here)))
     }
 
     /// As [`Call::to_decide`].

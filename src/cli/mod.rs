@@ -3,6 +3,11 @@
 //! is for; `args.rs` lists them. They call the same rooms as the tool actions of the same names (law
 //! 9, docs/spec/README.md#laws).
 
+#![allow(
+    clippy::struct_excessive_bools,
+    reason = "they are flags of a command line"
+)]
+
 mod agents;
 mod args;
 mod caller;

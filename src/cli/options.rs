@@ -39,10 +39,6 @@ impl Scope {
 
 /// The options of every command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub struct Common {
     /// Print JSON
     #[arg(long, global = true, hide = true)]
@@ -116,7 +112,24 @@ impl Call<'_> {
 
     /// The command as it was typed, to be copied from a message.
     pub fn command(self) -> String {
-        pasted(self.words)
+        self.command_with(None)
+    }
+
+    /// The same with one more option: before `--`, which stays only where it is needed.
+    pub fn command_with(self, option: Option<&str>) -> String {
+        let mut parts = self.words.splitn(2, |word| word == "--");
+        let mut words: Vec<&str> = parts
+            .next()
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect();
+        words.extend(option);
+        let rest = parts.next().unwrap_or_default();
+        let is_needed = rest.iter().any(|word| word.starts_with('-'));
+        words.extend(is_needed.then_some("--"));
+        words.extend(rest.iter().map(String::as_str));
+        pasted(&words)
     }
 }
 
@@ -131,6 +144,26 @@ pub fn pasted<W: AsRef<str>>(words: &[W]) -> String {
 mod tests {
     use super::*;
     use std::process::Command;
+
+    #[test]
+    fn a_repeated_command_has_its_option_before_two_dashes() {
+        let facts = Facts::new(crate::sys::Env::default(), None);
+        for (words, with) in [
+            ("remove mine", "remove mine --yes"),
+            ("remove -- mine", "remove --yes mine"),
+            ("remove -- -x", "remove --yes -- -x"),
+        ] {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            let call = Call {
+                facts: &facts,
+                common: Common::default(),
+                caller: Caller::Host,
+                words: &words,
+                screen: Screen::pipe(),
+            };
+            assert_eq!(call.command_with(Some("--yes")), with);
+        }
+    }
 
     #[test]
     fn a_shell_reads_a_pasted_command_as_it_was_given() {

@@ -9,7 +9,7 @@ pub use super::market::{market, market_for, note, watched};
 pub use super::options::{Call, Caller, Common, Findings, Scope, pasted};
 pub use super::outcome::{Outcomes, look_at};
 pub use super::screen::{Paint, Screen};
-pub use super::table::{Cell, Column, Table};
+pub use super::table::{Cell, Table};
 pub use crate::catalog::{Catalog, Layer};
 pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;

@@ -8,7 +8,7 @@ use super::screen::{Paint, Screen};
 
 /// One column.
 #[derive(Debug, Clone, Copy)]
-pub struct Column {
+struct Column {
     title: &'static str,
     /// The minimum width; 0 for a column that is never shortened.
     least: usize,
@@ -26,8 +26,8 @@ pub struct Cell {
 #[derive(Debug)]
 pub struct Table {
     columns: Vec<Column>,
-    /// The columns to leave out, in this order.
-    leave_out: &'static [&'static str],
+    /// The columns to leave out, in this order, with commas between them.
+    leave_out: &'static str,
     rows: Vec<(Vec<Cell>, Vec<Cell>)>,
     /// Whether there are headings on every device.
     headed: bool,
@@ -36,26 +36,6 @@ pub struct Table {
 const GAP: usize = 2;
 /// The indentation of the lines below a row.
 const INDENT: usize = 4;
-
-impl Column {
-    /// A column that may be shortened to `least` columns of the terminal; with 0 it is always shown
-    /// whole.
-    pub fn new(title: &'static str, least: usize) -> Self {
-        Self {
-            title,
-            least,
-            right: false,
-        }
-    }
-
-    /// A right-aligned column of numbers, always shown whole.
-    pub fn number(title: &'static str) -> Self {
-        Self {
-            right: true,
-            ..Self::new(title, 0)
-        }
-    }
-}
 
 impl Cell {
     /// Text without line breaks.
@@ -74,10 +54,16 @@ impl Cell {
 }
 
 impl Table {
-    /// An empty table. If space is short, columns are left out in the order of `leave_out`.
-    pub fn new(columns: Vec<Column>, leave_out: &'static [&'static str]) -> Self {
+    /// An empty table with these columns, each with its minimum width. If space is short, columns are left
+    /// out in the order of `leave_out`.
+    pub fn new(columns: &[(&'static str, usize)], leave_out: &'static str) -> Self {
+        let column = |&(title, least): &(&'static str, usize)| Column {
+            title,
+            least,
+            right: false,
+        };
         Self {
-            columns,
+            columns: columns.iter().map(column).collect(),
             leave_out,
             rows: Vec::new(),
             headed: false,
@@ -89,6 +75,15 @@ impl Table {
     pub fn headed(self) -> Self {
         let headed = true;
         Self { headed, ..self }
+    }
+
+    /// The same with right-aligned numbers in these columns.
+    #[must_use]
+    pub fn numbers(mut self, titles: &[&str]) -> Self {
+        for column in &mut self.columns {
+            column.right |= titles.contains(&column.title);
+        }
+        self
     }
 
     /// Adds a row and the lines below it.
@@ -138,11 +133,11 @@ impl Table {
             least => wide.min(least),
         };
         let gaps = |columns: &[(usize, usize)]| GAP * columns.len().saturating_sub(1);
-        for title in self.leave_out {
+        for title in self.leave_out.split(", ") {
             if columns.iter().map(least).sum::<usize>() + gaps(&columns) <= width {
                 break;
             }
-            columns.retain(|(at, _)| self.columns[*at].title != *title);
+            columns.retain(|(at, _)| self.columns[*at].title != title);
         }
         let mut over = (columns.iter().map(|(_, wide)| wide).sum::<usize>() + gaps(&columns))
             .saturating_sub(width);
@@ -210,12 +205,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn table(rows: &[[&str; 3]]) -> Table {
-        let columns = vec![
-            Column::new("NAME", 8),
-            Column::number("TOKENS"),
-            Column::new("PROBLEMS", 8),
-        ];
-        let mut table = Table::new(columns, &["TOKENS", "PROBLEMS"]);
+        let columns = [("NAME", 8), ("TOKENS", 0), ("PROBLEMS", 8)];
+        let mut table = Table::new(&columns, "TOKENS, PROBLEMS").numbers(&["TOKENS"]);
         for row in rows {
             table.row(
                 row.iter().map(|text| Cell::new(*text)).collect(),

@@ -24,10 +24,6 @@ use crate::skill::Skill;
 
 /// Install skills from a repository, archive, site or directory
 #[derive(Debug, clap::Args)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub struct Install {
     /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory;
     /// restores from the lockfile if omitted

@@ -126,8 +126,8 @@ impl Search {
             return Ok(format!("No skill matches `{words}`. `search` shows all.\n"));
         }
         // The first is the argument of `install`, so it must not be shortened.
-        let columns = vec![Column::new("SKILL", 0), Column::new("DESCRIPTION", 12)];
-        let mut table = Table::new(columns, &["DESCRIPTION"]);
+        let columns = [("SKILL", 0), ("DESCRIPTION", 12)];
+        let mut table = Table::new(&columns, "DESCRIPTION");
         for skill in &listed {
             let description = if call.screen.is_host {
                 brief(&skill.description, HOST_CHARS)

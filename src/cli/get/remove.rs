@@ -34,12 +34,17 @@ impl Remove {
         if let Ok(name) = market.installed(written) {
             permits_loss(call.facts, layer, &name)?;
         }
+        let words = ["remove".to_owned(), written.to_owned()];
+        let one = Call {
+            words: &words,
+            ..call
+        };
         let agrees = |name: &InstalledName, why: &str| {
             let why = shorten(&shown_name(why), WHY);
             let shown = format!(
                 "`{name}` {why}, and no source can bring that back: it is moved to stash/\n"
             );
-            call.to_decide(&shown, "Remove it?")
+            one.to_decide(&shown, "Remove it?")
         };
         let gone = market.remove(written, agrees)?;
         let shown = listed_name(&gone.name);

@@ -16,10 +16,6 @@ use crate::sys::tell;
 
 /// Update installed skills from their sources
 #[derive(Debug, clap::Args)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub struct Update {
     /// Names of skills; all if omitted
     pub names: Vec<String>,

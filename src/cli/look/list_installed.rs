@@ -59,26 +59,18 @@ pub fn list_installed(call: Call, sort_by: Option<Order>, long: bool) -> Result<
         let none = "No skills are installed. `agent-skills search` shows what there is.\n";
         return Ok(none.to_owned());
     }
-    let mut table = Table::new(
-        vec![
-            Column::new("NAME", 12),
-            Column::new("VERSION", 7),
-            Column::new("LAYER", 0),
-            Column::new("SOURCE", 12),
-            Column::number("TOKENS"),
-            Column::new("RESTRICTION", 0),
-            // Wide enough for any reason why one is not offered.
-            Column::new("PROBLEMS", 20),
-        ],
-        &[
-            "VERSION",
-            "SOURCE",
-            "LAYER",
-            "RESTRICTION",
-            "TOKENS",
-            "PROBLEMS",
-        ],
-    );
+    // Any reason why one is not offered fits the last.
+    let columns = [
+        ("NAME", 12),
+        ("VERSION", 7),
+        ("LAYER", 0),
+        ("SOURCE", 12),
+        ("TOKENS", 0),
+        ("RESTRICTION", 0),
+        ("PROBLEMS", 20),
+    ];
+    let leave_out = "VERSION, SOURCE, LAYER, RESTRICTION, TOKENS, PROBLEMS";
+    let mut table = Table::new(&columns, leave_out).numbers(&["TOKENS"]);
     // A model has no other way to see these lines.
     let long = long || call.common.verbose || call.screen.is_host;
     for report in &reports {

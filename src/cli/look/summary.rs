@@ -308,19 +308,12 @@ fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
             .into_iter()
             .filter(|(heading, ..)| !heading.is_empty())
     };
-    let mut columns = vec![Column::new(title, 12)];
-    columns.extend(of(&Figures::default()).map(|(heading, ..)| Column::number(heading)));
-    columns.push(Column::new("LAST USED", 0));
-    let leave_out = &[
-        "TOKENS",
-        "SCRIPTS READ",
-        "MEAN MS",
-        "SUCCEEDED",
-        "LAST USED",
-        "SCRIPTS",
-        "REFUSALS",
-    ];
-    let mut table = Table::new(columns, leave_out).headed();
+    let mut columns = vec![(title, 12)];
+    columns.extend(of(&Figures::default()).map(|(heading, ..)| (heading, 0)));
+    let numbers: Vec<&str> = columns[1..].iter().map(|(title, _)| *title).collect();
+    columns.push(("LAST USED", 0));
+    let leave_out = "TOKENS, SCRIPTS READ, MEAN MS, SUCCEEDED, LAST USED, SCRIPTS, REFUSALS";
+    let mut table = Table::new(&columns, leave_out).numbers(&numbers).headed();
     for (name, one) in used(tally) {
         let last = one.last_used.map(Moment::local).unwrap_or_default();
         let mut cells = vec![Cell::new(name)];

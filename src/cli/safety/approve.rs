@@ -64,7 +64,12 @@ fn approve(call: Call, written: &str) -> Result<String> {
     let at = one_line(&entry.dir.display().to_string());
     let screenful = format!("`{name}` in {at}:\n{shown}");
     let undone = format!("`{name}` was not approved");
-    call.to_agree(&screenful, "Approve it as it is now?", &undone)?;
+    let words = ["approve".to_owned(), written.to_owned()];
+    let one = Call {
+        words: &words,
+        ..call
+    };
+    one.to_agree(&screenful, "Approve it as it is now?", &undone)?;
     let approval = Approval::now(digest.clone(), user(&call.facts.run.env));
     let put = approved.approve(&name, &entry.dir, approval);
     put.map_err(|error| to_owner(call.facts, error))?;
@@ -170,14 +175,14 @@ fn state(dir: &Path, digest: &str) -> &'static str {
 /// If the record cannot be read.
 fn list(call: Call) -> Result<String> {
     let entries = Ledger::approvals(call.facts.enterprise(), call.facts.state()).entries()?;
-    let columns = vec![
-        Column::new("NAME", 12),
-        Column::new("STATE", 0),
-        Column::new("APPROVED", 0),
-        Column::new("BY", 4),
-        Column::new("PATH", 20),
+    let columns = [
+        ("NAME", 12),
+        ("STATE", 0),
+        ("APPROVED", 0),
+        ("BY", 4),
+        ("PATH", 20),
     ];
-    let mut table = Table::new(columns, &["BY", "PATH", "APPROVED"]);
+    let mut table = Table::new(&columns, "BY, PATH, APPROVED");
     let mut listed = Vec::new();
     for (name, approvals) in &entries {
         for (path, approval) in &approvals.0 {

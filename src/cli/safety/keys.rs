@@ -100,12 +100,11 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(last: &'static str, leave_out: &'static [&'static str]) -> Self {
+    fn new(last: &'static str, leave_out: &'static str) -> Self {
         let columns = [("WHO", 12), ("KEY", 0), ("BY", 0), (last, 8)];
-        let columns = columns.map(|(name, least)| Column::new(name, least));
         Self {
             json: Vec::new(),
-            table: Table::new(columns.into(), leave_out),
+            table: Table::new(&columns, leave_out),
         }
     }
 
@@ -151,9 +150,9 @@ fn signers(facts: &Facts, path: &Path) -> Result<Signers> {
 
 /// Shows all keys; a failure if a file cannot be read.
 fn show(call: Call) -> Answer {
-    let mut listed = Shown::new("FOR", &["BY", "FOR"]);
-    let mut known = Shown::new("SOURCE", &["BY"]);
-    let mut revoked = Shown::new("FILE", &["FILE"]);
+    let mut listed = Shown::new("FOR", "BY, FOR");
+    let mut known = Shown::new("SOURCE", "BY");
+    let mut revoked = Shown::new("FILE", "FILE");
     let mut errors = Vec::new();
     for file in signing_files(call.facts)? {
         let read = if file.revokes {

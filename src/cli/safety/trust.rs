@@ -99,7 +99,10 @@ impl Trust {
             "as it is now"
         };
         if self.always || seen.iter().any(Seen::is_readable) {
-            let screenful = format!("`{shown}` comes with:\n{}", look.brief(&call.command()));
+            let screenful = format!(
+                "`{shown}` comes with:\n{}",
+                look.brief(&call.command_with(Some("--dry-run")))
+            );
             let undone = format!("`{shown}` was not trusted");
             call.to_agree(&screenful, &format!("Trust it {how}?"), &undone)?;
         }
@@ -296,11 +299,11 @@ impl Look {
         })
     }
 
-    /// A screenful; `command` shows all with `--dry-run`.
+    /// A screenful; `command` shows all.
     pub fn brief(&self, command: &str) -> String {
         let rest = match self.parts.len().saturating_sub(SHOWN) {
             0 => String::new(),
-            rest => format!("  and {rest} more: `agent-skills {command} --dry-run` shows them\n"),
+            rest => format!("  and {rest} more: `agent-skills {command}` shows them\n"),
         };
         let shown: String = self.parts.iter().take(SHOWN).map(String::as_str).collect();
         shown + &rest + &self.kept()

@@ -369,13 +369,13 @@ fn show(call: Call) -> Result<String> {
         let answers = asked.into_iter().map(|thread| thread.join().ok().flatten());
         answers.collect()
     });
-    let columns = vec![
-        Column::new("HOST", 0),
-        Column::new("FOUND", 12),
-        Column::new("CONNECTED", 12),
-        Column::new("LAST CALL", 0),
+    let columns = [
+        ("HOST", 0),
+        ("FOUND", 12),
+        ("CONNECTED", 12),
+        ("LAST CALL", 0),
     ];
-    let mut table = Table::new(columns, &["LAST CALL", "FOUND"]);
+    let mut table = Table::new(&columns, "LAST CALL, FOUND");
     let agents = Agent::ALL.into_iter().zip(versions);
     let rows =
         agents.map(|(agent, asked)| (agent.as_str(), row(call.facts, &connector, agent, asked)));
