@@ -31,6 +31,7 @@ macro_rules! any {
     };
 }
 
+#[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
 fn of_verb(verb: &Verb) -> Decision {
     match verb {
         Verb::Install(any!(Install: references all skill name offline frozen,

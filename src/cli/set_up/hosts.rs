@@ -398,7 +398,7 @@ fn show(call: Call) -> Result<String> {
     Ok(table.render(call.screen))
 }
 
-fn found(asked: &Asked) -> Cell {
+fn found(asked: Option<&(String, Option<String>)>) -> Cell {
     match asked {
         None => Cell::new("not found").paint(Paint::Dim),
         Some((_, None)) => Cell::new("of unknown version"),
@@ -470,7 +470,7 @@ fn row(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Row 
     let never = || if is_connected { "never" } else { "" }.to_owned();
     Row {
         json,
-        found: found(&asked),
+        found: found(asked.as_ref()),
         connected: connection(is_connected, &named.join(", "), &missing),
         last: seen.map_or_else(never, Moment::local),
         missing,
@@ -517,7 +517,7 @@ fn chibi(facts: &Facts) -> Row {
     });
     Row {
         json,
-        found: found(&asked),
+        found: found(asked.as_ref()),
         connected: connection(is_connected, "yes", &missing),
         last: String::new(),
         missing,
