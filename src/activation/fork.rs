@@ -1,5 +1,5 @@
 //! Skills that ask to run in a sub-agent (`context: fork`). The host's sub-agent is one model call
-//! without tools (docs/spec/hosts.md#hooks), so only a skill that needs no tools can run there.
+//! without tools (docs/hosts.md#hooks), so only a skill that needs no tools can run there.
 
 use serde_json::{Value, json};
 

@@ -53,7 +53,7 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
 }
 
 /// Those of the contenders that are links to another one's directory, as other agents find a skill
-/// (docs/marketplace.md#other-agents): they change nothing here.
+/// (docs/guide.md#other-agents): they change nothing here.
 fn links(entries: &[Entry], contenders: &[usize]) -> Vec<usize> {
     let place = |dir: &Path| Some((real(dir.parent()?), dir.file_name()?.to_owned()));
     let target = |at: &usize| {

@@ -65,7 +65,7 @@ pub struct AgentAbove {
 }
 
 /// The nearest agent below which this process runs: an ancestor that is the host of a live session, or
-/// that runs an agent's program (docs/policy.md#below-an-agent). Nothing else is known of
+/// that runs an agent's program (docs/administration.md#below-an-agent). Nothing else is known of
 /// processes. The host of a call is the direct parent and does not count: above it, another agent may
 /// have started it.
 pub fn agent_above(call: Call) -> Option<AgentAbove> {

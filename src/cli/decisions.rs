@@ -1,4 +1,4 @@
-//! What a command does, and the single table of that for each command (docs/policy.md shows it). Each
+//! What a command does, and the single table of that for each command (tests/decisions.md shows it). Each
 //! verb is destructured down to its last flag, so a new flag does not compile until it is decided
 //! here.
 
@@ -130,7 +130,7 @@ fn of_verb(verb: &Verb) -> Decision {
     }
 }
 
-/// What a command does, which says who may run it (docs/policy.md#what-only-a-person-decides).
+/// What a command does, which says who may run it (docs/administration.md#what-only-a-person-decides).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// It reads, or writes what any editor could: anybody.

@@ -1,5 +1,5 @@
 //! Whose program a process runs, by its names: chibi's, another agent's, or neither. One table for
-//! all forms in which a program can be running (docs/policy.md#below-an-agent).
+//! all forms in which a program can be running (docs/administration.md#below-an-agent).
 
 use std::path::Path;
 

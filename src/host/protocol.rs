@@ -1,4 +1,4 @@
-//! The two generations of the host's protocol (docs/spec/hosts.md#which-call).
+//! The two generations of the host's protocol (docs/hosts.md#which-call).
 
 /// How a host passes data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -15,7 +15,7 @@ pub enum Protocol {
 pub type Release = (u32, u32);
 
 /// The first release that passes a plugin's data on standard input
-/// (docs/spec/hosts.md#generations).
+/// (docs/hosts.md#generations).
 const STDIN: Release = (0, 7);
 /// The first release whose behaviour is known.
 const KNOWN: Release = (0, 4);

@@ -1,4 +1,4 @@
-//! The host's built-in tools as it sends them to the model (docs/spec/hosts.md#built-in-tools), and
+//! The host's built-in tools as it sends them to the model (docs/hosts.md#built-in-tools), and
 //! two that its older release has only as plugins. Defines what tools do and what their arguments
 //! mean, not whether a call may happen.
 
@@ -52,7 +52,7 @@ pub enum Named {
 
 impl Argument {
     /// What the host takes a text for. These are its own tests, to the letter: `vfs://x` and
-    /// `HTTPS://x` are files (docs/spec/hosts.md#what-a-relative-path-means).
+    /// `HTTPS://x` are files (docs/hosts.md#what-a-relative-path-means).
     pub fn names(self, text: &str) -> Named {
         let is_address = || text.starts_with("http://") || text.starts_with("https://");
         match self {
@@ -128,7 +128,7 @@ impl HostTool {
     }
 }
 
-/// The newer host's sub-agent tool: one model call without tools (docs/spec/hosts.md#hooks).
+/// The newer host's sub-agent tool: one model call without tools (docs/hosts.md#hooks).
 pub const SUB_AGENT: &str = "spawn_agent";
 
 /// The host tool of exactly this name.
@@ -215,7 +215,7 @@ pub fn is_plugin_of_older_host(name: &str) -> bool {
     matches!(name, "read_file" | "run_command")
 }
 
-/// The tools that a generation has by itself (docs/spec/hosts.md#built-in-tools).
+/// The tools that a generation has by itself (docs/hosts.md#built-in-tools).
 pub fn of(generation: Protocol) -> Vec<&'static str> {
     const OLDER: [&str; 4] = [
         "update_todos",

@@ -1,4 +1,4 @@
-//! The software bill of an installation (docs/marketplace.md#a-software-bill): what is installed, in
+//! The software bill of an installation (docs/json.md#a-software-bill): what is installed, in
 //! which version, from where, with which digests and under which licence, as `CycloneDX` 1.6
 //! (ECMA-424) in JSON, with package URLs (purl-spec 1.0), which other programs read. It has no time:
 //! the format requires none. Pure.
@@ -125,7 +125,7 @@ fn files(digest: &Digest) -> impl Iterator<Item = Value> + '_ {
     })
 }
 
-/// What has no place of its own in the format, by name (docs/marketplace.md).
+/// What has no place of its own in the format, by name (docs/json.md#a-software-bill).
 fn properties(skill: &Item) -> Vec<(&'static str, String)> {
     let entry = skill.entry.as_ref();
     let origin = match (entry, &skill.linked_to) {

@@ -10,7 +10,7 @@ use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
 use crate::sys::variables;
 
-/// Where the host keeps outputs that are too long for the model (docs/spec/hosts.md#answers).
+/// Where the host keeps outputs that are too long for the model (docs/hosts.md#answers).
 const TOOL_CACHE: &str = "vfs:///sys/tool_cache/";
 
 /// Marketplace actions that only read what is installed or a source the user configured.

@@ -16,7 +16,7 @@ pub enum Kind<'a> {
     Schema,
     /// The hook with this name.
     Hook(&'a [u8]),
-    /// A tool. Hosts differ in whether they time out (docs/spec/hosts.md#time-limits).
+    /// A tool. Hosts differ in whether they time out (docs/hosts.md#time-limits).
     Tool(Protocol),
     /// A hook of another agent.
     Agent,

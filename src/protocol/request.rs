@@ -1,4 +1,4 @@
-//! Identifies the call. The order of the checks matters (docs/spec/hosts.md#which-call).
+//! Identifies the call. The order of the checks matters (docs/hosts.md#which-call).
 
 mod tool;
 
@@ -112,7 +112,7 @@ impl Input {
     }
 
     /// The data in this variable, or else on standard input, which is then read to its end first:
-    /// the host writes all of it before it waits for us (docs/spec/hosts.md#tool-calls).
+    /// the host writes all of it before it waits for us (docs/hosts.md#tool-calls).
     fn payload(&mut self, variable: &str) -> (Payload, Protocol) {
         match self.env.os(variable) {
             Some(data) => (parse(data.as_encoded_bytes()), Protocol::Environment),
@@ -201,9 +201,9 @@ fn parse(bytes: &[u8]) -> Payload {
     serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}"))
 }
 
-/// What the host says to a hook, typed; what is not as documented (docs/spec/hosts.md#hooks) is no data,
+/// What the host says to a hook, typed; what is not as documented (docs/hosts.md#hooks) is no data,
 /// never an error. Later hooks and tools do not get what an earlier one got
-/// (docs/spec/hosts.md#sessions).
+/// (docs/hosts.md#sessions).
 #[derive(Debug)]
 pub struct HookData(Map<String, Value>);
 
@@ -275,7 +275,7 @@ impl HookData {
     }
 
     /// The built-in tool that is about to run with final arguments: all of the data but its name.
-    /// Other plugins may have changed them since `pre_tool` (docs/spec/hosts.md#hooks).
+    /// Other plugins may have changed them since `pre_tool` (docs/hosts.md#hooks).
     pub fn final_arguments(mut self) -> Option<ToolUse> {
         let tool = self.tool_name()?;
         let arguments = Value::Object(self.0);

@@ -11,7 +11,7 @@ use crate::sys::name_list::Words;
 
 /// The hooks that this program always registers; `on_end` only if a skill needs it. Exactly one
 /// tool lists them, because the host calls a hook once for each tool that does
-/// (docs/spec/hosts.md#loading).
+/// (docs/hosts.md#loading).
 pub const HOOKS: Words = Words(
     "on_start pre_message post_system_prompt pre_api_tools pre_tool pre_tool_output \
      pre_cache_output pre_shell_exec pre_file_write pre_file_read pre_fetch_url",
@@ -220,7 +220,7 @@ fn tools(facts: &Facts, catalog: &Catalog) -> Vec<Value> {
 }
 
 /// A parameter schema that both host generations pass on: only a type and a description per
-/// property, since the newer host drops the rest (docs/spec/hosts.md#loading).
+/// property, since the newer host drops the rest (docs/hosts.md#loading).
 fn parameters(properties: &[(&str, &str, &str)], required: &[&str]) -> Value {
     let property = |&(name, kind, description): &(&str, &str, &str)| {
         let mut property = json!({"type": kind, "description": description});

@@ -1,4 +1,4 @@
-//! A command of an agent, confined as a skill's scripts are (docs/scripts.md#commands). It replaces
+//! A command of an agent, confined as a skill's scripts are (docs/guide.md#confined-commands). It replaces
 //! this process: streams, process id, signals and exit status are the command's own.
 
 use std::convert::Infallible;

@@ -1,5 +1,5 @@
 //! Identifies the session. One run of the host is one process, the parent of every call in that run
-//! (docs/spec/hosts.md#sessions), so the session is identified by that process.
+//! (docs/hosts.md#sessions), so the session is identified by that process.
 
 use std::time::Duration;
 

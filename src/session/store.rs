@@ -268,7 +268,7 @@ impl Store {
     }
 
     /// Records which conversation the session is in. The host tells only one hook, and later calls
-    /// need it (docs/spec/hosts.md#hooks). With `keep`, what is kept for that conversation is
+    /// need it (docs/hosts.md#hooks). With `keep`, what is kept for that conversation is
     /// restored, and what becomes active is kept for it; otherwise nothing is kept for any
     /// conversation. Returns the activations that ended. If the session's restrictions are unknown,
     /// nothing changes.

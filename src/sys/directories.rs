@@ -14,7 +14,7 @@ pub struct Directories {
 
 impl Directories {
     /// `AGENT_SKILLS_HOME`; else the directory of our executable, if the host loads plugins from it
-    /// (the only reliable trace of `--home`, docs/spec/hosts.md#environment); else the data
+    /// (the only reliable trace of `--home`, docs/hosts.md#environment); else the data
     /// directory, if there is one (`install.sh --for` makes it); else
     /// `${CHIBI_HOME:-~/.chibi}/plugins/agent-skills`.
     pub fn from_env(env: &Env) -> Self {

@@ -83,7 +83,7 @@ impl Env {
 
     /// The root of the user's project: `CHIBI_PROJECT_ROOT`, else the version control root above
     /// the working directory, else the working directory, as in the host
-    /// (docs/spec/hosts.md#environment).
+    /// (docs/hosts.md#environment).
     pub fn project_root(&self) -> PathBuf {
         if let Some(root) = self.path("CHIBI_PROJECT_ROOT") {
             return root;

@@ -1,6 +1,6 @@
 //! The answer of a host's call that cannot finish. It is prepared before anything is read, and sent
 //! by whatever ends the call first: the deadline, a request to stop, a fault, an abort or a panic.
-//! Otherwise the host would treat the death of the program as permission (docs/spec/hosts.md#answers).
+//! Otherwise the host would treat the death of the program as permission (docs/hosts.md#answers).
 //! All code here may run in a signal handler, so it allocates nothing, takes no lock and cannot
 //! panic. The text of the answer is decided elsewhere.
 

@@ -11,7 +11,7 @@ pub const REQUEST: u64 = 640 * 1024 * 1024;
 /// takes milliseconds, and waiting for a lock at most 2 seconds.
 pub const DECISION_DEADLINE: Duration = Duration::from_secs(5);
 /// Any other call: 3 seconds below the host's limit, at which the host loses the answer or ends the
-/// run (docs/spec/hosts.md#time-limits).
+/// run (docs/hosts.md#time-limits).
 pub const CALL_DEADLINE: Duration = Duration::from_secs(27);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB.
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
@@ -51,7 +51,7 @@ pub const SCRIPT_REST: usize = 4 * 1024 * 1024;
 /// The maximum of the configured seconds: less than the time for which a job is kept.
 pub const SCRIPT_SECONDS_MOST: f64 = 12.0 * 3600.0;
 /// Seconds after which a call of the newer host answers even if its script still runs: at 30 the
-/// host kills the call and loses the answer (docs/spec/hosts.md#time-limits).
+/// host kills the call and loses the answer (docs/hosts.md#time-limits).
 pub const HOST_CALL_SECONDS: u64 = 25;
 /// A file of a job, other than its output.
 pub const JOB_FILE: u64 = 64 * 1024;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use super::Env;
 
-/// The variables of a host's call (docs/spec/hosts.md#which-call), inherited by its children.
+/// The variables of a host's call (docs/hosts.md#which-call), inherited by its children.
 pub const OF_A_CALL: [&str; 4] = [
     "CHIBI_HOOK",
     "CHIBI_HOOK_DATA",

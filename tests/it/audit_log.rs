@@ -146,7 +146,7 @@ impl Drop for Running {
     }
 }
 
-/// docs/fleet.md#audit
+/// docs/administration.md#audit
 #[test]
 fn rsyslog_follows_the_log_when_it_is_rotated() {
     let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";

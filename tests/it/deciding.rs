@@ -1,4 +1,4 @@
-//! The list of what only a person decides, as docs/policy.md has it, walked over: each command from a
+//! The list of what only a person decides, as tests/decisions.md has it, walked over: each command from a
 //! pipe, by way of both hosts, with a host's variables, from a terminal below a host, and from a
 //! person's terminal.
 
@@ -19,7 +19,7 @@ struct Row {
 }
 
 fn rows() -> Vec<Row> {
-    let text = include_str!("../../docs/policy.md");
+    let text = include_str!("../decisions.md");
     let section = text.split("## What only a person decides").nth(1).unwrap();
     let section = section.split("\n## ").next().unwrap();
     let rows = section.lines().filter_map(|line| {

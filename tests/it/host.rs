@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::host_process::HostProcess;
 
-/// Which generation of the host is played (docs/spec/hosts.md#generations).
+/// Which generation of the host is played (docs/hosts.md#generations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
     /// Up to 0.6: data in environment variables, standard input inherited.

@@ -72,7 +72,7 @@ fn a_confined_script_reads_and_writes_only_where_it_may() {
         attempt state 'cat "$SKILL_DIR/../../state.json" || ls "$SKILL_DIR/../../jobs"'
         attempt inspect 'readlink /proc/'$PPID'/exe'
         attempt signal 'kill -0 '$PPID
-        # Metadata is not the kernel's to refuse: `docs/scripts.md` says so.
+        # Metadata is not the kernel's to refuse: `docs/guide.md#sandbox-linux` says so.
         attempt metadata 'stat "$HOME/.ssh/id" && chmod 600 "$HOME/.ssh/id"'
         attempt own 'cat "$SKILL_DIR/SKILL.md"'
         attempt project 'echo x > "$PROJECT_DIR/made" && cat "$PROJECT_DIR/made"'

@@ -1,5 +1,5 @@
 //! Simulates the host: one new process of this program for each hook and tool call, with the data
-//! where that generation puts it (docs/spec/hosts.md#generations), in a temporary home.
+//! where that generation puts it (docs/hosts.md#generations), in a temporary home.
 
 use std::ffi::OsStr;
 use std::fs::File;

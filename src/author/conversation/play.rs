@@ -1,5 +1,5 @@
 //! Plays a conversation: the order of the host's calls, and how it uses the answers
-//! (docs/spec/hosts.md#hooks, docs/spec/hosts.md#answers). Writes the answers into its file: in YAML
+//! (docs/hosts.md#hooks, docs/hosts.md#answers). Writes the answers into its file: in YAML
 //! only the lines of `answer` change, so comments are preserved; JSON is rewritten.
 
 use std::path::Path;

@@ -1,12 +1,12 @@
-//! The table and docs/policy.md say the same of every verb.
+//! The table and tests/decisions.md say the same of every verb.
 
 use super::super::args::Cli;
 use super::*;
 use clap::{CommandFactory, Parser};
 
-/// The rows of docs/policy.md: the words, what they do, and whether models may.
+/// The rows of tests/decisions.md: the words, what they do, and whether models may.
 fn rows() -> Vec<(Vec<&'static str>, Class, bool)> {
-    let text = include_str!("../../../docs/policy.md");
+    let text = include_str!("../../../tests/decisions.md");
     let section = text.split("## What only a person decides").nth(1).unwrap();
     let section = section.split("\n## ").next().unwrap();
     let rows = section.lines().filter_map(|line| {

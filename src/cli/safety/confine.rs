@@ -1,5 +1,5 @@
 //! `confine`: runs a command as confined as a skill's scripts. An agent is handed it in place of a
-//! command of the skill (docs/scripts.md#commands).
+//! command of the skill (docs/guide.md#confined-commands).
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    /// Each was looked at once (docs/marketplace.md#the-scan).
+    /// Each was looked at once (docs/guide.md#the-scan).
     #[test]
     fn the_corpus_has_the_findings_that_were_looked_at() {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");

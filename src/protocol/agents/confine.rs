@@ -1,5 +1,5 @@
 //! Hands a permitted call back to the agent, where it takes arguments: a path as it was judged, and a
-//! command in our confinement if `sandbox` is on for the active skill (docs/scripts.md#commands).
+//! command in our confinement if `sandbox` is on for the active skill (docs/guide.md#confined-commands).
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! The system prompt's block on active skills. The older host forgets tool results between prompts,
 //! so the block repeats the instructions; the newer one keeps them, and a reminder covers what
-//! compaction may have dropped (docs/spec/hosts.md#generations).
+//! compaction may have dropped (docs/hosts.md#generations).
 
 use std::path::Path;
 

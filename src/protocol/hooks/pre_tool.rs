@@ -4,7 +4,7 @@
 //!
 //! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: the same rules for the
 //! tool's final arguments. Another plugin may have rewritten them since `pre_tool`
-//! (docs/spec/hosts.md#hooks).
+//! (docs/hosts.md#hooks).
 
 use std::io::{self, Write};
 

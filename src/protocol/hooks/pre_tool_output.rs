@@ -2,7 +2,7 @@
 //! hook can tell the model something without blocking.
 //!
 //! `pre_cache_output`: keeps the newer host from replacing instructions and files of skills by stubs,
-//! which are useless to a model (docs/spec/hosts.md#answers). The output of a script it may keep: the
+//! which are useless to a model (docs/hosts.md#answers). The output of a script it may keep: the
 //! model reads parts of it whatever restricts.
 
 use serde_json::json;

@@ -175,7 +175,7 @@ impl Marketplace {
 }
 
 /// The words of a direct call. A text, or a lone word, is a whole command: hosts that do not split
-/// the argument of `-p "install owner/skill"` hand it over so (docs/spec/hosts.md#tool-calls).
+/// the argument of `-p "install owner/skill"` hand it over so (docs/hosts.md#tool-calls).
 ///
 /// It is split here and nowhere later, so that `pre_tool` decides on the words that are run.
 fn words(args: Option<&Value>) -> Result<Option<Vec<String>>> {

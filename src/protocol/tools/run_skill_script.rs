@@ -1,5 +1,5 @@
 //! What may take longer than the host waits, in a process of its own, which becomes a job when the
-//! host's time is up (docs/spec/hosts.md#time-limits): `run_skill_script`, which runs a bundled
+//! host's time is up (docs/hosts.md#time-limits): `run_skill_script`, which runs a bundled
 //! script and returns its output, or the new output of a job; and commands that access the network.
 
 use std::borrow::Cow;

@@ -101,7 +101,7 @@ impl Kernel {
         self.landlock > 0 || self.seccomp
     }
 
-    /// What it cannot do of the confinement that `docs/scripts.md` describes, as fragments, the
+    /// What it cannot do of the confinement that `docs/guide.md#sandbox-linux` describes, as fragments, the
     /// worst first.
     pub fn lacks(self, network: Network) -> Vec<&'static str> {
         let lacks = [

@@ -129,7 +129,7 @@ fn when_the_plugin_is_killed_everything_it_ran_dies() {
     assert!(processes.iter().all(|process| process.is_alive()));
     plugin.kill().unwrap();
     // Its output ends with it: nothing that it started holds the pipe open
-    // (docs/spec/hosts.md#time-limits).
+    // (docs/hosts.md#time-limits).
     plugin.wait_with_output().unwrap();
     for process in processes {
         eventually("killed", || !process.is_alive());

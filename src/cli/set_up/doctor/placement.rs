@@ -1,6 +1,6 @@
 //! Checks whether chibi is installed, how it talks to plugins, which `agent-skills` a shell finds, and
 //! that the plugin is where the host loads it: `<home>/plugins/X/X`, a separate program, not
-//! a link out of `plugins/`, not disabled (docs/spec/hosts.md#loading). An installation for other
+//! a link out of `plugins/`, not disabled (docs/hosts.md#loading). An installation for other
 //! agents only has no such place.
 
 use std::collections::BTreeSet;
