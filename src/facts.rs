@@ -62,6 +62,14 @@ impl Facts {
         }
     }
 
+    /// The same call's facts in another context, with the same record of what is active.
+    pub fn within(&self, run: RunContext) -> Self {
+        Self {
+            store: self.store.clone(),
+            ..Self::of(run)
+        }
+    }
+
     /// The administrator's locations.
     pub fn enterprise(&self) -> &Enterprise {
         &self.enterprise

@@ -322,7 +322,7 @@ mod tests {
             "enforce",
         ];
         let table = |of: &str| toml::Table::try_from(config(of)).unwrap();
-        let keys = table("tenant = 'a'\nenvironment = 'b'");
+        let keys = table("tenant = 'a'\nenvironment = 'b'\npass_env = 'all'");
         for key in keys.keys().filter(|key| !none.contains(&key.as_str())) {
             let only = toml::Table::from_iter([(key.clone(), keys[key].clone())]);
             assert!(only.try_into::<Floors>().is_ok(), "`{key}` has no floor");

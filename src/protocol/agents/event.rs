@@ -33,7 +33,7 @@ impl Caller<'_> {
         if let Some(calling) = &mut run.agent {
             calling.plugins = plugins;
         }
-        Box::leak(Box::new(Facts::of(run)))
+        Box::leak(Box::new(self.facts.within(run)))
     }
 
     /// These directories below the agent's home.
