@@ -63,6 +63,7 @@ impl Facts {
     }
 
     /// The same call's facts in another context, with the same record of what is active.
+    #[must_use]
     pub fn within(&self, run: RunContext) -> Self {
         Self {
             store: self.store.clone(),
