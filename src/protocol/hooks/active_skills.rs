@@ -55,7 +55,7 @@ pub fn active_block(facts: &Facts) -> Option<String> {
         if let Some(arguments) = last.arguments.as_deref() {
             let text = "Its arguments, which replace $ARGUMENTS there:";
             let text = format!("{text}\n\n{}", guarded(arguments));
-            block += &format!("\n\n{}", wrapped(SKILL, &last.name, &text));
+            block = format!("{block}\n\n{}", wrapped(SKILL, &last.name, &text));
         }
     }
     Some(block)
