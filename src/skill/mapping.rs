@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::Diagnostic;
@@ -120,8 +120,7 @@ fn by_key(yaml: &str, parse: bool, unread: &mut RestrictingKeys) -> Pairs {
         let key = key_of(key);
         let (restricts, is_list) = (RestrictingKey::of(&key), is_tools(&key));
         let may_parse = parse || restricts.is_some() || is_list;
-        let parsed = || strict(chunk).or_else(|| with_key_twice(chunk));
-        if let Some(parsed) = may_parse.then(parsed).flatten() {
+        if let Some(parsed) = may_parse.then(|| strict(chunk)).flatten() {
             for (key, value) in parsed {
                 let counts = RestrictingKey::of(&key).is_some() || is_tools(&key);
                 if known.insert(key.clone()) || counts {
@@ -151,18 +150,6 @@ fn by_key(yaml: &str, parse: bool, unread: &mut RestrictingKeys) -> Pairs {
     };
     unread.extend(doubtful.into_iter().filter(|key| !is_certain(key)));
     pairs
-}
-
-/// The pairs of YAML in which some mapping has a key twice: what restricts is then a text that is no
-/// tool's name, so that it grants nothing and denies all.
-fn with_key_twice(yaml: &str) -> Option<Pairs> {
-    let is_within = over_limits(yaml).is_none();
-    let map: Option<Map<String, Value>> = is_within.then(|| serde_yaml::from_str(yaml).ok())?;
-    let mut pairs: Pairs = map?.into_iter().collect();
-    for (_, value) in pairs.iter_mut().filter(|(key, _)| restricts(key)) {
-        *value = "{twice}".into();
-    }
-    Some(pairs)
 }
 
 /// Whether a key restricts, or may bring one that does.
@@ -371,17 +358,6 @@ fn restrictions_in(merged: &Value) -> Pairs {
     }
 }
 
-fn has_tag(value: &serde_yaml::Value) -> bool {
-    match value {
-        serde_yaml::Value::Tagged(_) => true,
-        serde_yaml::Value::Sequence(items) => items.iter().any(has_tag),
-        serde_yaml::Value::Mapping(map) => map
-            .iter()
-            .any(|(key, value)| has_tag(key) || has_tag(value)),
-        _ => false,
-    }
-}
-
 struct TopLevel;
 
 impl<'de> Visitor<'de> for TopLevel {
@@ -395,18 +371,64 @@ impl<'de> Visitor<'de> for TopLevel {
         let mut pairs = Pairs::new();
         while let Some(key) = map.next_key::<String>()? {
             let value = if restricts(&key) {
-                // Refuses a mapping that has a key twice.
-                let value: serde_yaml::Value = map.next_value()?;
-                if has_tag(&value) {
-                    return Err(Error::custom("a tag"));
-                }
-                serde_json::to_value(value).map_err(Error::custom)?
+                map.next_value::<Unique>()?.0
             } else {
                 map.next_value()?
             };
             pairs.push((key, value));
         }
         Ok(pairs)
+    }
+}
+
+/// A value in which a mapping that has a key twice is a text that is no tool's name, so that it grants
+/// nothing and denies all.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+/// Visits a scalar.
+macro_rules! scalar {
+    ($($visit:ident $type:ty),*) => {
+        $(fn $visit<E>(self, value: $type) -> Result<Value, E> {
+            Ok(value.into())
+        })*
+    };
+}
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    scalar!(visit_bool bool, visit_i64 i64, visit_u64 u64, visit_f64 f64, visit_str &str);
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<Value, S::Error> {
+        let mut values = Vec::new();
+        while let Some(Unique(value)) = items.next_element()? {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut pairs: M) -> Result<Value, M::Error> {
+        let (mut map, mut twice) = (Map::new(), false);
+        while let Some(key) = pairs.next_key::<String>()? {
+            twice |= map.insert(key, pairs.next_value::<Unique>()?.0).is_some();
+        }
+        Ok(if twice { "{twice}".into() } else { map.into() })
     }
 }
 
@@ -542,6 +564,17 @@ mod tests {
         assert_eq!(value(yaml, "description"), json!("Use: x"));
         assert_eq!(value(yaml, "allowed-tools"), json!(["Read"]));
         assert_eq!(value(yaml, "license"), json!("MIT: x"));
+    }
+
+    #[test]
+    fn a_key_twice_within_a_list_is_its_own_fault_alone() {
+        let list = "[Read, {Bash: git, Bash: npm}]";
+        for key in ["tools", "allowed-tools", "disallowed-tools"] {
+            let yaml = format!("t: &t {{tenants: [x]}}\nscope: *t\n{key}: {list}\n");
+            assert_eq!(value(&yaml, key), json!(["Read", "{twice}"]), "{key}");
+            assert_eq!(value(&yaml, "scope"), json!({"tenants": ["x"]}), "{key}");
+            assert_eq!(read(&yaml).diagnostics, [], "{key}");
+        }
     }
 
     #[test]

@@ -195,7 +195,12 @@ fn every_key_is_a_power_or_a_description() {
     let folded = |key: &str| key.replace(['-', '_'], "").to_lowercase();
     let quoted = |text: &str| text.split('"').next().map(folded);
     let decide = LIMITS.iter().chain(&REQUESTS).map(|(key, _)| folded(key));
-    let known = [&DESCRIBE[..], &TOOLS, &["priority", "disablemodelinvokation"]].concat();
+    let known = [
+        &DESCRIBE[..],
+        &TOOLS,
+        &["priority", "disablemodelinvokation"],
+    ]
+    .concat();
     let known: BTreeSet<String> = known.into_iter().map(str::to_owned).chain(decide).collect();
     let mut found = BTreeSet::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
