@@ -129,7 +129,8 @@ fn prepare(
     let project_dir = &base.cwd.join(base.project_root());
     let interpreter = interpreter::choose(request.script, &skill.dir, label, base)?;
     let entered = workdir.join(".").metadata();
-    entered.map_err(|source| Error::io("enter", workdir, &source))?;
+    let choose = "choose another workdir: skill, project or temp";
+    entered.map_err(|source| Error::io("enter", workdir, &source).hint(choose))?;
     let own = [
         ("SKILL_NAME", skill.name.as_str().as_ref()),
         ("SKILL_DIR", skill.dir.as_os_str()),
