@@ -34,38 +34,47 @@ const SERVICES: Names = Names::new(
 
 /// Prefixes of secrets that a service issues, behind the minimum number of characters that follow:
 /// published formats, as leak scanners such as gitleaks know them.
-const ISSUED: [&str; 24] = [
+const ISSUED: [(usize, &str); 24] = [
     // GitHub, GitLab, Bitbucket and Atlassian.
-    "12 ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glsoat-",
-    "28 ATBB",
-    "50 ATATT3",
+    (
+        12,
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glsoat-",
+    ),
+    (28, "ATBB"),
+    (50, "ATATT3"),
     // Amazon, Google, Microsoft, DigitalOcean and other clouds.
-    "12 AKIA ASIA",
-    "16 ABIA ACCA sb_secret_ LTAI",
-    "20 ya29. GOCSPX- pscale_tkn_ pscale_pw_",
-    "30 AIza fo1_ sbp_",
-    "32 dop_v1_ doo_v1_ dor_v1_ dapi",
+    (12, "AKIA ASIA"),
+    (16, "ABIA ACCA sb_secret_ LTAI"),
+    (20, "ya29. GOCSPX- pscale_tkn_ pscale_pw_"),
+    (30, "AIza fo1_ sbp_"),
+    (32, "dop_v1_ doo_v1_ dor_v1_ dapi"),
     // AI models and their services.
-    "12 sk-",
-    "16 tvly-",
-    "20 hf_ api_org_ gsk_ r8_ xai- pplx- nvapi- lsv2_ rpa_ pcsk_",
+    (12, "sk-"),
+    (16, "tvly-"),
+    (
+        20,
+        "hf_ api_org_ gsk_ r8_ xai- pplx- nvapi- lsv2_ rpa_ pcsk_",
+    ),
     // Payment.
-    "10 sk_live_ sk_test_ rk_live_ rk_test_",
-    "16 whsec_ sq0atp- sq0csp-",
-    "20 shpat_ shpss_ shpca_ shppa_",
+    (10, "sk_live_ sk_test_ rk_live_ rk_test_"),
+    (16, "whsec_ sq0atp- sq0csp-"),
+    (20, "shpat_ shpss_ shpca_ shppa_"),
     // Messaging and mail.
-    "10 xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxe. xapp-",
-    "20 xkeysib-",
-    "40 SG.",
+    (10, "xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxe. xapp-"),
+    (20, "xkeysib-"),
+    (40, "SG."),
     // Packages, builds, monitoring.
-    "16 dckr_pat_",
-    "20 hvs. hvb. dp.st. dp.pt. sntrys_ sntryu_ NRAK- lin_api_ figd_ PMAK-",
-    "24 glc_ glsa_",
-    "30 npm_ pypi-AgE rubygems_ ntn_",
-    "32 cio pul-",
+    (16, "dckr_pat_"),
+    (
+        20,
+        "hvs. hvb. dp.st. dp.pt. sntrys_ sntryu_ NRAK- lin_api_ figd_ PMAK-",
+    ),
+    (24, "glc_ glsa_"),
+    (30, "npm_ pypi-AgE rubygems_ ntn_"),
+    (32, "cio pul-"),
     // Keys and signed claims themselves.
-    "12 eyJ",
-    "20 AGE-SECRET-KEY-1",
+    (12, "eyJ"),
+    (20, "AGE-SECRET-KEY-1"),
 ];
 
 /// For each first byte of an issued secret, a bit for every second one.
@@ -73,10 +82,10 @@ static BEGINNINGS: [u128; 128] = {
     let mut table = [0; 128];
     let mut group = 0;
     while group < ISSUED.len() {
-        let prefixes = ISSUED[group].as_bytes();
+        let prefixes = ISSUED[group].1.as_bytes();
         let mut at = 0;
         while at + 1 < prefixes.len() {
-            if at > 0 && prefixes[at - 1] == b' ' {
+            if at == 0 || prefixes[at - 1] == b' ' {
                 table[prefixes[at] as usize] |= 1 << prefixes[at + 1];
             }
             at += 1;
@@ -154,10 +163,9 @@ pub fn issued(text: &str) -> Option<usize> {
     if seconds.checked_shr(second.into())? & 1 == 0 {
         return None;
     }
-    let rows = ISSUED.iter().filter_map(|row| row.split_once(' '));
-    let issued = rows.flat_map(|(least, prefixes)| {
-        let least: usize = least.parse().unwrap_or_default();
-        prefixes.split(' ').map(move |prefix| (least, prefix))
+    let issued = ISSUED.iter().flat_map(|(least, prefixes)| {
+        let prefixes = prefixes.split(' ');
+        prefixes.map(move |prefix| (*least, prefix))
     });
     let mut issued = issued.filter_map(|(least, begins)| {
         let rest = text.strip_prefix(begins)?;
