@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::sys::{Moment, files, limits};
 
-/// The end of an audit log in which a session's last event is searched: 500 events.
+/// The end of an audit log in which the last events are searched first: about 500 of them.
 const AUDIT_END: u64 = 256 * 1024;
 
 /// More than the longest line that is ever written to a log, in bytes.
@@ -56,7 +56,7 @@ pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Re
     for path in (0..=limits::AUDIT_KEPT).rev().map(|at| numbered(file, at)) {
         logs.extend(opened(&path)?.map(|log| (path, log)));
     }
-    let each = logs.iter().map(|(path, log)| each_of(path, log, visit));
+    let each = logs.iter().map(|(path, log)| each_of(path, log, 0, visit));
     each.sum()
 }
 
@@ -66,7 +66,7 @@ pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Re
 /// If it cannot be read, or the visitor fails.
 pub fn each_event_of(path: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
     let log = files::open_regular(path).map_err(|error| Error::io("read", path, &error))?;
-    each_of(path, &log, visit)
+    each_of(path, &log, 0, visit)
 }
 
 /// Opens a log, if it is there.
@@ -75,16 +75,25 @@ fn opened(path: &Path) -> Result<Option<File>> {
     log.map_err(|error| Error::io("read", path, &error))
 }
 
-fn each_of(path: &Path, log: &File, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
-    let (mut line, mut torn) = (Vec::new(), 0);
+/// Visits the events of one log, from the first line that begins after the offset `from`.
+fn each_of(
+    path: &Path,
+    mut log: &File,
+    from: u64,
+    visit: &mut dyn FnMut(&Line) -> Result<()>,
+) -> Result<usize> {
+    let unreadable = |error| Error::io("read", path, &error);
+    log.seek(SeekFrom::Start(from)).map_err(unreadable)?;
+    let (mut line, mut torn, mut is_cut) = (Vec::new(), 0, from > 0);
     let mut log = BufReader::with_capacity(READ, log);
     loop {
         line.clear();
         let read = log.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-        if read.map_err(|error| Error::io("read", path, &error))? == 0 {
+        if read.map_err(unreadable)? == 0 {
             return Ok(torn);
         }
         match line.trim_ascii_end() {
+            _ if std::mem::take(&mut is_cut) => {}
             [] => {}
             text => match parse(text) {
                 Some(line) => visit(&line)?,
@@ -113,13 +122,24 @@ pub fn last_events(
             continue;
         };
         let (mut older, room) = (VecDeque::new(), count - lines.len());
-        torn += each_of(&path, &log, &mut |line| {
-            if is_wanted(line) {
-                older.push_back(line.clone());
-                older.drain(..older.len().saturating_sub(room));
+        // Mostly the end is enough.
+        let end = log
+            .metadata()
+            .map_or(0, |log| log.len().saturating_sub(AUDIT_END));
+        for from in [end, 0] {
+            older.clear();
+            let found = each_of(&path, &log, from, &mut |line| {
+                if is_wanted(line) {
+                    older.push_back(line.clone());
+                    older.drain(..older.len().saturating_sub(room));
+                }
+                Ok(())
+            })?;
+            if from == 0 || older.len() == room {
+                torn += found;
+                break;
             }
-            Ok(())
-        })?;
+        }
         older.append(&mut lines);
         lines = older;
     }
@@ -129,19 +149,18 @@ pub fn last_events(
 /// The time of each session's last event, from the end of the current log only.
 pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
     let mut heard = BTreeMap::new();
-    let end = files::open_regular(file).and_then(|mut log| {
-        let before = log.metadata()?.len().saturating_sub(AUDIT_END);
-        log.seek(SeekFrom::Start(before)).map(|_| log)
-    });
     // Without it, the ends of activations are not dated.
-    let _ = end.map(|log| {
-        each_of(file, &log, &mut |line| {
+    if let Ok(log) = files::open_regular(file)
+        && let Ok(found) = log.metadata()
+    {
+        let end = found.len().saturating_sub(AUDIT_END);
+        let _ = each_of(file, &log, end, &mut |line| {
             let last = heard.entry(line.text("session").to_owned());
             let last = last.or_insert(line.time);
             *last = line.time.max(*last);
             Ok(())
-        })
-    });
+        });
+    }
     heard
 }
 

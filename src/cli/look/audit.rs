@@ -1,8 +1,9 @@
 //! `audit`: recorded events, newest last.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use serde_json::value::to_raw_value;
 
 use crate::cli::prelude::*;
 use crate::policy::{Line, audit_file, each_event, last_events};
@@ -59,6 +60,7 @@ pub enum By {
 
 /// The events shown unless others are asked for.
 const LIMIT: usize = 50;
+const NOTHING: &str = "No such events are recorded.\n";
 
 impl Audit {
     /// The events that match the options.
@@ -76,11 +78,12 @@ impl Audit {
             };
             line.time >= since && is(&skill, "skill") && is(&self.event, "event")
         };
-        let is_plain = !self.all && self.since.is_none() && self.limit.is_none();
-        let limit = self
-            .limit
-            .unwrap_or(if is_plain { LIMIT } else { usize::MAX });
         let log = audit_file(call.facts.state());
+        let is_plain = self.limit.is_none();
+        if is_plain && (self.all || self.since.is_some()) {
+            return all(call, &log, &is_wanted);
+        }
+        let limit = self.limit.unwrap_or(LIMIT);
         let (mut lines, torn) = last_events(&log, limit.saturating_add(1), is_wanted)?;
         tell_torn(torn);
         if lines.len() > limit {
@@ -93,10 +96,31 @@ impl Audit {
         }
         let values: Vec<_> = lines.iter().map(|line| &line.value).collect();
         call.answers("events", &values, || match lines.as_slice() {
-            [] => "No such events are recorded.\n".to_owned(),
+            [] => NOTHING.to_owned(),
             lines => lines.iter().map(row).collect(),
         })
     }
+}
+
+/// Every event that is wanted: as text, which is smaller than what was parsed.
+fn all(call: Call, log: &Path, is_wanted: &dyn Fn(&Line) -> bool) -> Result<String> {
+    let (mut events, mut text) = (Vec::new(), String::new());
+    let torn = each_event(log, &mut |line| {
+        if is_wanted(line) && call.common.json {
+            let event = to_raw_value(&line.value);
+            events.push(event.map_err(|e| Error::caused("an event cannot be printed", e))?);
+        } else if is_wanted(line) {
+            text += &row(line);
+        }
+        Ok(())
+    })?;
+    tell_torn(torn);
+    call.answers("events", &events, || {
+        if text.is_empty() {
+            text.push_str(NOTHING);
+        }
+        text
+    })
 }
 
 /// The time that a person wrote; the beginning of all if there is none.
