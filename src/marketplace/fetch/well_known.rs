@@ -1,6 +1,8 @@
 //! Sites that list their skills in `/.well-known/agent-skills/index.json`. The files of the skills
 //! must be below that index, on the same host.
 
+use std::time::{Duration, Instant};
+
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
@@ -103,9 +105,19 @@ impl Index {
             return Err(Error::new(text).hint("choose fewer skills"));
         }
         let mut memory = Memory::default();
+        // All of them together take no longer than one.
+        let end = Instant::now() + Duration::from_secs(limits::GIT_SECONDS);
+        let tool = &Tool {
+            deadline: Some(tool.deadline.unwrap_or(end).min(end)),
+            ..*tool
+        };
         for path in &paths {
             let url = self.base.join(path);
             let left = limits::DOWNLOAD - memory.size();
+            if left == 0 {
+                let text = format!("the skill is larger than {} bytes", limits::DOWNLOAD);
+                return Err(Error::new(text).hint("choose fewer skills"));
+            }
             let answer = http::send(tool, &url, http::Send::Get, &[], left)?;
             let (host, what) = (url.url().host(), format!("`{}`", url.url()));
             memory.add_file(path.as_str(), answer.expect(host, &what)?, false)?;
