@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::entry::Invocation;
@@ -33,10 +32,12 @@ pub struct Change {
     before: Option<Content>,
     /// The text that the file gets; `None` if it goes.
     after: Option<String>,
-    /// What is to be recorded from now on, if anything.
+    /// What is kept for the undo; `None` if this is the undo.
     record: Option<Record>,
-    /// The directories that were created for a file that goes.
+    /// Directories that we created for the file.
     made: Vec<PathBuf>,
+    /// Whether the undo leads to exactly what was there before us.
+    pub is_exact: bool,
 }
 
 impl Change {
@@ -80,23 +81,34 @@ impl Connector {
         let text = before.as_ref().map(|before| &*before.text);
         let unchanged = |error| untouched(&place, error);
         let after = file::with(&place, text, wanted).map_err(unchanged)?;
-        let record = match text {
-            None => Some(Record {
-                path: place.path.clone(),
-                directories: place.missing(),
-            }),
-            // What had no entry of ours was made by somebody else.
-            Some(text) => match file::without(&place, text).map_err(unchanged)? {
-                Some(_) => Record::read(&self.data, &place),
-                None => None,
-            },
+        let known = Record::read(&self.data, &place);
+        let known = known.filter(|record| text.is_some_and(|text| digest(text) == record.after));
+        let (original, made) = match (known, text) {
+            (Some(record), _) => (record.before, record.directories),
+            (None, None) => (None, Vec::new()),
+            (None, Some(text)) => {
+                // An earlier entry of ours is nothing to return to.
+                let rest = file::without(&place, text).map_err(unchanged)?;
+                let original = match rest {
+                    None => Some(text.to_owned()),
+                    Some(rest) => (!rest.is_empty).then_some(rest.text),
+                };
+                (original, Vec::new())
+            }
+        };
+        let record = Record {
+            path: place.path.clone(),
+            before: original,
+            after: digest(&after),
+            directories: [made, place.missing()].concat(),
         };
         Ok(Change {
             place,
             before,
             after: Some(after),
-            record,
+            record: Some(record),
             made: Vec::new(),
+            is_exact: true,
         })
     }
 
@@ -106,23 +118,35 @@ impl Connector {
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
     pub fn remove(&self, agent: Agent, scope: Scope) -> Result<Option<Change>> {
         let place = self.places.place(agent, scope)?;
+        let record = Record::read(&self.data, &place);
         let Some(before) = place.read()? else {
             return Ok(None);
         };
+        let made = record.as_ref().map(|record| record.directories.clone());
+        let made = made.unwrap_or_default();
+        let change = |before, after, is_exact| {
+            Some(Change {
+                place: place.clone(),
+                before: Some(before),
+                after,
+                record: None,
+                made,
+                is_exact,
+            })
+        };
+        if let Some(record) = &record
+            && record.after == digest(&before.text)
+        {
+            return Ok(change(before, record.before.clone(), true));
+        }
         let rest = file::without(&place, &before.text).map_err(|error| untouched(&place, error))?;
         let Some(Rest { text, is_empty }) = rest else {
             return Ok(None);
         };
         // A file that others had before us stays, however little is in it.
-        let record = Record::read(&self.data, &place);
-        let is_ours = record.is_some() || text.is_empty();
-        Ok(Some(Change {
-            after: (!is_empty || !is_ours).then_some(text),
-            before: Some(before),
-            record: None,
-            made: record.map_or_else(Vec::new, |record| record.directories),
-            place,
-        }))
+        let is_ours = record.is_none_or(|record| record.before.is_none());
+        let after = (!is_empty || !is_ours).then_some(text);
+        Ok(change(before, after, false))
     }
 
     /// Forgets what was kept for the undo of a connection that is not there any more.
@@ -147,10 +171,11 @@ impl Connector {
             return Err(Error::new(text).hint("the same command looks at it again"));
         }
         if let Some(record) = &change.record {
-            let text = format!("{:#}\n", json!(record));
+            let text = serde_json::to_string_pretty(record)
+                .map_err(|error| Error::caused("the record cannot be written", error))?;
             let file = record_file(&self.data, place);
-            // First: without its record, the file would stay.
-            files::replace(&file, text.as_bytes(), 0o600, Durable::Yes)?;
+            // First: an entry without its record could only be undone roughly.
+            files::replace(&file, (text + "\n").as_bytes(), 0o600, Durable::Yes)?;
         }
         match &change.after {
             _ if change.is_nothing() => {}
@@ -179,30 +204,43 @@ fn untouched(place: &Place, error: Error) -> Error {
     ))
 }
 
-/// A file that we created, for its undo.
-#[derive(Debug, Serialize, Deserialize)]
+/// One connection of ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    path: PathBuf,
+    /// The file.
+    pub path: PathBuf,
+    /// Its text without us; `None` if it did not exist.
+    pub before: Option<String>,
+    /// The digest of its text with us.
+    pub after: String,
     /// The directories that were created for it, the outermost first.
-    directories: Vec<PathBuf>,
+    pub directories: Vec<PathBuf>,
 }
 
 impl Record {
-    /// The record of a place. One that cannot be read is none: then only our entries are taken away.
+    /// The record of a place. One that cannot be read is none: then only our
+    /// entries are taken away.
     pub fn read(data: &Path, place: &Place) -> Option<Self> {
+        // A byte of the file may take six in JSON.
         let file = record_file(data, place);
-        let bytes = files::read_capped(&file, limits::CONFIG_FILE).ok()?;
+        let bytes = files::read_capped(&file, 7 * limits::CONFIG_FILE).ok()?;
         let record: Self = serde_json::from_slice(&bytes).ok()?;
         (record.path == place.path).then_some(record)
     }
 }
 
+/// The digest by which a text is recognised.
+fn digest(text: &str) -> String {
+    format!("{:x}", Sha256::digest(text))
+}
+
 /// Named by the agent, the scope and the path: every project has one of its own.
 fn record_file(data: &Path, place: &Place) -> PathBuf {
-    let path = format!(
-        "{:x}",
-        Sha256::digest(place.path.as_os_str().as_encoded_bytes())
-    );
-    let name = format!("{}-{}-{}.json", place.agent, place.scope, &path[..16]);
-    data.join(RECORDS).join(name)
+    let path = digest(&place.path.to_string_lossy());
+    data.join(RECORDS).join(format!(
+        "{}-{}-{}.json",
+        place.agent,
+        place.scope,
+        &path[..16]
+    ))
 }

@@ -43,6 +43,7 @@ fn managed_files_are_readable_and_leave_no_trace() {
         assert_eq!(all.len(), 1, "{agent}");
         assert_eq!(all[0].mode, Some(Mode::Restrict));
         let undo = connector.remove(agent, Scope::Managed).unwrap().unwrap();
+        assert!(undo.is_exact, "{agent}");
         connector.apply(&undo).unwrap();
         assert!(!root.path().join("etc").exists(), "{agent}");
         assert!(connector.remove(agent, Scope::Managed).unwrap().is_none());
@@ -70,6 +71,7 @@ fn an_administrators_own_requirements_stay() {
         .remove(Agent::Codex, Scope::Managed)
         .unwrap()
         .unwrap();
+    assert!(!undo.is_exact);
     connector.apply(&undo).unwrap();
     let rest = fs::read_to_string(&file).unwrap();
     assert_eq!(rest, format!("{before}\n[features]\nhooks = true\n"));

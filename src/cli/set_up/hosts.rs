@@ -206,9 +206,10 @@ fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
         return lose(call, agent, scope, call.common.dry_run);
     };
     let path = one_line(&change.path().display().to_string());
-    let how = match change.texts().1 {
-        None => "the file was made by `hosts add`, and goes",
-        Some(_) => "only the entries that `hosts add` wrote go",
+    let how = if change.is_exact {
+        "it is as it was before"
+    } else {
+        "only what `hosts add` wrote goes, since the file was changed after that"
     };
     let links = lose(call, agent, scope, true)?;
     let shown = format!("{}{how}\n{links}", diff(&change));
