@@ -1,4 +1,4 @@
-//! How is known who runs a command, and how a command can fail.
+//! How it is known who runs a command, and how a command can fail.
 
 use std::io::IsTerminal;
 
