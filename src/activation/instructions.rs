@@ -1,7 +1,7 @@
 //! The text that the model gets on activation, also for an author's preview.
 
 use std::fmt::Write;
-use std::path::Path;
+
 
 use serde_json::json;
 
@@ -155,6 +155,7 @@ fn long_line(body: &str) -> Option<String> {
     })
 }
 
+/// How to go on with a skill's files, and what its words for tools mean here.
 fn notes(
     protocol: Option<Protocol>,
     skill: &Skill,
@@ -162,23 +163,24 @@ fn notes(
     files: &[Resource],
     name: &str,
 ) -> Vec<String> {
-    let mut notes = Vec::new();
-    let is_script = |path: &Path| Runner::is_meant_at(&skill.dir.join(path));
-    let files = || {
-        let listed = files.iter().take(limits::LISTED_RESOURCES);
-        listed.map(|file| &file.path)
-    };
-    // What tests the skill, or is copied from it, is no example.
-    let aside = ["tests", "test", "templates", "template"];
-    let files = || files().filter(|path| !aside.iter().any(|dir| path.starts_with(dir)));
-    if let Some(path) = files().find(|path| !is_script(path)) {
-        let call = to_read(name, &path.to_string_lossy());
-        notes.push(format!("To read one of its files: {call}"));
+    let (scripts, others): (Vec<_>, Vec<_>) = files
+        .iter()
+        .take(limits::LISTED_RESOURCES)
+        .filter(|file| !file.path.starts_with("tests"))
+        .partition(|file| Runner::is_meant_at(&skill.dir.join(&file.path)));
+    let mut ways = Vec::new();
+    if !others.is_empty() {
+        ways.push(format!("Read its files with {}.", ours::READ_FILE));
     }
-    if let Some(path) = files().find(|path| is_script(path)) {
-        let call = json!({"skill": name, "script": path.to_string_lossy(), "args": []});
-        let tool = ours::RUN_SCRIPT;
-        notes.push(format!("To run one of its scripts: {tool} {call}"));
+    if !scripts.is_empty() {
+        ways.push(format!("Run its scripts with {}.", ours::RUN_SCRIPT));
+    }
+    if !ways.is_empty() && skill.name.as_str() != name {
+        ways.push(format!("They call it `{name}`."));
+    }
+    let mut notes = Vec::new();
+    if !ways.is_empty() {
+        notes.push(ways.join(" "));
     }
     let older = protocol == Some(Protocol::Environment);
     notes.extend(mentions::mapping_line(body, older));

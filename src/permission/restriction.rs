@@ -180,7 +180,7 @@ impl Restriction {
             format!("use only the skill tools{more}")
         });
         let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
-        (!parts.is_empty()).then(|| format!("While this skill is active, {}.", parts.join("; ")))
+        (!parts.is_empty()).then(|| format!("While it is active, {}.", parts.join("; ")))
     }
 }
 

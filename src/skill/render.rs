@@ -8,9 +8,7 @@ use super::Skill;
 use super::arguments::Arguments;
 use super::body::injected_commands;
 use super::resources::Resource;
-use super::text::{shown_tokens, tokens};
 use crate::sys::limits;
-use crate::sys::text::{counted, size};
 
 /// The element around the answer of a skill's own tool (docs/spec/skills.md#bodies).
 pub const SKILL_CONTENT: &str = "skill_content";
@@ -35,15 +33,12 @@ pub fn rendered(
     let mut text = guarded(&filled_in(skill, body, arguments));
     let _ = write!(
         text,
-        "\n\nSkill directory: {}\nPaths in this skill are relative to that directory.\n\
-         The instructions above are approx. {} tokens.\n",
+        "\n\nSkill directory: {}\nRelative paths start there.\n",
         skill.dir.display(),
-        shown_tokens(tokens(body)),
     );
     if injected_commands(body) > 0 {
         text.push_str(
-            "Commands written as !`…` were not run. If you need their output, run them \
-             yourself, if allowed.\n",
+            "Commands written as !`…` were not run: run those whose output you need, if allowed.\n",
         );
     }
     if arguments.is_none() && body.contains("$ARGUMENTS") {
@@ -67,25 +62,20 @@ pub fn filled_in(skill: &Skill, body: &str, arguments: Option<&str>) -> String {
 }
 
 fn resources(text: &mut String, files: &[Resource]) {
-    if files.is_empty() {
-        return;
-    }
-    text.push_str("<skill_resources>\n");
     // Tests are for its author.
     let listed = files.iter().take(limits::LISTED_RESOURCES);
     let shown: Vec<_> = listed.filter(|it| !it.path.starts_with("tests")).collect();
-    for resource in &shown {
-        let path = escape(&resource.path);
-        let _ = writeln!(text, "<file size=\"{}\">{path}</file>", size(resource.size));
+    if shown.is_empty() {
+        return;
+    }
+    text.push_str("<skill_resources>\n");
+    for resource in shown {
+        let _ = writeln!(text, "<file>{}</file>", escape(&resource.path));
     }
     text.push_str("</skill_resources>\n");
-    let more = files.len() - shown.len();
-    if more > 0 {
-        let _ = writeln!(
-            text,
-            "{} in the skill directory not listed.",
-            counted(more, "more file is", "more files are")
-        );
+    if files.len() > limits::LISTED_RESOURCES {
+        let more = files.len() - limits::LISTED_RESOURCES;
+        let _ = writeln!(text, "{more} more are not listed.");
     }
 }
 
@@ -153,10 +143,8 @@ mod tests {
             ),
             "<skill_content name=\"x\">\n# T\n\nUse /DIR/a and /DIR/b, /DIR.\n\n\
              Skill directory: /DIR\n\
-             Paths in this skill are relative to that directory.\n\
-             The instructions above are approx. 16 tokens.\n\
-             <skill_resources>\n<file size=\"2 KiB\">a.md</file>\n</skill_resources>\n\
-             1 more file is in the skill directory not listed.\n\n## Arguments\n\nnow\n\nNote.\n</skill_content>"
+             Relative paths start there.\n\
+             <skill_resources>\n<file>a.md</file>\n</skill_resources>\n\n## Arguments\n\nnow\n\nNote.\n</skill_content>"
         );
     }
 

@@ -1,6 +1,8 @@
 //! Arguments reach the places their author made for them and no others, and what an author wants
 //! run while loading is not run.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::Host;
@@ -97,13 +99,30 @@ fn commands_at_load_time_are_never_run_and_that_is_said() {
 }
 
 #[test]
+fn an_activation_adds_at_most_400_bytes() {
+    let host = Host::stdin().skill("example", "allowed-tools: Bash(git:*)", "Body.");
+    let dir = host.plugin_dir();
+    let dir = dir.join("skills/example");
+    for (name, text) in [("scripts/run.sh", "#!/bin/sh\n"), ("references/how.md", "How.")] {
+        let file = dir.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let text = host.tool("skill_example", &json!({}));
+    let place = "/home/ada/.chibi/plugins/agent-skills/skills/example";
+    let text = text.replace(&dir.display().to_string(), place);
+    text.has("read_skill_file").has("run_skill_script").has("shell_exec(git:*)");
+    assert!(text.len() - "Body.".len() <= 400, "{}: {text}", text.len());
+}
+
+#[test]
 fn activation_and_description_say_what_a_skill_costs() {
     let host = Host::stdin();
     let host =
         host.skill("small", "", &"word ".repeat(400))
             .skill("large", "", &"word ".repeat(8000));
-    let text = host.tool("skill_small", &json!({}));
-    text.has("approx. 500 tokens");
+    let text = host.tool("skill_large", &json!({}));
+    text.has("approx. 10,000 tokens");
     let info = host.succeeds(&["info", "large"]);
     info.has("approx. 10,000").has("many-tokens");
     let list = host.succeeds(&["list"]);
