@@ -1,5 +1,4 @@
-//! Every command of the transcripts at a terminal of 60 columns: no line is wider, unless it cannot
-//! be broken.
+//! Every command at a terminal of 60 columns: no line is wider, unless it cannot be broken.
 
 use std::thread;
 
@@ -57,9 +56,10 @@ fn at_sixty_columns_no_line_is_wider() {
                 wide
             }
         };
-        let played: Vec<_> = all()
-            .into_iter()
-            .map(|text| scope.spawn(play(text)))
+        // These have each command; the others are variations.
+        let walks = all().into_iter().filter(|(name, _)| name.starts_with("walk_"));
+        let played: Vec<_> = walks
+            .map(|(_, text)| scope.spawn(play(text)))
             .collect();
         played
             .into_iter()

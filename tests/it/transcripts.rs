@@ -11,19 +11,16 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts")
 }
 
-/// The text of every transcript.
-pub fn all() -> Vec<String> {
-    let paths = NAMES.map(|name| directory().join(format!("{name}.md")));
-    paths
-        .iter()
-        .map(|path| fs::read_to_string(path).unwrap())
-        .collect()
+/// The name and the text of every transcript.
+pub fn all() -> Vec<(&'static str, String)> {
+    let read = |name| fs::read_to_string(directory().join(format!("{name}.md"))).unwrap();
+    NAMES.iter().map(|name| (*name, read(name))).collect()
 }
 
 /// Every command of the transcripts with its answer.
 pub fn answers() -> Vec<(String, String)> {
     let mut answers = Vec::new();
-    for text in all() {
+    for (_, text) in all() {
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
             if ["```console", "```terminal"].contains(&line) {

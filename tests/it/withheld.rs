@@ -192,11 +192,15 @@ fn says_nothing(what: &str, host: &Host) {
         let told = told.replace("`OBEY`", "").replace("OBEY.sh", "");
         assert!(!told.contains("OBEY"), "{what}: {by}: {told}");
     };
-    for args in VERBS {
+    let whole = ["nothing", "everything", "changed since"].contains(&what);
+    // Of the others, each breaks every second verb.
+    let first = what.len() % 2;
+    let verbs = VERBS.into_iter().enumerate();
+    for (_, args) in verbs.filter(|(at, _)| whole || at % 2 == first) {
         let ran = host.person(args);
         assert!(ran.status < 2, "{what}: {args:?} is no command: {ran:?}");
         check(&format!("{args:?}"), &(ran.stdout + &ran.stderr));
-        if ["nothing", "everything"].contains(&what) {
+        if whole {
             let told = host.tool("agent-skills", &json!({"args": args}));
             check(&format!("{args:?}, by the host"), &told);
         }
