@@ -83,7 +83,7 @@ fn of_verb(verb: &Verb) -> Decision {
         // A mode that allows, or only asks, loosens.
         | Verb::Hosts(any!(Hosts:, change: Some(any!(Connecting::Add: hosts scope,
             mode: Some(Mode::Grant | Mode::Both | Mode::Ask)))))
-        | Verb::Config(any!(Config::Set: words) | any!(Config::Unset: key) | Config::Edit)
+        | Verb::Config(any!(Config::Set: words) | any!(Config::Unset: key))
         | Verb::Proposals(any!(Proposals::Approve: ids findings) | any!(Proposals::Reject: ids reason))
             => Decision::new(Class::Decides),
         Verb::Update(any!(Update: names to diff stash offline findings force allow_downgrade accept_signer,
@@ -96,9 +96,7 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::List(any!(List: sort long sbom))
         | Verb::ListInstalled
         | Verb::SearchInstalled(any!(SearchInstalled: words))
-        | Verb::Info(any!(Info: names history offline, files: false)) => {
-            Decision::reads().for_models(true)
-        }
+        | Verb::Info(any!(Info: names history offline)) => Decision::reads().for_models(true),
         Verb::Trust(any!(Trust: revoke always dir skill, list: true))
         | Verb::Install(any!(Install: references all skill name offline frozen findings reading scope agents,
             list: true))
@@ -111,13 +109,12 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Show(any!(Show: references all skill reading file offline))
         | Verb::Validate(any!(Validate: paths fix format))
         | Verb::Try(any!(Try: skill arguments host))
-        | Verb::Simulate(any!(Simulate: files record))
+        | Verb::Simulate(any!(Simulate: files))
         | Verb::Package(any!(Package: in_place skills output, sign: None))
         | Verb::Check(any!(Check: skill tool arguments agent))
         | Verb::Suggest(any!(Suggest: skill since, apply: false, local: false))
-        | Verb::Audit(any!(Audit: since skill event limit all summary by html log))
+        | Verb::Audit(any!(Audit: since skill event limit all summary by log))
         | Verb::Jobs(any!(Jobs: follow))
-        | Verb::Info(any!(Info: names history offline, files: true))
         | Verb::Policy(any!(Policy:, ask: None | Some(any!(Asking::Explain: name))))
         | Verb::Keys(any!(Keys:, change: None))
         // A plugin runs nothing until a person has Claude Code load it.

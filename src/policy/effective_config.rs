@@ -12,7 +12,7 @@ use toml_edit::{Document, TableLike};
 use super::file::line_of;
 use crate::error::Result;
 use crate::host::Protocol;
-use crate::policy::{Config, Ledger, Policies, Trust, Trusts, joined, read_correctable, read_toml};
+use crate::policy::{Config, Ledger, Policies, Trust, Trusts, joined, read_toml};
 use crate::run_context::RunContext;
 use crate::script::Limit;
 use crate::skill::SkillName;
@@ -43,8 +43,7 @@ pub struct Setting {
 /// # Errors
 /// If the file contains a mistake.
 pub fn own_config(file: &Path) -> Result<Config> {
-    let step = "`agent-skills config edit` opens the file: correct that line";
-    Ok(read_correctable(file, step)?.unwrap_or_default())
+    Ok(read_toml(file)?.unwrap_or_default())
 }
 
 /// The effective configuration; `state` is where the record of trust is.

@@ -17,14 +17,6 @@ use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
 /// # Errors
 /// If the file cannot be read, is not TOML, or has a key or value that `T` does not accept.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    read_correctable(path, "correct that line")
-}
-
-/// As [`read_toml`]; `step` is what to do about a mistake.
-///
-/// # Errors
-/// As [`read_toml`].
-pub fn read_correctable<T: DeserializeOwned>(path: &Path, step: &str) -> Result<Option<T>> {
     let read = files::unless_missing(path, |path| files::read_capped(path, limits::CONFIG_FILE));
     let Some(bytes) = read.map_err(|error| {
         Error::io("read", path, &error).hint(past(path, "then the defaults count"))
@@ -41,7 +33,7 @@ pub fn read_correctable<T: DeserializeOwned>(path: &Path, step: &str) -> Result<
     });
     let value = text.and_then(parse_toml).map_err(|(line, reason)| {
         Error::new(format!("`{}`, line {line}: {reason}", path.display()))
-            .hint(format!("{step}; without the file the defaults count"))
+            .hint("correct that line; without the file the defaults count")
     });
     value.map(Some)
 }
@@ -126,25 +118,6 @@ pub fn unset_key(
     change(path, dry_run, &|before| edited(path, before, check, &take))
 }
 
-/// Replaces the file by `after` if it still says `before` and `check` accepts it.
-///
-/// # Errors
-/// If it does not, or cannot be written.
-pub fn save_toml(
-    path: &Path,
-    before: &str,
-    after: &str,
-    check: &dyn Fn(&str) -> Result<()>,
-) -> Result<()> {
-    change(path, false, &|now| {
-        if now == before {
-            return check(after).map(|()| after.to_owned());
-        }
-        let text = format!("`{}` was changed meanwhile", path.display());
-        Err(Error::new(text).hint("look at it, then edit it again"))
-    })
-}
-
 /// Removes the key; whether it was there.
 fn take_away(table: &mut dyn TableLike, key: &[String]) -> bool {
     match key {
@@ -198,7 +171,7 @@ fn edited(
     let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
         let line = line_of(before, error.span());
         let text = format!("`{}`, line {line}: {}", path.display(), error.message());
-        Error::new(text).hint("correct that line first: `agent-skills config edit` opens the file")
+        Error::new(text).hint("correct that line first")
     })?;
     edit(&mut document)?;
     let after = document.to_string();
@@ -316,17 +289,6 @@ mod tests {
         unset(&["t", "u", "b"]).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "# mine\na = 1\n");
         assert!(unset(&["t", "u", "b"]).is_err());
-    }
-
-    #[test]
-    fn a_file_is_saved_only_over_what_was_read() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("config.toml");
-        fs::write(&path, "a = 1\n").unwrap();
-        let save = |before| save_toml(&path, before, "a = 3\n", &|_| Ok(()));
-        assert!(save("a = 2\n").is_err());
-        save("a = 1\n").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "a = 3\n");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub use enterprise::Enterprise;
 pub use events::{
     activation_event, audit_file, call_event, decision_of, end_events, user, with_origin,
 };
-pub use file::{parse_toml, read_correctable, read_toml, save_toml, set_key, unset_key};
+pub use file::{parse_toml, read_toml, set_key, unset_key};
 pub use glob::{any_matches, matches};
 pub use ledger::Ledger;
 pub use log::{Line, each_event, each_event_of, last_events, last_heard};

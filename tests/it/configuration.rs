@@ -237,23 +237,6 @@ fn a_setting_that_means_no_skill_is_told() {
 }
 
 #[test]
-fn what_an_editor_leaves_is_saved_unless_it_is_wrong() {
-    // The editor adds a line.
-    let host = Host::stdin().var("VISUAL", "sh -c 'cat $0.draft >> $0'");
-    let file = host.plugin_dir().join("config.toml");
-    let copy = host.plugin_dir().join("config.edited.toml");
-    let draft = host.plugin_dir().join("config.edited.toml.draft");
-    fs::write(&draft, "enforce = \"warn\"\n").unwrap();
-    host.succeeds(&["config", "edit"]);
-    assert_eq!(fs::read_to_string(&file).unwrap(), "enforce = \"warn\"\n");
-    fs::write(&draft, "stacking = \"none\"\n").unwrap();
-    let told = host.fails(&["config", "edit"]);
-    told.has("line 2").has("config.edited.toml");
-    assert_eq!(fs::read_to_string(&file).unwrap(), "enforce = \"warn\"\n");
-    assert!(fs::read_to_string(&copy).unwrap().contains("none"));
-}
-
-#[test]
 fn a_misspelt_agent_is_answered_with_the_nearest() {
     let host = Host::stdin();
     for (words, nearest) in [

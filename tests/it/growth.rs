@@ -17,13 +17,12 @@ const FEW: usize = 10;
 const MANY: usize = 100;
 
 /// Every verb that touches many skills, in an order in which each has something to do.
-const VERBS: [&[&str]; 13] = [
+const VERBS: [&[&str]; 12] = [
     &["install", "acme/skills", "--all", "--yes"],
     &["list"],
     &["list", "--json"],
     &["search_installed", "does"],
     &["info", "s1"],
-    &["info", "--files", "s1"],
     &["doctor"],
     &["validate", "SKILLS"],
     &["scan", "SKILLS"],

@@ -38,7 +38,6 @@ fn every_verb_takes_the_installed_skill_of_a_name() {
         host.succeeds(&["try", "deploy"]).has(&body);
         let info = host.json(&["info", "deploy", "--json"]);
         assert_eq!(info["path"], dir.as_str(), "{info}");
-        host.succeeds(&["info", "deploy", "--files"]).has("run.sh");
         for words in [
             &["validate", "deploy"][..],
             &["package", "deploy", "--dry-run"],

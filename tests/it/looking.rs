@@ -1,7 +1,6 @@
 //! Looking at what is installed: tables on terminals of any width and in pipes, `info`, `tree`, JSON.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -156,35 +155,6 @@ fn the_order_can_be_chosen() {
 }
 
 #[test]
-fn a_list_of_files_shows_links_and_does_not_follow_them() {
-    let host = host()
-        .file("pdf/scripts/fill.py", "print()\n")
-        .file("pdf/references/deep/a.md", "12345")
-        .file("outside/secret", "s");
-    let dir = host.skills_dir().join("pdf");
-    fs::set_permissions(
-        dir.join("scripts/fill.py"),
-        fs::Permissions::from_mode(0o755),
-    )
-    .unwrap();
-    symlink(host.skills_dir().join("outside"), dir.join("link")).unwrap();
-    symlink("/nowhere\x1b[2J", dir.join("worse")).unwrap();
-    let expected = format!(
-        "{}\n  SKILL.md  88 B\n  link -> {}\n  references/\n  references/deep/\n  references/deep/a.md  5 B\n  \
-         scripts/\n  scripts/fill.py*  8 B\n  worse -> /nowhere\\u{{1b}}[2J\n3 files, 101 B\n",
-        dir.display(),
-        host.skills_dir().join("outside").display(),
-    );
-    assert_eq!(host.succeeds(&["info", "--files", "pdf"]), expected);
-    let told = host.json(&["info", "--files", "pdf", "--json"]);
-    assert_eq!((&told["files"], &told["cut"]), (&json!(3), &json!(false)));
-    assert!(!told.to_string().contains("secret\""));
-    for line in without_colour(&shown(&host, 30, &["info", "--files", "pdf"])).lines() {
-        assert!(line.width() <= 30, "{line}");
-    }
-}
-
-#[test]
 fn the_documentation_names_exactly_the_json_keys() {
     let host = host().file("pdf/scripts/fill.py", "print()\n");
     let documented = include_str!("../../docs/json.md");
@@ -200,7 +170,6 @@ fn the_documentation_names_exactly_the_json_keys() {
     for (heading, args) in [
         ("list", &["list", "--json"][..]),
         ("info", &["info", "pdf", "--json"]),
-        ("info --files", &["info", "--files", "pdf", "--json"]),
         ("doctor", &["doctor", "--json"]),
     ] {
         let answer = host.json(args);

@@ -153,7 +153,6 @@ fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
         host.tool("skill_marketplace", &used).has("by beta");
         for words in [
             &["info", form][..],
-            &["info", "--files", form],
             &["verify", form],
             &["info", "--history", form],
             &["update", form],

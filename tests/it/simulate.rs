@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
-
 use crate::Host;
 use crate::host::{Has, Ran, write_at};
 
@@ -52,78 +50,13 @@ fn a_conversation_is_played_on_both_hosts_as_they_would() {
 }
 
 #[test]
-fn a_record_within_its_skill_is_repeated_at_once() {
-    let host = host("");
-    let tests = host.project().join("pdf/tests");
-    fs::create_dir(&tests).unwrap();
-    let conversation = "skills: [..]\nsteps:\n  - call: skill_pdf\n";
-    for name in ["one.yaml", "two.yaml"] {
-        fs::write(tests.join(name), conversation).unwrap();
-    }
-    let files = ["pdf/tests/one.yaml", "pdf/tests/two.yaml"];
-    host.succeeds(&["simulate", "--record", files[0], files[1]]);
-    let recorded = fs::read_to_string(tests.join("one.yaml")).unwrap();
-    recorded.has("2 more files");
-    host.succeeds(&["simulate", files[0], files[1]]);
-}
-
-#[test]
-fn recorded_answers_are_expected_from_then_on() {
-    let conversation = "# about it\nskills: [pdf]\nsteps:\n  - prompt: hello # first\n\n  # then\n  - call: skill_pdf\n    expect:\n      contains: Fill\n";
-    let host = host(conversation);
-    let file = host.project().join("talk.yaml");
-    host.succeeds(&["simulate", "--record", "talk.yaml"]);
-    let recorded = fs::read_to_string(&file).unwrap();
-    recorded
-        .has("# about it\n")
-        .has("hello # first\n")
-        .has("  # then\n")
-        .has("answer:\n      stdin: |-\n        <skill_content name=\"pdf\">\n")
-        .has("      environment: |-\n        <skill_content name=\"pdf\">\n")
-        .has("<stage>");
-    assert_eq!(play(&host).status, 0);
-    host.succeeds(&["simulate", "--record", "talk.yaml"]);
-    assert_eq!(fs::read_to_string(&file).unwrap(), recorded);
-    write_at(
-        host.project().join("pdf/SKILL.md"),
-        SKILL.replace("Fill it", "Fill it soon"),
-    );
-    play(&host)
-        .ends(1)
-        .stdout
-        .has("not the recorded one")
-        .has("| -Fill it")
-        .has("| +Fill it soon");
-}
-
-#[test]
 fn json_is_a_conversation_too() {
     let host = host("");
-    let file = host.project().join("talk.json");
     write_at(
-        &file,
+        host.project().join("talk.json"),
         r#"{"skills": ["."], "steps": [{"call": "skill_pdf", "expect": {"contains": "Fill"}}]}"#,
     );
-    host.succeeds(&["simulate", "--record", "talk.json"]);
-    let recorded: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    // What may be used is told in each host's own names.
-    recorded["steps"][0]["answer"]["stdin"]
-        .as_str()
-        .unwrap()
-        .has("Fill it.");
     host.succeeds(&["simulate", "talk.json"]);
-}
-
-#[test]
-fn a_file_that_answers_cannot_be_put_into_stays_as_it_is() {
-    let host = host("");
-    let flow = "{skills: [pdf], steps: [{prompt: x}]}\n";
-    fs::write(host.project().join("talk.yaml"), flow).unwrap();
-    host.fails(&["simulate", "--record", "talk.yaml"]);
-    assert_eq!(
-        fs::read_to_string(host.project().join("talk.yaml")).unwrap(),
-        flow
-    );
 }
 
 #[test]

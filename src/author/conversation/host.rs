@@ -36,8 +36,6 @@ pub struct Host<'a> {
     env: &'a Env,
     exe: &'a Path,
     stage: Stage,
-    /// Where in the skills conversations like this one are.
-    conversations: Vec<PathBuf>,
 }
 
 impl<'a> Host<'a> {
@@ -50,9 +48,6 @@ impl<'a> Host<'a> {
     ) -> Result<Self> {
         let script = &played.script;
         let stage = Stage::new()?;
-        let place = env.cwd.join(&played.file);
-        let place = place.parent().and_then(|dir| dir.canonicalize().ok());
-        let mut conversations = Vec::new();
         for written in &script.skills {
             let path = env.cwd.join(&played.file).with_file_name(written);
             let dirs = skills_at(&path);
@@ -62,11 +57,6 @@ impl<'a> Host<'a> {
                     .hint("`skills` lists directories relative to the conversation's file"));
             }
             for dir in dirs {
-                let below = |place: &PathBuf| {
-                    let skill = dir.canonicalize().ok()?;
-                    place.strip_prefix(skill).ok().map(Path::to_owned)
-                };
-                conversations.extend(place.as_ref().and_then(below));
                 let to = stage.make(&format!("{PLUGIN}/skills"))?;
                 copy_skill(&dir, &to).map_err(|error| Error::io("copy", &dir, &error))?;
             }
@@ -92,7 +82,6 @@ impl<'a> Host<'a> {
             env,
             exe,
             stage,
-            conversations,
         })
     }
 
@@ -117,24 +106,9 @@ impl<'a> Host<'a> {
         self.call(["CHIBI_TOOL_NAME", "CHIBI_TOOL_ARGS"], name, arguments)
     }
 
-    /// The text with values that differ between runs replaced, and the sizes of conversations, which
-    /// recording changes.
+    /// The text with the name of the temporary directory, which differs between runs, replaced.
     pub fn settled(&self, text: &str) -> String {
-        let text = text.replace(&self.stage.dir.path().display().to_string(), "<stage>");
-        let is_conversation = |listed: &&str| {
-            let path = listed.split_once("</file>");
-            let path = path.map_or(*listed, |(path, _)| path);
-            let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
-            let mut known = self.conversations.iter();
-            known.any(|known| Path::new(dir) == known)
-        };
-        let settled = |line: &str| {
-            let listed = line.strip_prefix("<file size=\"");
-            let path = listed.and_then(|rest| Some(rest.split_once("\">")?.1));
-            let path = path.filter(is_conversation);
-            path.map_or(line.to_owned(), |path| format!("<file size=\"…\">{path}"))
-        };
-        text.split_inclusive('\n').map(settled).collect()
+        text.replace(&self.stage.dir.path().display().to_string(), "<stage>")
     }
 
     /// Arguments as an author writes them, with paths in the project relative to it.

@@ -17,7 +17,6 @@ use crate::sys::{files, limits};
 pub struct Conversation {
     /// Its path.
     pub file: PathBuf,
-    pub(super) text: String,
     pub(super) script: Script,
 }
 
@@ -66,8 +65,6 @@ pub struct Step {
     pub result: Option<String>,
     #[serde(default)]
     pub expect: Expect,
-    /// The recorded answer: one text, or one per generation.
-    pub answer: Option<Value>,
 }
 
 impl Conversation {
@@ -112,13 +109,12 @@ impl Conversation {
         }
         Ok(Self {
             file: file.to_owned(),
-            text,
             script,
         })
     }
 }
 
-pub fn is_json(file: &Path) -> bool {
+fn is_json(file: &Path) -> bool {
     file.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }

@@ -36,9 +36,6 @@ pub struct Audit {
     /// What the rows of the summary are: skill, model, host or machine
     #[arg(long, value_enum, hide_possible_values = true, requires = "summary")]
     pub by: Option<By>,
-    /// Write the summary as a page of tables, which needs no network and no script
-    #[arg(long, value_name = "FILE", requires = "summary")]
-    pub html: Option<PathBuf>,
     /// Summarize these logs, such as of other machines, instead of this machine's
     #[arg(long, value_name = "LOG", requires = "summary", num_args = 1..)]
     pub log: Vec<PathBuf>,

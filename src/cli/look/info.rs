@@ -1,11 +1,7 @@
-//! `info`: everything about one installed skill; its files, where links are shown but never followed;
-//! its version in use, the available ones, and what changed.
+//! `info`: everything about one installed skill; its version in use, the available ones, and what
+//! changed.
 
 use std::fmt::Write as _;
-use std::io;
-use std::path::Path;
-
-use serde::Serialize;
 
 use serde_json::Map;
 
@@ -18,14 +14,12 @@ use crate::cli::named::{installed, layers_with};
 use crate::cli::prelude::*;
 use crate::cli::report::{Report, Reporter, in_agent, remark};
 use crate::cli::signed::{lapsed, signed};
-use crate::cli::table::shortened;
 use crate::marketplace::{Checked, History, State, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
 use crate::skill::{Known, Resource, Skill, written};
 use crate::sys::name_list::Names;
-use crate::sys::text::{count, size};
-use crate::sys::{Dir, EntryKind, EntryName, limits};
+use crate::sys::text::size;
 
 /// Show everything about installed skills
 #[derive(Debug, clap::Args)]
@@ -33,9 +27,6 @@ pub struct Info {
     /// The skills' names
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
-    /// Show its files instead
-    #[arg(long, conflicts_with = "history")]
-    pub files: bool,
     /// Show its versions instead: the one in use, the available ones, and what changed
     #[arg(long)]
     pub history: bool,
@@ -48,7 +39,7 @@ pub struct Info {
 const FIELD: usize = 300;
 
 impl Info {
-    /// What is known of the skills, their files, or their versions in whichever layer they are.
+    /// What is known of the skills or their versions, in whichever layer they are.
     pub fn run(&self, call: Call) -> Answer {
         let look = |name: &str| {
             let catalog = Catalog::naming(call.facts, name);
@@ -59,16 +50,10 @@ impl Info {
             for facts in agents.map(|agent| in_agent(call.facts, agent)) {
                 let (catalog, facts) = (Catalog::naming(&facts, name), &facts);
                 if let Some(entry) = catalog.by_name(name) {
-                    if self.files {
-                        return files(call, entry);
-                    }
                     return Ok(details(Call { facts, ..call }, &catalog, entry));
                 }
             }
             let entry = installed(call.facts, &catalog, name)?;
-            if self.files {
-                return files(call, entry);
-            }
             if !self.history {
                 return Ok(details(call, &catalog, entry));
             }
@@ -341,109 +326,4 @@ fn changed(changed: &[String], added: &[String], removed: &[String]) -> String {
 /// The parts, unless there are none.
 fn joined(parts: impl Iterator<Item = String>, between: &str) -> Option<String> {
     parts.reduce(|all, part| all + between + &part)
-}
-
-/// One file, directory or link of a skill, in the format that `--json` documents.
-#[derive(Serialize)]
-struct Node {
-    path: String,
-    kind: &'static str,
-    bytes: Option<u64>,
-    executable: bool,
-    /// Where a link leads.
-    to: Option<String>,
-}
-
-impl Node {
-    fn new(dir: &Dir, (name, kind): (&EntryName, EntryKind), path: &Path) -> io::Result<Self> {
-        let stat = dir.stat(name)?;
-        let is_file = kind == EntryKind::File;
-        let to = match kind {
-            EntryKind::Link => Some(dir.read_link(name)?.display().to_string()),
-            _ => None,
-        };
-        Ok(Self {
-            path: path.display().to_string(),
-            kind: match kind {
-                EntryKind::Dir => "directory",
-                EntryKind::Link => "link",
-                EntryKind::File => "file",
-                EntryKind::Other => "other",
-            },
-            bytes: is_file.then(|| u64::try_from(stat.st_size).unwrap_or_default()),
-            executable: is_file && stat.st_mode & 0o111 != 0,
-            to,
-        })
-    }
-
-    fn line(&self) -> String {
-        let path = self.path.escape_debug();
-        match (self.kind, self.bytes, &self.to) {
-            (_, Some(bytes), _) => {
-                let mark = if self.executable { "*" } else { "" };
-                format!("{path}{mark}  {}", size(bytes))
-            }
-            (_, _, Some(to)) => format!("{path} -> {}", to.escape_debug()),
-            ("directory", ..) => format!("{path}/"),
-            _ => format!("{path}  (no file)"),
-        }
-    }
-}
-
-/// Every file of a skill with its size.
-fn files(call: Call, entry: &Entry) -> Result<Told> {
-    // The directory itself may be a link to a working copy.
-    let root = entry.dir.canonicalize();
-    let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;
-    let mut nodes = Vec::new();
-    let walked = Dir::anchor(&root).and_then(|dir| walk(&dir, Path::new(""), 0, &mut nodes));
-    let cut = !walked.map_err(|error| Error::io("read", &root, &error))?;
-    let path = entry.dir.display().to_string();
-    let fitting = |line: &str| shortened(line, call.screen.width.unwrap_or(usize::MAX));
-    let head = fitting(&path.escape_debug().to_string());
-    let mut text = call.screen.paint(&head, Paint::Bold) + "\n";
-    for node in &nodes {
-        text += &(fitting(&format!("  {}", node.line())) + "\n");
-    }
-    let sizes: Vec<u64> = nodes.iter().filter_map(|node| node.bytes).collect();
-    let bytes: u64 = sizes.iter().sum();
-    let more = if cut { ", and more" } else { "" };
-    let (files, all) = (count(sizes.len(), "file"), size(bytes));
-    let _ = writeln!(text, "{files}, {all}{more}");
-    let json = json!({
-        "name": entry.name(),
-        "path": path,
-        "files": sizes.len(),
-        "bytes": bytes,
-        // Whether the list is incomplete.
-        "cut": cut,
-        "nodes": nodes,
-    });
-    Ok(Told { json, text })
-}
-
-/// Adds the entries below a directory; returns `false` if there are too many.
-fn walk(root: &Dir, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> io::Result<bool> {
-    let dir = root.open_dir_below(below)?;
-    let mut entries = dir.entries()?;
-    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-    for (name, kind) in entries {
-        if nodes.len() >= limits::WALKED_FILES {
-            return Ok(false);
-        }
-        let path = below.join(name.as_os_str());
-        let Ok(node) = Node::new(&dir, (&name, kind), &path) else {
-            continue;
-        };
-        nodes.push(node);
-        let is_dir = kind == EntryKind::Dir;
-        // A directory that cannot be read is shown and does not stop the walk.
-        if is_dir
-            && (depth >= limits::WALK_DEPTH
-                || matches!(walk(root, &path, depth + 1, nodes), Ok(false)))
-        {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

@@ -1,17 +1,14 @@
 //! `config`: shows the configuration and where it comes from, and changes it; what each key takes and
 //! does, in a line for people (docs/configuration.md says more).
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use clap::Subcommand;
 
 use crate::cli::prelude::*;
 use crate::host::agent::Agent;
-use crate::policy::{self, Setting, joined, parse_toml, parts, save_toml, set_key, unset_key};
-use crate::run_context::RunContext;
+use crate::policy::{self, Setting, joined, parse_toml, parts, set_key, unset_key};
 use crate::sys::text::{did_you_mean, split_outside};
-use crate::sys::{Durable, files, limits};
 
 /// Show or change the configuration
 #[derive(Debug, Subcommand)]
@@ -36,8 +33,6 @@ pub enum Config {
         /// KEY or TABLE.KEY
         key: String,
     },
-    /// Edit config.toml in $VISUAL or $EDITOR; saved if it has no mistake
-    Edit,
     /// Show every key with its value, what it is for and what it takes
     List,
     /// Show where the files are
@@ -64,12 +59,6 @@ impl Config {
             Self::Unset { key } => {
                 let key = parts(key);
                 changed(&joined(&key), unset(call, &key))
-            }
-            Self::Edit => {
-                let file = call.facts.run.config_path().display().to_string();
-                let would = format!("would open {} in an editor\n", one_line(&file));
-                let is_dry = call.common.dry_run;
-                changed(&file, if is_dry { Ok(would) } else { edit(call.facts) })
             }
             Self::List => Ok(list(call)?),
             Self::Path => Ok(paths(call)?),
@@ -252,68 +241,6 @@ fn paths(call: Call) -> Result<String> {
         format!("{what:8} {shown}{missing}\n")
     };
     call.answers("files", &listed, || files.iter().map(line).collect())
-}
-
-/// Opens a copy in the editor and saves it, unless it has a mistake. Then the copy is kept, and
-/// opened next time.
-fn edit(facts: &Facts) -> Result<String> {
-    let path = facts.run.config_path();
-    let copy = path.with_file_name("config.edited.toml");
-    let before = read(&path)?.unwrap_or_default();
-    if read(&copy)?.is_none() {
-        Layer::Plugin.base(facts).make()?;
-        files::replace(&copy, before.as_bytes(), 0o600, Durable::No)?;
-    }
-    open(&facts.run, &copy)?;
-    let after = read(&copy)?.unwrap_or_default();
-    let kept = || {
-        let copy = copy.display();
-        format!("what you wrote is in `{copy}`; `agent-skills config edit` opens it again")
-    };
-    let check = |text: &str| match parse_toml::<policy::Config>(text) {
-        Ok(_) => Ok(()),
-        Err((line, reason)) => {
-            Err(Error::new(format!("nothing was saved: line {line}: {reason}")).hint(kept()))
-        }
-    };
-    if after != before {
-        save_toml(&path, &before, &after, &check).map_err(|error| error.or_hint(kept()))?;
-    }
-    files::remove(&copy).map_err(|error| Error::io("remove", &copy, &error))?;
-    let what = if after == before {
-        "unchanged"
-    } else {
-        "saved"
-    };
-    Ok(format!("{what}: {}\n", path.display()))
-}
-
-fn read(path: &Path) -> Result<Option<String>> {
-    let bytes = files::unless_missing(path, |path| files::read_capped(path, limits::CONFIG_FILE));
-    let bytes = bytes.map_err(|error| Error::io("read", path, &error))?;
-    bytes.map(String::from_utf8).transpose().map_err(|_| {
-        Error::new(format!("`{}` is not UTF-8", path.display())).hint("save it as UTF-8")
-    })
-}
-
-/// Runs the editor as git does: the variable may contain options.
-fn open(run: &RunContext, file: &Path) -> Result<()> {
-    let mut variables = ["VISUAL", "EDITOR"].iter();
-    let set = variables.find_map(|name| run.env.text(name));
-    let editor = set.filter(|editor| !editor.trim().is_empty());
-    let editor = editor.unwrap_or_else(|| "vi".to_owned());
-    let mut shell = Command::new("sh");
-    shell
-        .args(["-c", &format!("{editor} \"$1\""), "editor"])
-        .arg(file);
-    let status = shell.status();
-    let status = status.map_err(|error| Error::io("run", Path::new("sh"), &error))?;
-    if status.success() {
-        return Ok(());
-    }
-    let editor = editor.escape_debug();
-    let text = format!("the editor `{editor}` failed: nothing was saved");
-    Err(Error::new(text).hint("set `VISUAL` or `EDITOR` to one that is installed"))
 }
 
 /// The part of a key's name that stands for an agent.

@@ -1,15 +1,12 @@
 //! `simulate`: conversations that test skills.
 
 use std::fmt::Write;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::cli::describe::printable;
 use crate::cli::prelude::*;
 use crate::sys::text::count;
-use crate::sys::{Durable, files};
 
 /// The number of lines shown of an unexpected answer, or of how it differs.
 const SHOWN: usize = 12;
@@ -20,9 +17,6 @@ pub struct Simulate {
     /// Conversations in YAML or JSON
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Record the answers in the files, for later plays to repeat
-    #[arg(long)]
-    pub record: bool,
 }
 
 impl Simulate {
@@ -31,18 +25,14 @@ impl Simulate {
         let exe = call.facts.run.env.exe.as_deref().ok_or_else(|| {
             Error::new("this program's own path is unknown").hint("call it by its full path")
         })?;
-        let is_recorded = self.record && !call.common.dry_run;
         let (mut told, mut text, mut is_good) = (Vec::new(), String::new(), true);
         for file in &self.files {
             let conversation = Conversation::read(file)?;
             let plays = conversation
-                .play(exe, &call.facts.run.env, !self.record)
+                .play(exe, &call.facts.run.env)
                 .map_err(|error| error.context(file.display()))?;
-            if is_recorded {
-                record(&conversation, &plays)?;
-            }
             let file = file.display().to_string();
-            text += &shown(&one_line(&file), &plays, is_recorded);
+            text += &shown(&one_line(&file), &plays);
             is_good &= plays.iter().all(|play| play.failed() == 0);
             told.push(json!({"file": file, "plays": plays}));
         }
@@ -50,15 +40,7 @@ impl Simulate {
     }
 }
 
-fn record(conversation: &Conversation, plays: &[Played]) -> Result<()> {
-    let text = conversation.recorded(plays)?;
-    let file = &conversation.file;
-    let mode = fs::metadata(file).map_or(0o644, |metadata| metadata.permissions().mode() & 0o777);
-    files::replace(file, text.as_bytes(), mode, Durable::Yes)
-        .map_err(|error| error.hint("nothing was recorded; check the file's permissions"))
-}
-
-fn shown(file: &str, plays: &[Played], is_recorded: bool) -> String {
+fn shown(file: &str, plays: &[Played]) -> String {
     let mut text = String::new();
     for play in plays {
         let _ = writeln!(text, "{file} ({})", play.host);
@@ -68,9 +50,6 @@ fn shown(file: &str, plays: &[Played], is_recorded: bool) -> String {
         let (all, failed) = (play.steps.len(), play.failed());
         let good = count(all - failed, "step");
         let _ = writeln!(text, "  {good} as expected, {failed} not");
-    }
-    if is_recorded {
-        let _ = writeln!(text, "the answers were written into {file}");
     }
     text
 }
