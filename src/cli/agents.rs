@@ -1,22 +1,11 @@
 //! What the commands for skills say and do about other agents: which of them find a skill.
 
-use std::path::Path;
-
-use serde::Serialize;
-
-use super::options::Call;
-use crate::catalog::{Layer, market_at};
+use crate::cli::prelude::*;
 use crate::connection::Connector;
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::agent::Agent;
 use crate::host::program::PROGRAM;
-use crate::marketplace::{Installed, InstalledName, Status, listed_name};
-use crate::run_context::RunContext;
+use crate::marketplace::{Installed, InstalledName, Status};
 use crate::script::find_program;
 use crate::sharing::{Link, Links, Outcome, Shared};
-use crate::skill::one_line;
-use crate::sys::EntryName;
 
 /// An agent that finds a skill, in the format that `--json` documents.
 #[derive(Debug, Serialize)]

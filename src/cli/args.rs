@@ -1,9 +1,7 @@
 //! The command line, as clap sees it: each verb's arguments are in the verb's file, with its help.
 
-use std::fmt::Write as _;
-
-use super::options::Common;
-use clap::{Command, CommandFactory, Parser, Subcommand};
+use crate::cli::prelude::*;
+use clap::{Command, CommandFactory, Parser};
 
 pub use super::get::{
     install::Install,

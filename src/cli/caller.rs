@@ -1,12 +1,10 @@
 //! How it is known who runs a command, and how a command can fail.
 
+use crate::cli::prelude::*;
 use std::io::IsTerminal;
 
-use super::options::{Call, Caller};
-use crate::error::{Error, Result};
 use crate::host::program::agent_of;
 use crate::host::{Protocol, ours};
-use crate::run_context::RunContext;
 use crate::sys::process::ProcessId;
 use crate::sys::visible;
 

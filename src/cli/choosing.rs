@@ -2,20 +2,17 @@
 //! the command for each. The library that draws the list writes to the terminal itself, so it gets
 //! only text without characters that control one.
 
+use crate::cli::prelude::*;
 use inquire::list_option::ListOption;
 use inquire::ui::RenderConfig;
 use inquire::validator::Validation;
 use inquire::{InquireError, MultiSelect};
-use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::caller::through_host;
-use super::options::{Call, Caller, pasted};
-use super::screen::{Paint, Screen, is_dumb};
+use super::screen::is_dumb;
 use super::table::shortened;
-use crate::error::{Error, Result};
 use crate::marketplace::Candidate;
-use crate::skill::{brief, one_line};
 use crate::sys::signals::ignoring_interrupts;
 use crate::sys::terminal;
 

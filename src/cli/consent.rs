@@ -2,16 +2,14 @@
 //! asked, the command proceeds unless the scan found something that hardly any legitimate skill
 //! has.
 
-use std::fmt::Write as _;
+use crate::cli::prelude::*;
 use std::io::BufRead;
 use std::rc::Rc;
 
-use super::describe::{ToolNames, describe_difference, list, newly_usable, short_ref};
+use super::describe::{describe_difference, list, newly_usable, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
-use super::options::{Call, Caller, Findings, pasted};
-use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Origin, Plan, Planned, Severity, Switch, Target};
-use crate::sys::{eprint, lines_too_many, tell};
+use crate::marketplace::{Origin, Planned, Switch, Target};
+use crate::sys::{eprint, lines_too_many};
 
 impl Call<'_> {
     fn is_at_terminal(self) -> bool {

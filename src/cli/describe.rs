@@ -1,15 +1,14 @@
 //! What an update would change, in enough detail to decide, how commits are named, and what the tool
 //! lists of a skill mean, in names that their reader knows.
 
-use std::fmt::{Display, Write as _};
-use std::path::Path;
+use crate::cli::prelude::*;
+use std::fmt::Display;
 
 use super::agents;
 use super::signed::signed;
-use crate::facts::Facts;
-use crate::marketplace::{Checked, Difference, Origin, Powers, ToolKey};
+use crate::marketplace::{Checked, Origin, Powers, ToolKey};
 use crate::permission::{Restriction, Rule};
-use crate::skill::{brief, one_line, shown_name, visible};
+use crate::skill::visible;
 use crate::sys::text::distinct;
 
 /// Why the commit may not belong to its source.

@@ -1,16 +1,14 @@
 //! What an install would add, on one screen, for a person to decide. What a skill may do is never
 //! shortened.
 
+use crate::cli::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
-use super::describe::{ToolNames, doubt, short, tools};
-use super::options::pasted;
-use super::screen::Screen;
+use super::describe::{doubt, short, tools};
 use super::signed::signed;
 use super::table::shortened;
-use crate::marketplace::{Finding, Kind, Origin, Plan, Planned, Severity, listed_name};
-use crate::skill::{brief, one_line, shown_name};
-use crate::sys::text::{count, distinct, size};
+use crate::marketplace::{Kind, Origin, Planned};
+use crate::sys::text::{distinct, size};
 
 /// The length of a description that says what a skill is.
 const DESCRIPTION: usize = 200;

@@ -1,14 +1,9 @@
 //! The output of `--json`: one object whose `schema` is the version of its format (docs/json.md).
 //! Adding a key keeps the version; removing a key or changing its meaning increments it.
 
+use crate::cli::prelude::*;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
-use serde::Serialize;
-use serde_json::Value;
-
-use super::options::Call;
-use crate::error::{Error, Result};
 use crate::sys::is_invisible;
 
 /// The version of the format.

@@ -1,20 +1,15 @@
 //! The market as a command uses it: what the command line says, its deadline and its progress.
 
+use crate::cli::prelude::*;
 use std::io::IsTerminal;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::options::Call;
 use super::permitted::permitting;
 use super::screen::is_dumb;
-use crate::catalog::{Layer, market_at};
-use crate::error::Result;
-use crate::facts::Facts;
 use crate::host::Protocol;
-use crate::marketplace::{Market, Permit};
-use crate::run_context::RunContext;
-use crate::skill::one_line;
-use crate::sys::{is_quiet, limits, process, progress, tell};
+use crate::marketplace::Permit;
+use crate::sys::{is_quiet, process, progress};
 
 /// The market of the skills in a layer, in which a dry run changes nothing; `offline` uses only cached
 /// data.

@@ -1,21 +1,13 @@
 //! Finds what somebody named: a directory or an installed skill, and in which layer it is if no option
 //! says so; or suggests similar names.
 
+use crate::cli::prelude::*;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use super::caller::is_models;
-use super::market::note;
-use super::options::{Call, Scope, pasted};
 use super::report::is_told;
 use crate::author::is_skill_file;
-use crate::catalog::{Catalog, Entry, Layer, base_at, market_at, suggestion};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::agent::Agent;
-use crate::marketplace::Market;
-use crate::run_context::{RunContext, real};
-use crate::sys::text::quoted;
+use crate::catalog::{base_at, suggestion};
 
 /// What a verb was given that takes a path or the name of an installed skill.
 #[derive(Debug)]

@@ -1,13 +1,11 @@
 //! The options that several or all verbs share, as clap sees them, and what every verb is handed.
 
+use crate::cli::prelude::*;
 use std::io::IsTerminal;
 
 use clap::Args;
 
-use super::screen::Screen;
-use crate::catalog::Layer;
 use crate::error::word;
-use crate::facts::Facts;
 use crate::sys::visible;
 
 /// Which installation a command works on.

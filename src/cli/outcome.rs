@@ -1,16 +1,7 @@
 //! What became of each of several things, as text or JSON. The failure of one does not hide the
 //! others.
 
-use std::fmt::Write as _;
-
-use serde::Serialize;
-use serde_json::{Value, json};
-
-use super::caller::{Answer, Failure};
-use super::json;
-use super::options::{Call, Caller};
-use crate::error::{Error, Result};
-use crate::skill::one_line;
+use crate::cli::prelude::*;
 use crate::sys::{eprint, warn};
 
 /// What became of each thing that a command changes.

@@ -1,20 +1,15 @@
 //! Whether something may be installed: policies decide first, and no flag overrides them; then
 //! consent is needed.
 
+use crate::cli::prelude::*;
 use std::rc::Rc;
 
 use super::caller::decided_by_a_person;
-use super::consent::Consenting;
 use super::describe::doubt;
 use super::describe_plan::{describe, findings, origins};
-use super::options::{Call, Findings};
-use crate::catalog::{Installed, Layer};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::marketplace::{Difference, Finding, InstalledName, Origin, Permit, Plan};
+use crate::catalog::Installed;
+use crate::marketplace::{InstalledName, Origin, Permit};
 use crate::policy::{Policies, Subject, refusal};
-use crate::skill::Skill;
-use crate::sys::tell;
 
 /// The decision about an install: first the policies; then a person, if a commit may not belong to its
 /// source; then consent. A dry run ends in a no after the policies. `show` is the command that shows one

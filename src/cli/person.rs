@@ -1,21 +1,16 @@
 //! The single function that checks whether the caller may run a command (see `decisions`), and what a
 //! model may install without its user (docs/spec/restriction.md#always-allowed).
 
+use crate::cli::prelude::*;
 use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::caller::{agent_above, decided_by_a_person, only_for_people, through_host};
 use super::decisions::{Class, decision};
-use super::options::{Call, Caller, pasted};
-use crate::catalog::{Catalog, Entry};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::marketplace::within_sources;
 use crate::policy::ModelInstalls;
 use crate::protocol::{ModelInstall, Request, ToolCall};
-use crate::run_context::RunContext;
 use crate::session::snapshot;
-use crate::skill::one_line;
 
 /// Allows the caller to run `verb`, or refuses.
 ///

@@ -1,25 +1,19 @@
 //! The report about an installed skill, in the format that `--json` documents (docs/json.md).
 
+use crate::cli::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
-use std::path::Path;
-
-use serde::Serialize;
 
 use crate::activation::{added_entries, unmet, why_not_added};
-use crate::catalog::{Catalog, Disclosure, Entry, Installed, Layer, base_at, market_at};
+use crate::catalog::{Disclosure, Installed, base_at};
 use crate::cli::agents::{Finds, connected, finding, names};
-use crate::cli::describe::ToolNames;
-use crate::cli::market::watched;
-use crate::facts::Facts;
-use crate::host::agent::Agent;
-use crate::marketplace::{LockEntry, State};
+use crate::marketplace::LockEntry;
 use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
-use crate::run_context::{Calling, RunContext, real};
+use crate::run_context::Calling;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::sharing::Links;
-use crate::skill::{Diagnostic, Level, Skill, one_line, rules, tokens};
+use crate::skill::{Diagnostic, rules, tokens};
 use crate::sys::Progress;
 
 /// One skill directory, offered or not.

@@ -1,18 +1,15 @@
 //! Parses words into a verb and runs it, for a person and for the tools that take a command line.
 
+use crate::cli::prelude::*;
 use std::ffi::OsString;
 use std::io::Write;
 
 use clap::FromArgMatches;
 
 use super::args::{Cli, Proposals, Sync, Verb, command};
-use super::caller::{Answer, Failure};
 use super::look::{list_installed::list_installed, summary::summarize};
-use super::options::{Call, Caller};
 use super::person::may;
-use super::screen::Screen;
 use super::set_up::man;
-use crate::facts::Facts;
 use crate::sys::{be_quiet, keep_told, kept, running, shown};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait

@@ -1,14 +1,9 @@
 //! How a signature is told to people, and which of those that were recorded hold no longer.
 
-use serde::Serialize;
-
-use crate::catalog::{Catalog, Entry, Withheld};
-use crate::error::Result;
-use crate::facts::Facts;
-use crate::marketplace::{Checked, LockEntry, Market, State, Verified};
+use crate::catalog::Withheld;
+use crate::cli::prelude::*;
+use crate::marketplace::{Checked, LockEntry, Verified};
 use crate::signing::{MANIFEST, Signature, Signer};
-use crate::skill::one_line;
-use crate::sys::Moment;
 
 /// The signature of a skill in one sentence: who signed it and since when that is known, or that
 /// nobody did, or what is wrong.

@@ -1,12 +1,8 @@
 //! `install`, and how the outcome of an install is reported.
 
-use std::fmt::Write as _;
 use std::slice::from_ref;
 
-use clap::ValueEnum;
-
 use crate::activation::unmet;
-use crate::catalog::{Entry, market_at};
 use crate::cli::agents::{has_chibi, share};
 use crate::cli::caller::is_models;
 use crate::cli::choosing::{Offered, picking};
@@ -14,13 +10,9 @@ use crate::cli::get::update::{push as updated, record};
 use crate::cli::permitted::{decide_doubt, deciding, permits_update, refuses_skill};
 use crate::cli::prelude::*;
 use crate::cli::set_up::config::set;
-use crate::host::agent::Agent;
 use crate::marketplace::{
-    As, Difference, Edited, InstallOptions, Installed, Market, Pick, Status, UpdateOptions,
-    Updated, offered_name,
+    As, Edited, InstallOptions, Installed, Pick, Status, UpdateOptions, Updated, offered_name,
 };
-use crate::policy::Event;
-use crate::skill::Skill;
 
 /// Install skills from a repository, archive, site or directory
 #[derive(Debug, clap::Args)]

@@ -1,12 +1,11 @@
 //! `list`: what is installed; `search`: what can be.
 
-use crate::catalog::{Entry, Installed};
+use crate::catalog::Installed;
 use crate::cli::look::list_installed::{Order, list_installed};
 use crate::cli::prelude::*;
 use crate::cli::report::is_told;
 use crate::marketplace::{Digest, Item, LockEntry, cyclonedx};
 use crate::sys::Progress;
-use std::path::Path;
 
 /// The length of a description that is enough for a model to choose.
 const HOST_CHARS: usize = 100;

@@ -4,9 +4,7 @@ use crate::cli::agents::withdraw;
 use crate::cli::named::layer_of;
 use crate::cli::permitted::permits_loss;
 use crate::cli::prelude::*;
-use crate::marketplace::{InstalledName, listed_name};
-use crate::policy::Event;
-use crate::skill::shown_name;
+use crate::marketplace::InstalledName;
 use crate::sys::text::shorten;
 
 /// The length of the reason for a question: a skill may have changed in very many files.

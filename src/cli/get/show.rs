@@ -1,10 +1,9 @@
 //! `show`: the plan of an install.
 
 use crate::cli::choosing::picking;
-use crate::cli::describe::printable;
 use crate::cli::describe_plan::describe;
 use crate::cli::prelude::*;
-use crate::marketplace::{As, InstallOptions, Pick, Plan};
+use crate::marketplace::{As, InstallOptions, Pick};
 
 /// Show a skill without installing it
 #[derive(Debug, clap::Args)]

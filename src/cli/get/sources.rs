@@ -1,9 +1,5 @@
 //! `source`: the places where skills are looked for.
 
-use std::fmt::Write as _;
-
-use clap::Subcommand;
-
 use crate::cli::prelude::*;
 use crate::sys::text;
 

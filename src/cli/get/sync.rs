@@ -1,19 +1,13 @@
 //! `sync`: makes a layer equal to a list, for configuration management and timers.
 
-use std::fmt::Write as _;
-use std::path::Path;
-
 use super::install;
 use crate::cli::agents::{share, withdraw};
 use crate::cli::describe::short;
 use crate::cli::describe_plan::{at, describe};
 use crate::cli::permitted::{deciding, permits, permits_loss, permits_source_of};
 use crate::cli::prelude::*;
-use crate::marketplace::{Fate, Installed, SyncList, SyncPlan, Synced, is_foreign, listed_name};
-use crate::policy::Event;
-use crate::run_context::real;
-use crate::sys::text::counted;
-use crate::sys::{eprint, tell};
+use crate::marketplace::{Fate, Installed, SyncList, SyncPlan, Synced, is_foreign};
+use crate::sys::eprint;
 
 /// Make a layer equal to a list: a lockfile or a collection
 #[derive(Debug, clap::Args)]

@@ -1,18 +1,11 @@
 //! `update`, and how changes to skills are reported.
 
-use std::fmt::Write as _;
-
 use crate::cli::describe::{describe_difference, from_to, with_hint};
 use crate::cli::named::layers_of;
 use crate::cli::permitted::permits_update;
 use crate::cli::prelude::*;
 use crate::cli::safety::verify::restored;
-use crate::marketplace::{
-    Change, Difference, Edited, Market, State, Synced, Target, UpdateOptions, Updated, Verified,
-    listed_name,
-};
-use crate::policy::Event;
-use crate::sys::tell;
+use crate::marketplace::{Change, Edited, Synced, Target, UpdateOptions, Updated, Verified};
 
 /// Update installed skills from their sources
 #[derive(Debug, clap::Args)]

@@ -1,15 +1,10 @@
 //! `audit`: recorded events, newest last.
 
-use std::path::{Path, PathBuf};
-
-use clap::ValueEnum;
 use serde_json::value::to_raw_value;
 
 use crate::cli::prelude::*;
 use crate::policy::{Line, audit_file, each_event, last_events};
-use crate::skill::SkillName;
-use crate::sys::text::count;
-use crate::sys::{Moment, tell, warn};
+use crate::sys::warn;
 
 /// Show recorded events
 #[derive(Debug, clap::Args)]

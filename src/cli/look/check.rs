@@ -1,12 +1,9 @@
 //! `check`: explains a decision to a person.
 
-use std::fmt::Write;
-
 use serde_json::Map;
 
 use crate::activation::Enforcement;
 use crate::catalog::usable;
-use crate::cli::named::installed;
 use crate::cli::prelude::*;
 use crate::cli::report::session_with;
 use crate::host::Agent;
@@ -17,7 +14,6 @@ use crate::permission::{CALL, Decision, Grant, Outcome, Part, decide};
 use crate::policy::{CONFIGURATION, OnDisk};
 use crate::protocol::agents::asked;
 use crate::protocol::{Request, ToolUse, Verdict, with_call};
-use crate::sys::{tell, text::quoted};
 
 /// Explain whether a skill allows a tool call (exit 1 if not)
 #[derive(Debug, clap::Args)]

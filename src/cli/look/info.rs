@@ -1,23 +1,21 @@
 //! `info`: everything about one installed skill; its version in use, the available ones, and what
 //! changed.
 
-use std::fmt::Write as _;
-
 use serde_json::Map;
 
 use crate::author::no_effect;
-use crate::catalog::{Entry, Installed, signature};
+use crate::catalog::{Installed, signature};
 use crate::cli::agents::{connected, names};
 use crate::cli::describe::{short, short_ref};
 use crate::cli::json::Told;
-use crate::cli::named::{installed, layers_with};
+use crate::cli::named::layers_with;
 use crate::cli::prelude::*;
 use crate::cli::report::{Report, Reporter, in_agent, remark};
 use crate::cli::signed::{lapsed, signed};
-use crate::marketplace::{Checked, History, State, Tag};
+use crate::marketplace::{Checked, History, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
-use crate::skill::{Known, Resource, Skill, written};
+use crate::skill::{Known, Resource, written};
 use crate::sys::name_list::Names;
 use crate::sys::text::size;
 

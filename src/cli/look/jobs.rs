@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use crate::cli::prelude::*;
-use crate::run_context::RunContext;
 use crate::script;
 use crate::sys::Shown;
 

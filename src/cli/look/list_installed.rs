@@ -2,16 +2,12 @@
 //! their diagnostics.
 
 use std::cmp::Reverse;
-use std::fmt::Write;
 
-use clap::ValueEnum;
-
-use crate::catalog::{Entry, plain};
+use crate::catalog::plain;
 use crate::cli::agents::names;
 use crate::cli::prelude::*;
 use crate::cli::report::{Report, remark};
 use crate::skill::Diagnostic;
-use crate::sys::text::{count, counted, quoted};
 
 /// The order of installed skills; `layer` by default.
 #[derive(Debug, Clone, Copy, ValueEnum)]

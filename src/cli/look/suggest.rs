@@ -6,10 +6,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::Path;
-
-use serde::Serialize;
 
 use super::audit::{each_since, since};
 use crate::activation::{Enforcement, why_none_is_added};
@@ -29,9 +25,8 @@ use crate::protocol::tools::propose_change;
 use crate::protocol::{BY_TYPING, ProposeSkillUpdate, Request, ToolUse, with_call};
 use crate::run_context::Calling;
 use crate::session::Session;
-use crate::skill::{Skill, SkillName, unified_diff};
-use crate::sys::text::{count, counted, distinct, shorten};
-use crate::sys::{Moment, files, limits};
+use crate::skill::unified_diff;
+use crate::sys::text::{distinct, shorten};
 
 /// Suggest the entries that a skill's list of tools lacks
 #[derive(Debug, clap::Args)]

@@ -3,15 +3,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::Serialize;
-
 use super::audit::{Audit, By, each_since, since, tell_torn};
-use crate::catalog::Entry;
 use crate::cli::prelude::*;
 use crate::policy::{Line, each_event_of};
-use crate::skill::shown_name;
+use crate::sys::hash;
 use crate::sys::text::shorten;
-use crate::sys::{Moment, hash};
 
 /// The longest name, in characters. Longer ones are cut, and count together if they begin alike.
 const NAME: usize = 120;

@@ -2,13 +2,12 @@
 //! host's words. Its author's prose is left out: it could talk them into it.
 
 use std::io::ErrorKind;
-use std::path::Path;
 
 use crate::cli::describe::tools;
 use crate::cli::prelude::*;
-use crate::marketplace::{Finding, Powers, Severity, scan_directory};
-use crate::skill::{Hooks, Runner, Skill, SkillPath, shown_name};
-use crate::sys::text::{count, listed};
+use crate::marketplace::{Powers, scan_directory};
+use crate::skill::{Hooks, Runner, SkillPath};
+use crate::sys::text::listed;
 
 /// The names of one kind that are shown.
 const NAMED: usize = 12;

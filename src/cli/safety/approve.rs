@@ -1,16 +1,10 @@
 //! `approve`: an administrator approves a skill in its current state, or a user approves its hooks;
 //! and what is approved, by whom and when, and whether it still is what was approved.
 
-use std::path::Path;
-
 use super::abilities::{abilities, below, hooks};
-use crate::catalog::Entry;
-use crate::cli::named::installed;
 use crate::cli::permitted::permits_findings;
 use crate::cli::prelude::*;
-use crate::marketplace::Finding;
-use crate::policy::{Approval, Approvals, Event, Ledger, approval_digest, user};
-use crate::skill::Skill;
+use crate::policy::{Approval, Approvals, Ledger, approval_digest, user};
 use crate::sys::text::did_you_mean;
 use crate::sys::time::local;
 use crate::sys::tree;

@@ -2,12 +2,9 @@
 //! command of the skill (docs/guide.md#confined-commands).
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use crate::cli::prelude::*;
-use crate::run_context::real;
 use crate::script::{Jobs, run_confined};
-use crate::skill::Skill;
 
 /// Run a command as confined as a skill's scripts
 #[derive(Debug, clap::Args)]

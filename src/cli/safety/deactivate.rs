@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use crate::activation::run_post_hooks;
 use crate::cli::prelude::*;
-use crate::skill::SkillName;
-use crate::sys::text::{backticked, quoted};
+use crate::sys::text::backticked;
 
 /// Deactivate the active skills, and end what they restrict
 #[derive(Debug, clap::Args)]

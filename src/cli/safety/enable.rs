@@ -1,6 +1,5 @@
 //! `enable` and `disable`: who sees a skill, in the configuration.
 
-use crate::cli::named::installed;
 use crate::cli::prelude::*;
 use crate::cli::set_up::config::set;
 

@@ -2,19 +2,15 @@
 //! which keys count no longer. Each change to such a file, or to one of revoked keys, is shown with its fingerprint, a person
 //! agrees, and the file is replaced as a whole.
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use clap::Args;
 
-use clap::{Args, Subcommand};
-
-use crate::catalog::{market_at, own_signing_file, signing_files};
+use crate::catalog::{own_signing_file, signing_files};
 use crate::cli::prelude::*;
 use crate::marketplace::KnownSigners;
-use crate::policy::{Event, SigningFile};
-use crate::run_context::RunContext;
+use crate::policy::SigningFile;
 use crate::signing::{self, Listed, Signers, exported, revocations};
 use crate::skill::visible;
-use crate::sys::{Base, Dir, Durable, EntryName, FileLock, Moment, files, limits};
+use crate::sys::{Base, Dir, Durable, FileLock};
 
 /// Show or change whose signatures count
 #[derive(Debug, Args)]

@@ -1,19 +1,13 @@
 //! `policy`: what is in force, where it is written, and what it does to which skill; `policy explain`:
 //! what each rule says of each skill.
 
-use std::fmt::Write as _;
-
 use crate::activation::{added_entries, why_not_added};
 use crate::catalog::{
-    Entry, Explained, Holds, Installed, Rules, Standing, Withheld, rules_about,
-    signature as signature_of,
+    Explained, Holds, Installed, Rules, Standing, Withheld, rules_about, signature as signature_of,
 };
-use crate::cli::named::installed;
 use crate::cli::prelude::*;
 use crate::cli::report::is_told;
 use crate::policy::{Asks, Config, InForce, MissingSkill, in_force};
-use crate::skill::SkillName;
-use crate::sys::text::counted;
 
 /// Show what is in force, from where, and which skills it affects
 #[derive(Debug, clap::Args)]

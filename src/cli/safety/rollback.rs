@@ -4,8 +4,6 @@ use crate::cli::agents::share_again;
 use crate::cli::named::layer_of;
 use crate::cli::permitted::permits_loss;
 use crate::cli::prelude::*;
-use crate::marketplace::listed_name;
-use crate::policy::Event;
 
 /// Restore the state before the last update or approved proposal
 #[derive(Debug, clap::Args)]

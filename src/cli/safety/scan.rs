@@ -1,13 +1,8 @@
 //! `scan`: the scan's findings about a skill, which need not be installed.
 
-use std::fmt::Write as _;
-
-use serde::Serialize;
-
 use crate::cli::named::{Meant, meant};
 use crate::cli::prelude::*;
-use crate::marketplace::{Finding, RULES, Rule, Severity, scan_directory};
-use crate::sys::text::count;
+use crate::marketplace::{RULES, Rule, scan_directory};
 use crate::sys::visible;
 
 /// Scan a skill for dangerous content

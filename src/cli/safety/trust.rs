@@ -2,15 +2,12 @@
 //! would be, and what has changed since.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
 
 use super::abilities::{abilities, below};
 use crate::cli::permitted::permits_findings;
 use crate::cli::prelude::*;
-use crate::marketplace::{Finding, Severity};
-use crate::policy::{self, Event, Ledger, Seen, Trusts, is_empty_place, is_place, parts_of};
-use crate::skill::shown_name;
-use crate::sys::text::{count, counted, did_you_mean};
+use crate::policy::{self, Ledger, Seen, Trusts, is_empty_place, is_place, parts_of};
+use crate::sys::text::did_you_mean;
 
 /// Trust a project's skills and configuration as they are now
 #[derive(Debug, clap::Args)]

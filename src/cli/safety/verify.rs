@@ -1,14 +1,12 @@
 //! `verify`: compares skills with the lockfile, checks their signatures again, and restores them.
 
-use std::fmt::Write as _;
 use std::slice;
 
 use crate::catalog::{Verdicts, signing_in_force};
 use crate::cli::named::{layer_of, layers_of, tell_which};
 use crate::cli::prelude::*;
 use crate::cli::signed::{Fault, faults, withheld};
-use crate::marketplace::{State, Synced, Verified, listed_name};
-use crate::policy::Event;
+use crate::marketplace::{Synced, Verified};
 
 const NONE_RECORDED: &str = "The lockfile has no skill.\n";
 

@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write;
 use std::iter;
 
-use clap::{Command, ValueEnum, ValueHint};
+use clap::{Command, ValueHint};
 use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
 use super::config::KEYS;
 use crate::cli::prelude::*;
-use crate::skill::SkillName;
 use crate::sys::name_list::Names;
 
 /// The verbs that take names of installed skills, and how they call that argument.

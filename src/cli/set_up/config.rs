@@ -1,12 +1,7 @@
 //! `config`: shows the configuration and where it comes from, and changes it; what each key takes and
 //! does, in a line for people (docs/configuration.md says more).
 
-use std::path::PathBuf;
-
-use clap::Subcommand;
-
 use crate::cli::prelude::*;
-use crate::host::agent::Agent;
 use crate::policy::{self, Setting, joined, parse_toml, parts, set_key, unset_key};
 use crate::sys::text::{did_you_mean, split_outside};
 

@@ -1,10 +1,7 @@
 //! `hosts`: which hosts this machine has and how agent-skills is connected to each; connecting them
 //! and the undo. What would change is shown and asked about.
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::doctor::check::{Outcome, ask};
 use super::doctor::placement;
@@ -15,15 +12,13 @@ use crate::cli::write::new::{make, paths};
 use crate::connection::{
     Change, Connector, Found, Invocation, Lack, directory, last_seen, program,
 };
-use crate::host::agent::{Agent, Mode, Scope};
+use crate::host::agent::{Mode, Scope};
 use crate::host::program::PROGRAM;
 use crate::host::{Protocol, release, tools};
-use crate::marketplace::listed_name;
-use crate::run_context::RunContext;
 use crate::script::find_program;
 use crate::sharing::Shared;
 use crate::skill::unified_diff;
-use crate::sys::{EntryName, Env, Moment};
+use crate::sys::Env;
 
 /// The layers whose skills are this user's.
 const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];

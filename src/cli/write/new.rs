@@ -1,19 +1,13 @@
 //! `new`: a skill's first files. A person at a terminal is asked for missing values.
 
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-
-use clap::ValueEnum;
 
 use crate::author::{NewFile, Script, Wish, scaffold};
 use crate::cli::consent::{agrees, asked};
 use crate::cli::prelude::*;
 use crate::marketplace::{InstalledName, SKILLS};
 use crate::permission::{Restriction, RuleNote};
-use crate::run_context::RunContext;
-use crate::skill::SkillName;
-use crate::sys::{Base, Dir, EntryName, EntryPath};
+use crate::sys::{Base, Dir, EntryPath};
 
 /// Write a new skill
 #[derive(Debug, clap::Args)]

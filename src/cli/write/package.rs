@@ -1,19 +1,12 @@
 //! `package`: packs a skill into one file.
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
 use super::try_skill::find_and_tell;
 use super::validate::{Installed, lint};
 use crate::author::{Format, Package as Packed, manifest, package, render};
-use crate::catalog::market_at;
 use crate::cli::prelude::*;
 use crate::marketplace::Signed;
-use crate::run_context::real;
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE};
-use crate::skill::{Level, Skill, SkillName};
-use crate::sys::text::count;
-use crate::sys::{Dir, EntryName, Progress, files, limits, tell};
+use crate::sys::{Dir, Progress};
 
 /// Pack skills into .zip files, byte-identical on every machine
 #[derive(Debug, clap::Args)]

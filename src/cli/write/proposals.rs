@@ -1,23 +1,18 @@
 //! `proposals`: a model's proposed changes to skills, for a person to review and decide.
 
 use std::cell::{Cell, RefCell};
-use std::fmt::Write as _;
-use std::path::Path;
 
-use clap::Subcommand;
-
-use crate::catalog::{Entry, base_at, market_at};
-use crate::cli::describe::{describe_difference, printable, with_hint};
+use crate::catalog::base_at;
+use crate::cli::describe::{describe_difference, with_hint};
 use crate::cli::json::Told;
 use crate::cli::permitted::{permits, permits_change};
 use crate::cli::prelude::*;
-use crate::marketplace::{Difference, Plan};
 use crate::proposal::{
     self, Change, ChangedFile, Proposal, ProposalId, apply_diff, home_of, proposal_event,
     proposed_for,
 };
 use crate::sys::time::local;
-use crate::sys::{Dir, tell, warn};
+use crate::sys::{Dir, warn};
 
 /// Review changes to skills that a model proposes
 #[derive(Debug, Subcommand)]

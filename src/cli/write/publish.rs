@@ -1,16 +1,11 @@
 //! `publish`: pushes skills to a registry.
 
-use std::fmt::Write as _;
-use std::path::PathBuf;
-
 use super::package::{checked, remarks, sign};
 use super::try_skill::find_and_tell;
 use crate::author::{manifest, skills_at};
 use crate::cli::permitted::permitting;
 use crate::cli::prelude::*;
-use crate::marketplace::{Artifact, Destination, Market};
-use crate::skill::Skill;
-use crate::sys::text::count;
+use crate::marketplace::{Artifact, Destination};
 
 /// Publish skills to an OCI registry
 #[derive(Debug, clap::Args)]

@@ -1,12 +1,7 @@
 //! `simulate`: conversations that test skills.
 
-use std::fmt::Write;
-use std::path::PathBuf;
-
 use crate::author::{Conversation, Played, PlayedStep};
-use crate::cli::describe::printable;
 use crate::cli::prelude::*;
-use crate::sys::text::count;
 
 /// The number of lines shown of an unexpected answer, or of how it differs.
 const SHOWN: usize = 12;

@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 
 use crate::activation::fork;
 use crate::activation::{Instructions, handed_over, hooks_ahead, required_line};
-use crate::cli::describe::printable;
 use crate::cli::named::{Meant, meant, similar, tell_which};
 use crate::cli::prelude::*;
 use crate::host::Protocol;
 use crate::protocol::{Place, place};
-use crate::run_context::real;
 use crate::session::Session;
-use crate::skill::{SKILL_CONTENT, Skill};
+use crate::skill::SKILL_CONTENT;
 use crate::sys::terminal;
-use crate::sys::text::quoted;
 
 /// Print what the model receives when it activates a skill
 #[derive(Debug, clap::Args)]

@@ -3,24 +3,20 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 
 use crate::activation::{Enforcement, unmet};
 use crate::author::{self, Descriptions, Finding, Format, Source};
 use crate::catalog::Offered;
-use crate::cli::describe::printable;
 use crate::cli::named::{Meant, meant, tell_which};
 use crate::cli::prelude::*;
 use crate::cli::report::{restriction_of, session_with};
 use crate::host::alias::Capability;
 use crate::host::{mentions, tools};
-use crate::marketplace::{Severity, scan_directory};
+use crate::marketplace::scan_directory;
 use crate::permission::{self, Part, Restriction, Rule, decide};
 use crate::policy::{Config, OnDisk, Policies};
-use crate::run_context::real;
-use crate::skill::{Level, Runner, SkillName, find_skill_file, unified_diff};
-use crate::sys::text::quoted;
-use crate::sys::{Durable, Progress, files, limits, tell};
+use crate::skill::{Runner, find_skill_file, unified_diff};
+use crate::sys::{Durable, Progress};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
 #[derive(Debug, clap::Args)]

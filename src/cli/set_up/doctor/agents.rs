@@ -1,7 +1,6 @@
 //! Checks that connected agents ask us: when each did last, and whether the command in its
 //! configuration answers when it is run as the agent would run it. No agent is started.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
@@ -10,9 +9,9 @@ use serde_json::Map;
 use super::check::{Check, answer};
 use crate::cli::prelude::*;
 use crate::connection::{Connector, Found, last_seen, seen_file};
+use crate::host::agent::Scope;
 use crate::host::agent::table::{Does, Moment};
-use crate::host::agent::{Agent, Scope};
-use crate::sys::{Env, files};
+use crate::sys::Env;
 
 /// The checks of this area: none for an agent that is not connected.
 pub fn checks(facts: &Facts) -> Vec<Check> {

@@ -1,17 +1,14 @@
 //! The result of one check, with its remedy; and asking a program one question, with a limited time for
 //! the answer.
 
+use crate::cli::prelude::*;
 use std::io::{Read, Write};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use serde::Serialize;
 use wait_timeout::ChildExt;
 
-use crate::error::{Error, Result};
-use crate::skill::one_line;
 use crate::sys::{Env, process};
 
 /// The outcome of a check.

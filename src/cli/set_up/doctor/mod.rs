@@ -9,8 +9,6 @@ mod programs;
 mod rules;
 mod skills;
 
-use std::fmt::Write;
-
 use crate::cli::prelude::*;
 use check::{Check, Outcome};
 

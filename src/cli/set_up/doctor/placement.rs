@@ -6,16 +6,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
 
 use super::check::{Check, ask};
 use crate::cli::agents::{connected, has_chibi};
 use crate::cli::prelude::*;
 use crate::host::program::PROGRAM;
 use crate::host::{Protocol, release};
-use crate::run_context::{RunContext, real};
 use crate::script::find_program;
-use crate::sys::files;
 
 /// The host starts a program of this name in a directory of this name.
 const NAME: &str = "agent-skills";

@@ -2,10 +2,8 @@
 
 use super::check::{Check, ask};
 use crate::cli::prelude::*;
-use crate::run_context::RunContext;
 use crate::script::{Mode, find_program, lacking_confinement, program_of, unmet_needs};
-use crate::skill::{Resource, Skill};
-use crate::sys::limits;
+use crate::skill::Resource;
 
 /// The least version of git that the tests run with (docs/spec/references.md#git).
 const LEAST_GIT: (u32, u32) = (2, 30);

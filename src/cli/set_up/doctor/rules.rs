@@ -4,17 +4,13 @@
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use super::check::Check;
-use crate::catalog::market_at;
 use crate::cli::prelude::*;
 use crate::permission::Enforce;
 use crate::policy::{Ledger, Trust, Trusts, is_empty_place, is_place, parts_of};
-use crate::run_context::RunContext;
+use crate::sys::Durable;
 use crate::sys::process::effective_user;
-use crate::sys::text::counted;
-use crate::sys::{Durable, EntryName, files};
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {

@@ -3,20 +3,19 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use super::check::{Check, Outcome};
-use crate::catalog::{Disclosure, Entry, Withheld, market_at, roots};
+use crate::catalog::{Disclosure, Withheld, roots};
 use crate::cli::agents;
 use crate::cli::named::layers_with;
 use crate::cli::prelude::*;
 use crate::cli::report::Report;
 use crate::cli::signed::faults;
-use crate::marketplace::{Market, Verified};
+use crate::marketplace::Verified;
 use crate::policy::Config;
 use crate::sharing::{self, Link, Shared};
-use crate::skill::{Diagnostic, Level, SkillName};
-use crate::sys::{files, limits, text};
+use crate::skill::Diagnostic;
+use crate::sys::text;
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
