@@ -107,35 +107,22 @@ fn rows_at_once() -> usize {
     terminal::error_size().map_or(USUAL_ROWS, |(_, rows)| fitting(rows))
 }
 
-/// The skills that a reference means, in the format that `--json` documents.
-#[derive(Serialize)]
-pub struct Offered {
-    /// As it was typed.
-    pub reference: String,
-    /// As people write it.
-    pub source: String,
-    /// The skills there.
-    pub skills: Vec<Candidate>,
-}
-
-impl Offered {
-    /// The skills, each with the command that installs it.
-    pub fn shown(&self, call: Call, install: &str) -> String {
-        if !call.screen.is_host {
-            return listed(&self.skills, call.screen, install);
-        }
-        let row = |one: &Candidate| {
-            let description = brief(one.description.as_deref().unwrap_or_default(), HOST_CHARS);
-            format!("{}: {}{description}\n", one_line(&one.name), mark(one))
-        };
-        let rows: String = self.skills.iter().map(row).collect();
-        let one = match self.skills.as_slice() {
-            [_] => install.to_owned(),
-            _ => format!("{install} --skill NAME"),
-        };
-        let command = through_host(&call.facts.run, &one);
-        format!("{rows}install one: {command}\n")
+/// The skills that a reference means, each with the command that installs it.
+pub fn offered(skills: &[Candidate], call: Call, install: &str) -> String {
+    if !call.screen.is_host {
+        return listed(skills, call.screen, install);
     }
+    let row = |one: &Candidate| {
+        let description = brief(one.description.as_deref().unwrap_or_default(), HOST_CHARS);
+        format!("{}: {}{description}\n", one_line(&one.name), mark(one))
+    };
+    let rows: String = skills.iter().map(row).collect();
+    let one = match skills {
+        [_] => install.to_owned(),
+        _ => format!("{install} --skill NAME"),
+    };
+    let command = through_host(&call.facts.run, &one);
+    format!("{rows}install one: {command}\n")
 }
 
 /// Each skill with its whole description and its command.

@@ -178,15 +178,16 @@ impl<'a> Consenting<'a> {
     /// # Errors
     /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
-        self.call.show(&describe_difference(difference, self.names));
+        let mut shown = describe_difference(difference, self.names);
         let tools = newly_usable(&difference.powers, self.names);
         if !tools.is_empty() {
-            self.call.show(&format!(
-                "ATTENTION: while it is active, the model could use more than now: {}\n",
-                list(&tools)
-            ));
+            let tools = list(&tools);
+            let _ = writeln!(
+                shown,
+                "ATTENTION: while it is active, the model could use more than now: {tools}"
+            );
         }
-        self.decides("Apply it?", &difference.new_findings, "applied")
+        self.decides((&shown, "Apply it?"), &difference.new_findings, "applied")
     }
 
     /// Shows the skill that a proposal would create, and decides like [`Consenting::to_improve`].
@@ -195,24 +196,21 @@ impl<'a> Consenting<'a> {
     /// As [`Consenting::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
         let shown = describe(plan, None, self.call.screen, self.names);
-        self.call.show(&shown);
-        self.decides("Install it?", findings(plan), "installed")
+        self.decides((&shown, "Install it?"), findings(plan), "installed")
     }
 
     fn decides<'f>(
         self,
-        question: &str,
+        (shown, question): (&str, &str),
         findings: impl IntoIterator<Item = &'f Finding>,
         done: &str,
     ) -> Result<bool> {
-        let look = "look at it with `agent-skills proposals show`";
+        self.call.show(shown);
+        let agreed = self.call.to_decide("", question)?;
         if self.call.asks() {
-            return Ok(agrees(question));
+            return Ok(agreed);
         }
-        if !self.call.common.yes {
-            return Err(Error::new("there is no terminal to ask at")
-                .hint(format!("{look}; `--yes` agrees")));
-        }
+        let look = "look at it with `agent-skills proposals show`";
         self.unless_suspect((findings, look), done, &self.call.command())
     }
 

@@ -14,13 +14,11 @@ use super::safety::policy::Asking;
 use super::set_up::hosts::Connecting;
 use crate::host::agent::Mode;
 
-/// The decision about `verb` with its flags and those of every command. A model says yes to nothing.
-pub fn decision(common: Common, verb: &Verb) -> Decision {
-    let decided = of_verb(verb);
-    Decision {
-        for_models: decided.for_models && !common.yes,
-        ..decided
-    }
+/// What `verb` does with its flags and those of every command; and whether the model's tool offers it,
+/// but without flags that give consent or choose a place. A model says yes to nothing.
+pub fn decision(common: Common, verb: &Verb) -> (Class, bool) {
+    let (class, for_models) = of_verb(verb);
+    (class, for_models && !common.yes)
 }
 
 /// The pattern of a verb: any values of these flags, then what others have to be. A flag that is not
@@ -32,17 +30,16 @@ macro_rules! any {
 }
 
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
-fn of_verb(verb: &Verb) -> Decision {
+fn of_verb(verb: &Verb) -> (Class, bool) {
     match verb {
         Verb::Install(any!(Install: references all skill name offline frozen,
             list: false, findings: findings, reading: reading, scope: scope, agents: agents)) => {
             let is_plain = reading.is_none() && scope.is_default() && agents.is_empty();
-            Decision::accepting(*findings, is_plain)
+            accepting(*findings, is_plain)
         }
         Verb::Update(any!(Update: names to diff stash offline, check: false, accept_signer: false,
             findings: findings, force: force, allow_downgrade: downgrade, scope: scope)) => {
-            let is_plain = !*force && !*downgrade && scope.is_default();
-            Decision::accepting(*findings, is_plain)
+            accepting(*findings, !*force && !*downgrade && scope.is_default())
         }
         Verb::Hosts(any!(Hosts:, change: Some(
             // It only restricts; `install.sh --for` runs it in a script.
@@ -51,11 +48,9 @@ fn of_verb(verb: &Verb) -> Decision {
             | any!(Connecting::Remove: hosts scope))))
         // In a layer, the new skill is offered at once.
         | Verb::New(any!(New: name description script restrict dir, layer: Some(_))) => {
-            Decision::new(Class::Changes)
+            (Class::Changes, false)
         }
-        Verb::Remove(any!(Remove: names, scope: scope)) => {
-            Decision::new(Class::Changes).for_models(scope.is_default())
-        }
+        Verb::Remove(any!(Remove: names, scope: scope)) => (Class::Changes, scope.is_default()),
         Verb::Rollback(any!(Rollback: names scope))
         // Others get it, in the name of whoever may write there.
         | Verb::Publish(any!(Publish: skills to collection sign findings))
@@ -77,7 +72,7 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Sources(any!(Sources::Add: references name) | any!(Sources::Remove: names))
         // Whose signatures count.
         | Verb::Keys(any!(Keys:, change: Some(
-            Keying::Add(_) | Keying::Remove(_) | Keying::Revoke(_))))
+            Keying::Add(_) | any!(Keying::Remove: which file) | any!(Keying::Revoke: which file))))
         // A signature vouches for the files, in the name of the key's owner.
         | Verb::Package(any!(Package: in_place skills output, sign: Some(_)))
         // A mode that allows, or only asks, loosens.
@@ -85,18 +80,18 @@ fn of_verb(verb: &Verb) -> Decision {
             mode: Some(Mode::Grant | Mode::Both | Mode::Ask)))))
         | Verb::Config(any!(Config::Set: words) | any!(Config::Unset: key))
         | Verb::Proposals(any!(Proposals::Approve: ids findings) | any!(Proposals::Reject: ids reason))
-            => Decision::new(Class::Decides),
+            => (Class::Decides, false),
         Verb::Update(any!(Update: names to diff stash offline findings force allow_downgrade accept_signer,
             check: true, scope: scope))
         | Verb::Verify(any!(Verify: names, fix: false, scope: scope)) => {
-            Decision::reads().for_models(scope.is_default())
+            (Class::Reads, scope.is_default())
         }
         Verb::Proposals(Proposals::List | any!(Proposals::Show: ids))
         | Verb::Search(any!(Search: words offline long))
         | Verb::List(any!(List: sort long sbom))
         | Verb::ListInstalled
         | Verb::SearchInstalled(any!(SearchInstalled: words))
-        | Verb::Info(any!(Info: names history offline)) => Decision::reads().for_models(true),
+        | Verb::Info(any!(Info: names history offline)) => (Class::Reads, true),
         Verb::Trust(any!(Trust: revoke always dir skill, list: true))
         | Verb::Install(any!(Install: references all skill name offline frozen findings reading scope agents,
             list: true))
@@ -123,7 +118,7 @@ fn of_verb(verb: &Verb) -> Decision {
         | Verb::Complete(any!(Complete: words))
         // The command is the caller's own; it can only do less.
         | Verb::Confine(any!(Confine: skill project command))
-        | Verb::Man => Decision::reads(),
+        | Verb::Man => (Class::Reads, false),
     }
 }
 
@@ -139,39 +134,12 @@ pub enum Class {
     Decides,
 }
 
-/// The decision about a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    /// What it does.
-    pub class: Class,
-    /// Whether the model's tool offers it, but without flags that give consent or choose a place.
-    pub for_models: bool,
-}
-
-impl Decision {
-    pub(super) fn new(class: Class) -> Self {
-        Self {
-            class,
-            for_models: false,
-        }
+/// A change, but accepting the scan's findings decides. Models may if it `is_plain`.
+fn accepting(findings: Findings, is_plain: bool) -> (Class, bool) {
+    if findings.accept_findings {
+        return (Class::Decides, false);
     }
-
-    pub(super) fn reads() -> Self {
-        Self::new(Class::Reads)
-    }
-
-    /// A change, but accepting the scan's findings decides. Models may if it `is_plain`.
-    pub(super) fn accepting(findings: Findings, is_plain: bool) -> Self {
-        if findings.accept_findings {
-            return Self::new(Class::Decides);
-        }
-        Self::new(Class::Changes).for_models(is_plain)
-    }
-
-    pub(super) fn for_models(mut self, is: bool) -> Self {
-        self.for_models = is;
-        self
-    }
+    (Class::Changes, is_plain)
 }
 
 #[cfg(test)]

@@ -48,17 +48,6 @@ impl Call<'_> {
     }
 }
 
-/// An answer as data and as text, both made where the facts are at hand.
-#[derive(Serialize)]
-#[serde(transparent)]
-pub struct Told {
-    /// In the format that `--json` documents.
-    pub json: Value,
-    /// For people.
-    #[serde(skip)]
-    pub text: String,
-}
-
 /// An object with the keys of another one behind its own.
 pub fn with(mut object: Value, more: Value) -> Value {
     if let (Value::Object(all), Value::Object(more)) = (&mut object, more) {

@@ -108,6 +108,22 @@ impl Call<'_> {
         }
     }
 
+    /// Records what was done to a skill of a layer, and what else is known of that; a dry run does
+    /// nothing.
+    pub fn record<const N: usize>(
+        self,
+        kind: &'static str,
+        (skill, layer): (&str, Layer),
+        more: [(&'static str, Option<String>); N],
+    ) {
+        let event = Event::new(kind).with("skill", skill);
+        let each = more.into_iter();
+        let event = each.fold(event, |event, (key, value)| event.with(key, value));
+        if !self.common.dry_run {
+            self.facts.record(event.with("layer", layer.as_str()));
+        }
+    }
+
     /// The command as it was typed, to be copied from a message.
     pub fn command(self) -> String {
         self.command_with(None)

@@ -159,37 +159,34 @@ impl<'a> Outcomes<'a> {
     }
 }
 
-/// The answer of a command that only looks at each of these: with `--json` one object for one name, a
-/// list under `key` for several; otherwise their texts, with an empty line between.
+/// The answer of a command that only looks at each of these, as data and as text: with `--json` one
+/// object for one name, a list under `key` for several; otherwise their texts, with an empty line
+/// between.
 ///
 /// # Errors
 /// When one has failed; all errors are then reported.
-pub fn look_at<T: Serialize>(
+pub fn look_at(
     call: Call,
     names: &[String],
     key: &str,
-    look: impl Fn(&str) -> Result<T>,
-    shown: impl Fn(&T) -> String,
+    look: impl Fn(&str) -> Result<(Value, String)>,
 ) -> Answer {
     if let [name] = names {
-        let found = look(name)?;
-        return Ok(call.answer(&found, || shown(&found))?);
+        let (found, text) = look(name)?;
+        return Ok(call.answer(&found, || text)?);
     }
-    let (mut found, mut errors, mut is_good) = (Vec::new(), String::new(), true);
+    let (mut found, mut texts, mut errors) = (Vec::new(), Vec::new(), String::new());
     for name in names {
         match look(name) {
-            Ok(one) => found.push(one),
-            Err(error) => {
-                is_good = false;
-                told(call, name, error, &mut errors);
+            Ok((one, text)) => {
+                found.push(one);
+                texts.push(text);
             }
+            Err(error) => told(call, name, error, &mut errors),
         }
     }
-    let text = call.answers(key, &found, || {
-        let texts: Vec<String> = found.iter().map(shown).collect();
-        texts.join("\n") + &errors
-    });
-    Failure::unless(is_good, text?)
+    let text = call.answers(key, &found, || texts.join("\n") + &errors);
+    Failure::unless(found.len() == names.len(), text?)
 }
 
 /// Reports one of several errors: on standard error, which a model does not see, or in the answer.

@@ -17,7 +17,7 @@ use crate::session::snapshot;
 /// # Errors
 /// When a person has to decide it.
 pub fn may(call: Call, verb: &Verb) -> Result<()> {
-    let class = decision(call.common, verb).class;
+    let (class, _) = decision(call.common, verb);
     if class == Class::Reads {
         return Ok(());
     }
@@ -114,7 +114,8 @@ pub fn model_may(facts: &Facts, words: &[String]) -> ModelInstall {
     else {
         return ModelInstall::Allowed;
     };
-    if !decision(common, &verb).for_models {
+    let (_, for_models) = decision(common, &verb);
+    if !for_models {
         return ModelInstall::Refused(match verb {
             Verb::Proposals(_) => DECIDED_BY_PEOPLE.to_owned(),
             _ => for_people(words),

@@ -29,11 +29,7 @@ fn the_documentation_says_what_holds() {
         let line = ["agent-skills"].iter().chain(&words);
         let cli = Cli::try_parse_from(line).unwrap_or_else(|error| panic!("{words:?}: {error}"));
         let decided = decision(cli.common, &cli.verb.unwrap());
-        assert_eq!(
-            (decided.class, decided.for_models),
-            (class, for_models),
-            "{words:?}"
-        );
+        assert_eq!(decided, (class, for_models), "{words:?}");
     }
 }
 

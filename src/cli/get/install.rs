@@ -5,7 +5,7 @@ use std::slice::from_ref;
 use crate::activation::unmet;
 use crate::cli::agents::{has_chibi, share};
 use crate::cli::caller::is_models;
-use crate::cli::choosing::{Offered, picking};
+use crate::cli::choosing::{offered, picking};
 use crate::cli::get::update::{push as updated, record};
 use crate::cli::permitted::{decide_doubt, deciding, permits_update, refuses_skill};
 use crate::cli::prelude::*;
@@ -210,18 +210,11 @@ impl Install {
         let look = |reference: &str| {
             let (source, skills) =
                 market.offered(reference, &self.options(false, None), &mut note)?;
-            let reference = reference.to_owned();
-            Ok(Offered {
-                reference,
-                source,
-                skills,
-            })
+            let shown = offered(&skills, call, &self.command(Some(reference)));
+            let data = json!({"reference": reference, "source": source, "skills": skills});
+            Ok((data, shown))
         };
-        let shown = |offered: &Offered| {
-            let install = self.command(Some(&offered.reference));
-            offered.shown(call, &install)
-        };
-        look_at(call, &self.references, "references", look, shown)
+        look_at(call, &self.references, "references", look)
     }
 
     /// Switches the skills of which another version is installed.
@@ -251,9 +244,7 @@ impl Install {
             };
             switched.extend(market.update(from_ref(&skill.name), options, &mut agree)?);
         }
-        if !call.common.dry_run {
-            record(call.facts, &switched, layer);
-        }
+        record(call, &switched, layer);
         Ok(switched)
     }
 }
@@ -291,11 +282,9 @@ pub fn told(
     layer: Layer,
 ) -> Result<Vec<(Installed, String)>> {
     for skill in installed.iter().filter(|skill| is_new(skill)) {
-        let event = Event::new("install")
-            .with("skill", skill.name.as_str())
-            .with("source", skill.source.clone())
-            .with("commit", skill.commit.clone());
-        call.facts.record(event.with("layer", layer.as_str()));
+        let (source, commit) = (skill.source.clone(), skill.commit.clone());
+        let from = [("source", source), ("commit", commit)];
+        call.record("install", (&skill.name, layer), from);
     }
     let declined = |skill: &Installed| skill.status == Status::Declined;
     if !call.common.dry_run && !installed.is_empty() && installed.iter().all(declined) {

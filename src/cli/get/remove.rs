@@ -48,13 +48,8 @@ impl Remove {
         let shown = listed_name(&gone.name);
         let removed = call.would("removed", "remove");
         let brings = call.would("brings", "bring");
-        if !call.common.dry_run {
-            let event = Event::new("remove")
-                .with("skill", &*gone.name)
-                .with("source", gone.entry.map(|entry| entry.source))
-                .with("layer", layer.as_str());
-            call.facts.record(event);
-        }
+        let source = gone.entry.map(|entry| entry.source);
+        call.record("remove", (&gone.name, layer), [("source", source)]);
         let option = match layer {
             Layer::Plugin => String::new(),
             other => format!(" --layer {other}"),

@@ -42,10 +42,10 @@ impl Show {
             let read = |reference: &str| {
                 let bytes = market.cat(reference, path, &options, &mut note)?;
                 let text = text(path, &bytes)?;
-                Ok(json!({"reference": reference, "path": path, "text": text}))
+                let file = json!({"reference": reference, "path": path, "text": text});
+                Ok((file, text))
             };
-            let shown = |file: &Value| file["text"].as_str().unwrap_or_default().to_owned();
-            return look_at(call, &self.references, "files", read, shown);
+            return look_at(call, &self.references, "files", read);
         }
         let plan = |reference: &str| {
             let command = pasted(&["show", reference]);
@@ -54,10 +54,11 @@ impl Show {
                 pick: pick.as_ref().map(|pick| pick as Pick),
                 ..options.clone()
             };
-            market.show(reference, &options, &mut note)
+            let plan = market.show(reference, &options, &mut note)?;
+            let shown = describe(&plan, None, call.screen, ToolNames::of(call.facts));
+            Ok((json!(plan), shown))
         };
-        let shown = |plan: &Plan| describe(plan, None, call.screen, ToolNames::of(call.facts));
-        look_at(call, &self.references, "plans", plan, shown)
+        look_at(call, &self.references, "plans", plan)
     }
 }
 

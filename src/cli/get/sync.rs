@@ -206,14 +206,12 @@ fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
             };
             new.push((installed, String::new()));
         }
-        if !call.common.dry_run {
-            let event = Event::new(kind)
-                .with("skill", &*one.name)
-                .with("source", one.source.clone())
-                .with("from", one.from.clone())
-                .with("commit", one.to.clone());
-            call.facts.record(event.with("layer", layer.as_str()));
-        }
+        let more = [
+            ("source", Some(one.source.clone())),
+            ("from", one.from.clone()),
+            ("commit", one.to.clone()),
+        ];
+        call.record(kind, (&one.name, layer), more);
     }
     // Without agents given, nothing can be wrong with them.
     let _ = share(call, (layer, &[]), &mut new);

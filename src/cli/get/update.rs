@@ -126,9 +126,7 @@ impl Update {
         };
         let market = market_for(call, layer, self.offline)?;
         let updated = market.update(names, options, &mut agree)?;
-        if !call.common.dry_run {
-            record(call.facts, &updated, layer);
-        }
+        record(call, &updated, layer);
         let repaired = match options.edited {
             Edited::Keep => Ok(Vec::new()),
             Edited::Replace | Edited::Stash => repaired(&market, names, &updated),
@@ -156,14 +154,11 @@ fn later_tags(skill: &Updated) -> String {
 }
 
 /// Records each skill that was replaced.
-pub fn record(facts: &Facts, updated: &[Updated], layer: Layer) {
+pub fn record(call: Call, updated: &[Updated], layer: Layer) {
     for skill in updated {
         if let Change::Updated { from, to, .. } = &skill.change {
-            let event = Event::new("update")
-                .with("skill", skill.name.as_str())
-                .with("from", from.clone())
-                .with("commit", to.clone());
-            facts.record(event.with("layer", layer.as_str()));
+            let commits = [("from", from.clone()), ("commit", to.clone())];
+            call.record("update", (&skill.name, layer), commits);
         }
     }
 }

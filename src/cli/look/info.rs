@@ -7,7 +7,6 @@ use crate::author::no_effect;
 use crate::catalog::{Installed, signature};
 use crate::cli::agents::{connected, names};
 use crate::cli::describe::{short, short_ref};
-use crate::cli::json::Told;
 use crate::cli::named::layers_with;
 use crate::cli::prelude::*;
 use crate::cli::report::{Report, Reporter, in_agent, remark};
@@ -57,12 +56,9 @@ impl Info {
             }
             let name = entry.dir.file_name().unwrap_or_default().to_string_lossy();
             let history = market(call, entry.layer, self.offline).history(&name)?;
-            Ok(Told {
-                text: shown_history(&history),
-                json: json!(history),
-            })
+            Ok((json!(history), shown_history(&history)))
         };
-        look_at(call, &self.names, "skills", look, |told| told.text.clone())
+        look_at(call, &self.names, "skills", look)
     }
 }
 
@@ -82,7 +78,7 @@ impl Lines {
 }
 
 /// Everything about one skill.
-fn details(call: Call, catalog: &Catalog, entry: &Entry) -> Told {
+fn details(call: Call, catalog: &Catalog, entry: &Entry) -> (Value, String) {
     let (facts, skill) = (call.facts, entry.disclosed());
     let mut reporter = Reporter::new(facts, catalog);
     let signature = skill.map(|_| signature_of(facts, entry, &mut reporter.origins));
@@ -158,10 +154,7 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> Told {
         // As it was checked just now; `null` if it may not be read.
         "signature": signature,
     });
-    Told {
-        json: with(json!(report), more),
-        text: lines.text,
-    }
+    (with(json!(report), more), lines.text)
 }
 
 /// Another skill of the same name; without a reason, it is the one that is offered.

@@ -27,9 +27,23 @@ pub enum Keying {
     /// List a key: what it signs is by PRINCIPAL
     Add(Added),
     /// List keys no longer
-    Remove(Removed),
+    Remove {
+        /// A principal, or the fingerprint of a key
+        #[arg(value_name = "PRINCIPAL|FINGERPRINT")]
+        which: String,
+        /// The file of signers, if not the user's own
+        #[arg(long)]
+        file: Option<PathBuf>,
+    },
     /// Refuse whatever a key signed or will sign
-    Revoke(Revoked),
+    Revoke {
+        /// Its fingerprint, or the public key's file
+        #[arg(value_name = "FINGERPRINT|FILE")]
+        which: String,
+        /// The file of revoked keys, if not the user's own
+        #[arg(long)]
+        file: Option<PathBuf>,
+    },
 }
 
 /// A key to be listed, as a person asks for it.
@@ -54,36 +68,14 @@ pub struct Added {
     pub file: Option<PathBuf>,
 }
 
-/// Which key, or whose, is to be taken out.
-#[derive(Debug, Args)]
-pub struct Removed {
-    /// A principal, or the fingerprint of a key
-    #[arg(value_name = "PRINCIPAL|FINGERPRINT")]
-    pub which: String,
-    /// The file of signers, if not the user's own
-    #[arg(long)]
-    pub file: Option<PathBuf>,
-}
-
-/// Which key counts no longer.
-#[derive(Debug, Args)]
-pub struct Revoked {
-    /// Its fingerprint, or the public key's file
-    #[arg(value_name = "FINGERPRINT|FILE")]
-    pub which: String,
-    /// The file of revoked keys, if not the user's own
-    #[arg(long)]
-    pub file: Option<PathBuf>,
-}
-
 impl Keys {
     /// Shows the keys, or changes one file of them.
     pub fn run(&self, call: Call) -> Answer {
         let (name, changed) = match &self.change {
             None => return show(call),
             Some(Keying::Add(added)) => (&added.principal, add(call, added)),
-            Some(Keying::Remove(key)) => (&key.which, remove(call, key)),
-            Some(Keying::Revoke(key)) => (&key.which, revoke(call, key)),
+            Some(Keying::Remove { which, file }) => (which, remove(call, which, file.as_deref())),
+            Some(Keying::Revoke { which, file }) => (which, revoke(call, which, file.as_deref())),
         };
         Outcomes::of_one(call, name, changed)
     }
@@ -253,7 +245,7 @@ fn add_revoked(file: &SigningFile, keys: &mut Shown) -> Result<()> {
 /// # Errors
 /// When it is no public key, is listed or revoked already, nobody agrees, or the file cannot be
 /// changed.
-pub fn add(call: Call, added: &Added) -> Result<String> {
+fn add(call: Call, added: &Added) -> Result<String> {
     let who = principal(&added.principal)?;
     let base = Layer::Plugin.base(call.facts);
     let key = match (&added.key, &added.from) {
@@ -318,9 +310,8 @@ pub fn add(call: Call, added: &Added) -> Result<String> {
 ///
 /// # Errors
 /// When it is not there, nobody agrees, or the file cannot be changed.
-pub fn remove(call: Call, key: &Removed) -> Result<String> {
-    let which = key.which.as_str();
-    let (file, shown) = place(&call.facts.run, key.file.as_deref(), false);
+fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
+    let (file, shown) = place(&call.facts.run, file, false);
     let meant = |listed: &&Listed| {
         let key = listed.fingerprint.as_ref();
         key.is_some_and(|key| key.eq_ignore_ascii_case(which) && key.len() >= 16)
@@ -364,8 +355,7 @@ pub fn remove(call: Call, key: &Removed) -> Result<String> {
 ///
 /// # Errors
 /// When it is no key, nobody agrees, or the file cannot be changed.
-pub fn revoke(call: Call, key: &Revoked) -> Result<String> {
-    let which = key.which.as_str();
+fn revoke(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
     let key_file = call.facts.run.env.cwd.join(which);
     let fingerprint = if key_file.is_file() {
         let key = of_file(&call.facts.run, &key_file)?;
@@ -377,16 +367,18 @@ pub fn revoke(call: Call, key: &Revoked) -> Result<String> {
             Error::new(text).hint("`agent-skills keys` shows fingerprints")
         })?
     };
-    let (file, shown) = place(&call.facts.run, key.file.as_deref(), true);
+    let (file, shown) = place(&call.facts.run, file, true);
     let bytes = read(&file)?;
     let there = revocations(&String::from_utf8_lossy(&bytes))
         .map_err(|error| error.context(format!("`{shown}`")))?;
     if there.contains(&fingerprint) {
         return Ok(format!("{fingerprint} is revoked already, in {shown}\n"));
     }
-    let who = whose(call.facts, &fingerprint);
-    let of = who.as_ref();
-    let of = of.map_or_else(String::new, |who| format!(" of {who}"));
+    let who = whose(call.facts, &fingerprint).unwrap_or_default();
+    let of = match &*who {
+        "" => String::new(),
+        who => format!(" of {who}"),
+    };
     if call.common.dry_run {
         return Ok(format!("would revoke {fingerprint}{of} in {shown}\n"));
     }
@@ -400,7 +392,6 @@ pub fn revoke(call: Call, key: &Revoked) -> Result<String> {
     change(call.facts, &file, |text| {
         Ok(signing::with_line(text, &line))
     })?;
-    let who = who.unwrap_or_default();
     record(call.facts, "revoke", &who, &fingerprint);
     Ok(format!("{fingerprint}{of} is revoked in {shown}\n"))
 }
@@ -494,7 +485,7 @@ fn record(facts: &Facts, change: &str, who: &str, key: &str) {
 }
 
 /// The name, if it can be one of a single signer in a file of signers.
-pub fn principal(written: &str) -> Result<&str> {
+fn principal(written: &str) -> Result<&str> {
     let is_odd = |c: char| c.is_whitespace() || "\"',*?!#".contains(c);
     if written.is_empty() || written.contains(is_odd) || visible(written) != written {
         let text = format!("`{}` cannot be the name of a signer", visible(written));
@@ -504,7 +495,7 @@ pub fn principal(written: &str) -> Result<&str> {
 }
 
 /// The line for a file of signers.
-pub fn line(who: &str, key: &str, added: &Added) -> Result<String> {
+fn line(who: &str, key: &str, added: &Added) -> Result<String> {
     let is_ssh = !key.starts_with("openpgp ");
     if !is_ssh {
         if added.valid_before.is_some() {

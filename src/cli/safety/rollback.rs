@@ -34,11 +34,7 @@ impl Rollback {
         if call.common.dry_run {
             return Ok(format!("would restore `{shown}`{at}\n"));
         }
-        let event = Event::new("rollback")
-            .with("skill", &*name)
-            .with("commit", commit)
-            .with("layer", layer.as_str());
-        call.facts.record(event);
+        call.record("rollback", (&name, layer), [("commit", commit)]);
         let links = share_again(call, layer, &name);
         Ok(format!("`{shown}` was restored{at}\n{links}"))
     }

@@ -152,14 +152,12 @@ fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {
 
 /// Records that a skill was restored, and says so.
 pub fn restored(call: Call, skill: &Synced, layer: Layer) -> String {
-    let (name, shown) = (&*skill.name, listed_name(&skill.name));
+    let shown = listed_name(&skill.name);
     if call.common.dry_run {
         return format!("would restore `{shown}`\n");
     }
-    let event = Event::new("restore")
-        .with("skill", name)
-        .with("commit", skill.to.clone());
-    call.facts.record(event.with("layer", layer.as_str()));
+    let commit = skill.to.clone();
+    call.record("restore", (&skill.name, layer), [("commit", commit)]);
     let kept = skill.stashed.as_ref();
     let kept = kept.map(|place| format!("; your changes are kept in {}", one_line(place)));
     format!("`{shown}` was restored{}\n", kept.unwrap_or_default())

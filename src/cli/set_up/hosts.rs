@@ -330,14 +330,29 @@ fn plugin(run: &RunContext, common: Common, dir: &Path, mode: Option<Mode>) -> R
     ))
 }
 
-/// A host, in the format that `--json` documents, and its row.
-struct Row {
-    json: Value,
-    found: Cell,
-    connected: Cell,
-    last: String,
+/// A host, in the format that `--json` documents.
+#[derive(Serialize)]
+struct Host {
+    host: &'static str,
+    /// Whether its program is on PATH.
+    found: bool,
+    program: Option<String>,
+    version: Option<String>,
+    /// Whether it asks us before each tool call, as far as its files say.
+    connected: bool,
+    scopes: Vec<Value>,
+    last_seen: Option<String>,
     /// What is missing, and the next step.
     missing: Vec<String>,
+    /// The modes that it can carry out, and calls that it tells no hook of.
+    modes: Vec<&'static str>,
+    unseen: &'static [&'static str],
+    /// What is said only of chibi.
+    #[serde(flatten)]
+    more: Value,
+    /// How it is connected, and when it called last, for people.
+    #[serde(skip)]
+    shown: (String, String),
 }
 
 /// A program and what it says its version is.
@@ -365,6 +380,12 @@ fn show(call: Call) -> Result<String> {
         let answers = asked.into_iter().map(|thread| thread.join().ok().flatten());
         answers.collect()
     });
+    let mut hosts = vec![chibi(call.facts)];
+    let agents = Agent::ALL.into_iter().zip(versions);
+    hosts.extend(agents.map(|(agent, asked)| of_agent(call.facts, &connector, agent, asked)));
+    if call.common.json {
+        return json::bare(&hosts);
+    }
     let columns = [
         ("HOST", 0),
         ("FOUND", 12),
@@ -372,50 +393,32 @@ fn show(call: Call) -> Result<String> {
         ("LAST CALL", 0),
     ];
     let mut table = Table::new(&columns, "LAST CALL, FOUND");
-    let agents = Agent::ALL.into_iter().zip(versions);
-    let rows =
-        agents.map(|(agent, asked)| (agent.as_str(), row(call.facts, &connector, agent, asked)));
-    let mut listed = Vec::new();
-    for (host, row) in [(PROGRAM, chibi(call.facts))].into_iter().chain(rows) {
-        let missing = row.missing.iter();
+    for host in hosts {
+        let missing = host.missing.iter();
         let below = missing.map(|line| Cell::new(one_line(line)).paint(Paint::Warn));
-        let cells = vec![
-            Cell::new(host),
-            row.found,
-            row.connected,
-            Cell::new(row.last),
-        ];
+        let found = match &host.version {
+            _ if !host.found => Cell::new("not found").paint(Paint::Dim),
+            None => Cell::new("of unknown version"),
+            Some(version) => Cell::new(one_line(version)),
+        };
+        let (how, last) = host.shown;
+        let connected = match host.connected {
+            true => Cell::new(how).paint(Paint::Good),
+            false if host.missing.is_empty() => Cell::new("no").paint(Paint::Dim),
+            false => Cell::new("no").paint(Paint::Bad),
+        };
+        let cells = vec![Cell::new(host.host), found, connected, Cell::new(last)];
         table.row(cells, below.collect());
-        listed.push(row.json);
-    }
-    if call.common.json {
-        return json::bare(&listed);
     }
     Ok(table.render(call.screen))
 }
 
-fn found(asked: Option<&(String, Option<String>)>) -> Cell {
-    match asked {
-        None => Cell::new("not found").paint(Paint::Dim),
-        Some((_, None)) => Cell::new("of unknown version"),
-        Some((_, Some(version))) => Cell::new(one_line(version)),
-    }
-}
-
-fn connection(is_connected: bool, how: &str, missing: &[String]) -> Cell {
-    match is_connected {
-        true => Cell::new(how).paint(Paint::Good),
-        false if missing.is_empty() => Cell::new("no").paint(Paint::Dim),
-        false => Cell::new("no").paint(Paint::Bad),
-    }
-}
-
-fn row(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Row {
+fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Host {
     let first_line = |version: String| {
         let line = version.lines().map(str::trim).find(|line| !line.is_empty());
         line.map(str::to_owned)
     };
-    let asked = asked.map(|(program, version)| (program, version.and_then(first_line)));
+    let (program, version) = asked.unzip();
     let all = connector.found(agent);
     let is_connected = all.iter().any(|found| found.is_connected);
     let seen = last_seen(facts.state(), agent);
@@ -448,74 +451,61 @@ fn row(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Row 
     }
     let modes = Mode::ALL.into_iter();
     let modes = modes.filter(|mode| agent.lacks(*mode).is_none());
-    let json = json!({
-        "host": agent.as_str(),
-        // Whether its program is on PATH.
-        "found": asked.is_some(),
-        "program": asked.as_ref().map(|(program, _)| program),
-        "version": asked.as_ref().map(|(_, version)| version),
-        // Whether it asks us before each tool call, as far as its files say.
-        "connected": is_connected,
-        "scopes": scopes,
-        "last_seen": seen.map(|seen| seen.to_string()),
-        "missing": missing,
-        // The modes that it can carry out, and calls that it tells no hook of.
-        "modes": modes.map(Mode::as_str).collect::<Vec<_>>(),
-        "unseen": settings.unseen,
-    });
-    let never = || if is_connected { "never" } else { "" }.to_owned();
-    Row {
-        json,
-        found: found(asked.as_ref()),
-        connected: connection(is_connected, &named.join(", "), &missing),
-        last: seen.map_or_else(never, Moment::local),
+    let never = if is_connected { "never" } else { "" };
+    Host {
+        host: agent.as_str(),
+        found: program.is_some(),
+        program,
+        version: version.flatten().and_then(first_line),
+        connected: is_connected,
+        scopes,
+        last_seen: seen.map(|seen| seen.to_string()),
         missing,
+        modes: modes.map(Mode::as_str).collect(),
+        unseen: settings.unseen,
+        more: json!({}),
+        shown: (
+            named.join(", "),
+            seen.map_or_else(|| never.to_owned(), Moment::local),
+        ),
     }
 }
 
-fn chibi(facts: &Facts) -> Row {
-    let asked = ask_version(&[PROGRAM], &facts.run.env);
-    let asked = asked.map(|(program, version)| (program, version.map(|it| it.trim().to_owned())));
-    let (program, version) = asked.clone().unzip();
-    let version = version.flatten();
+fn chibi(facts: &Facts) -> Host {
+    let (program, version) = ask_version(&[PROGRAM], &facts.run.env).unzip();
+    let version = version.flatten().map(|version| version.trim().to_owned());
     let protocol = version.as_deref().and_then(release).and_then(Protocol::of);
     let dir = &placement::plugin_dir(&facts.run);
-    let mut checks = placement::of_plugin(&facts.run);
-    let worst = checks.iter().map(|check| check.outcome).max();
-    checks.retain(|check| Some(check.outcome) == worst);
-    let worst = checks.into_iter().next();
+    let checks = placement::of_plugin(&facts.run).into_iter().rev();
+    // Of several that are equally bad, the first.
+    let worst = checks.max_by_key(|check| check.outcome);
     let is_connected = worst.as_ref();
     let is_connected = is_connected.is_some_and(|check| check.outcome != Outcome::Fail);
     let shown = |path: &Path| path.display().to_string();
     let state = worst.as_ref().map(|check| check.message.clone());
     let remedy = worst.and_then(|check| Some(format!("{}: {}", check.message, check.remedy?)));
-    // A machine without chibi lacks nothing.
-    let missing: Vec<String> = remedy.filter(|_| program.is_some()).into_iter().collect();
-    let json = json!({
-        "host": PROGRAM,
-        "found": program.is_some(),
-        "program": program,
-        "version": version,
-        "connected": is_connected,
-        "scopes": [],
-        "last_seen": null,
-        "missing": missing,
-        "modes": [Mode::Restrict.as_str()],
-        "unseen": [],
-        // How it passes data, if that is known.
-        "protocol": protocol.map(Protocol::as_str),
-        // Where it looks for plugins.
-        "home": shown(dir.ancestors().nth(2).unwrap_or(dir)),
-        // Where agent-skills is, or has to be, and what was found there.
-        "plugin": shown(&dir.join("agent-skills")),
-        "state": state.unwrap_or_default(),
-        "tools": protocol.map(tools::of).unwrap_or_default(),
-    });
-    Row {
-        json,
-        found: found(asked.as_ref()),
-        connected: connection(is_connected, "yes", &missing),
-        last: String::new(),
-        missing,
+    Host {
+        host: PROGRAM,
+        found: program.is_some(),
+        // A machine without chibi lacks nothing.
+        missing: remedy.filter(|_| program.is_some()).into_iter().collect(),
+        program,
+        version,
+        connected: is_connected,
+        scopes: Vec::new(),
+        last_seen: None,
+        modes: vec![Mode::Restrict.as_str()],
+        unseen: &[],
+        more: json!({
+            // How it passes data, if that is known.
+            "protocol": protocol.map(Protocol::as_str),
+            // Where it looks for plugins.
+            "home": shown(dir.ancestors().nth(2).unwrap_or(dir)),
+            // Where agent-skills is, or has to be, and what was found there.
+            "plugin": shown(&dir.join("agent-skills")),
+            "state": state.unwrap_or_default(),
+            "tools": protocol.map(tools::of).unwrap_or_default(),
+        }),
+        shown: ("yes".to_owned(), String::new()),
     }
 }

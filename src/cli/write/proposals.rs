@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 
 use crate::catalog::base_at;
 use crate::cli::describe::{describe_difference, with_hint};
-use crate::cli::json::Told;
 use crate::cli::permitted::{permits, permits_change};
 use crate::cli::prelude::*;
 use crate::proposal::{
@@ -49,10 +48,7 @@ impl Proposals {
     pub fn run(self, call: Call) -> Answer {
         match self {
             Self::List => Ok(list(call)?),
-            Self::Show { ids } => {
-                let look = |id: &str| show(call.facts, id);
-                look_at(call, &ids, "proposals", look, |told| told.text.clone())
-            }
+            Self::Show { ids } => look_at(call, &ids, "proposals", |id| show(call.facts, id)),
             Self::Approve { ids, findings } => Outcomes::of_each(call, &ids, |id| {
                 approve(call, &get(call.facts, id)?, findings)
             }),
@@ -221,7 +217,7 @@ fn list(call: Call) -> Result<String> {
 }
 
 /// One proposal, and what applying it would change.
-fn show(facts: &Facts, id: &str) -> Result<Told> {
+fn show(facts: &Facts, id: &str) -> Result<(Value, String)> {
     let (catalog, state) = (Catalog::of(facts), facts.state());
     let waiting = get(facts, id);
     let is_decided = waiting.is_err();
@@ -248,8 +244,7 @@ fn show(facts: &Facts, id: &str) -> Result<Told> {
             let _ = write!(text, "\nAs it was written:\n{}", printable(written));
         }
     }
-    let json = with(row, json!({"text": text}));
-    Ok(Told { json, text })
+    Ok((with(row, json!({"text": text})), text))
 }
 
 /// The reason and the evidence: a model's words. What has several lines is indented, so that none looks
