@@ -3,37 +3,21 @@
 use crate::cli::prelude::*;
 use clap::{Command, CommandFactory, Parser};
 
+pub use super::get::list::{List, Search};
 pub use super::get::{
-    install::Install,
-    list::{List, Search},
-    remove::Remove,
-    show::Show,
-    sources::Sources,
-    sync::Sync,
-    update::Update,
+    install::Install, remove::Remove, show::Show, sources::Sources, sync::Sync, update::Update,
 };
 pub use super::look::{
     audit::Audit, check::Check, info::Info, jobs::Jobs, list_installed::SearchInstalled,
     suggest::Suggest,
 };
+pub use super::safety::enable::{Disable, Enable};
 pub use super::safety::{
-    approve::Approve,
-    confine::Confine,
-    deactivate::Deactivate,
-    enable::{Disable, Enable},
-    keys::Keys,
-    policy::Policy,
-    rollback::Rollback,
-    scan::Scan,
-    trust::Trust,
-    verify::Verify,
+    approve::Approve, confine::Confine, deactivate::Deactivate, keys::Keys, policy::Policy,
+    rollback::Rollback, scan::Scan, trust::Trust, verify::Verify,
 };
-pub use super::set_up::{
-    complete::{Complete, Completions},
-    config::Config,
-    doctor::Doctor,
-    hosts::Hosts,
-};
+pub use super::set_up::complete::{Complete, Completions};
+pub use super::set_up::{config::Config, doctor::Doctor, hosts::Hosts};
 pub use super::write::{
     new::New, package::Package, proposals::Proposals, publish::Publish, simulate::Simulate,
     try_skill::Try, validate::Validate,

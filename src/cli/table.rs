@@ -29,8 +29,8 @@ pub struct Table {
     /// The columns to leave out, in this order, with commas between them.
     leave_out: &'static str,
     rows: Vec<(Vec<Cell>, Vec<Cell>)>,
-    /// Whether there are headings on every device.
-    headed: bool,
+    /// Whether there are headings on every device, as for figures that mean nothing without them.
+    pub headed: bool,
 }
 
 const GAP: usize = 2;
@@ -68,13 +68,6 @@ impl Table {
             rows: Vec::new(),
             headed: false,
         }
-    }
-
-    /// The same with headings on every device, for figures that mean nothing without them.
-    #[must_use]
-    pub fn headed(self) -> Self {
-        let headed = true;
-        Self { headed, ..self }
     }
 
     /// The same with right-aligned numbers in these columns.

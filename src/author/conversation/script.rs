@@ -167,46 +167,35 @@ impl Expect {
     pub fn failures(&self, outcome: &Outcome) -> Vec<String> {
         let answer = &outcome.answer;
         let mut failures = Vec::new();
-        let mut unless = |is_met: bool, text: &dyn Fn() -> String| {
-            failures.extend((!is_met).then(text));
-        };
+        let mut unless = |is_met: bool, text| failures.extend((!is_met).then_some(text));
         let is = |expected: Option<bool>, actual| expected.is_none_or(|it| it == actual);
-        unless(is(self.blocked, outcome.blocked), &|| {
-            let (wanted, was) = if outcome.blocked {
-                ("allowed", "refused")
-            } else {
-                ("refused", "allowed")
-            };
-            format!("the call was to be {wanted}, and it was {was}")
-        });
+        let refused = "the call was to be allowed, and it was refused";
+        let allowed = "the call was to be refused, and it was allowed";
+        let was = if outcome.blocked { refused } else { allowed };
+        unless(is(self.blocked, outcome.blocked), was.to_owned());
         for part in each(self.contains.as_ref()) {
-            let text = || format!("the answer lacks `{}`", one_line(part));
-            unless(answer.contains(part), &text);
+            let text = format!("the answer lacks `{}`", one_line(part));
+            unless(answer.contains(part), text);
         }
         for part in each(self.lacks.as_ref()) {
-            let text = || format!("the answer has `{}`", one_line(part));
-            unless(!answer.contains(part), &text);
+            let text = format!("the answer has `{}`", one_line(part));
+            unless(!answer.contains(part), text);
         }
         let equals = self.equals.as_ref();
-        unless(
-            equals.is_none_or(|text| text.trim() == answer.trim()),
-            &|| "the answer is not the expected one".to_owned(),
-        );
+        let is_equal = equals.is_none_or(|text| text.trim() == answer.trim());
+        unless(is_equal, "the answer is not the expected one".to_owned());
         let is_error = answer.starts_with("Error: ");
-        let error = if is_error {
-            "the tool answered an error"
-        } else {
-            "the tool was to answer an error, and it did not"
-        };
-        unless(is(self.error, is_error), &|| error.to_owned());
+        let error = "the tool answered an error";
+        let none = "the tool was to answer an error, and it did not";
+        let was = if is_error { error } else { none };
+        unless(is(self.error, is_error), was.to_owned());
         let arguments = self.arguments.as_ref();
-        unless(
-            arguments.is_none_or(|given| *given == outcome.arguments),
-            &|| format!("the arguments became {}", outcome.arguments),
-        );
+        let is_same = arguments.is_none_or(|given| *given == outcome.arguments);
+        let text = format!("the arguments became {}", outcome.arguments);
+        unless(is_same, text);
         for tool in each(self.tools.as_ref()) {
-            let text = || format!("the model is not offered `{}`", one_line(tool));
-            unless(outcome.tools.contains(tool), &text);
+            let text = format!("the model is not offered `{}`", one_line(tool));
+            unless(outcome.tools.contains(tool), text);
         }
         failures
     }

@@ -292,12 +292,15 @@ pub fn told(
     }
     let unmet = unmet_of(call.facts, &installed);
     let told = |skill: Installed| {
-        let text = if call.common.dry_run && declined(&skill) {
+        if call.common.dry_run && declined(&skill) {
             let from = one_line(skill.source.as_deref().unwrap_or_default());
-            format!("would install `{}` from {from}\n", skill.name)
-        } else {
-            outcome(&skill)
-        };
+            let text = format!("would install `{}` from {from}\n", skill.name);
+            return (skill, text);
+        }
+        let mut text = skill.summary() + "\n";
+        for remark in skill.warnings.iter().chain(&skill.dropped) {
+            let _ = writeln!(text, "  note: {}", one_line(remark));
+        }
         (skill, text)
     };
     let stay = installed.into_iter().filter(|one| one.switch.is_none());
@@ -306,15 +309,6 @@ pub fn told(
         last.push_str(&unmet);
     }
     Ok(all)
-}
-
-/// What has become of a skill in this layer.
-fn outcome(skill: &Installed) -> String {
-    let mut text = format!("{}\n", skill.summary());
-    for remark in skill.warnings.iter().chain(&skill.dropped) {
-        let _ = writeln!(text, "  note: {}", one_line(remark));
-    }
-    text
 }
 
 fn unmet_of(facts: &Facts, installed: &[Installed]) -> String {

@@ -45,7 +45,7 @@ impl Sync {
         }
         let skills = self.sync(call, layer)?;
         let is_changed = skills.iter().any(Synced::is_change);
-        let mut text = told(&skills, &|done, to_do| call.would(done, to_do));
+        let mut text = told(&skills, call.common.dry_run);
         if is_changed {
             text += &after(call, layer, &skills);
         }
@@ -174,7 +174,7 @@ impl Sync {
 
 /// Shows what would be done, and decides.
 fn agrees(call: Call, consenting: Consenting, plan: &SyncPlan) -> Result<bool> {
-    let shown = told(&plan.skills, &|_, to_do| format!("would {to_do}"));
+    let shown = told(&plan.skills, true);
     if plan.plan.skills.is_empty() || !call.asks() && !call.common.yes {
         return call.to_decide(&shown, "Do it?");
     }
@@ -220,37 +220,34 @@ fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
 }
 
 /// What is or would be done, a line for each skill.
-fn told(skills: &[Synced], verb: &dyn Fn(&str, &str) -> String) -> String {
+fn told(skills: &[Synced], dry_run: bool) -> String {
     let mut text = String::new();
     for one in skills {
         let name = listed_name(&one.name);
         let source = at(&one.source, one.to.as_deref());
-        let _ = match one.change {
+        let (done, to_do, rest) = match one.change {
             Fate::Unchanged | Fate::Extra => continue,
-            Fate::Installed => {
-                let installed = verb("installed", "install");
-                writeln!(text, "{installed} `{name}` from {source}")
-            }
+            Fate::Installed => ("installed", "install", format!(" from {source}")),
             Fate::Replaced => {
-                let replaced = verb("replaced", "replace");
                 let old = one.from.as_deref().map(short);
                 let old = old.map_or_else(String::new, |old| format!(" at {}", one_line(old)));
-                writeln!(text, "{replaced} `{name}`{old} by that from {source}")
+                let rest = format!("{old} by that from {source}");
+                ("replaced", "replace", rest)
             }
             Fate::Recorded => {
-                let recorded = verb("recorded", "record");
-                writeln!(text, "{recorded} `{name}` as from {source}; its files stay")
+                let rest = format!(" as from {source}; its files stay");
+                ("recorded", "record", rest)
             }
-            Fate::Removed => writeln!(text, "{} `{name}`", verb("removed", "remove")),
+            Fate::Removed => ("removed", "remove", String::new()),
         };
-        let _ = match &one.stashed {
-            Some(place) => writeln!(text, "  your changes are kept in {place}"),
-            None if one.edited => {
-                text += "  it was changed here: a copy would be kept in stash/\n";
-                Ok(())
-            }
-            None => Ok(()),
-        };
+        let would = format!("would {to_do}");
+        let verb = if dry_run { &would } else { done };
+        let _ = writeln!(text, "{verb} `{name}`{rest}");
+        if let Some(place) = &one.stashed {
+            let _ = writeln!(text, "  your changes are kept in {place}");
+        } else if one.edited {
+            text += "  it was changed here: a copy would be kept in stash/\n";
+        }
     }
     let of = |fate| skills.iter().filter(|one| one.change == fate).count();
     let (same, extra) = (of(Fate::Unchanged), of(Fate::Extra));

@@ -78,11 +78,8 @@ impl Update {
             return Ok("Everything is up to date.\n".to_owned());
         }
         // What is asked for is not suppressed.
-        let common = Common {
-            quiet: false,
-            ..call.common
-        };
-        let call = Call { common, ..call };
+        let mut call = call;
+        call.common.quiet = false;
         let mut outcomes = Outcomes::new(call);
         let names = ToolNames::of(call.facts);
         for one in &updated {

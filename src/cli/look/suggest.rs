@@ -126,25 +126,21 @@ impl Suggest {
         found: &Suggestions,
         shown: &str,
     ) -> Result<String> {
-        type Apply = fn(Call, &Skill, &Suggestions) -> Result<String>;
+        type Apply = fn(&Facts, &Skill, &Suggestions, bool) -> Result<String>;
         let (apply, question): (Apply, _) = if self.local {
             (add_to_configuration, "Add them to the configuration?")
         } else {
             (propose, "Propose them?")
         };
         // Whether it is possible is known before anybody is asked.
-        let common = Common {
-            dry_run: true,
-            ..call.common
-        };
-        let would = apply(Call { common, ..call }, skill, found)?;
+        let would = apply(call.facts, skill, found, true)?;
         if call.common.dry_run {
             return Ok(format!("{shown}{would}"));
         }
         if !call.to_decide(shown, question)? {
             return Ok("nothing was changed\n".to_owned());
         }
-        apply(call, skill, found)
+        apply(call.facts, skill, found, false)
     }
 
     /// This command with a flag, to be copied.
@@ -195,20 +191,25 @@ fn shown(name: &str, found: &Suggestions, none: Option<&str>, screen: Screen) ->
 ///
 /// # Errors
 /// When they would not count there, or it cannot be written.
-fn add_to_configuration(call: Call, skill: &Skill, found: &Suggestions) -> Result<String> {
+fn add_to_configuration(
+    facts: &Facts,
+    skill: &Skill,
+    found: &Suggestions,
+    dry_run: bool,
+) -> Result<String> {
     let name = skill.name.as_str();
-    if let Some(why) = why_none_is_added(call.facts, &skill.dir) {
+    if let Some(why) = why_none_is_added(facts, &skill.dir) {
         let text = format!("an addition for `{name}` would not count: {why}");
         return Err(Error::new(text).hint("`--apply` proposes the entries for the skill itself"));
     }
-    let own = call.facts.own_config()?.added_entries(name).to_vec();
+    let own = facts.own_config()?.added_entries(name).to_vec();
     let entries = distinct(own.into_iter().chain(found.written()));
     let value = entries.iter().collect::<toml_edit::Array>().to_string();
     let key = ["skills", name, "allow"].map(str::to_owned);
-    set(call.facts, &key, &value, call.common.dry_run)?;
+    set(facts, &key, &value, dry_run)?;
     let key = format!("skills.{name}.allow");
     let entries = counted(found.entries.len(), "entry", "entries");
-    if call.common.dry_run {
+    if dry_run {
         return Ok(format!(
             "would add {entries} to `{key}` in the configuration\n"
         ));
@@ -223,10 +224,10 @@ fn add_to_configuration(call: Call, skill: &Skill, found: &Suggestions) -> Resul
 ///
 /// # Errors
 /// When it cannot be changed with certainty, or by a proposal.
-fn propose(call: Call, skill: &Skill, found: &Suggestions) -> Result<String> {
+fn propose(facts: &Facts, skill: &Skill, found: &Suggestions, dry_run: bool) -> Result<String> {
     let diff = diff(skill, &found.written())?;
     let entries = counted(found.entries.len(), "entry", "entries");
-    if call.common.dry_run {
+    if dry_run {
         return Ok(format!("would propose {entries} for `{}`\n", skill.name));
     }
     let reasons = found.entries.iter().map(|one| {
@@ -242,7 +243,7 @@ fn propose(call: Call, skill: &Skill, found: &Suggestions) -> Result<String> {
     });
     let proposed: ProposeSkillUpdate = serde_json::from_value(proposed)
         .map_err(|error| Error::caused("the proposal cannot be written", error))?;
-    propose_change(call.facts, &proposed).map(|text| text + "\n")
+    propose_change(facts, &proposed).map(|text| text + "\n")
 }
 
 /// The change to the skill's file as a diff.
@@ -336,11 +337,9 @@ impl Suggestions {
         config.enforce = Enforce::Restrict;
         let policies = facts.policies()?;
         // Each agent has a shell of its own.
-        let mut by_agent = BTreeMap::new();
-        for agent in calls.found.iter().map(|found| found.agent) {
-            let place = by_agent.entry(agent);
-            place.or_insert_with(|| enforcement_in(facts, agent, (&config, &policies, &session)));
-        }
+        let agents = distinct(calls.found.iter().map(|found| found.agent)).into_iter();
+        let its = |agent| enforcement_in(facts, agent, (&config, &policies, &session));
+        let by_agent: BTreeMap<_, _> = agents.map(|agent| (agent, its(agent))).collect();
         let dir = skill.dir.display().to_string();
         let mut new = Self {
             left_out: calls.left_out,
@@ -379,7 +378,10 @@ impl Suggestions {
                     known.extend(entries);
                     open.push(found);
                 }
-                Err(why) => leave_out(&mut new.left_out, why, found.total(), &found.example),
+                Err(why) => {
+                    let all = found.recorded + found.documented;
+                    leave_out(&mut new.left_out, why, all, &found.example);
+                }
             }
         }
         for found in open {
@@ -553,11 +555,6 @@ impl Found {
             example,
         }
     }
-
-    /// How often it was found.
-    fn total(&self) -> usize {
-        self.recorded + self.documented
-    }
 }
 
 impl Why {
@@ -651,15 +648,12 @@ impl Calls {
                 && one.used.tool == found.used.tool
                 && one.used.arguments == found.used.arguments
         };
-        let at = self
-            .found
-            .iter()
-            .position(is_same)
-            .unwrap_or(self.found.len());
-        if at == self.found.len() {
-            if at >= CALLS {
-                return;
-            }
+        let known = self.found.iter().position(is_same);
+        let at = known.unwrap_or(self.found.len());
+        if at >= CALLS {
+            return;
+        }
+        if known.is_none() {
             self.found.push(found);
         }
         let found = &mut self.found[at];

@@ -241,7 +241,8 @@ fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
     columns.extend(numbers.map(|heading| (heading, 0)));
     columns.push(("LAST USED", 0));
     let leave_out = "TOKENS, SCRIPTS READ, MEAN MS, SUCCEEDED, LAST USED, SCRIPTS, REFUSALS";
-    let mut table = Table::new(&columns, leave_out).numbers(&numbers).headed();
+    let mut table = Table::new(&columns, leave_out).numbers(&numbers);
+    table.headed = true;
     for (name, one) in used(tally) {
         let last = one.last_used.map(Moment::local).unwrap_or_default();
         let mut cells = vec![Cell::new(name)];

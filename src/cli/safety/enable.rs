@@ -66,19 +66,15 @@ fn configurable(facts: &Facts, written: &str) -> Result<String> {
     let catalog = Catalog::naming(facts, written);
     let entry = installed(facts, &catalog, written)?;
     let name = entry.name();
-    if let Some(policy) = facts.policies()?.requires(&name) {
-        let policy = policy.display();
-        let text = format!(
-            "the policy `{policy}` requires `{name}`, and a configuration hides or shows it to nobody"
-        );
-        return Err(Error::new(text).hint("ask the administrator of this machine"));
-    }
+    let policies = facts.policies()?;
     let mut same_name = catalog.rivals(entry).chain([entry]);
-    if same_name.any(|entry| entry.layer == Layer::Enterprise) {
-        let text = format!(
-            "`{name}` is the administrator's, and a configuration hides or shows it to nobody"
-        );
-        return Err(Error::new(text).hint("ask the administrator of this machine"));
-    }
-    Ok(name)
+    let why = if let Some(policy) = policies.requires(&name) {
+        format!("the policy `{}` requires `{name}`", policy.display())
+    } else if same_name.any(|entry| entry.layer == Layer::Enterprise) {
+        format!("`{name}` is the administrator's")
+    } else {
+        return Ok(name);
+    };
+    let text = format!("{why}, and a configuration hides or shows it to nobody");
+    Err(Error::new(text).hint("ask the administrator of this machine"))
 }

@@ -70,19 +70,15 @@ impl Package {
         }
         let (files, bytes) = (count(packed.digests.len(), "file"), packed.bytes.len());
         if call.common.dry_run {
-            let more = if self.sign.is_some() {
-                format!(", and {shown}.manifest with its signature")
-            } else {
-                String::new()
-            };
+            let more = self.sign.as_ref();
+            let more = more.map(|_| format!(", and {shown}.manifest with its signature"));
+            let more = more.unwrap_or_default();
             return Ok(format!(
                 "would write {shown}: {files}, {bytes} bytes{more}\n"
             ));
         }
-        let signed = match &self.sign {
-            Some(key) => Some(sign(call.facts, &manifest(skill, &packed)?, key)?),
-            None => None,
-        };
+        let sign = |key| sign(call.facts, &manifest(skill, &packed)?, key);
+        let signed = self.sign.as_deref().map(sign).transpose()?;
         // The archive comes last: the old one is not taken for what the new manifest signs.
         let mut contents = vec![(&places[0], packed.bytes.as_slice())];
         if let Some(signed) = &signed {
@@ -205,14 +201,11 @@ pub fn sign(facts: &Facts, manifest: &Manifest, key: &Path) -> Result<Signed> {
 
 /// Replaces files of one directory, all or none.
 fn write_all(contents: &[(&PathBuf, &[u8])]) -> Result<()> {
-    let Some((first, _)) = contents.first() else {
-        return Ok(());
-    };
-    let dir = first.parent().unwrap_or(first);
-    let named = contents.iter().filter_map(|(path, bytes)| {
-        let name = path.file_name().and_then(EntryName::parse)?;
-        Some((name, *bytes))
-    });
+    let dir = contents.first().and_then(|(path, _)| path.parent());
+    let dir = dir.unwrap_or(Path::new("."));
+    let name = |path: &Path| path.file_name().and_then(EntryName::parse);
+    let named = contents.iter();
+    let named = named.filter_map(|(path, bytes)| Some((name(path)?, *bytes)));
     let named: Vec<_> = named.collect();
     let written = Dir::anchor(dir).and_then(|dir| dir.replace_all(&named, 0o644));
     written.map_err(|error| Error::io("write", dir, &error))
