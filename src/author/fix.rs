@@ -58,14 +58,10 @@ fn meaning(dir: &Path, text: &str) -> Option<impl Debug + PartialEq + use<>> {
     let lists = (fields.allowed_tools(), fields.disallowed_tools());
     // All other fields, by value. A value that the lenient parser had to guess must remain a guess.
     let mut others: Map<String, Value> = skill.fields.0;
-    others.retain(|key, _| !is_name(key) && !is_tool_list(key));
+    others.retain(|key, _| key != "name" && !is_tool_list(key));
     let others: Vec<(String, Value)> = others.into_iter().collect();
     let body = split_frontmatter(text).body.trim().replace("\r\n", "\n");
     Some((skill.name, skill.description, lists, others, body))
-}
-
-fn is_name(key: &str) -> bool {
-    key == "name"
 }
 
 fn is_tool_list(key: &str) -> bool {
@@ -143,7 +139,7 @@ fn names(text: &str, name: &SkillName) -> Option<String> {
     let mut has_name = false;
     for line in yaml.split_inclusive('\n') {
         let (key, value) = line.split_once(':').unwrap_or((line, ""));
-        if is_name(key) && !has_name {
+        if key == "name" && !has_name {
             has_name = true;
             let written = value.trim().trim_matches(['"', '\'']);
             if written != name.as_str() && !value.contains(" #") {

@@ -109,13 +109,8 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
         say("compatibility-too-long", source.key(key), &message);
     }
     let is_unknown = |key: &&str| Known::of(key).is_none() && near_miss_of(key).is_none();
-    let unknown: Vec<&str> = skill
-        .fields
-        .0
-        .keys()
-        .map(String::as_str)
-        .filter(is_unknown)
-        .collect();
+    let keys = skill.fields.0.keys().map(String::as_str);
+    let unknown: Vec<&str> = keys.filter(is_unknown).collect();
     if let Some(first) = unknown.first() {
         let names = unknown.join("`, `");
         let message = format!("neither the specification nor a client in wide use knows `{names}`");

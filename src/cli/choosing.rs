@@ -90,15 +90,14 @@ fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<V
         .with_formatter(&chosen)
         .with_validator(at_least_one)
         .with_render_config(colours);
-    match ignoring_interrupts(|| select.raw_prompt()) {
-        Ok(marked) => Ok(marked.into_iter().map(|one| one.index).collect()),
+    let error = match ignoring_interrupts(|| select.raw_prompt()) {
+        Ok(marked) => return Ok(marked.into_iter().map(|one| one.index).collect()),
         Err(InquireError::IO(error)) if error.kind() != std::io::ErrorKind::Interrupted => {
-            Err(Error::caused("the skills could not be shown", error)
-                .hint("`--list` lists them, `--skill NAME` takes one"))
+            Error::caused("the skills could not be shown", error)
         }
-        Err(_) => Err(Error::new("nothing was installed: you chose none")
-            .hint("`--list` lists them, `--skill NAME` takes one")),
-    }
+        Err(_) => Error::new("nothing was installed: you chose none"),
+    };
+    Err(error.hint("`--list` lists them, `--skill NAME` takes one"))
 }
 
 /// How many rows are shown at once.

@@ -113,18 +113,14 @@ impl Described<'_> {
         };
         let mut about = format!("{}: {description}", listed_name(&self.skill.name));
         // Of several, each is known by the start.
-        if let Some(width) = self
-            .screen
-            .width
-            .filter(|_| self.is_cut() && !self.is_alone)
-        {
+        let width = self.screen.width;
+        if let Some(width) = width.filter(|_| self.is_cut() && !self.is_alone) {
             about = shortened(&about, width.saturating_sub(2));
         }
         *text += &self.screen.hanging("  ", &about, 2);
         for (label, value) in self.rows() {
-            *text += &self
-                .screen
-                .hanging(&format!("    {label:8} "), &value, INDENT);
+            let first = format!("    {label:8} ");
+            *text += &self.screen.hanging(&first, &value, INDENT);
         }
     }
 

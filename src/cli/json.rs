@@ -59,11 +59,8 @@ pub fn with(mut object: Value, more: Value) -> Value {
 /// A bare list, where the documentation promises one.
 pub fn bare(values: &impl Serialize) -> Result<String> {
     let json = serde_json::to_string_pretty(values);
+    let unwritten = |error| Error::caused("the answer cannot be written as JSON", error);
     Ok(escaped(json.map_err(unwritten)?) + "\n")
-}
-
-fn unwritten(error: serde_json::Error) -> Error {
-    Error::caused("the answer cannot be written as JSON", error)
 }
 
 /// The same JSON with invisible characters escaped; a program reads the escapes as those

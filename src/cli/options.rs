@@ -132,12 +132,8 @@ impl Call<'_> {
     /// The same with one more option: before `--`, which stays only where it is needed.
     pub fn command_with(self, option: Option<&str>) -> String {
         let mut parts = self.words.splitn(2, |word| word == "--");
-        let mut words: Vec<&str> = parts
-            .next()
-            .into_iter()
-            .flatten()
-            .map(String::as_str)
-            .collect();
+        let before = parts.next().unwrap_or_default().iter();
+        let mut words: Vec<&str> = before.map(String::as_str).collect();
         words.extend(option);
         let rest = parts.next().unwrap_or_default();
         let is_needed = rest.iter().any(|word| word.starts_with('-'));

@@ -13,11 +13,12 @@ pub struct Outcomes<'a> {
 
 /// What there is to say of one besides what was done.
 #[derive(Debug, PartialEq)]
-enum Besides {
+pub enum Besides {
+    /// Nothing.
     Nothing,
-    /// What stopped it, for programs.
+    /// A code of what stopped it, for programs.
     Stopped(&'static str),
-    /// It stays as it is; and what is said of several such.
+    /// It stays as it is. Of several such it is said once: their number, and this.
     Unchanged(&'static str),
 }
 
@@ -64,20 +65,12 @@ impl<'a> Outcomes<'a> {
 
     /// Adds what became of `name`: the text that says so, with its line ends.
     pub fn push(&mut self, name: &str, outcome: Result<String>) {
-        let one = (name.to_owned(), outcome, Besides::Nothing);
-        self.results.push(one);
+        self.push_with(name, outcome, Besides::Nothing);
     }
 
-    /// Adds that something stopped `name`, by the text that says so and a code.
-    pub fn push_stopped(&mut self, name: &str, message: String, code: &'static str) {
-        let one = (name.to_owned(), Ok(message), Besides::Stopped(code));
-        self.results.push(one);
-    }
-
-    /// Adds that `name` stays as it is. Of several it is said once: their number, and `all`.
-    pub fn push_unchanged(&mut self, name: &str, message: String, all: &'static str) {
-        let one = (name.to_owned(), Ok(message), Besides::Unchanged(all));
-        self.results.push(one);
+    /// The same, with what there is to say besides.
+    pub fn push_with(&mut self, name: &str, outcome: Result<String>, besides: Besides) {
+        self.results.push((name.to_owned(), outcome, besides));
     }
 
     /// Adds what to do next, once for all of them.

@@ -23,6 +23,7 @@ pub fn may(call: Call, verb: &Verb) -> Result<()> {
     }
     let agent = agent_above(call);
     let is_persons = call.caller != Caller::Host && agent.is_none();
+    let in_force = |name: &String| is_in_force(call.facts, name);
     match (class, verb) {
         // Nothing is decided by it, and it shows a user's own program what that user may read.
         (Class::Decides, _) if call.common.dry_run && is_persons => Ok(()),
@@ -33,12 +34,7 @@ pub fn may(call: Call, verb: &Verb) -> Result<()> {
                 .map_err(|error| error.hint("run it in a terminal; in a script `--yes` agrees"))
         }
         _ if is_persons => Ok(()),
-        (_, Verb::Remove(remove))
-            if remove
-                .names
-                .iter()
-                .any(|name| is_in_force(call.facts, name)) =>
-        {
+        (_, Verb::Remove(remove)) if remove.names.iter().any(in_force) => {
             Err(only_for_people(agent.as_ref(), call))
         }
         // `pre_tool` has decided on a model's request; a direct call comes from the user.

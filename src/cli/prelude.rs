@@ -8,7 +8,7 @@ pub use super::json::with;
 pub use super::market::{market, market_for, note, watched};
 pub use super::named::installed;
 pub use super::options::{Call, Caller, Common, Findings, Scope, pasted};
-pub use super::outcome::{Outcomes, look_at};
+pub use super::outcome::{Besides, Outcomes, look_at};
 pub use super::screen::{Paint, Screen};
 pub use super::table::{Cell, Table};
 pub use crate::catalog::{Catalog, Entry, Layer, market_at};

@@ -9,7 +9,7 @@ use clap::FromArgMatches;
 use super::args::{Cli, Proposals, Sync, Verb, command};
 use super::look::{list_installed::list_installed, summary::summarize};
 use super::person::may;
-use super::set_up::man;
+use super::set_up::{hosts::Connecting, man};
 use crate::sys::{be_quiet, keep_told, kept, running, shown};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
@@ -106,7 +106,12 @@ fn is_file(verb: &Verb) -> bool {
         Verb::Show(show) => show.file.is_some(),
         Verb::Update(update) => update.diff,
         Verb::List(list) => list.sbom,
-        Verb::Hosts(hosts) => hosts.shows_files(),
+        Verb::Hosts(hosts) => {
+            matches!(
+                hosts.change,
+                Some(Connecting::Add { .. } | Connecting::Remove { .. })
+            )
+        }
         Verb::Completions(_) | Verb::Complete(_) | Verb::Man | Verb::Try(_) => true,
         Verb::Proposals(proposals) => matches!(proposals, Proposals::Show { .. }),
         _ => false,

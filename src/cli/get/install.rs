@@ -123,7 +123,7 @@ impl Install {
                     for (skill, text) in told {
                         // What has remarks of its own is said on its own.
                         if text.lines().count() == 1 && is_managed(&skill) {
-                            outcomes.push_unchanged(&skill.name, text, ALREADY);
+                            outcomes.push_with(&skill.name, Ok(text), Besides::Unchanged(ALREADY));
                         } else {
                             outcomes.push(&skill.name, Ok(text));
                         }

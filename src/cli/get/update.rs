@@ -179,20 +179,16 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
 
 /// Adds what has become of a skill.
 pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
-    match (changed(skill, names), &skill.change) {
-        (Ok(text), Change::UpToDate) if skill.new_signer.is_none() => {
-            outcomes.push_unchanged(&skill.name, text, "skills are up to date");
+    let besides = match &skill.change {
+        Change::UpToDate if skill.new_signer.is_none() => {
+            Besides::Unchanged("skills are up to date")
         }
-        (
-            Ok(text),
-            Change::Kept {
-                code: Some(code), ..
-            },
-        ) => {
-            outcomes.push_stopped(&skill.name, text, code);
-        }
-        (changed, _) => outcomes.push(&skill.name, changed),
-    }
+        Change::Kept {
+            code: Some(code), ..
+        } => Besides::Stopped(code),
+        _ => Besides::Nothing,
+    };
+    outcomes.push_with(&skill.name, changed(skill, names), besides);
 }
 
 /// What has become of a skill.

@@ -63,12 +63,8 @@ impl Audit {
         });
         let since = since(self.since.as_deref())?;
         let is_wanted = |line: &Line| {
-            let is = |wanted: &Option<String>, key| {
-                wanted
-                    .as_ref()
-                    .is_none_or(|wanted| line.text(key) == wanted)
-            };
-            line.time >= since && is(&skill, "skill") && is(&self.event, "event")
+            let is = |wanted: Option<&String>, key| wanted.is_none_or(|it| line.text(key) == it);
+            line.time >= since && is(skill.as_ref(), "skill") && is(self.event.as_ref(), "event")
         };
         let log = audit_file(call.facts.state());
         let is_plain = self.limit.is_none();
@@ -168,11 +164,8 @@ fn row(line: &Line) -> String {
         .filter(|(key, _)| !who.contains(&key.as_str()) && !FIRST.contains(&key.as_str()))
         .partition(|(_, value)| value.is_object() || value.is_array());
     let mut details: Vec<String> = first.map(|field| detail(field, 60)).collect();
-    let others = texts
-        .into_iter()
-        .chain(tables)
-        .map(|field| detail(field, 200));
-    let others: Vec<String> = others.collect();
+    let others = texts.into_iter().chain(tables);
+    let others: Vec<String> = others.map(|field| detail(field, 200)).collect();
     details.push(brief(&others.join(" "), 200));
     let text = format!(
         "{}  {:8}  {:20}  {}",

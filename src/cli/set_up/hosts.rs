@@ -67,14 +67,6 @@ pub enum Connecting {
 }
 
 impl Hosts {
-    /// Whether the answer may contain lines of a file.
-    pub fn shows_files(&self) -> bool {
-        matches!(
-            self.change,
-            Some(Connecting::Add { .. } | Connecting::Remove { .. })
-        )
-    }
-
     /// Shows the hosts, or connects or disconnects some.
     pub fn run(&self, call: Call) -> Answer {
         let each = |hosts: &[Agent], change: &dyn Fn(Agent) -> Result<String>| {
@@ -252,25 +244,17 @@ fn share(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<St
 /// needs, and none if an administrator connected the agent too.
 fn lose(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result<String> {
     let stays = |found: &Found| found.scope == Scope::Managed && found.is_connected;
-    if scope != Scope::User
-        || Connector::of(&call.facts.run)
-            .found(agent)
-            .iter()
-            .any(stays)
-    {
+    let found = Connector::of(&call.facts.run).found(agent);
+    if scope != Scope::User || found.iter().any(stays) {
         return Ok(String::new());
     }
     let mut others = connected(&call.facts.run);
     others.retain(|other| *other != agent);
     let mut text = String::new();
-    for shared in OWN
-        .iter()
-        .filter_map(|layer| Shared::of(call.facts, *layer))
-    {
-        text += &lines(
-            &shared.disconnect(agent, &others, listed_name, dry_run)?,
-            dry_run,
-        );
+    let shared = |layer| Shared::of(call.facts, layer);
+    for shared in OWN.into_iter().filter_map(shared) {
+        let gone = shared.disconnect(agent, &others, listed_name, dry_run)?;
+        text += &lines(&gone, dry_run);
         if shared.all().any(|(_, link)| link.agents.contains(&agent)) && !dry_run {
             let _ = writeln!(
                 text,
