@@ -81,28 +81,8 @@ impl Keys {
     }
 }
 
-/// Keys of one kind, in the format that `--json` documents and as a table.
-struct Shown {
-    json: Vec<Value>,
-    table: Table,
-}
-
-impl Shown {
-    fn new(last: &'static str, leave_out: &'static str) -> Self {
-        let columns = [("WHO", 12), ("KEY", 0), ("BY", 0), (last, 8)];
-        Self {
-            json: Vec::new(),
-            table: Table::new(&columns, leave_out),
-        }
-    }
-
-    fn add(&mut self, cells: [&str; 4], json: Value) {
-        let [who, key, by, last] = cells.map(|cell| Cell::new(one_line(cell)));
-        let cells = vec![who, key, by, last.paint(Paint::Dim)];
-        self.table.row(cells, Vec::new());
-        self.json.push(json);
-    }
-}
+/// Keys of one kind: the cells of each, and the same in the format that `--json` documents.
+type Shown = Vec<([String; 4], Value)>;
 
 /// The text of a file of keys; empty if there is none.
 ///
@@ -138,9 +118,7 @@ fn signers(facts: &Facts, path: &Path) -> Result<Signers> {
 
 /// Shows all keys; a failure if a file cannot be read.
 fn show(call: Call) -> Answer {
-    let mut listed = Shown::new("FOR", "BY, FOR");
-    let mut known = Shown::new("SOURCE", "BY");
-    let mut revoked = Shown::new("FILE", "FILE");
+    let (mut listed, mut known, mut revoked) = (Shown::new(), Shown::new(), Shown::new());
     let mut errors = Vec::new();
     for file in signing_files(call.facts)? {
         let read = if file.revokes {
@@ -154,21 +132,29 @@ fn show(call: Call) -> Answer {
         Ok(signers) => add_known(&signers, &mut known),
         Err(error) => errors.push(error.to_string()),
     }
+    let [signers, of_installed, no_longer] = [&listed, &known, &revoked]
+        .map(|keys| keys.iter().map(|(_, json)| json).collect::<Vec<_>>());
     let all = json!({
-        "signers": listed.json, "known": known.json, "revoked": revoked.json, "errors": errors,
+        "signers": signers, "known": of_installed, "revoked": no_longer, "errors": errors,
     });
     let text = call.answer(&all, || {
         let shown = |error| format!("CANNOT BE READ: {}", one_line(error));
         let each = errors.iter();
         let shown = each.map(|error| call.screen.hanging("", &shown(error), 0));
         let mut text: String = shown.collect();
-        for (title, keys) in [
-            ("Listed", listed),
-            ("Known by what was installed", known),
-            ("Revoked", revoked),
+        for (title, last, leave_out, keys) in [
+            ("Listed", "FOR", "BY, FOR", &listed),
+            ("Known by what was installed", "SOURCE", "BY", &known),
+            ("Revoked", "FILE", "FILE", &revoked),
         ] {
-            if !keys.json.is_empty() {
-                let _ = write!(text, "{title}:\n{}", keys.table.render(call.screen));
+            let columns = [("WHO", 12), ("KEY", 0), ("BY", 0), (last, 8)];
+            let mut table = Table::new(&columns, leave_out);
+            for (cells, _) in keys {
+                let [who, key, by, last] = cells.each_ref().map(Cell::new);
+                table.row(vec![who, key, by, last.paint(Paint::Dim)], Vec::new());
+            }
+            if !keys.is_empty() {
+                let _ = write!(text, "{title}:\n{}", table.render(call.screen));
             }
         }
         if text.is_empty() {
@@ -207,7 +193,8 @@ fn add_listed(facts: &Facts, file: &SigningFile, keys: &mut Shown) -> Result<()>
             "line": one.line,
             "policy": file.is_policy,
         });
-        keys.add([&one.principals, &key, by(file), &one.options], json);
+        let cells = [&*one.principals, &key, by(file), &one.options];
+        keys.push((cells.map(one_line), json));
     }
     Ok(())
 }
@@ -224,7 +211,8 @@ fn add_known(signers: &KnownSigners, keys: &mut Shown) {
             "key": signer.key.fingerprint,
             "since": signer.since,
         });
-        keys.add([who, &signer.key.to_string(), &since, source], json);
+        let cells = [who, &signer.key.to_string(), &since, source];
+        keys.push((cells.map(one_line), json));
     }
 }
 
@@ -235,7 +223,8 @@ fn add_revoked(file: &SigningFile, keys: &mut Shown) -> Result<()> {
         .map_err(|error| error.context(format!("`{path}`")))?;
     for key in found {
         let json = json!({"key": key, "file": path, "policy": file.is_policy});
-        keys.add(["", &key, by(file), &path], json);
+        let cells = ["", &key, by(file), &path];
+        keys.push((cells.map(one_line), json));
     }
     Ok(())
 }

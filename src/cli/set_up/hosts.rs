@@ -314,9 +314,9 @@ fn plugin(run: &RunContext, common: Common, dir: &Path, mode: Option<Mode>) -> R
     ))
 }
 
-/// A host, in the format that `--json` documents.
+/// A host as `hosts` lists it, in the format that `--json` documents.
 #[derive(Serialize)]
-struct Host {
+struct Row {
     host: &'static str,
     /// Whether its program is on PATH.
     found: bool,
@@ -397,7 +397,7 @@ fn show(call: Call) -> Result<String> {
     Ok(table.render(call.screen))
 }
 
-fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Host {
+fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Row {
     let first_line = |version: String| {
         let line = version.lines().map(str::trim).find(|line| !line.is_empty());
         line.map(str::to_owned)
@@ -436,7 +436,7 @@ fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) ->
     let modes = Mode::ALL.into_iter();
     let modes = modes.filter(|mode| agent.lacks(*mode).is_none());
     let never = if is_connected { "never" } else { "" };
-    Host {
+    Row {
         host: agent.as_str(),
         found: program.is_some(),
         program,
@@ -455,7 +455,7 @@ fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) ->
     }
 }
 
-fn chibi(facts: &Facts) -> Host {
+fn chibi(facts: &Facts) -> Row {
     let (program, version) = ask_version(&[PROGRAM], &facts.run.env).unzip();
     let version = version.flatten().map(|version| version.trim().to_owned());
     let protocol = version.as_deref().and_then(release).and_then(Protocol::of);
@@ -468,7 +468,7 @@ fn chibi(facts: &Facts) -> Host {
     let shown = |path: &Path| path.display().to_string();
     let state = worst.as_ref().map(|check| check.message.clone());
     let remedy = worst.and_then(|check| Some(format!("{}: {}", check.message, check.remedy?)));
-    Host {
+    Row {
         host: PROGRAM,
         found: program.is_some(),
         // A machine without chibi lacks nothing.
