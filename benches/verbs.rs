@@ -18,7 +18,7 @@ const ROUNDS: usize = 3;
 const GROWTH: f64 = 5.5;
 
 /// A verb, what it is compared with, and how many times as long it may take with 800 skills.
-const GATES: [(&str, &str, f64); 18] = [
+const GATES: [(&str, &str, f64); 17] = [
     ("install --all", "clone", 4.0),
     ("update, 40 changed", "clone", 4.0),
     ("list", "cat", 6.0),
@@ -28,7 +28,6 @@ const GATES: [(&str, &str, f64); 18] = [
     ("verify", "cat", 8.0),
     ("update --check", "cat", 8.0),
     ("info", "cat", 15.0),
-    ("info --files", "cat", 15.0),
     ("search_installed", "cat", 6.0),
     ("audit --summary", "cat", 6.0),
     ("trust", "cat", 40.0),
@@ -119,10 +118,6 @@ fn round(skills: usize, times: &mut Times) {
     time("verify", &mut ours(&["verify"]));
     time("update --check", &mut ours(&["update", "--check"]));
     time("info", &mut ours(&["info", "skill-0001"]));
-    time(
-        "info --files",
-        &mut ours(&["info", "--files", "skill-0001"]),
-    );
     time(
         "search_installed",
         &mut ours(&["search_installed", "word17"]),
