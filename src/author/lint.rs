@@ -1,5 +1,5 @@
 //! All checks of a single skill; of the frontmatter's values against what their fields take
-//! (`skill/known.rs`): a value that is not understood has no effect, and nothing else says so. It does
+//! (`skill/fields.rs`): a value that is not understood has no effect, and nothing else says so. It does
 //! not know what a tool list's entries mean.
 
 use std::path::Path;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::tool_name;
 use super::roots::Root;
 use crate::marketplace::{named_by_directory, offered_name};
-use crate::skill::directories::list;
+use crate::skill::list;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::cache_file::{self, Part, Parts};
 use crate::sys::limits;

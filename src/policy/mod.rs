@@ -10,10 +10,8 @@ mod effective_config;
 mod enterprise;
 mod events;
 mod file;
-mod floors;
 mod glob;
 mod ledger;
-mod log;
 mod masking;
 mod on_disk;
 mod policies;
@@ -30,6 +28,7 @@ pub use approval::{
     has_scripts, needed as approval_needed,
 };
 pub use audit::{Audit, Event};
+pub use audit::{Line, each_event, each_event_of, last_events, last_heard};
 pub use config::{CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
 pub use digest_cache::{Asks, DigestCache};
 pub use effective_config::{
@@ -42,7 +41,6 @@ pub use events::{
 pub use file::{parse_toml, read_toml, set_key, unset_key};
 pub use glob::{any_matches, matches};
 pub use ledger::Ledger;
-pub use log::{Line, each_event, each_event_of, last_events, last_heard};
 pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use policies::{Need, Policies};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::config::Floors;
 use super::enterprise::Enterprise;
 use super::file::{denials, read_toml};
-use super::floors::Floors;
 use super::required_skills::{AtLeast, Missing, RequiredSkill};
 use super::signing::SigningRules;
 use super::skill_names::{BySkill, SkillGlob, by_skill};

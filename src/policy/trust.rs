@@ -1,6 +1,6 @@
 //! What the user trusts in a project: each skill, the configuration, and the shared files beside
 //! the skills, which any of them may use. After a change only what changed needs consent again, and
-//! it is reported.
+//! it is reported. A person sees the parts before they decide: exactly that is recorded.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -14,15 +14,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::policy::{DigestCache, Ledger, Policies};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
-use crate::skill::directories::skill_directories;
-use crate::skill::find_skill_file;
 
-mod content;
-mod seen;
-
-use content::{digest_of, files_of};
-pub use content::{is_empty_place, is_place};
-pub use seen::Seen;
+use crate::skill::{Skill, find_skill_file, skill_directories};
+use crate::sys::stamp::{Stamp, Stamps};
+use crate::sys::{Progress, files, tree};
 
 /// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
 /// record of a few hundred skills would become large.
@@ -306,4 +301,241 @@ fn unnamed(path: &Path) -> Error {
     let shown = path.display();
     let text = format!("the path `{shown}` is not UTF-8 and cannot be recorded");
     Error::new(text).hint("rename the directory")
+}
+
+/// Whether `part` is a skills directory, which stands for the shared files in it.
+pub fn is_place(part: &Path) -> bool {
+    PROJECT_HOLDS.iter().any(|root| part.ends_with(root))
+}
+
+/// Whether a skills directory has no shared files.
+pub fn is_empty_place(part: &Path) -> bool {
+    beside(part).is_ok_and(|beside| beside.is_empty())
+}
+
+/// The paths of a part: the shared files of a skills directory, otherwise the part itself. The file
+/// of a skill may only name another one, in a skill's directory beside it.
+fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if is_place(path) {
+        return beside(path);
+    }
+    Ok(paths_of_skill(path))
+}
+
+fn paths_of_skill(path: &Path) -> Vec<PathBuf> {
+    let skill = path.is_dir().then(|| Skill::load(path).ok()).flatten();
+    let elsewhere = skill.as_ref().and_then(Skill::pointed_to);
+    let paths = std::iter::once(path).chain(elsewhere);
+    paths.map(Path::to_owned).collect()
+}
+
+/// The digest of a part. As soon as it has several paths, their names count: which of the files
+/// beside a skill it uses is a matter of their names.
+pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
+    if is_place(path) {
+        // Which paths there are depends on these, and so they come first.
+        let skills = skill_directories(path);
+        let listed = listed_in(path, &skills);
+        let paths = beside_these(path, &skills)?;
+        let (digest, mut stamps) = match &paths[..] {
+            [] => tree::digest_seen([]),
+            _ => tree::digest_named(path, &paths),
+        }?;
+        stamps.extend(listed);
+        return Ok((digest, stamps));
+    }
+    let paths = paths_of_skill(path);
+    match (&paths[..], path.parent()) {
+        ([own], _) => tree::digest_seen([own]),
+        (_, Some(root)) => tree::digest_named(root, &paths),
+        (_, None) => tree::digest_named(path, &paths),
+    }
+}
+
+/// The stamps of a skills directory, of each skill in it and of its file: all that decides what is
+/// beside the skills.
+fn listed_in(root: &Path, skills: &[PathBuf]) -> Stamps {
+    let files = skills.iter().filter_map(|dir| find_skill_file(dir));
+    let paths = files.chain(skills.iter().cloned());
+    let paths = paths.chain([root.to_owned()]);
+    let stamped = paths.map(|path| {
+        let stamp = Stamp::of(&path);
+        (path, stamp)
+    });
+    stamped.collect()
+}
+
+pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
+    let mut all = BTreeMap::new();
+    for part in paths_of(path)? {
+        let name = part.file_name().unwrap_or_default().to_string_lossy();
+        for (file, digest) in tree::files(&part)? {
+            let shown = match (file.is_empty(), part == path) {
+                (true, _) => name.clone().into_owned(),
+                (false, true) => file,
+                (false, false) => format!("{name}/{file}"),
+            };
+            all.insert(shown, digest);
+        }
+    }
+    Ok(all)
+}
+
+/// Everything in a skills directory that is not a skill; any skill there may use it.
+fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
+    beside_these(root, &skill_directories(root))
+}
+
+fn beside_these(root: &Path, skills: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+    let entries = files::if_there(files::entries(root))?.into_iter().flatten();
+    let paths = entries.map(|(name, _)| root.join(name.as_os_str()));
+    let mut paths: Vec<PathBuf> = paths.collect();
+    paths.retain(|path| skills.binary_search(path).is_err());
+    paths.sort();
+    Ok(paths)
+}
+
+/// A part as it was when it was looked at.
+#[derive(Debug)]
+pub struct Seen {
+    /// Its path.
+    pub path: PathBuf,
+    part: Result<Part>,
+}
+
+impl Seen {
+    /// Reads a part.
+    pub fn at(path: PathBuf) -> Self {
+        let part = Part::read(&path).map_err(|error| {
+            let error = Error::io("read", &path, &error);
+            error.hint("without a digest, only `--always` could trust it")
+        });
+        Self { path, part }
+    }
+
+    /// Reads parts, of which a person may have to wait for many.
+    pub fn all(paths: Vec<PathBuf>, show: Option<fn(&str)>) -> Vec<Self> {
+        let progress = Progress::new("reading what is to be trusted", paths.len(), show);
+        let read = |(done, path)| {
+            progress.at(done);
+            Self::at(path)
+        };
+        paths.into_iter().enumerate().map(read).collect()
+    }
+
+    /// The part with its key in the record of `holder`.
+    pub(super) fn keyed(self, holder: &Path) -> Result<(String, Part)> {
+        let key = part_key(holder, &self.path).ok_or_else(|| unnamed(&self.path))?;
+        Ok((key.to_owned(), self.part?))
+    }
+
+    /// Whether it can be trusted.
+    pub fn is_readable(&self) -> bool {
+        self.part.is_ok()
+    }
+
+    /// The paths of its files, sorted.
+    pub fn files(&self) -> Vec<String> {
+        match &self.part {
+            Ok(part) if !part.files.is_empty() => part.files.keys().cloned().collect(),
+            _ => {
+                let files = files_of(&self.path).unwrap_or_default();
+                files.into_keys().collect()
+            }
+        }
+    }
+}
+
+impl Trusts {
+    /// Whether a part of `holder` is trusted as it was seen.
+    pub fn of_seen(&self, holder: &Path, seen: &Seen) -> Trust {
+        match (self.recorded(holder), &seen.part) {
+            (Some(Trusted::Parts(parts)), Ok(now)) => part_key(holder, &seen.path)
+                .and_then(|key| parts.get(key))
+                .map_or(Trust::Missing, |before| before.against(now)),
+            _ => self.of_part(holder, &seen.path),
+        }
+    }
+
+    /// The trusted parts of `holder` that are no longer there.
+    pub fn gone(&self, holder: &Path) -> Vec<PathBuf> {
+        let Some(Trusted::Parts(parts)) = self.recorded(holder) else {
+            return Vec::new();
+        };
+        let paths = parts.keys().map(|key| holder.join(key));
+        paths
+            .filter(|path| path.symlink_metadata().is_err())
+            .collect()
+    }
+
+    /// Whether `holder` is trusted whatever changes.
+    pub fn is_always(&self, holder: &Path) -> bool {
+        self.recorded(holder).is_some_and(Trusted::is_always)
+    }
+}
+
+impl Part {
+    /// How this, as it was recorded, compares with the part `now`.
+    fn against(&self, now: &Self) -> Trust {
+        if now.digest == self.digest {
+            return Trust::Given;
+        }
+        self.differing(|| now.files.clone())
+    }
+
+    /// What became of this, which is no longer as it was recorded.
+    pub(super) fn differing(&self, now: impl FnOnce() -> BTreeMap<String, String>) -> Trust {
+        let before = &self.files;
+        if before.is_empty() {
+            return Trust::Outdated(Vec::new());
+        }
+        let now = now();
+        let gone = before.keys().filter(|path| !now.contains_key(*path));
+        let gone = gone.map(|path| format!("{path} (gone)"));
+        let differing = now
+            .iter()
+            .filter_map(|(path, digest)| match before.get(path) {
+                None => Some(format!("{path} (new)")),
+                Some(known) => (known != digest).then(|| path.clone()),
+            });
+        Trust::Outdated(differing.chain(gone).collect())
+    }
+}
+
+impl Ledger<Trusted> {
+    /// Trusts these parts of `holder` as they were seen; with `keep`, the parts recorded before stay
+    /// trusted too. Returns the unreadable parts, which are not trusted, with their errors.
+    ///
+    /// # Errors
+    /// If nothing could be recorded.
+    pub fn trust_seen(
+        &self,
+        holder: &Path,
+        seen: Vec<Seen>,
+        keep: bool,
+    ) -> Result<Vec<(PathBuf, Error)>> {
+        let mut parts = if keep {
+            self.recorded_parts(holder)?
+        } else {
+            BTreeMap::new()
+        };
+        let counts = |path: &Path| !(is_place(path) && is_empty_place(path));
+        let (mut unread, mut is_any) = (Vec::new(), false);
+        for seen in seen {
+            let path = seen.path.clone();
+            match seen.keyed(holder) {
+                Ok((key, part)) => {
+                    is_any |= counts(&path);
+                    parts.insert(key, part);
+                }
+                Err(error) => unread.push((path, error)),
+            }
+        }
+        if !is_any && let Some((_, error)) = unread.pop() {
+            let text = format!("nothing in `{}` could be trusted", holder.display());
+            return Err(error.context(text));
+        }
+        self.put(&trust_key(holder)?, Trusted::Parts(parts))?;
+        Ok(unread)
+    }
 }

@@ -15,12 +15,11 @@ use rustix::event::PollFlags;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
-use super::job_id::JobId;
-use super::lifeline::Ended;
-use super::outcome::{Outcome, State};
+use super::lifeline::{Ended, poll};
+use super::outcome::{JobId, Outcome, State};
 use super::spool::{self, Captured, Spool};
 use crate::error::{Error, Result};
-use crate::sys::{Dir, Durable, EntryName, Moment, limits, poll};
+use crate::sys::{Dir, Durable, EntryName, Moment, limits};
 
 /// What is recorded about a job when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::job::{EXIT, Job, Summary};
-use super::job_id::JobId;
+use super::outcome::JobId;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::text::quoted;

@@ -3,16 +3,16 @@
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::time::Duration;
 
-use rustix::event::PollFlags;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-use crate::sys::Interest;
 
 /// One end of the socket.
 #[derive(Debug)]
@@ -139,5 +139,27 @@ impl Ended {
     /// The exit status of the script, if it exited on its own.
     pub fn exit_code(self) -> Option<i32> {
         ExitStatus::from_raw(self.status).code()
+    }
+}
+
+/// A descriptor, and the events to wait for; `None` for an unused place.
+pub type Interest<'fd> = Option<(BorrowedFd<'fd>, PollFlags)>;
+
+/// Waits until one of `fds` is ready or `limit` has passed, and returns which are ready. After an
+/// interruption, none is.
+///
+/// # Errors
+/// When the system call fails.
+pub fn poll<const N: usize>(fds: [Interest; N], limit: Duration) -> io::Result<[bool; N]> {
+    let entry = |&(fd, flags)| PollFd::from_borrowed_fd(fd, flags);
+    let mut entries: Vec<PollFd> = fds.iter().flatten().map(entry).collect();
+    let limit = Timespec::try_from(limit).ok();
+    match rustix::event::poll(&mut entries, limit.as_ref()) {
+        Ok(_) => {
+            let mut ready = entries.iter().map(|entry| !entry.revents().is_empty());
+            Ok(fds.map(|fd| fd.is_some() && ready.next().unwrap_or_default()))
+        }
+        Err(Errno::INTR) => Ok([false; N]),
+        Err(error) => Err(error.into()),
     }
 }

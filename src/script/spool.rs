@@ -15,9 +15,9 @@ use std::os::unix::fs::FileExt;
 
 use rustix::event::PollFlags;
 
-use super::lifeline::not_now;
+use super::lifeline::{Interest, not_now};
+use crate::sys::limits;
 use crate::sys::text::without_split_end;
-use crate::sys::{Interest, limits};
 
 /// One stream of a job's output on disk, of which the beginning and the end are kept.
 const JOB_OUTPUT: u64 = 1024 * 1024;

@@ -1,30 +1,35 @@
 //! The process between the plugin and a script: this program, started anew as `__supervise`. It
 //! owns the script's process tree and copies its outputs to two files that it was given, or to those
 //! of a job. It ends the tree when the script exits, times out or is stopped, or when the plugin or
-//! the host is gone; once the plugin has made the script a job, it survives both. It has one thread,
-//! and accepts its specification only from its lifeline.
+//! the host is gone; once the plugin has made the script a job, it survives both. It adopts orphans:
+//! what a killed process has started becomes its own child, to be killed in the next round. It has one
+//! thread, and accepts its specification only from its lifeline.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, PipeReader, Seek, Write};
+use std::io::{self, PipeReader, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
-use rustix::process::{Pid, getpid};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, kill_process_group,
+    wait, waitid, waitpid,
+};
 use rustix::stdio::{stderr, stdin, stdout};
 
+use super::exec;
 use super::job::Supervised;
-use super::lifeline::{Ended, Failure, Lifeline, Order, Report};
+use super::lifeline::{Ended, Failure, Interest, Lifeline, Order, Report, poll};
 use super::sandbox::Sandbox;
 use super::spec::{Conditions, ProcessSpec};
 use super::spool::{CHUNK, Spool};
-use super::{exec, tree};
 use crate::sys::process::{ProcessId, die_with, pid_of};
-use crate::sys::{Interest, files, millis, poll, signals};
+use crate::sys::{files, limits, millis, signals};
 
 /// The argument with which this program starts itself; for nobody else.
 pub const VERB: &str = "__supervise";
@@ -51,7 +56,7 @@ fn run() -> io::Result<()> {
     let stderr = stderr().try_clone_to_owned()?;
     // Leaves terminal, session and process group, which cannot fail in a new process.
     let _ = rustix::process::setsid();
-    tree::adopt_orphans();
+    adopt_orphans();
     let children = signals::on_child_end()?;
     let (process, conditions, input) = ProcessSpec::receive(&lifeline)?;
     let mut supervisor = Supervisor {
@@ -107,7 +112,7 @@ impl Supervisor {
         let ended = match self.begin(process) {
             Ok(script) => {
                 let mut ended = self.watch(script);
-                (ended.status, ended.survivors) = tree::end(script, &self.children);
+                (ended.status, ended.survivors) = end(script, &self.children);
                 ended
             }
             Err(failure) => {
@@ -188,7 +193,7 @@ impl Supervisor {
         };
         let deadline = self.began + self.conditions.limit;
         let mut buffer = [0; CHUNK];
-        while !tree::has_ended(script) {
+        while !has_ended(script) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ended {
@@ -200,7 +205,7 @@ impl Supervisor {
                 return stopped;
             };
             if child {
-                tree::reap_orphans(script, &self.children);
+                reap_orphans(script, &self.children);
             }
             for (output, is_ready) in self.outputs.iter_mut().zip([stdout, stderr]) {
                 if is_ready {
@@ -271,4 +276,76 @@ fn watch_process(process: ProcessId) -> Result<Option<OwnedFd>, Failure> {
     } else {
         Err(Failure::HostGone)
     }
+}
+
+/// How often a tree being killed is examined again if no child's end wakes us.
+const KILL_AGAIN: Duration = Duration::from_millis(10);
+
+/// Adopts every descendant whose parent dies (Linux). If the kernel cannot, the script's process
+/// group can still be killed.
+pub fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Whether the script has ended. It stays a zombie, so that neither its id nor its group's is
+/// reused.
+pub fn has_ended(script: Pid) -> bool {
+    let flags = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::Pid(script), flags), Ok(None))
+}
+
+/// Reaps orphans that have ended; `children` is what [`signals::on_child_end`] returned.
+///
+/// [`signals::on_child_end`]: crate::sys::signals::on_child_end
+pub fn reap_orphans(script: Pid, mut children: &PipeReader) {
+    // It never blocks, and its content does not matter.
+    let _ = children.read(&mut [0; 64]);
+    for child in our_children() {
+        if child != script {
+            let _ = waitpid(Some(child), WaitOptions::NOHANG);
+        }
+    }
+}
+
+/// Kills `script`, its group and every child of ours, until none is left or [`limits::REAP`] has
+/// passed. Returns the script's wait status, and whether any of them survived.
+pub fn end(script: Pid, mut children: &PipeReader) -> (i32, bool) {
+    let began = Instant::now();
+    // The status to report if the script has changed to another user and survives the wait.
+    let mut status = Signal::KILL.as_raw();
+    let _ = kill_process_group(script, Signal::KILL);
+    loop {
+        for child in our_children() {
+            let _ = kill_process(child, Signal::KILL);
+        }
+        if reap(script, &mut status) {
+            return (status, false);
+        }
+        if began.elapsed() >= limits::REAP {
+            return (status, true);
+        }
+        let _ = poll([Some((children.as_fd(), PollFlags::IN))], KILL_AGAIN);
+        let _ = children.read(&mut [0; 64]);
+    }
+}
+
+/// Reaps all that have ended; `true` when no child is left.
+fn reap(script: Pid, status: &mut i32) -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, its))) if pid == script => *status = its.as_raw(),
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return false,
+            Err(_) => return true,
+        }
+    }
+}
+
+/// The children of this process, which has one thread (Linux; elsewhere none).
+fn our_children() -> Vec<Pid> {
+    let listed = files::kernel_text("/proc/thread-self/children");
+    let numbers = listed.split_ascii_whitespace();
+    let pid = |number: &str| Pid::from_raw(number.parse().ok()?);
+    numbers.filter_map(pid).collect()
 }

@@ -14,16 +14,16 @@ use std::time::{Duration, Instant};
 use wait_timeout::ChildExt;
 
 use super::job::JobRecord;
-use super::job_id::JobId;
 use super::jobs::Jobs;
-use super::lifeline::{Ended, Failure, Lifeline, Order, Report};
+use super::lifeline::{Ended, Failure, Lifeline, Order, Report, poll};
+use super::outcome::JobId;
 use super::outcome::{Outcome, State};
 use super::spec::{Conditions, ProcessSpec};
 use super::spool::{self, Captured};
 use super::supervise;
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, kill_group};
-use crate::sys::{Moment, files, limits, millis, poll};
+use crate::sys::{Moment, files, limits, millis};
 
 /// The conditions under which something runs.
 #[derive(Debug, Clone)]

@@ -5,11 +5,9 @@
 mod arguments;
 mod body;
 mod diagnostic;
-pub mod directories;
 mod fields;
 mod frontmatter;
 mod hooks;
-mod known;
 mod load;
 mod mapping;
 mod name;
@@ -23,12 +21,16 @@ mod text;
 pub use body::commands_run;
 pub use diagnostic::Diagnostic;
 pub use fields::{
-    Fields, SkillScope, flag, folds_to, is_allowed_tools, is_text, is_tools, written,
+    FIELDS, Fields, Form, Known, SkillScope, flag, folds_to, is_allowed_tools, is_text, is_tools,
+    near_miss_of, written,
 };
 pub use frontmatter::{Split, split as split_frontmatter};
 pub use hooks::Hooks;
-pub use known::{FIELDS, Form, Known, near_miss_of};
-pub use load::{Skill, find_skill_file, read_skill_file, skill_digest, text_link, unreadable};
+
+pub use load::{
+    Skill, find_skill_file, list, read_skill_file, skill_digest, skill_directories, text_link,
+    unreadable,
+};
 pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;
 pub use rank::{Searchable, rank};

@@ -2,13 +2,16 @@
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
-use super::{Kernel, Network, Sandbox, filter, places, trail};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+
+use super::{Kernel, Network, Sandbox, filter, places};
 
 impl Sandbox {
     /// Confines this process irrevocably.
@@ -65,9 +68,7 @@ fn rules(
     paths: &[OsString],
     access: BitFlags<AccessFs>,
 ) -> impl Iterator<Item = Result<PathBeneath<OwnedFd>, RulesetError>> {
-    let opened = paths
-        .iter()
-        .filter_map(|path| trail::open(path.as_ref()).ok());
+    let opened = paths.iter().filter_map(|path| opened(path.as_ref()).ok());
     opened.map(move |(file, is_dir)| {
         let of_file = if is_dir {
             access
@@ -76,6 +77,15 @@ fn rules(
         };
         Ok(PathBeneath::new(file, of_file))
     })
+}
+
+/// Opens a path to name it to the kernel, and tells whether it is a directory. None of its names may
+/// be a link.
+pub(super) fn opened(path: &Path) -> rustix::io::Result<(OwnedFd, bool)> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let kind = FileType::from_raw_mode(fstat(&file)?.st_mode);
+    Ok((file, kind.is_dir()))
 }
 
 /// The system's error number at the end of the chain.

@@ -7,7 +7,6 @@ mod enforce;
 #[cfg(target_os = "linux")]
 mod filter;
 mod places;
-mod trail;
 #[cfg(not(target_os = "linux"))]
 mod unenforced;
 
