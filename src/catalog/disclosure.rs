@@ -56,13 +56,8 @@ impl<'a> Disclosure<'a> {
         let whole = required.into_iter().map(|one| Line::new(one, one_tool));
         let whole: String = whole.map(|line| line.whole()).collect();
         let mut block = intro(one_tool);
-        let (most, named, is_short) = divide(
-            &lines,
-            room,
-            chars(&block) + 1 + chars(&whole),
-            chars(SHORTENED),
-            chars(&more(lines.len())),
-        );
+        let fixed = chars(&block) + 1 + chars(&whole);
+        let (most, named, is_short) = divide(&lines, room, fixed);
         if is_short {
             block.push_str(SHORTENED);
         }
@@ -178,16 +173,10 @@ impl<'a> Line<'a> {
 }
 
 /// Divides `budget` characters; names alone may take twice as many. The rest of the block has
-/// `intro` characters, plus `remark` if something is cut and `rest` if some skills are only counted.
-/// Returns the maximum length of one description with its separator, the number of skills that are
+/// `intro` characters, plus those of [`SHORTENED`] if something is cut and of [`more`] if some skills
+/// are only counted. Returns the maximum length of one description with its separator, the number of skills that are
 /// named, and whether something is cut.
-fn divide(
-    lines: &[Line],
-    budget: usize,
-    intro: usize,
-    remark: usize,
-    rest: usize,
-) -> (usize, usize, bool) {
+fn divide(lines: &[Line], budget: usize, intro: usize) -> (usize, usize, bool) {
     let longest = limits::DESCRIPTION_CHARS + ": ".len();
     let heads = lines.iter().map(|line| chars(&line.head) + 1);
     let names: usize = intro + heads.clone().sum::<usize>();
@@ -196,12 +185,12 @@ fn divide(
     if is_whole && names + wants.iter().sum::<usize>() <= budget {
         return (longest, lines.len(), false);
     }
-    let names = names + remark;
+    let names = names + chars(SHORTENED);
     let most = share(&wants, budget.saturating_sub(names)).min(longest);
     let twice = budget.saturating_mul(2);
-    let mut left = twice.saturating_sub(intro + remark);
+    let mut left = twice.saturating_sub(intro + chars(SHORTENED));
     if names > twice {
-        left = left.saturating_sub(rest);
+        left = left.saturating_sub(chars(&more(lines.len())));
     }
     let fits = heads.take_while(|head| {
         let fits = *head <= left;
@@ -390,7 +379,8 @@ mod tests {
             lengths in prop::collection::vec((1_usize..64, 0_usize..2000), 0..60),
             budget in 800_usize..20_000,
         ) {
-            let (intro, remark, rest) = (400, 150, 60);
+            let intro = 400;
+            let (remark, rest) = (chars(SHORTENED), chars(&more(lengths.len())));
             let name = SkillName::from_written("x").unwrap();
             let line = |&(head, text): &(usize, usize)| Line {
                 name: &name,
@@ -398,7 +388,7 @@ mod tests {
                 text: "t".repeat(text),
             };
             let lines: Vec<Line> = lengths.iter().map(line).collect();
-            let (most, named, is_short) = divide(&lines, budget, intro, remark, rest);
+            let (most, named, is_short) = divide(&lines, budget, intro);
             let heads: usize = lengths[..named].iter().map(|(head, _)| head + 1).sum();
             let texts = lines[..named].iter().filter_map(|line| line.within(most).0);
             let texts: usize = texts.map(|text| chars(&text) + 2).sum();

@@ -5,20 +5,19 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use super::eligibility::Rules;
-use super::entry::{Entry, Offered, Standing, tool_name};
-use super::index::{Index, Loaded, Rendered};
+use super::entry::{Entry, Offered, tool_name};
+use super::index::{Index, Rendered};
 use super::precedence;
 use super::roots::{Layer, Root, roots};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::policy::{Asks, MissingSkill, Trust};
 use crate::run_context::RunContext;
-use crate::skill::{Diagnostic, Skill};
+use crate::skill::Skill;
 use crate::sys::hash;
 
 /// Key of the prompt block: the output of [`told`] for the hook that knows the context.
@@ -72,9 +71,7 @@ impl Catalog {
     /// The skills of `roots`, from the index where possible. A missing or unreadable root has no
     /// skills.
     pub fn read(roots: &[Root], rules: &Rules, index: &mut Index) -> Self {
-        let mut catalog = Self::settled(roots, index.load(roots, &unread(rules)), rules);
-        catalog.missing = precedence::settle_required(&mut catalog.entries, rules);
-        catalog
+        Self::settled(index.load(roots, rules), rules)
     }
 
     /// The part of the catalog that decides what `written` means, read afresh, if it is an offered
@@ -83,34 +80,18 @@ impl Catalog {
         if rules.policies.may_block() {
             return None;
         }
-        let loaded = index.load_about(roots, written, &unread(rules))?;
-        let mut catalog = Self::settled(roots, loaded, rules);
+        let mut catalog = Self::settled(index.load_about(roots, written, rules)?, rules);
         // Which are missing cannot be seen in a part.
-        precedence::settle_required(&mut catalog.entries, rules);
+        catalog.missing.clear();
         let meant = catalog.by_tool(written).is_some()
             || catalog.by_name(written).and_then(Entry::offered).is_some();
         meant.then_some(catalog)
     }
 
-    fn settled(roots: &[Root], loaded: Vec<Vec<Loaded>>, rules: &Rules) -> Self {
-        let mut entries = Vec::new();
-        for (at, (root, loaded)) in roots.iter().zip(loaded).enumerate() {
-            entries.extend(loaded.into_iter().map(|(dir, skill)| Entry {
-                dir,
-                layer: root.layer,
-                skill,
-                tool: None,
-                standing: Standing::Unusable,
-                is_required: false,
-                owner: None,
-                root: at,
-            }));
-        }
+    fn settled(mut entries: Vec<Entry>, rules: &Rules) -> Self {
         precedence::settle(&mut entries, rules);
-        Self {
-            entries,
-            missing: Vec::new(),
-        }
+        let missing = precedence::settle_required(&mut entries, rules);
+        Self { entries, missing }
     }
 
     /// Every directory, including those not offered.
@@ -137,18 +118,10 @@ impl Catalog {
 
     /// The skill that a tool activates.
     pub fn by_tool(&self, tool: &str) -> Option<&Skill> {
-        let found = self
-            .entries
-            .iter()
-            .find(|entry| entry.tool.as_deref() == Some(tool));
+        let mut all = self.entries.iter();
+        let found = all.find(|entry| entry.tool.as_deref() == Some(tool));
         found?.skill.as_ref().ok()
     }
-}
-
-/// Why a skill is not even read: how much an untrusted project has to read is not for the project
-/// to decide.
-fn unread(rules: &Rules) -> impl Fn(&Root, &Path) -> Option<Diagnostic> {
-    |root, dir| rules.distrusts(root.layer, dir).map(|(_, why)| why)
 }
 
 /// The output of `make` for the catalog, from the index if no input has changed. `what` identifies it.

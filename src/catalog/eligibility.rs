@@ -16,8 +16,8 @@ use super::signing::signing_in_force;
 use crate::facts::Facts;
 use crate::marketplace::{Digest, LockEntry};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Finding, Ledger, Policies, Subject, Trust, Trusts,
-    Visibility, any_matches, approval_current, approval_needed, refusal,
+    Approvals, Asks, Config, DigestCache, Finding, Holds, Ledger, Policies, Subject, Trust, Trusts,
+    Visibility, approval_current, approval_needed, matches, refusal,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
@@ -115,13 +115,11 @@ impl<'a> Rules<'a> {
             // Whoever changes its files would keep the source, and choose the version.
             let required = self.policies.requires(name);
             let changed = origin.filter(|origin| !self.is_intact(skill, origin));
-            found.extend(required.zip(changed).map(|(file, _)| Finding {
-                file: file.to_owned(),
-                key: "skills.require",
-                said: Err(format!(
-                    "its files changed since it was installed, and `{}` requires it",
-                    file.display()
-                )),
+            found.extend(required.zip(changed).map(|(file, _)| {
+                let shown = file.display();
+                let why =
+                    format!("its files changed since it was installed, and `{shown}` requires it");
+                Finding::new("skills.require", Some(file), Holds::Fails, why)
             }));
         }
         found
@@ -227,7 +225,8 @@ impl<'a> Rules<'a> {
         .into_iter()
         .filter(|(what, ..)| has_context || *what != "contexts")
         .find(|(_, allowed, _, here)| {
-            !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))
+            !allowed.is_empty()
+                && !here.is_some_and(|here| allowed.iter().any(|glob| matches(glob, here)))
         })
         .and_then(|(what, allowed, here, _)| {
             let allowed = allowed.join(", ");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::roots::Layer;
+use super::roots::{Layer, Root};
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, Skill, SkillName};
 
@@ -112,6 +112,25 @@ impl Offered<'_> {
 }
 
 impl Entry {
+    /// What is in `dir`, in the root `at` this place; its standing is decided later.
+    pub(super) fn new(
+        at: usize,
+        root: &Root,
+        dir: PathBuf,
+        skill: Result<Skill, Diagnostic>,
+    ) -> Self {
+        Self {
+            dir,
+            layer: root.layer,
+            skill,
+            tool: None,
+            standing: Standing::Unusable,
+            is_required: false,
+            owner: None,
+            root: at,
+        }
+    }
+
     /// The skill's name, or its directory's if the skill could not be loaded.
     pub fn name(&self) -> String {
         let directory = self.dir.file_name().unwrap_or_default();

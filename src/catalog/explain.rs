@@ -1,48 +1,18 @@
 //! Why each rule of the policies lets a skill be used or not. It asks the functions that decide.
 
-use std::path::{Path, PathBuf};
-
-use serde::Serialize;
-
 use super::eligibility::Rules;
 use super::entry::{Entry, Standing, Withheld};
 use super::roots::Layer;
-use crate::marketplace::{Finding, scan_directory};
-use crate::policy::approval_needed;
+use crate::marketplace::{self, scan_directory};
+use crate::policy::{Finding, Holds, approval_needed};
 use crate::skill::{Diagnostic, Skill};
 
 const ROOTS: &str = "only root can change it, where it is";
 const REQUIRED: &str = "a policy requires the skill, so nothing hides it";
 
-/// What one rule says of one skill.
-#[derive(Debug, Clone, Serialize)]
-pub struct Explained {
-    /// The rule, as `table.key` of a policy or the configuration; `precedence` between skills of one
-    /// name.
-    pub rule: &'static str,
-    /// The policy that has it, if it is one's.
-    pub file: Option<PathBuf>,
-    /// Whether the skill keeps it.
-    pub outcome: Holds,
-    /// What shows that, or the reason against it.
-    pub why: String,
-}
-
-/// Whether a skill keeps a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Holds {
-    /// It does.
-    Holds,
-    /// It does not, and is not offered.
-    Fails,
-    /// The rule is not about it.
-    DoesNotApply,
-}
-
 /// Every rule that is about a skill or about all of its kind, in the order in which they decide.
 /// Of what a project brings that is not trusted, nothing is read, so that only this is said.
-pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Explained> {
+pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Finding> {
     let mut all = Vec::new();
     if entry.layer == Layer::Project {
         let (outcome, why) = match rules.distrusts(entry.layer, &entry.dir) {
@@ -50,22 +20,14 @@ pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Explained> {
             None => (Holds::Holds, "it is trusted".to_owned()),
         };
         let file = rules.policies.project_file();
-        all.push(explained("project.trust", file, outcome, why));
+        all.push(Finding::new("project.trust", file, outcome, why));
     }
     let Some(skill) = entry.disclosed() else {
         let why = entry.reason_not_offered().filter(|_| !entry.is_concealed());
-        all.extend(why.map(|why| explained("SKILL.md", None, Holds::Fails, why)));
+        all.extend(why.map(|why| Finding::new("SKILL.md", None, Holds::Fails, why)));
         return all;
     };
-    all.extend(rules.by_policy(entry, skill).into_iter().map(|finding| {
-        let outcome = if finding.said.is_ok() {
-            Holds::Holds
-        } else {
-            Holds::Fails
-        };
-        let (Ok(why) | Err(why)) = finding.said;
-        explained(finding.key, Some(&finding.file), outcome, why)
-    }));
+    all.extend(rules.by_policy(entry, skill));
     all.extend(approval(rules, entry, skill));
     all.extend(signature(rules, entry, skill));
     all.extend(scan(rules, entry));
@@ -73,7 +35,7 @@ pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Explained> {
     all
 }
 
-fn approval(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Explained> {
+fn approval(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Finding> {
     let needs = rules.policies.needs_approval();
     if needs.is_empty() {
         return None;
@@ -91,30 +53,30 @@ fn approval(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Explained> {
         }
     };
     let file = rules.policies.approval_file();
-    Some(explained("approval.require", file, outcome, why))
+    Some(Finding::new("approval.require", file, outcome, why))
 }
 
-fn signature(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Explained> {
+fn signature(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Finding> {
     rules.signatures.as_ref()?;
     let (outcome, why) = match rules.unsigned(entry, skill) {
         Some((_, why)) => (Holds::Fails, why.to_string()),
         None if rules.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
-        None => (
-            Holds::Holds,
-            "what is required for its source is met".to_owned(),
-        ),
+        None => {
+            let why = "what is required for its source is met";
+            (Holds::Holds, why.to_owned())
+        }
     };
     let mut signing = rules.policies.signing();
     let file = signing.find(|(_, rules)| rules.require_anything());
     let file = file.map(|(file, _)| file);
-    Some(explained("signing.require", file, outcome, why))
+    Some(Finding::new("signing.require", file, outcome, why))
 }
 
-fn scan(rules: &Rules, entry: &Entry) -> Option<Explained> {
+fn scan(rules: &Rules, entry: &Entry) -> Option<Finding> {
     let (file, least) = rules.policies.scan_block()?;
     let found = scan_directory(&entry.dir);
     let severe = found.iter().find(|finding| finding.severity >= least);
-    let (outcome, why) = match severe.map(Finding::summary) {
+    let (outcome, why) = match severe.map(marketplace::Finding::summary) {
         None => (
             Holds::Holds,
             "the scan finds nothing that is refused".to_owned(),
@@ -124,12 +86,12 @@ fn scan(rules: &Rules, entry: &Entry) -> Option<Explained> {
             (Holds::DoesNotApply, why)
         }
     };
-    Some(explained("scan.block", Some(file), outcome, why))
+    Some(Finding::new("scan.block", Some(file), outcome, why))
 }
 
-fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Explained> {
+fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Finding> {
     let mut all = Vec::new();
-    let mut add = |rule, outcome, why| all.push(explained(rule, None, outcome, why));
+    let mut add = |rule, outcome, why| all.push(Finding::new(rule, None, outcome, why));
     let required = rules.policies.requires(skill.name.as_str());
     if let Some((_, why)) = rules.out_of_scope(skill) {
         match required {
@@ -151,13 +113,4 @@ fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Explained> {
         add(rule, Holds::Fails, why.to_string());
     }
     all
-}
-
-fn explained(rule: &'static str, file: Option<&Path>, outcome: Holds, why: String) -> Explained {
-    Explained {
-        rule,
-        file: file.map(Path::to_owned),
-        outcome,
-        why,
-    }
 }

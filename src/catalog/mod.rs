@@ -21,7 +21,7 @@ pub use disclosure::{Disclosure, plain};
 pub use discovery::{Catalog, PROMPT, told};
 pub use eligibility::Rules;
 pub use entry::{Entry, Offered, Standing, Withheld, tool_name};
-pub use explain::{Explained, Holds, rules_about};
+pub use explain::rules_about;
 pub use index::{Index, Rendered};
 pub use installed::{Installed, write_events};
 pub use naming::Required;

@@ -14,7 +14,7 @@ use super::screen::is_dumb;
 use super::table::shortened;
 use crate::marketplace::Candidate;
 use crate::sys::signals::ignoring_interrupts;
-use crate::sys::terminal;
+use crate::sys::wrap;
 
 /// The length of a description that is shown whole, and of one that is enough for a model to choose.
 const CHARS: usize = 1024;
@@ -103,7 +103,7 @@ fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<V
 /// How many rows are shown at once.
 fn rows_at_once() -> usize {
     let fitting = |height: usize| height.saturating_sub(AROUND).max(ROWS);
-    terminal::error_size().map_or(USUAL_ROWS, |(_, rows)| fitting(rows))
+    wrap::error_size().map_or(USUAL_ROWS, |(_, rows)| fitting(rows))
 }
 
 /// The skills that a reference means, each with the command that installs it.

@@ -2,7 +2,7 @@
 
 use crate::skill::Level;
 use crate::sys::wrap::{filled, wrapped};
-use crate::sys::{Env, terminal};
+use crate::sys::{Env, wrap};
 
 /// Where output goes: a terminal, a pipe, or the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Screen {
     /// Standard output.
     pub fn new(env: &Env, is_host: bool) -> Self {
         let usual = || env.text("COLUMNS")?.parse().ok();
-        let width = match terminal::columns().filter(|_| !is_host) {
+        let width = match wrap::columns().filter(|_| !is_host) {
             Some(0) => Some(usual().unwrap_or(USUAL)),
             width => width,
         };

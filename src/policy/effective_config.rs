@@ -151,11 +151,8 @@ fn under(policies: &Policies, config: Config) -> Config {
 fn leaves(config: &impl Serialize) -> BTreeMap<String, Value> {
     let mut leaves = BTreeMap::new();
     // JSON can represent every value of the configuration.
-    flatten(
-        &mut Vec::new(),
-        serde_json::to_value(config).unwrap_or_default(),
-        &mut leaves,
-    );
+    let all = serde_json::to_value(config).unwrap_or_default();
+    flatten(&mut Vec::new(), all, &mut leaves);
     leaves
 }
 
@@ -221,18 +218,15 @@ pub fn in_force(
             line: Some(line),
         }));
     }
-    let settings = settings(run, state, policies, own)?.into_iter();
-    all.extend(
-        settings
-            .filter(|one| one.layer != "default")
-            .map(|one| InForce {
-                key: one.key,
-                value: one.value.to_string(),
-                layer: one.layer,
-                file: (one.layer != "policy").then_some(one.origin),
-                line: one.line,
-            }),
-    );
+    let mut settings = settings(run, state, policies, own)?;
+    settings.retain(|one| one.layer != "default");
+    all.extend(settings.into_iter().map(|one| InForce {
+        key: one.key,
+        value: one.value.to_string(),
+        layer: one.layer,
+        file: (one.layer != "policy").then_some(one.origin),
+        line: one.line,
+    }));
     Ok(all)
 }
 

@@ -4,21 +4,50 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::policies::{Need, Policies, Policy};
-use super::required_skills::{Missing, Presence, RequiredSkill};
+use serde::Serialize;
+
+use super::policies::{Missing, Need, Policies, Policy, Presence, RequiredSkill};
 use super::skill_names::SkillGlob;
 use super::source_address::{SourceAddress, SourceGlob};
 use crate::skill::SkillName;
 
 /// What one rule says about one skill.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Finding {
-    /// The policy that has the rule.
-    pub file: PathBuf,
-    /// `table.key` of the rule.
-    pub key: &'static str,
-    /// What shows that the skill keeps it, or the whole reason against it.
-    pub said: Result<String, String>,
+    /// The rule, as `table.key` of a policy or the configuration; `precedence` between skills of one
+    /// name.
+    pub rule: &'static str,
+    /// The policy that has it, if it is one's.
+    pub file: Option<PathBuf>,
+    /// Whether the skill keeps it.
+    pub outcome: Holds,
+    /// What shows that, or the whole reason against it.
+    pub why: String,
+}
+
+/// Whether a skill keeps a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holds {
+    /// It does.
+    Holds,
+    /// It does not, and is not offered.
+    Fails,
+    /// The rule is not about it.
+    DoesNotApply,
+}
+
+impl Finding {
+    /// What the rule says, which this policy has if it is one's.
+    pub fn new(rule: &'static str, file: Option<&Path>, outcome: Holds, why: String) -> Self {
+        let file = file.map(Path::to_owned);
+        Self {
+            rule,
+            file,
+            outcome,
+            why,
+        }
+    }
 }
 
 /// A skill as the rules about names, versions and requirements look at it.
@@ -51,7 +80,9 @@ impl<'a> Subject<'a> {
 
 /// The first reason against a skill.
 pub fn refusal(findings: Vec<Finding>) -> Option<String> {
-    findings.into_iter().find_map(|finding| finding.said.err())
+    let mut against = findings.into_iter();
+    let first = against.find(|finding| finding.outcome == Holds::Fails);
+    first.map(|finding| finding.why)
 }
 
 impl Policies {
@@ -129,7 +160,11 @@ impl Policies {
         let mut found = each(source);
         // One that git reaches elsewhere has to be allowed there, too.
         let by_address = address.map_or_else(Vec::new, |address| each(Some(address)));
-        found.extend(by_address.into_iter().filter(|one| one.said.is_err()));
+        found.extend(
+            by_address
+                .into_iter()
+                .filter(|one| one.outcome == Holds::Fails),
+        );
         found
     }
 
@@ -148,7 +183,7 @@ impl Policies {
     /// Why a newer version of an installed skill is not new enough.
     pub fn refuses_version(&self, name: &str, version: Option<&str>) -> Option<String> {
         let mut about = self.about_skill(Subject::administrators(name, version));
-        about.retain(|one| ["skills.versions", "skills.require"].contains(&one.key));
+        about.retain(|one| ["skills.versions", "skills.require"].contains(&one.rule));
         refusal(about)
     }
 
@@ -196,9 +231,15 @@ impl Policies {
 }
 
 impl Policy {
-    fn finding(&self, key: &'static str, said: Result<String, String>) -> Finding {
-        let file = self.file.clone();
-        Finding { file, key, said }
+    /// What a rule of it says: what shows that the skill keeps it, or the whole reason against it.
+    fn finding(&self, rule: &'static str, said: Result<String, String>) -> Finding {
+        let outcome = if said.is_ok() {
+            Holds::Holds
+        } else {
+            Holds::Fails
+        };
+        let (Ok(why) | Err(why)) = said;
+        Finding::new(rule, Some(&self.file), outcome, why)
     }
 
     /// Its requirements of a skill of this name.

@@ -8,7 +8,7 @@ use std::{fmt, fs};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
-use super::glob::matches_exactly;
+use super::skill_names::matches_exactly;
 
 /// Hosts that serve GitHub's repositories, or files and archives of them, by the same owner.
 const OF_GITHUB: [&str; 4] = [

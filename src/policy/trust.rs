@@ -313,15 +313,8 @@ pub fn is_empty_place(part: &Path) -> bool {
     beside(part).is_ok_and(|beside| beside.is_empty())
 }
 
-/// The paths of a part: the shared files of a skills directory, otherwise the part itself. The file
-/// of a skill may only name another one, in a skill's directory beside it.
-fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
-    if is_place(path) {
-        return beside(path);
-    }
-    Ok(paths_of_skill(path))
-}
-
+/// The paths of a skill or a configuration. The file of a skill may only name another one, in a skill's
+/// directory beside it.
 fn paths_of_skill(path: &Path) -> Vec<PathBuf> {
     let skill = path.is_dir().then(|| Skill::load(path).ok()).flatten();
     let elsewhere = skill.as_ref().and_then(Skill::pointed_to);
@@ -333,9 +326,13 @@ fn paths_of_skill(path: &Path) -> Vec<PathBuf> {
 /// beside a skill it uses is a matter of their names.
 pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
     if is_place(path) {
-        // Which paths there are depends on these, and so they come first.
         let skills = skill_directories(path);
-        let listed = listed_in(path, &skills);
+        // What is beside the skills depends on these, and so they are stamped first.
+        let files = skills.iter().filter_map(|dir| find_skill_file(dir));
+        let decide = files.chain(skills.iter().cloned());
+        let decide = decide.chain([path.to_owned()]);
+        let decide = decide.map(|path| (Stamp::of(&path), path));
+        let listed: Stamps = decide.map(|(stamp, path)| (path, stamp)).collect();
         let paths = beside_these(path, &skills)?;
         let (digest, mut stamps) = match &paths[..] {
             [] => tree::digest_seen([]),
@@ -345,29 +342,20 @@ pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
         return Ok((digest, stamps));
     }
     let paths = paths_of_skill(path);
-    match (&paths[..], path.parent()) {
-        ([own], _) => tree::digest_seen([own]),
-        (_, Some(root)) => tree::digest_named(root, &paths),
-        (_, None) => tree::digest_named(path, &paths),
+    match &paths[..] {
+        [own] => tree::digest_seen([own]),
+        _ => tree::digest_named(path.parent().unwrap_or(path), &paths),
     }
-}
-
-/// The stamps of a skills directory, of each skill in it and of its file: all that decides what is
-/// beside the skills.
-fn listed_in(root: &Path, skills: &[PathBuf]) -> Stamps {
-    let files = skills.iter().filter_map(|dir| find_skill_file(dir));
-    let paths = files.chain(skills.iter().cloned());
-    let paths = paths.chain([root.to_owned()]);
-    let stamped = paths.map(|path| {
-        let stamp = Stamp::of(&path);
-        (path, stamp)
-    });
-    stamped.collect()
 }
 
 pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut all = BTreeMap::new();
-    for part in paths_of(path)? {
+    let parts = if is_place(path) {
+        beside(path)?
+    } else {
+        paths_of_skill(path)
+    };
+    for part in parts {
         let name = part.file_name().unwrap_or_default().to_string_lossy();
         for (file, digest) in tree::files(&part)? {
             let shown = match (file.is_empty(), part == path) {
@@ -423,12 +411,6 @@ impl Seen {
         paths.into_iter().enumerate().map(read).collect()
     }
 
-    /// The part with its key in the record of `holder`.
-    pub(super) fn keyed(self, holder: &Path) -> Result<(String, Part)> {
-        let key = part_key(holder, &self.path).ok_or_else(|| unnamed(&self.path))?;
-        Ok((key.to_owned(), self.part?))
-    }
-
     /// Whether it can be trusted.
     pub fn is_readable(&self) -> bool {
         self.part.is_ok()
@@ -452,7 +434,12 @@ impl Trusts {
         match (self.recorded(holder), &seen.part) {
             (Some(Trusted::Parts(parts)), Ok(now)) => part_key(holder, &seen.path)
                 .and_then(|key| parts.get(key))
-                .map_or(Trust::Missing, |before| before.against(now)),
+                .map_or(Trust::Missing, |before| {
+                    if now.digest == before.digest {
+                        return Trust::Given;
+                    }
+                    before.differing(|| now.files.clone())
+                }),
             _ => self.of_part(holder, &seen.path),
         }
     }
@@ -475,16 +462,8 @@ impl Trusts {
 }
 
 impl Part {
-    /// How this, as it was recorded, compares with the part `now`.
-    fn against(&self, now: &Self) -> Trust {
-        if now.digest == self.digest {
-            return Trust::Given;
-        }
-        self.differing(|| now.files.clone())
-    }
-
     /// What became of this, which is no longer as it was recorded.
-    pub(super) fn differing(&self, now: impl FnOnce() -> BTreeMap<String, String>) -> Trust {
+    fn differing(&self, now: impl FnOnce() -> BTreeMap<String, String>) -> Trust {
         let before = &self.files;
         if before.is_empty() {
             return Trust::Outdated(Vec::new());
@@ -522,8 +501,9 @@ impl Ledger<Trusted> {
         let counts = |path: &Path| !(is_place(path) && is_empty_place(path));
         let (mut unread, mut is_any) = (Vec::new(), false);
         for seen in seen {
-            let path = seen.path.clone();
-            match seen.keyed(holder) {
+            let path = seen.path;
+            let key = part_key(holder, &path).ok_or_else(|| unnamed(&path));
+            match key.and_then(|key| Ok((key.to_owned(), seen.part?))) {
                 Ok((key, part)) => {
                     is_any |= counts(&path);
                     parts.insert(key, part);

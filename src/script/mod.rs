@@ -20,7 +20,6 @@ mod lifeline;
 mod outcome;
 mod run;
 mod sandbox;
-mod spec;
 mod spool;
 mod supervise;
 mod task;

@@ -24,9 +24,10 @@ use rustix::stdio::{stderr, stdin, stdout};
 
 use super::exec;
 use super::job::Supervised;
-use super::lifeline::{Ended, Failure, Interest, Lifeline, Order, Report, poll};
+use super::lifeline::{
+    Conditions, Ended, Failure, Interest, Lifeline, Order, ProcessSpec, Report, poll,
+};
 use super::sandbox::Sandbox;
-use super::spec::{Conditions, ProcessSpec};
 use super::spool::{CHUNK, Spool};
 use crate::sys::process::{ProcessId, die_with, pid_of};
 use crate::sys::{files, limits, millis, signals};

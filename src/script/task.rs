@@ -15,10 +15,9 @@ use wait_timeout::ChildExt;
 
 use super::job::JobRecord;
 use super::jobs::Jobs;
-use super::lifeline::{Ended, Failure, Lifeline, Order, Report, poll};
+use super::lifeline::{Conditions, Ended, Failure, Lifeline, Order, ProcessSpec, Report, poll};
 use super::outcome::JobId;
 use super::outcome::{Outcome, State};
-use super::spec::{Conditions, ProcessSpec};
 use super::spool::{self, Captured};
 use super::supervise;
 use crate::error::{Error, Result};

@@ -7,7 +7,6 @@ mod body;
 mod diagnostic;
 mod fields;
 mod frontmatter;
-mod hooks;
 mod load;
 mod mapping;
 mod name;
@@ -21,11 +20,10 @@ mod text;
 pub use body::commands_run;
 pub use diagnostic::Diagnostic;
 pub use fields::{
-    FIELDS, Fields, Form, Known, SkillScope, flag, folds_to, is_allowed_tools, is_text, is_tools,
-    near_miss_of, written,
+    FIELDS, Fields, Form, Hooks, Known, SkillScope, flag, folds_to, is_allowed_tools, is_text,
+    is_tools, near_miss_of, written,
 };
 pub use frontmatter::{Split, split as split_frontmatter};
-pub use hooks::Hooks;
 
 pub use load::{
     Skill, find_skill_file, list, read_skill_file, skill_digest, skill_directories, text_link,

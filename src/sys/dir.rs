@@ -11,13 +11,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, openat, statat};
 use rustix::io::Errno;
 
-use super::FileLock;
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 mod make;
 #[cfg(test)]
@@ -250,15 +248,6 @@ impl Dir {
             entries.extend(kind.map(|kind| (name, kind)));
         }
         Ok(entries)
-    }
-
-    /// Takes the lock in the file `name`, creating the file if it is missing, and waits at most
-    /// `wait`.
-    ///
-    /// # Errors
-    /// When the file cannot be opened, or another process still holds the lock after `wait`.
-    pub fn lock(&self, name: &EntryName, wait: Duration) -> Result<FileLock> {
-        FileLock::acquire(self.open_lock(name), &self.path_of(name), wait)
     }
 
     pub(super) fn open_lock(&self, name: &EntryName) -> io::Result<File> {

@@ -3,18 +3,20 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Access, CWD, Mode, OFlags, openat};
+
+use super::dir::check_regular;
+use super::{Dir, Durable, EntryKind, EntryName};
+use crate::error::{Error, Result};
+
 #[cfg(target_os = "linux")]
 use rustix::fs::{ResolveFlags, openat2};
 #[cfg(target_os = "linux")]
 use rustix::io::Errno;
 
-use super::dir::check_regular;
 pub use super::dir::{if_there, read_all_capped, read_file_capped};
-use super::{Dir, Durable, EntryKind, EntryName, FileLock};
-use crate::error::{Error, Result};
 
 /// Opens a regular file for reading. Refuses a FIFO or device without blocking on it.
 ///
@@ -135,15 +137,14 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> Result
     written.map_err(|source| Error::io("write", path, &source))
 }
 
-impl FileLock {
-    /// Takes the lock, waiting at most `wait`, and creates the file if it is missing. Never blocks
-    /// on a FIFO and never follows a link at `path`.
+impl Dir {
+    /// Takes the lock in the file `name`, creating the file if it is missing, and waits at most
+    /// `wait`.
     ///
     /// # Errors
     /// When the file cannot be opened, or another process still holds the lock after `wait`.
-    pub fn exclusive(path: &Path, wait: Duration) -> Result<Self> {
-        let file = split(path).and_then(|(dir, name)| dir.open_lock(&name));
-        Self::acquire(file, path, wait)
+    pub fn lock(&self, name: &EntryName, wait: Duration) -> Result<FileLock> {
+        FileLock::acquire(self.open_lock(name), &self.path_of(name), wait)
     }
 }
 
@@ -166,6 +167,66 @@ pub(super) fn split(path: &Path) -> io::Result<(Dir, EntryName)> {
 /// Whether this process may create files in `dir`.
 pub fn is_writable(dir: &Path) -> bool {
     rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+/// An exclusive lock on a file that exists only for this.
+#[derive(Debug)]
+pub struct FileLock {
+    file: File,
+}
+
+impl FileLock {
+    /// Takes the lock, waiting at most `wait`, and creates the file if it is missing. Never blocks
+    /// on a FIFO and never follows a link at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, or another process still holds the lock after `wait`.
+    pub fn exclusive(path: &Path, wait: Duration) -> Result<Self> {
+        let file = split(path).and_then(|(dir, name)| dir.open_lock(&name));
+        Self::acquire(file, path, wait)
+    }
+
+    /// Takes the lock on `file`, the result of opening `path`.
+    fn acquire(file: io::Result<File>, path: &Path, wait: Duration) -> Result<Self> {
+        let file = file.map_err(|source| {
+            Error::io("open lock", path, &source)
+                .or_hint("check that its directory can be written to, or remove the file")
+        })?;
+        let began = Instant::now();
+        // Locks are held for about a millisecond. Unlike a blocking `flock`, polling keeps our
+        // deadline.
+        loop {
+            // The trait is named because `File` has a method of that name with another result.
+            match fs2::FileExt::try_lock_exclusive(&file) {
+                Ok(()) => return Ok(Self { file }),
+                Err(error)
+                    if error.raw_os_error() == fs2::lock_contended_error().raw_os_error() => {}
+                Err(error) => return Err(Error::io("lock", path, &error)),
+            }
+            if began.elapsed() >= wait {
+                let text = format!("`{}` is locked by another process", path.display());
+                return Err(Error::new(text).hint("try again when that command has finished"));
+            }
+            std::thread::sleep(pause_after(began.elapsed()));
+        }
+    }
+}
+
+impl Drop for FileLock {
+    /// Closing our descriptor is not enough: a child that another thread starts right now has a
+    /// copy of it until its exec, and with it the lock.
+    fn drop(&mut self) {
+        let _ = fs2::FileExt::unlock(&self.file);
+    }
+}
+
+/// The pause shrinks with the time waited. If it grew, newcomers would overtake those that wait.
+fn pause_after(waited: Duration) -> Duration {
+    match waited.as_millis() {
+        0..100 => Duration::from_millis(3),
+        100..300 => Duration::from_millis(1),
+        _ => Duration::from_micros(100),
+    }
 }
 
 #[cfg(test)]
@@ -247,5 +308,26 @@ mod tests {
         fs::create_dir_all(target.join("full")).unwrap();
         assert!(replace(&target, b"x", 0o600, Durable::Yes).is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}
+
+#[cfg(test)]
+mod lock_tests {
+    use super::*;
+
+    #[test]
+    fn a_held_lock_times_out_and_is_had_after_release() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let held = FileLock::exclusive(&path, Duration::ZERO).unwrap();
+        let error = FileLock::exclusive(&path, Duration::from_millis(5)).unwrap_err();
+        assert!(
+            error.to_string().contains("locked by another process"),
+            "{error}"
+        );
+        // As a child that is being started has it.
+        let _copy = held.file.try_clone().unwrap();
+        drop(held);
+        FileLock::exclusive(&path, Duration::ZERO).unwrap();
     }
 }

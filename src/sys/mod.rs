@@ -9,7 +9,6 @@ pub mod env;
 pub mod fallback_answer;
 pub mod files;
 pub mod limits;
-pub mod lock;
 pub mod name_list;
 pub mod process;
 pub mod secret;
@@ -17,7 +16,6 @@ mod shown;
 #[allow(unsafe_code)]
 pub mod signals;
 pub mod stamp;
-pub mod terminal;
 pub mod text;
 pub mod time;
 pub mod tree;
@@ -29,7 +27,7 @@ pub(crate) use checked_text::checked_text;
 pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};
 
 pub use env::{Directories, Env};
-pub use lock::FileLock;
+pub use files::FileLock;
 pub use shown::{Progress, Shown, be_quiet, eprint, is_invisible, is_quiet, keep_told, kept};
 pub use shown::{lines_too_many, progress, running, seen, shown, tell, visible, warn};
 pub use text::{URI_PATH, hash};

@@ -9,9 +9,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::terminal;
 use super::text::{shorten, without_split_end};
-use super::wrap::{lines_shown, wrapped};
+use super::wrap::{error_size, lines_shown, wrapped};
 
 /// The escape sequences of our colours. They neither move the cursor nor erase anything, so a
 /// stranger who uses them gains nothing.
@@ -163,7 +162,7 @@ impl<W: Write> Write for Shown<W> {
 /// standard macros would panic if it is full or closed, and a hook that panics gives the wrong answer.
 pub fn eprint(text: Arguments) {
     let mut text = shown(text.to_string(), false);
-    if let Some((width, _)) = terminal::error_size() {
+    if let Some((width, _)) = error_size() {
         text = wrapped(&text, width);
         LINES.fetch_add(lines_shown(&text, width), Ordering::Relaxed);
     }
@@ -176,7 +175,7 @@ static LINES: AtomicUsize = AtomicUsize::new(0);
 /// How many lines [`eprint`] wrote since the last call, if the terminal shows fewer at once.
 pub fn lines_too_many() -> Option<usize> {
     let lines = LINES.swap(0, Ordering::Relaxed);
-    let (_, rows) = terminal::error_size()?;
+    let (_, rows) = error_size()?;
     (lines >= rows).then_some(lines)
 }
 
@@ -228,7 +227,7 @@ pub fn is_quiet() -> bool {
 /// Shows progress to a person at a terminal, overwriting one line.
 pub fn progress(line: &str) {
     // A line that wraps could not be overwritten.
-    let room = terminal::error_size().map_or(usize::MAX, |(width, _)| width - 1);
+    let room = error_size().map_or(usize::MAX, |(width, _)| width - 1);
     let line = shorten(&visible(line), room);
     let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K\r");
 }

@@ -1,5 +1,8 @@
 //! Breaks lines between words, so that they fit a terminal.
 
+use std::io::IsTerminal;
+
+use rustix::stdio::{stderr, stdout};
 use unicode_width::UnicodeWidthStr;
 
 /// `text` in lines of at most `width` columns. What is broken off goes below the text of its line,
@@ -9,7 +12,7 @@ pub fn wrapped(text: &str, width: usize) -> String {
     let mut fitted = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let inside = line.trim_end_matches('\n');
-        if columns(inside) <= width {
+        if width_of(inside) <= width {
             fitted += line;
         } else {
             let text = inside.trim_end_matches(' ');
@@ -23,19 +26,19 @@ pub fn wrapped(text: &str, width: usize) -> String {
 
 /// How many lines of a terminal `text` takes, with what is wider than one.
 pub fn lines_shown(text: &str, width: usize) -> usize {
-    let shown = |line: &str| columns(line).div_ceil(width).max(1);
+    let shown = |line: &str| width_of(line).div_ceil(width).max(1);
     text.lines().map(shown).sum()
 }
 
 /// `text` after `first`, with later lines indented by `indent`.
 pub fn filled(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
-    let mut used = columns(first);
+    let mut used = width_of(first);
     let (mut rest, mut is_begun) = (Some(text), false);
     while let Some(left) = rest {
         let (word, after) = left.split_at(end_of_word(left));
         rest = after.strip_prefix(' ');
-        let wide = columns(word);
+        let wide = width_of(word);
         // What begins as far to the right on a line of its own gains nothing.
         let gains = used + 1 > indent && !word.is_empty();
         if is_begun && gains && used + 1 + wide > width {
@@ -77,7 +80,7 @@ fn hang(line: &str, width: usize) -> usize {
         let after = text[gap..].trim_start_matches(' ');
         // What is before a comment is no label of it.
         let is_label = !after.starts_with("# ");
-        is_label.then(|| columns(&line[..line.len() - after.len()]))
+        is_label.then(|| width_of(&line[..line.len() - after.len()]))
     });
     beside
         .filter(|beside| *beside <= width / 2)
@@ -85,7 +88,7 @@ fn hang(line: &str, width: usize) -> usize {
 }
 
 /// The width of a text without our colour codes.
-fn columns(text: &str) -> usize {
+fn width_of(text: &str) -> usize {
     let mut parts = text.split('\x1b');
     let plain = parts.next().unwrap_or_default().width();
     let after_code = |part: &str| match part.split_once('m') {
@@ -93,6 +96,24 @@ fn columns(text: &str) -> usize {
         _ => part.width(),
     };
     plain + parts.map(after_code).sum::<usize>()
+}
+
+/// The width of the terminal on standard output in columns, 0 if unknown; `None` without a
+/// terminal.
+pub fn columns() -> Option<usize> {
+    let size = || terminal_size::terminal_size_of(stdout());
+    stdout()
+        .is_terminal()
+        .then(|| size().map_or(0, |(width, _)| width.0.into()))
+}
+
+/// The columns and lines of the terminal on standard error, if there is one that tells its width.
+pub fn error_size() -> Option<(usize, usize)> {
+    /// A terminal's lines if it does not tell them.
+    const LINES: u16 = 24;
+    let (width, height) = terminal_size::terminal_size_of(stderr())?;
+    let lines = if height.0 == 0 { LINES } else { height.0 };
+    (width.0 > 0).then(|| (width.0.into(), lines.into()))
 }
 
 #[cfg(test)]
@@ -131,7 +152,7 @@ mod tests {
             let fitted = wrapped(&text, width);
             prop_assert!(fitted.split_whitespace().eq(text.split_whitespace()), "{fitted:?}");
             let lines = fitted.lines().map(str::trim_end);
-            for line in lines.filter(|line| columns(line) > width) {
+            for line in lines.filter(|line| width_of(line) > width) {
                 // One word is on it, a command, or what would begin as far to the right on a line of
                 // its own.
                 let lead = line.len() - line.trim_start().len();

@@ -3,11 +3,11 @@
 
 use crate::activation::{added_entries, why_not_added};
 use crate::catalog::{
-    Explained, Holds, Installed, Rules, Standing, Withheld, rules_about, signature as signature_of,
+    Installed, Rules, Standing, Withheld, rules_about, signature as signature_of,
 };
 use crate::cli::prelude::*;
 use crate::cli::report::is_told;
-use crate::policy::{Asks, Config, InForce, MissingSkill, in_force};
+use crate::policy::{Asks, Config, Finding, Holds, InForce, MissingSkill, in_force};
 
 /// Show what is in force, from where, and which skills it affects
 #[derive(Debug, clap::Args)]
@@ -299,7 +299,7 @@ fn about(
 }
 
 /// The line of a rule in its file.
-fn line_of(said: &Explained, written: &[InForce]) -> Option<usize> {
+fn line_of(said: &Finding, written: &[InForce]) -> Option<usize> {
     let file = said.file.as_ref().map(|file| file.display().to_string());
     let is_it = |one: &&InForce| {
         let below = one.key.strip_prefix(said.rule);

@@ -11,7 +11,7 @@ use crate::host::Protocol;
 use crate::protocol::{Place, place};
 use crate::session::Session;
 use crate::skill::SKILL_CONTENT;
-use crate::sys::terminal;
+use crate::sys::wrap;
 
 /// Print what the model receives when it activates a skill
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ impl Try {
         call.answer(&value, || {
             // The model receives the text unchanged; a terminal must not interpret its control
             // characters.
-            match terminal::columns() {
+            match wrap::columns() {
                 Some(_) => printable(&text),
                 None => format!("{text}\n"),
             }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use std::time::Duration;
+
 use super::*;
 
 /// A directory of ours among others, and one outside that must stay unchanged.
