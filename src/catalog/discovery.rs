@@ -128,9 +128,8 @@ impl Catalog {
 pub fn told(facts: &Facts, what: &str, make: impl FnOnce(&Catalog) -> Rendered) -> Rendered {
     let mut source = Source::new(facts, Asks::ToDisclose);
     let name = source.answer_name(what);
-    let cached = name
-        .as_ref()
-        .and_then(|name| source.index.answer(&source.roots, name));
+    let known = name.as_ref();
+    let cached = known.and_then(|name| source.index.answer(&source.roots, name));
     if let Some(answer) = cached {
         return answer;
     }

@@ -70,7 +70,7 @@ impl<'a> Rules<'a> {
             config,
             unreadable,
             context: OnceCell::new(),
-            trusts: Trusts::by(Ledger::trusted(facts.state()), digests.clone()).under(&policies),
+            trusts: Trusts::by(Ledger::trusted(facts.state()), &policies, digests.clone()),
             policies,
             digests,
             approved: OnceCell::new(),
@@ -162,11 +162,7 @@ impl<'a> Rules<'a> {
 
     /// Checks at once the signatures of skills whose standing will be asked for.
     pub fn check_signatures(&self, entries: &[Entry]) {
-        let Some(signatures) = self
-            .signatures
-            .as_ref()
-            .filter(|_| self.unreadable.is_none())
-        else {
+        let (Some(signatures), None) = (&self.signatures, &self.unreadable) else {
             return;
         };
         let is_asked = |entry: &&Entry| {
@@ -271,7 +267,8 @@ impl<'a> Rules<'a> {
             return None;
         }
         if let Some(file) = self.policies.forbids_projects() {
-            let text = format!("the policy {file} forbids skills that come with a project");
+            let file = file.display();
+            let text = format!("the policy `{file}` forbids skills that come with a project");
             let why = Diagnostic::HiddenPolicy(text);
             return Some((Withheld::Forbidden, why));
         }

@@ -19,7 +19,7 @@ pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Finding> {
             Some((_, why)) => (Holds::Fails, why.to_string()),
             None => (Holds::Holds, "it is trusted".to_owned()),
         };
-        let file = rules.policies.project_file();
+        let file = rules.policies.forbids_projects();
         all.push(Finding::new("project.trust", file, outcome, why));
     }
     let Some(skill) = entry.disclosed() else {

@@ -305,9 +305,7 @@ fn unchanged(dir: &Path, root: &KnownRoot, stored: &Stored) -> Option<Read> {
     let (entries, name) = (&root.entries, dir.file_name()?);
     let at = entries.binary_search_by(|entry| entry.dir.as_os_str().cmp(name));
     let known = &entries[at.ok()?];
-    let stamp = known
-        .stamp
-        .filter(|stamp| file_stamp(dir) == Some(*stamp))?;
+    let stamp = known.stamp.filter(|it| file_stamp(dir) == Some(*it))?;
     let cached = stored.cached().get(known.cached.clone())?;
     let skill = Skill::from_cached(dir, cached)?;
     Some((Some(stamp), Ok(skill), cached.to_vec()))

@@ -29,11 +29,8 @@ impl Catalog {
     /// The entry that a name in the user's configuration means: as [`Catalog::by_name`], but a
     /// project's only if no other has the name.
     pub fn by_users_name(&self, written: &str) -> Option<&Entry> {
-        let own = || {
-            self.entries
-                .iter()
-                .filter(|one| one.layer != Layer::Project)
-        };
+        let is_own = |one: &&Entry| one.layer != Layer::Project;
+        let own = || self.entries.iter().filter(is_own);
         let found = qualified(own(), written).or_else(|| best(own(), written));
         found.or_else(|| self.by_name(written))
     }
@@ -82,11 +79,8 @@ impl Catalog {
     /// The offered skills that match these words by name, tags or description, best first; if there
     /// are none, the one with a similar name.
     pub fn search(&self, words: &[String]) -> Vec<Offered<'_>> {
-        let offered: Vec<_> = self
-            .offered()
-            .into_iter()
-            .map(|offered| (offered, offered.told()))
-            .collect();
+        let offered = self.offered().into_iter();
+        let offered: Vec<_> = offered.map(|one| (one, one.told())).collect();
         let found = rank(offered, words, |(offered, told)| Searchable {
             name: offered.skill.name.as_str(),
             tags: offered.tags(),
@@ -125,6 +119,42 @@ impl Catalog {
             entry.owner = installed.known(facts, entry).and_then(LockEntry::owner);
         }
         catalog
+    }
+
+    /// Everything that `skill` requires.
+    pub fn required(&self, skill: &Skill) -> Required {
+        let mut required = Required::default();
+        self.follow(skill, &mut vec![skill.name.clone()], &mut required);
+        required
+    }
+
+    fn follow(&self, skill: &Skill, path: &mut Vec<SkillName>, required: &mut Required) {
+        for written in skill.fields.requires() {
+            let offered = self.by_name(&written).and_then(Entry::offered);
+            let Some(offered) = offered else {
+                let shown = one_line(&written);
+                let is_known = required.missing.contains(&shown);
+                if !is_known && required.missing.len() < limits::REQUIRED_SKILLS {
+                    required.missing.push(shown);
+                }
+                continue;
+            };
+            let name = &offered.skill.name;
+            if let Some(at) = path.iter().position(|earlier| earlier == name) {
+                let circle = path[at..].iter().chain([name]).cloned();
+                required.cycle.get_or_insert_with(|| circle.collect());
+                continue;
+            }
+            let is_too_much = path.len() > limits::REQUIRES_DEPTH
+                || required.names.len() >= limits::REQUIRED_SKILLS;
+            if is_too_much || required.names.contains(name) {
+                continue;
+            }
+            path.push(name.clone());
+            self.follow(offered.skill, path, required);
+            path.pop();
+            required.names.push(name.clone());
+        }
     }
 }
 
@@ -246,44 +276,6 @@ pub struct Required {
     pub missing: Vec<String>,
     /// A cycle: skills that each require the next, with the first repeated at the end.
     pub cycle: Option<Vec<SkillName>>,
-}
-
-impl Catalog {
-    /// Everything that `skill` requires.
-    pub fn required(&self, skill: &Skill) -> Required {
-        let mut required = Required::default();
-        self.follow(skill, &mut vec![skill.name.clone()], &mut required);
-        required
-    }
-
-    fn follow(&self, skill: &Skill, path: &mut Vec<SkillName>, required: &mut Required) {
-        for written in skill.fields.requires() {
-            let offered = self.by_name(&written).and_then(Entry::offered);
-            let Some(offered) = offered else {
-                let shown = one_line(&written);
-                let is_known = required.missing.contains(&shown);
-                if !is_known && required.missing.len() < limits::REQUIRED_SKILLS {
-                    required.missing.push(shown);
-                }
-                continue;
-            };
-            let name = &offered.skill.name;
-            if let Some(at) = path.iter().position(|earlier| earlier == name) {
-                let circle = path[at..].iter().chain([name]).cloned();
-                required.cycle.get_or_insert_with(|| circle.collect());
-                continue;
-            }
-            let is_too_much = path.len() > limits::REQUIRES_DEPTH
-                || required.names.len() >= limits::REQUIRED_SKILLS;
-            if is_too_much || required.names.contains(name) {
-                continue;
-            }
-            path.push(name.clone());
-            self.follow(offered.skill, path, required);
-            path.pop();
-            required.names.push(name.clone());
-        }
-    }
 }
 
 #[cfg(test)]

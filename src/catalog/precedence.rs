@@ -128,10 +128,8 @@ fn rank(entry: &Entry, at: usize) -> impl Ord + use<> {
 }
 
 fn priority(entry: &Entry) -> i64 {
-    entry
-        .skill
-        .as_ref()
-        .map_or(0, |skill| skill.fields.priority())
+    let skill = entry.skill.as_ref();
+    skill.map_or(0, |skill| skill.fields.priority())
 }
 
 fn is_copy(entry: &Entry, winner: &Entry) -> bool {

@@ -241,10 +241,8 @@ pub struct Line {
 impl Line {
     /// A text field; empty if there is none.
     pub fn text(&self, key: &str) -> &str {
-        self.value
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        let field = self.value.get(key).and_then(Value::as_str);
+        field.unwrap_or_default()
     }
 }
 

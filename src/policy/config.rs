@@ -266,6 +266,57 @@ impl Config {
     pub fn takes_new_skills(&self) -> bool {
         self.takes_proposals() && self.create_skill.0
     }
+
+    /// This configuration with each key as strict as the project's, if that is stricter.
+    #[must_use]
+    pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
+        let floors = Floors {
+            mode: project.enforce,
+            stacking: project.stacking,
+            sandbox: project.sandbox,
+            scripts: project.scripts,
+            script_reads: project.script_reads,
+            model_installs: project.model_installs,
+            proposals: project.proposals,
+            ..Floors::default()
+        };
+        floors.tighten(&mut self, false);
+        self.deny.extend(project.deny);
+        for (name, wanted) in project.visibility {
+            // `on` would show a skill that its author hides, and hiding what the user has always on
+            // would lift its restriction.
+            if wanted != Visibility::On && !self.uses_skill(&name) {
+                let own = self.visibility.entry(name).or_insert(wanted);
+                *own = wanted.max(*own);
+            }
+        }
+        self
+    }
+
+    /// Whether a skill of this name may be one that `uses_skills` names in any context, with or without
+    /// a layer or an owner: in doubt it is.
+    fn uses_skill(&self, name: &SkillName) -> bool {
+        let means = |written: &str| {
+            let own = SkillName::from_written(written);
+            let has = |own: &SkillName, part| own.as_str().split('-').any(|one| one == part);
+            own.is_some_and(|own| name.as_str().split('-').all(|part| has(&own, part)))
+        };
+        self.uses_skills.names().any(means)
+    }
+
+    /// Takes back what loosens the skill of this name, which a policy requires.
+    pub fn hold(&mut self, name: &SkillName) {
+        self.required.insert(name.clone());
+        let (sandbox, network) = (self.sandbox, self.network);
+        let Some(own) = self.skills.get_mut(name) else {
+            return;
+        };
+        *own = SkillSettings {
+            sandbox: own.sandbox.map(|own| own.max(sandbox)),
+            network: own.network.map(|own| own.max(network)),
+            ..SkillSettings::default()
+        };
+    }
 }
 
 /// Entries that grant, in the grammar of `allowed-tools`. One that can grant nothing is a mistake in the file.
@@ -405,59 +456,6 @@ pub struct ProjectConfig {
     deny: Vec<String>,
     #[serde(deserialize_with = "by_skill")]
     visibility: BySkill<Visibility>,
-}
-
-impl Config {
-    /// This configuration with each key as strict as the project's, if that is stricter.
-    #[must_use]
-    pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
-        let floors = Floors {
-            mode: project.enforce,
-            stacking: project.stacking,
-            sandbox: project.sandbox,
-            scripts: project.scripts,
-            script_reads: project.script_reads,
-            model_installs: project.model_installs,
-            proposals: project.proposals,
-            ..Floors::default()
-        };
-        floors.tighten(&mut self, false);
-        self.deny.extend(project.deny);
-        for (name, wanted) in project.visibility {
-            // `on` would show a skill that its author hides, and hiding what the user has always on
-            // would lift its restriction.
-            if wanted != Visibility::On && !self.uses_skill(&name) {
-                let own = self.visibility.entry(name).or_insert(wanted);
-                *own = wanted.max(*own);
-            }
-        }
-        self
-    }
-
-    /// Whether a skill of this name may be one that `uses_skills` names in any context, with or without
-    /// a layer or an owner: in doubt it is.
-    fn uses_skill(&self, name: &SkillName) -> bool {
-        let means = |written: &str| {
-            let own = SkillName::from_written(written);
-            let has = |own: &SkillName, part| own.as_str().split('-').any(|one| one == part);
-            own.is_some_and(|own| name.as_str().split('-').all(|part| has(&own, part)))
-        };
-        self.uses_skills.names().any(means)
-    }
-
-    /// Takes back what loosens the skill of this name, which a policy requires.
-    pub fn hold(&mut self, name: &SkillName) {
-        self.required.insert(name.clone());
-        let (sandbox, network) = (self.sandbox, self.network);
-        let Some(own) = self.skills.get_mut(name) else {
-            return;
-        };
-        *own = SkillSettings {
-            sandbox: own.sandbox.map(|own| own.max(sandbox)),
-            network: own.network.map(|own| own.max(network)),
-            ..SkillSettings::default()
-        };
-    }
 }
 
 #[cfg(test)]

@@ -21,21 +21,26 @@ use crate::sys::{Env, fallback_answer, files, limits};
 /// The part of a call that is not spent waiting for a script, as by default.
 const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
 
-/// One key of the configuration, with its value and where that comes from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A key that is set, in the format that `policy show --json` documents.
+#[derive(Debug, Clone, Serialize)]
 pub struct Setting {
     /// `key` or `table.key`.
     pub key: String,
-    /// The effective value.
+    /// Of the configuration, the value that results; of a policy, the text as TOML.
     pub value: Value,
+    /// Who set it: `policy`, `user`, `project` or `default`.
+    pub layer: &'static str,
+    /// Where it is written; `None` for a value of the configuration that a policy decides.
+    pub file: Option<String>,
+    /// The number of the line.
+    pub line: Option<usize>,
+}
+
+impl Setting {
     /// `default`, `policy`, or the path of the file.
-    pub origin: String,
-    /// `policy`, `project`, `user` or `default`.
-    #[serde(skip)]
-    layer: &'static str,
-    /// The number of the line in its file.
-    #[serde(skip)]
-    line: Option<usize>,
+    pub fn origin(&self) -> &str {
+        self.file.as_deref().unwrap_or(self.layer)
+    }
 }
 
 /// The user's own configuration.
@@ -96,21 +101,20 @@ pub fn settings(
             let found = keys.iter().find(|(it, ..)| *it == key);
             found.map(|(.., line)| *line)
         };
-        let (layer, origin, line) = if with_project.get(&key) != Some(&value) {
-            ("policy", "policy".to_owned(), None)
+        let (layer, file, line) = if with_project.get(&key) != Some(&value) {
+            ("policy", None, None)
         } else if own.get(&key) != Some(&value) {
-            let shown = project_file.display().to_string();
-            ("project", shown, line_in(&in_project))
+            ("project", Some(&project_file), line_in(&in_project))
         } else if let Some(line) = line_in(&in_own) {
-            ("user", own_file.display().to_string(), Some(line))
+            ("user", Some(&own_file), Some(line))
         } else {
-            ("default", "default".to_owned(), None)
+            ("default", None, None)
         };
         Setting {
             key,
             value,
-            origin,
             layer,
+            file: file.map(|file| file.display().to_string()),
             line,
         }
     });
@@ -128,7 +132,7 @@ fn with_project(
     if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
         return Ok(own);
     }
-    let trusts = Trusts::new(Ledger::trusted(state)).under(policies);
+    let trusts = Trusts::new(Ledger::trusted(state), policies);
     match trusts.of_part(&run.project_dir(), &path) {
         Trust::Given => Ok(own.tightened_by(read_toml(&path)?.unwrap_or_default())),
         Trust::Missing | Trust::Outdated(_) => Ok(own),
@@ -182,21 +186,6 @@ fn call_seconds(protocol: Protocol, env: &Env) -> Option<Duration> {
     chosen.map(Limit::duration).or_else(usual)
 }
 
-/// A key that is set, in the format that `--json` documents.
-#[derive(Debug, Serialize)]
-pub struct InForce {
-    /// `key` or `table.key`.
-    pub key: String,
-    /// As TOML; of the configuration, the value that results.
-    pub value: String,
-    /// Who set it: `policy`, `user` or `project`.
-    pub layer: &'static str,
-    /// Where it is written; `null` for a value of the configuration that a policy decides.
-    pub file: Option<String>,
-    /// The number of the line.
-    pub line: Option<usize>,
-}
-
 /// Every key of every policy, then those of the configuration that do not have their default.
 ///
 /// # Errors
@@ -206,13 +195,14 @@ pub fn in_force(
     state: &Path,
     policies: &Policies,
     own: &Config,
-) -> Result<Vec<InForce>> {
+) -> Result<Vec<Setting>> {
     let mut all = Vec::new();
     for file in policies.each().iter().map(|policy| &policy.file) {
         let shown = file.display().to_string();
-        all.extend(written(file).into_iter().map(|(key, value, line)| InForce {
+        let written = written(file).into_iter();
+        all.extend(written.map(|(key, value, line)| Setting {
             key,
-            value,
+            value: value.into(),
             layer: "policy",
             file: Some(shown.clone()),
             line: Some(line),
@@ -220,13 +210,10 @@ pub fn in_force(
     }
     let mut settings = settings(run, state, policies, own)?;
     settings.retain(|one| one.layer != "default");
-    all.extend(settings.into_iter().map(|one| InForce {
-        key: one.key,
-        value: one.value.to_string(),
-        layer: one.layer,
-        file: (one.layer != "policy").then_some(one.origin),
-        line: one.line,
-    }));
+    for one in &mut settings {
+        one.value = one.value.to_string().into();
+    }
+    all.extend(settings);
     Ok(all)
 }
 

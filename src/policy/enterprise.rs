@@ -46,31 +46,26 @@ fn unreliable(path: &Path, why: &str) -> Error {
     ))
 }
 
-/// Why another user could have written the file, or changed what is in the directory; `None` if
-/// nobody could. Root's group and the user's private group, which many systems create, do not count
-/// as other users.
-fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
-    let group = ![0, rustix::process::getegid().as_raw()].contains(&metadata.gid());
-    if ![0, effective_user()].contains(&metadata.uid()) {
-        Some("it belongs to another user")
-    } else if metadata.mode() & 0o002 != 0 {
-        Some("every user may write it")
-    } else if metadata.mode() & 0o020 != 0 && group {
-        Some("other users' group may write it")
-    } else {
-        None
-    }
-}
-
-/// Checks that no other user can write the file or directory at `path`, if there is one.
+/// Checks that no other user can write the file at `path`, or change what is in that directory, if
+/// there is one. Root's group and the user's private group, which many systems create, do not count as
+/// other users.
 fn check_owner(path: &Path) -> Result<()> {
-    match fs::metadata(path).ok().as_ref().and_then(others_may_write) {
-        None => Ok(()),
-        Some(why) => Err(unreliable(path, why).hint(format!(
-            "look at `{}`, then make it yours or root's alone",
-            path.display()
-        ))),
-    }
+    let Ok(found) = fs::metadata(path) else {
+        return Ok(());
+    };
+    let group = ![0, rustix::process::getegid().as_raw()].contains(&found.gid());
+    let why = if ![0, effective_user()].contains(&found.uid()) {
+        "it belongs to another user"
+    } else if found.mode() & 0o002 != 0 {
+        "every user may write it"
+    } else if found.mode() & 0o020 != 0 && group {
+        "other users' group may write it"
+    } else {
+        return Ok(());
+    };
+    let shown = path.display();
+    let hint = format!("look at `{shown}`, then make it yours or root's alone");
+    Err(unreliable(path, why).hint(hint))
 }
 
 /// Checks that the skill in `dir` can be read, if there is one: else its name would be free.

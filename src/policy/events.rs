@@ -70,29 +70,21 @@ pub fn end_events(ended: Vec<Ended>, log: &Path) -> impl Iterator<Item = Event> 
     })
 }
 
-/// A call as recorded in an event: the arguments that rules look at, without file contents.
-fn call_summary(call: &Call) -> Value {
-    const OF_A_TOOL: [Argument; 4] = [
-        Argument::Command,
-        Argument::Path,
-        Argument::Url,
-        Argument::Source,
-    ];
+/// The event for a call that was decided on: "allowed", "warned" or "blocked", and by what. Of the
+/// arguments it has those that rules look at, without file contents.
+pub fn call_event(call: &Call, decision: &str, by: &str) -> Event {
     const OF_OURS: &str = "skill script stdin_file path action skill_ref skill_name";
+    use Argument::{Command, Path, Source, Url};
     let keys: Vec<&str> = match tools::find(call.tool) {
-        Some(tool) => tool.keys(&OF_A_TOOL).collect(),
+        Some(tool) => tool.keys(&[Command, Path, Url, Source]).collect(),
         None if call.ours.is_some() => OF_OURS.split(' ').collect(),
         None => Vec::new(),
     };
     let text = |key: &str| Some((key.to_owned(), Value::from(call.text(key)?)));
-    Value::Object(keys.into_iter().filter_map(text).collect())
-}
-
-/// The event for a call that was decided on: "allowed", "warned" or "blocked", and by what.
-pub fn call_event(call: &Call, decision: &str, by: &str) -> Event {
+    let arguments = keys.into_iter().filter_map(text);
     Event::new("tool")
         .with("tool", call.tool)
-        .with("arguments", call_summary(call))
+        .with("arguments", Value::Object(arguments.collect()))
         .with("decision", decision)
         .with("by", by)
 }

@@ -70,25 +70,32 @@ pub fn line_of(text: &str, mistake: Option<Range<usize>>) -> usize {
     mistake.map_or(1, |span| 1 + text[..span.start].matches('\n').count())
 }
 
-/// Sets a key to its value, read as TOML if possible, else as text, if `check` accepts the result. A
-/// dry run only finds out whether it would.
+/// Sets a key to its value, read as TOML if possible, else as text, if `check` accepts the result;
+/// without a value it takes the key away, and the tables that it leaves empty. A dry run only finds out
+/// whether it would.
 ///
 /// # Errors
-/// If the file is not TOML, it is refused, or it cannot be written. Nothing has changed then.
-pub fn set_key(
+/// If the file is not TOML or has no such key to take away, it is refused, or it cannot be written.
+/// Nothing has changed then.
+pub fn edit_key(
     path: &Path,
     key: &[String],
-    value: &str,
+    value: Option<&str>,
     dry_run: bool,
     check: &dyn Fn(&str) -> Result<()>,
 ) -> Result<()> {
-    let text = Value::from(value);
-    let parsed = value.parse().unwrap_or_else(|_| text.clone());
     change(path, dry_run, &|before| {
-        let set = |value: &Value| {
-            let insert = |all: &mut DocumentMut| insert(all, key, value.clone());
-            edited(path, before, check, &insert)
+        let Some(value) = value else {
+            return edited(path, before, check, &|all| {
+                let was_there = take_away(all.as_table_mut(), key);
+                let missing = || Error::new(format!("`{}` does not set it", path.display()));
+                was_there.then_some(()).ok_or_else(missing)
+            });
         };
+        let text = Value::from(value);
+        let parsed = value.parse().unwrap_or_else(|_| text.clone());
+        let set =
+            |value: &Value| edited(path, before, check, &|all| insert(all, key, value.clone()));
         set(&parsed).or_else(|error| {
             if parsed.is_str() {
                 return Err(error);
@@ -99,23 +106,6 @@ pub fn set_key(
     })
 }
 
-/// Takes away `key`, and the tables that it leaves empty.
-///
-/// # Errors
-/// If the file has no such key, is not TOML, `check` refuses the rest, or it cannot be written.
-pub fn unset_key(
-    path: &Path,
-    key: &[String],
-    dry_run: bool,
-    check: &dyn Fn(&str) -> Result<()>,
-) -> Result<()> {
-    let take = |all: &mut DocumentMut| {
-        if take_away(all.as_table_mut(), key) {
-            return Ok(());
-        }
-        Err(Error::new(format!("`{}` does not set it", path.display())))
-    };
-    change(path, dry_run, &|before| edited(path, before, check, &take))
 }
 
 /// Removes the key; whether it was there.
@@ -179,12 +169,10 @@ fn edited(
 }
 
 fn change(path: &Path, dry_run: bool, edit: &dyn Fn(&str) -> Result<String>) -> Result<()> {
-    let (dir, name) = path
-        .parent()
-        .zip(path.file_name().and_then(EntryName::parse))
-        .ok_or_else(|| {
-            Error::new(format!("`{}` is not a file", path.display())).hint("check the path")
-        })?;
+    let name = path.file_name().and_then(EntryName::parse);
+    let (dir, name) = path.parent().zip(name).ok_or_else(|| {
+        Error::new(format!("`{}` is not a file", path.display())).hint("check the path")
+    })?;
     // If the file is a link, as dotfile managers create it, it stays one.
     let file = Base::own(dir.to_owned()).file(&name)?;
     let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
@@ -197,10 +185,9 @@ fn change(path: &Path, dry_run: bool, edit: &dyn Fn(&str) -> Result<String>) -> 
     if after == before || dry_run {
         return Ok(());
     }
-    let written = file
-        .dir
-        .replace(&file.name, after.as_bytes(), 0o600, Durable::Yes);
-    written.map_err(|error| file.dir.error("write", &file.name, &error))
+    let (dir, name) = (&file.dir, &file.name);
+    let written = dir.replace(name, after.as_bytes(), 0o600, Durable::Yes);
+    written.map_err(|error| dir.error("write", name, &error))
 }
 
 #[cfg(test)]
@@ -218,7 +205,7 @@ mod tests {
         value: &str,
         check: &dyn Fn(&str) -> Result<()>,
     ) -> Result<()> {
-        set_key(path, &owned(key), value, false, check)
+        edit_key(path, &owned(key), Some(value), false, check)
     }
 
     #[derive(Debug, PartialEq, serde::Deserialize)]
@@ -284,7 +271,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         fs::write(&path, "# mine\na = 1\n\n[t.u]\nb = 2\n").unwrap();
-        let unset = |key: &[&str]| unset_key(&path, &owned(key), false, &|_| Ok(()));
+        let unset = |key: &[&str]| edit_key(&path, &owned(key), None, false, &|_| Ok(()));
         assert!(unset(&["t", "x"]).is_err());
         unset(&["t", "u", "b"]).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "# mine\na = 1\n");

@@ -30,13 +30,13 @@ pub use audit::{Line, each_event, each_event_of, last_events, last_heard};
 pub use config::{CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
 pub use digest_cache::{Asks, DigestCache};
 pub use effective_config::{
-    InForce, Setting, effective, in_force, may_have_always_on, own_config, script_wait, settings,
+    Setting, effective, in_force, may_have_always_on, own_config, script_wait, settings,
 };
 pub use enterprise::Enterprise;
 pub use events::{
     activation_event, audit_file, call_event, decision_of, end_events, user, with_origin,
 };
-pub use file::{parse_toml, read_toml, set_key, unset_key};
+pub use file::{edit_key, parse_toml, read_toml};
 pub use ledger::Ledger;
 pub use masking::mask;
 pub use on_disk::OnDisk;

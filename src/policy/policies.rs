@@ -207,14 +207,8 @@ impl Policies {
         each.min_by_key(|(_, least)| *least)
     }
 
-    /// The policy file that forbids skills from projects, if any, for a message.
-    pub fn forbids_projects(&self) -> Option<String> {
-        let file = self.project_file();
-        file.map(|file| format!("`{}`", file.display()))
-    }
-
-    /// The policy that says whether projects may be trusted, if any.
-    pub fn project_file(&self) -> Option<&Path> {
+    /// The policy file that forbids skills from projects, if any.
+    pub fn forbids_projects(&self) -> Option<&Path> {
         self.first(|policy| policy.project.trust == ProjectTrust::Never)
     }
 

@@ -70,10 +70,8 @@ impl SigningRules {
             principals: principals.to_vec(),
             stated_in: format!("`{}`", stated_in.display()),
         };
-        let own = self
-            .sources
-            .iter()
-            .map(|(written, own)| (SourceGlob::from(written.clone()), own));
+        let own = self.sources.iter();
+        let own = own.map(|(written, own)| (SourceGlob::from(written.clone()), own));
         let own: Vec<(SourceGlob, &SourceSigning)> = own.collect();
         let required = |own: &SourceSigning| own.require.unwrap_or(own.implied().max(self.require));
         // Only an address that is certainly meant is exempted, and in doubt more is required.
@@ -83,9 +81,8 @@ impl SigningRules {
         let may_be_meant = |glob: &SourceGlob| addresses.iter().any(|address| glob.blocks(address));
         let meant: Vec<_> = own.iter().filter(|(glob, _)| is_meant(glob)).collect();
         let general = meant.is_empty().then(|| demand(self.require, &[]));
-        let specific = own
-            .iter()
-            .filter(|(glob, _)| is_meant(glob) || may_be_meant(glob));
+        let specific = own.iter();
+        let specific = specific.filter(|(glob, _)| is_meant(glob) || may_be_meant(glob));
         let specific = specific.map(|(_, own)| demand(required(own), &own.principals));
         general.into_iter().chain(specific).collect()
     }
@@ -102,9 +99,8 @@ impl SigningInForce {
     /// Whether anything is required. What cannot be read may require something.
     pub fn require_anything(&self) -> bool {
         let requires = |(_, rules): &(_, SigningRules)| rules.require_anything();
-        self.rules
-            .as_ref()
-            .is_none_or(|rules| rules.iter().any(requires))
+        let rules = self.rules.as_ref();
+        rules.is_none_or(|rules| rules.iter().any(requires))
     }
 
     /// What is demanded of the signature of a skill from a source, and the address that git uses for

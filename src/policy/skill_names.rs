@@ -33,11 +33,8 @@ pub fn parts(key: &str) -> Vec<String> {
         is_quoted ^= c == '"';
         c == '.' && !is_quoted
     });
-    folded(
-        parts
-            .map(|part| part.trim_matches('"').to_owned())
-            .collect(),
-    )
+    let parts = parts.map(|part| part.trim_matches('"').to_owned());
+    folded(parts.collect())
 }
 
 /// The key with these parts, as [`parts`] reads it.

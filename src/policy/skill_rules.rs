@@ -132,10 +132,8 @@ impl Policies {
     /// Whether the signature of a skill of this name may be what it is not used for. Of a required
     /// one only policies can say so.
     pub fn may_demand_signature_of(&self, name: &str) -> bool {
-        self.requires(name).is_none()
-            || self
-                .deciding(name)
-                .any(|policy| policy.signing.require_anything())
+        let mut deciding = self.deciding(name);
+        self.requires(name).is_none() || deciding.any(|policy| policy.signing.require_anything())
     }
 
     /// Why a skill may not be used; `None` if it may.

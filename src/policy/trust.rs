@@ -28,27 +28,23 @@ const PART: &str = "trust";
 
 /// The record of a directory with skills.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged, expecting = "it is neither `always` nor digests by path")]
+#[serde(
+    rename_all = "lowercase",
+    expecting = "it is neither `always` nor digests by path"
+)]
 pub enum Trusted {
     /// It stays trusted whatever changes in it.
-    Always(Always),
+    Always,
     /// The trusted parts, by path below the directory.
+    #[serde(untagged)]
     Parts(BTreeMap<String, Part>),
 }
 
 impl Trusted {
     /// Whether it is trusted whatever changes.
     pub fn is_always(&self) -> bool {
-        matches!(self, Self::Always(_))
+        matches!(self, Self::Always)
     }
-}
-
-/// The word for that.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Always {
-    /// `always`.
-    Always,
 }
 
 /// One skill, the configuration, or the shared files of one skills directory.
@@ -88,29 +84,20 @@ pub struct Trusts {
 }
 
 impl Trusts {
-    /// Compares with this record.
-    pub fn new(record: Ledger<Trusted>) -> Self {
-        Self::by(record, Rc::default())
+    /// Compares with this record as these policies have it.
+    pub fn new(record: Ledger<Trusted>, policies: &Policies) -> Self {
+        Self::by(record, policies, Rc::default())
     }
 
-    /// Compares with this record by what `digests` knows, too.
-    pub fn by(record: Ledger<Trusted>, digests: Rc<DigestCache>) -> Self {
+    /// As [`Trusts::new`], by what `digests` knows, too.
+    pub fn by(record: Ledger<Trusted>, policies: &Policies, digests: Rc<DigestCache>) -> Self {
         Self {
             record,
             digests,
-            is_each_scanned: false,
+            is_each_scanned: policies.scan_block().is_some(),
             entries: OnceCell::new(),
             keys: RefCell::default(),
             found: RefCell::default(),
-        }
-    }
-
-    /// Compares as these policies have it.
-    #[must_use]
-    pub fn under(self, policies: &Policies) -> Self {
-        Self {
-            is_each_scanned: policies.scan_block().is_some(),
-            ..self
         }
     }
 
@@ -151,7 +138,7 @@ impl Trusts {
         }
         self.once(path, || match self.recorded(holder) {
             None => Trust::Missing,
-            Some(Trusted::Always(_)) => Trust::Given,
+            Some(Trusted::Always) => Trust::Given,
             Some(Trusted::Parts(parts)) => part_key(holder, path)
                 .and_then(|key| parts.get(key))
                 .map_or(Trust::Missing, |part| part.compared_with(path, self)),
@@ -190,6 +177,37 @@ impl Trusts {
         found.insert(path.as_os_str().to_owned(), trust.clone());
         trust
     }
+
+    /// Whether a part of `holder` is trusted as it was seen.
+    pub fn of_seen(&self, holder: &Path, seen: &Seen) -> Trust {
+        match (self.recorded(holder), &seen.part) {
+            (Some(Trusted::Parts(parts)), Ok(now)) => part_key(holder, &seen.path)
+                .and_then(|key| parts.get(key))
+                .map_or(Trust::Missing, |before| {
+                    if now.digest == before.digest {
+                        return Trust::Given;
+                    }
+                    before.differing(|| now.files.clone())
+                }),
+            _ => self.of_part(holder, &seen.path),
+        }
+    }
+
+    /// The trusted parts of `holder` that are no longer there.
+    pub fn gone(&self, holder: &Path) -> Vec<PathBuf> {
+        let Some(Trusted::Parts(parts)) = self.recorded(holder) else {
+            return Vec::new();
+        };
+        let paths = parts.keys().map(|key| holder.join(key));
+        paths
+            .filter(|path| path.symlink_metadata().is_err())
+            .collect()
+    }
+
+    /// Whether `holder` is trusted whatever changes.
+    pub fn is_always(&self, holder: &Path) -> bool {
+        self.recorded(holder).is_some_and(Trusted::is_always)
+    }
 }
 
 impl Part {
@@ -211,6 +229,24 @@ impl Part {
             }
             _ => self.differing(|| files_of(path).unwrap_or_default()),
         }
+    }
+
+    /// What became of this, which is no longer as it was recorded.
+    fn differing(&self, now: impl FnOnce() -> BTreeMap<String, String>) -> Trust {
+        let before = &self.files;
+        if before.is_empty() {
+            return Trust::Outdated(Vec::new());
+        }
+        let now = now();
+        let gone = before.keys().filter(|path| !now.contains_key(*path));
+        let gone = gone.map(|path| format!("{path} (gone)"));
+        let differing = now
+            .iter()
+            .filter_map(|(path, digest)| match before.get(path) {
+                None => Some(format!("{path} (new)")),
+                Some(known) => (known != digest).then(|| path.clone()),
+            });
+        Trust::Outdated(differing.chain(gone).collect())
     }
 }
 
@@ -240,7 +276,7 @@ impl Ledger<Trusted> {
     /// # Errors
     /// If its path cannot be recorded.
     pub fn trust_always(&self, holder: &Path) -> Result<()> {
-        self.put(&trust_key(holder)?, Trusted::Always(Always::Always))
+        self.put(&trust_key(holder)?, Trusted::Always)
     }
 
     /// Revokes trust in `holder`, or only in these parts of it, unless this is a dry run; returns
@@ -275,7 +311,7 @@ impl Ledger<Trusted> {
         match self.entries()?.remove(&trust_key(holder)?) {
             None => Ok(BTreeMap::new()),
             Some(Trusted::Parts(parts)) => Ok(parts),
-            Some(Trusted::Always(_)) => {
+            Some(Trusted::Always) => {
                 let shown = holder.display();
                 let text = format!("`{shown}` is always trusted, whatever changes in it");
                 Err(Error::new(text).hint(
@@ -283,6 +319,43 @@ impl Ledger<Trusted> {
                 ))
             }
         }
+    }
+
+    /// Trusts these parts of `holder` as they were seen; with `keep`, the parts recorded before stay
+    /// trusted too. Returns the unreadable parts, which are not trusted, with their errors.
+    ///
+    /// # Errors
+    /// If nothing could be recorded.
+    pub fn trust_seen(
+        &self,
+        holder: &Path,
+        seen: Vec<Seen>,
+        keep: bool,
+    ) -> Result<Vec<(PathBuf, Error)>> {
+        let mut parts = if keep {
+            self.recorded_parts(holder)?
+        } else {
+            BTreeMap::new()
+        };
+        let counts = |path: &Path| !(is_place(path) && is_empty_place(path));
+        let (mut unread, mut is_any) = (Vec::new(), false);
+        for seen in seen {
+            let path = seen.path;
+            let key = part_key(holder, &path).ok_or_else(|| unnamed(&path));
+            match key.and_then(|key| Ok((key.to_owned(), seen.part?))) {
+                Ok((key, part)) => {
+                    is_any |= counts(&path);
+                    parts.insert(key, part);
+                }
+                Err(error) => unread.push((path, error)),
+            }
+        }
+        if !is_any && let Some((_, error)) = unread.pop() {
+            let text = format!("nothing in `{}` could be trusted", holder.display());
+            return Err(error.context(text));
+        }
+        self.put(&trust_key(holder)?, Trusted::Parts(parts))?;
+        Ok(unread)
     }
 }
 
@@ -425,97 +498,5 @@ impl Seen {
                 files.into_keys().collect()
             }
         }
-    }
-}
-
-impl Trusts {
-    /// Whether a part of `holder` is trusted as it was seen.
-    pub fn of_seen(&self, holder: &Path, seen: &Seen) -> Trust {
-        match (self.recorded(holder), &seen.part) {
-            (Some(Trusted::Parts(parts)), Ok(now)) => part_key(holder, &seen.path)
-                .and_then(|key| parts.get(key))
-                .map_or(Trust::Missing, |before| {
-                    if now.digest == before.digest {
-                        return Trust::Given;
-                    }
-                    before.differing(|| now.files.clone())
-                }),
-            _ => self.of_part(holder, &seen.path),
-        }
-    }
-
-    /// The trusted parts of `holder` that are no longer there.
-    pub fn gone(&self, holder: &Path) -> Vec<PathBuf> {
-        let Some(Trusted::Parts(parts)) = self.recorded(holder) else {
-            return Vec::new();
-        };
-        let paths = parts.keys().map(|key| holder.join(key));
-        paths
-            .filter(|path| path.symlink_metadata().is_err())
-            .collect()
-    }
-
-    /// Whether `holder` is trusted whatever changes.
-    pub fn is_always(&self, holder: &Path) -> bool {
-        self.recorded(holder).is_some_and(Trusted::is_always)
-    }
-}
-
-impl Part {
-    /// What became of this, which is no longer as it was recorded.
-    fn differing(&self, now: impl FnOnce() -> BTreeMap<String, String>) -> Trust {
-        let before = &self.files;
-        if before.is_empty() {
-            return Trust::Outdated(Vec::new());
-        }
-        let now = now();
-        let gone = before.keys().filter(|path| !now.contains_key(*path));
-        let gone = gone.map(|path| format!("{path} (gone)"));
-        let differing = now
-            .iter()
-            .filter_map(|(path, digest)| match before.get(path) {
-                None => Some(format!("{path} (new)")),
-                Some(known) => (known != digest).then(|| path.clone()),
-            });
-        Trust::Outdated(differing.chain(gone).collect())
-    }
-}
-
-impl Ledger<Trusted> {
-    /// Trusts these parts of `holder` as they were seen; with `keep`, the parts recorded before stay
-    /// trusted too. Returns the unreadable parts, which are not trusted, with their errors.
-    ///
-    /// # Errors
-    /// If nothing could be recorded.
-    pub fn trust_seen(
-        &self,
-        holder: &Path,
-        seen: Vec<Seen>,
-        keep: bool,
-    ) -> Result<Vec<(PathBuf, Error)>> {
-        let mut parts = if keep {
-            self.recorded_parts(holder)?
-        } else {
-            BTreeMap::new()
-        };
-        let counts = |path: &Path| !(is_place(path) && is_empty_place(path));
-        let (mut unread, mut is_any) = (Vec::new(), false);
-        for seen in seen {
-            let path = seen.path;
-            let key = part_key(holder, &path).ok_or_else(|| unnamed(&path));
-            match key.and_then(|key| Ok((key.to_owned(), seen.part?))) {
-                Ok((key, part)) => {
-                    is_any |= counts(&path);
-                    parts.insert(key, part);
-                }
-                Err(error) => unread.push((path, error)),
-            }
-        }
-        if !is_any && let Some((_, error)) = unread.pop() {
-            let text = format!("nothing in `{}` could be trusted", holder.display());
-            return Err(error.context(text));
-        }
-        self.put(&trust_key(holder)?, Trusted::Parts(parts))?;
-        Ok(unread)
     }
 }

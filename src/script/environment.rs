@@ -99,24 +99,20 @@ const BASICS: &str = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM CO
 
 /// Which of the host's variables a script gets besides the basic ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "`pass_env` is \"all\" or a list of names")]
+#[serde(
+    rename_all = "lowercase",
+    expecting = "`pass_env` is \"all\" or a list of names"
+)]
 pub enum PassEnv {
+    /// All of them.
+    All,
     /// All except those whose name or value looks like a secret.
     #[default]
-    #[serde(skip_deserializing)]
+    #[serde(skip_deserializing, untagged)]
     NotSecret,
-    /// All of them.
-    All(All),
     /// Only these; `*` at either end of a name is a wildcard.
+    #[serde(untagged)]
     Named(Vec<String>),
-}
-
-/// The word for all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum All {
-    /// It.
-    All,
 }
 
 impl PassEnv {
@@ -128,7 +124,7 @@ impl PassEnv {
         matches_any(BASICS, name)
             || match self {
                 Self::NotSecret => !secret::is_name(name) && !secret::is_value(value),
-                Self::All(All::All) => true,
+                Self::All => true,
                 Self::Named(names) => names.iter().any(|pattern| matches(pattern, name)),
             }
     }
@@ -155,10 +151,9 @@ pub fn first_unnamed<'n>(dir: &Path, names: impl Iterator<Item = &'n str>) -> Op
     let Ok(root) = dir.canonicalize().and_then(|dir| Dir::anchor(&dir)) else {
         return unnamed.first().copied();
     };
-    let files = Resource::all(dir)
-        .into_iter()
-        .filter(|file| file.size <= LONGEST_FILE);
-    let paths = files.map(|file| (file.path, file.size));
+    let mut files = Resource::all(dir);
+    files.retain(|file| file.size <= LONGEST_FILE);
+    let paths = files.into_iter().map(|file| (file.path, file.size));
     let mut read = 0;
     for (path, size) in [("SKILL.md".into(), LONGEST_FILE)].into_iter().chain(paths) {
         read += size;
@@ -168,17 +163,12 @@ pub fn first_unnamed<'n>(dir: &Path, names: impl Iterator<Item = &'n str>) -> Op
         if let Some(path) = EntryPath::parse(&path)
             && let Ok(bytes) = root.read_below(&path, LONGEST_FILE)
         {
-            unnamed.retain(|name| !names_it(&bytes, name));
+            let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            let words = bytes.split(|byte| !is_word(byte));
+            unnamed.retain(|name| !words.clone().any(|word| word == name.as_bytes()));
         }
     }
     unnamed.first().copied()
-}
-
-/// Whether a text has this name as a whole word.
-fn names_it(text: &[u8], name: &str) -> bool {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let mut words = text.split(|byte| !is_word(byte));
-    words.any(|word| word == name.as_bytes())
 }
 
 #[cfg(test)]
@@ -323,7 +313,7 @@ mod tests {
             "BEARER",
         ] {
             assert!(!PassEnv::NotSecret.passes(secret, "x"), "{secret}");
-            assert!(PassEnv::All(All::All).passes(secret, "x"), "{secret}");
+            assert!(PassEnv::All.passes(secret, "x"), "{secret}");
         }
         for plain in [
             "PATH",
@@ -360,7 +350,7 @@ mod tests {
             "https://a.blob.core.windows.net/c?sv=2024&sig=x",
         ] {
             assert!(!PassEnv::NotSecret.passes("X", secret), "{secret}");
-            assert!(PassEnv::All(All::All).passes("X", secret), "{secret}");
+            assert!(PassEnv::All.passes("X", secret), "{secret}");
             // The basic variables are passed whatever their value.
             assert!(PassEnv::NotSecret.passes("HTTPS_PROXY", secret));
         }
@@ -400,7 +390,7 @@ mod tests {
     #[test]
     fn the_hosts_own_keys_pass_under_no_setting() {
         let listed = PassEnv::Named(vec!["*".to_owned(), "CHIBI_API_KEY".to_owned()]);
-        for setting in [PassEnv::NotSecret, PassEnv::All(All::All), listed] {
+        for setting in [PassEnv::NotSecret, PassEnv::All, listed] {
             for name in NEVER.split(' ') {
                 assert!(!setting.passes(name, "x"), "{name}");
             }

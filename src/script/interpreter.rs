@@ -36,7 +36,10 @@ impl Interpreter {
 /// When the file cannot be read or is not a regular one, nothing determines its interpreter, or the
 /// interpreter is not installed.
 pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result<Interpreter> {
-    let head = head(script, label)?;
+    let mut head = Vec::new();
+    files::open_regular(script)
+        .and_then(|file| file.take(limits::SCRIPT_HEAD).read_to_end(&mut head))
+        .map_err(|source| Error::io("run", Path::new(label), &source))?;
     let runner = Runner::of(script, is_executable(script), &head);
     let runner = runner.ok_or_else(|| unknown(label, &head))?;
     let is_python = match &runner {
@@ -71,14 +74,6 @@ pub fn program_of(
 ) -> Option<Result<PathBuf>> {
     Runner::is_meant_at(script)
         .then(|| choose(script, skill_dir, label, env).map(|chosen| chosen.program))
-}
-
-fn head(script: &Path, label: &str) -> Result<Vec<u8>> {
-    let mut head = Vec::new();
-    files::open_regular(script)
-        .and_then(|file| file.take(limits::SCRIPT_HEAD).read_to_end(&mut head))
-        .map_err(|source| Error::io("run", Path::new(label), &source))?;
-    Ok(head)
 }
 
 fn by_shebang(shebang: &Shebang, is_python: bool, label: &str, env: &Env) -> Result<Interpreter> {
@@ -143,10 +138,8 @@ fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>> {
 fn nearest(script: &Path, skill_dir: &Path, name: &str) -> Option<PathBuf> {
     // The script's path is canonical; the skill's may not be.
     let root = skill_dir.canonicalize().ok()?;
-    let inside = script
-        .ancestors()
-        .skip(1)
-        .take_while(|dir| dir.starts_with(&root));
+    let above = script.ancestors().skip(1);
+    let inside = above.take_while(|dir| dir.starts_with(&root));
     inside.map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 

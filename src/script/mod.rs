@@ -14,7 +14,6 @@ mod environment;
 #[allow(unsafe_code)]
 mod exec;
 mod interpreter;
-mod job;
 mod jobs;
 mod lifeline;
 mod outcome;
@@ -29,9 +28,8 @@ mod fixture;
 
 pub use environment::PassEnv;
 pub use interpreter::{find as find_program, program_of};
-pub use job::{Job, Summary};
 
-pub use jobs::Jobs;
+pub use jobs::{Job, Jobs, Summary};
 pub use lifeline::Ended;
 
 pub use outcome::{JobId, Outcome, State};

@@ -78,7 +78,7 @@ impl Outcome {
         }
     }
 
-    /// How far the outputs are told, for [`super::job::Job::mark_seen`].
+    /// How far the outputs are told, for [`super::jobs::Job::mark_seen`].
     pub fn seen(&self) -> [u64; 2] {
         [self.stdout.next, self.stderr.next]
     }
@@ -211,10 +211,8 @@ impl JobId {
     /// Parses an id as somebody wrote it; `None` if it cannot be one.
     pub fn parse(written: &str) -> Option<Self> {
         let written = written.trim();
-        let is_ours = written.len() == LENGTH
-            && written
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        let is_one = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let is_ours = written.len() == LENGTH && written.bytes().all(is_one);
         is_ours.then(|| Self(written.to_owned()))
     }
 

@@ -190,20 +190,19 @@ pub fn unmet_needs(fields: &Fields, skill: &str, base: &Env, given: &Variables) 
     };
     let requires = |key: &str| texts(block.pointer(&format!("/requires/{key}")));
     let is_missing = |name: &&str| find(name, base).is_none();
-    let mut unmet = Vec::new();
-    for name in requires("bins").iter().filter(|name| is_missing(name)) {
-        let how = system_install(name);
-        unmet.push(format!(
-            "the skill needs `{name}`, which was not found on PATH: {how}"
-        ));
-    }
-    let any = requires("anyBins");
-    if !any.is_empty() && any.iter().all(is_missing) {
-        let (names, how) = (any.join("` or `"), system_install(any[0]));
-        unmet.push(format!(
-            "the skill needs `{names}`, none of which was found on PATH: {how}"
-        ));
-    }
+    // Of each of these one has to be there.
+    let one_of = requires("bins").into_iter().map(|name| vec![name]);
+    let one_of = one_of.chain([requires("anyBins")]);
+    let lacking = one_of.filter(|names| !names.is_empty() && names.iter().all(is_missing));
+    let needs = lacking.map(|names| {
+        let which = match names.len() {
+            1 => "which was not",
+            _ => "none of which was",
+        };
+        let (names, how) = (names.join("` or `"), system_install(names[0]));
+        format!("the skill needs `{names}`, {which} found on PATH: {how}")
+    });
+    let mut unmet: Vec<String> = needs.collect();
     let variables = [requires("env"), texts(block.get("primaryEnv"))].concat();
     let withheld = distinct(variables.into_iter()).into_iter();
     let withheld = withheld.filter(|name| !given.contains_key(OsStr::new(name)));
@@ -276,10 +275,8 @@ pub fn run_confined(
     for note in &notes {
         warn(format_args!("{note}"));
     }
-    let mut env: Variables = base
-        .vars()
-        .map(|(k, v)| (k.to_owned(), v.to_owned()))
-        .collect();
+    let vars = base.vars().map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let mut env: Variables = vars.collect();
     if sandbox.is_some() {
         environment::keep_files_in(&temp, &mut env);
         environment::without_git_configuration(base, &mut env);

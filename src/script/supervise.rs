@@ -23,7 +23,7 @@ use rustix::process::{
 use rustix::stdio::{stderr, stdin, stdout};
 
 use super::exec;
-use super::job::Supervised;
+use super::jobs::Supervised;
 use super::lifeline::{
     Conditions, Ended, Failure, Interest, Lifeline, Order, ProcessSpec, Report, poll,
 };
@@ -57,7 +57,10 @@ fn run() -> io::Result<()> {
     let stderr = stderr().try_clone_to_owned()?;
     // Leaves terminal, session and process group, which cannot fail in a new process.
     let _ = rustix::process::setsid();
-    adopt_orphans();
+    // If the kernel cannot make descendants ours whose parents die, the script's process group can still
+    // be killed.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(getpid()));
     let children = signals::on_child_end()?;
     let (process, conditions, input) = ProcessSpec::receive(&lifeline)?;
     let mut supervisor = Supervisor {
@@ -187,23 +190,18 @@ impl Supervisor {
     /// Waits for the script's end or a reason to end it, and copies its outputs. Returns the
     /// reason.
     fn watch(&mut self, script: Pid) -> Ended {
-        // Somebody stopped it, or the plugin or the host is gone.
-        let stopped = Ended {
-            stopped: true,
-            ..Ended::default()
-        };
+        let mut ended = Ended::default();
         let deadline = self.began + self.conditions.limit;
         let mut buffer = [0; CHUNK];
         while !has_ended(script) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Ended {
-                    timed_out: true,
-                    ..Ended::default()
-                };
+                ended.timed_out = true;
+                break;
             }
             let Ok([child, host, stop, stdout, stderr, _]) = poll(self.interests(), left) else {
-                return stopped;
+                ended.stopped = true;
+                break;
             };
             if child {
                 reap_orphans(script, &self.children);
@@ -214,10 +212,12 @@ impl Supervisor {
                 }
             }
             if stop || self.heed() || (host && !self.is_released) {
-                return stopped;
+                // Somebody stopped it, or the plugin or the host is gone.
+                ended.stopped = true;
+                break;
             }
         }
-        Ended::default()
+        ended
     }
 
     fn interests(&self) -> [Interest<'_>; 6] {
@@ -241,10 +241,8 @@ fn input(bytes: &[u8]) -> io::Result<Stdio> {
     }
     let (reader, mut writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
-    if writer
-        .write(bytes)
-        .is_ok_and(|written| written == bytes.len())
-    {
+    let written = writer.write(bytes);
+    if written.is_ok_and(|written| written == bytes.len()) {
         return Ok(reader.into());
     }
     let mut file = files::unnamed()?;
@@ -281,13 +279,6 @@ fn watch_process(process: ProcessId) -> Result<Option<OwnedFd>, Failure> {
 
 /// How often a tree being killed is examined again if no child's end wakes us.
 const KILL_AGAIN: Duration = Duration::from_millis(10);
-
-/// Adopts every descendant whose parent dies (Linux). If the kernel cannot, the script's process
-/// group can still be killed.
-pub fn adopt_orphans() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-}
 
 /// Whether the script has ended. It stays a zombie, so that neither its id nor its group's is
 /// reused.

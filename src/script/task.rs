@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use wait_timeout::ChildExt;
 
-use super::job::JobRecord;
+use super::jobs::JobRecord;
 use super::jobs::Jobs;
 use super::lifeline::{Conditions, Ended, Failure, Lifeline, Order, ProcessSpec, Report, poll};
 use super::outcome::JobId;

@@ -23,9 +23,8 @@ impl Arguments {
     pub fn new(given: &str, fields: &Fields) -> Self {
         let mut keys = ["arguments", "argumenthint"].iter();
         let declares = |key: &&str| {
-            fields
-                .spelled(key)
-                .is_some_and(|(_, value)| !value.is_null())
+            let field = fields.spelled(key);
+            field.is_some_and(|(_, value)| !value.is_null())
         };
         Self {
             whole: given.trim().to_owned(),

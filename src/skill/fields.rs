@@ -267,9 +267,8 @@ impl SkillScope {
         let key: String = letters(key).collect();
         let all = [Self::AGENTS, Self::TENANTS, Self::ENVIRONMENTS];
         let all = all.as_flattened().iter();
-        all.map(|known| strsim::damerau_levenshtein(&key, known))
-            .min()
-            .unwrap_or(usize::MAX)
+        let off = all.map(|known| strsim::damerau_levenshtein(&key, known));
+        off.min().unwrap_or(usize::MAX)
     }
 }
 

@@ -10,11 +10,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::fields::{Fields, near_misses};
-use super::text::shows_something;
 use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping};
 use crate::error::reason;
 use crate::sys::stamp::{Stamp, now};
-use crate::sys::{Dir, EntryPath, files, limits};
+use crate::sys::{Dir, EntryPath, files, is_invisible, limits};
 
 #[cfg(test)]
 mod tests;
@@ -216,8 +215,9 @@ fn trim_body(body: &str) -> &str {
 
 /// The description; `None` if it has no visible character.
 fn description(fields: &Fields) -> Option<String> {
+    let shows = |c: char| !c.is_whitespace() && !c.is_control() && !is_invisible(c);
     let written = fields.text("description");
-    written.filter(|text| shows_something(text))
+    written.filter(|text| text.contains(shows))
 }
 
 /// The digest of a `SKILL.md` with this content, as in [`Skill::digest`].

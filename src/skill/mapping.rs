@@ -83,10 +83,8 @@ pub fn over_limits(yaml: &str) -> Option<String> {
         let before = &line.as_bytes()[..line.len() - before.len()];
         before.iter().filter(|b| matches!(b, b'-' | b'?')).count()
     };
-    let deepest = yaml
-        .lines()
-        .map(marks)
-        .fold(deepest_bracket(yaml), usize::max);
+    let marks = yaml.lines().map(marks);
+    let deepest = marks.fold(deepest_bracket(yaml), usize::max);
     let most = limits::FRONTMATTER_DEPTH;
     (deepest > most).then(|| format!("nests deeper than {most}"))
 }
@@ -111,8 +109,10 @@ pub fn deepest_bracket(yaml: &str) -> usize {
 fn by_key(yaml: &str, parse: bool, unread: &mut RestrictingKeys) -> Pairs {
     let (mut pairs, mut known) = (Pairs::new(), BTreeSet::new());
     let (before, chunks) = chunks(yaml);
-    // What may be such a key counts only if nothing certain is there.
-    let mut doubtful = might_begin_in_braces(before);
+    // What may be such a key counts only if nothing certain is there. Before the first key there may be a
+    // mapping in braces.
+    let parts = before.split(['{', ',']);
+    let mut doubtful: RestrictingKeys = parts.flat_map(might_begin_in).collect();
     for chunk in chunks {
         let Some((key, raw)) = chunk.split_once(':') else {
             continue;
@@ -164,10 +164,8 @@ fn chunks(yaml: &str) -> (&str, Vec<&str>) {
     let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
     let first = starts.first().copied().unwrap_or(yaml.len());
     let ends = starts.iter().skip(1).copied().chain([yaml.len()]);
-    let chunks = starts
-        .iter()
-        .zip(ends)
-        .map(|(start, end)| &yaml[*start..end]);
+    let chunks = starts.iter().zip(ends);
+    let chunks = chunks.map(|(start, end)| &yaml[*start..end]);
     (&yaml[..first], chunks.collect())
 }
 
@@ -210,10 +208,9 @@ fn raw_value(raw: &str) -> Value {
 
 /// The text without surrounding quotes, if it has any.
 fn unquoted(text: &str) -> &str {
-    ['"', '\'']
-        .iter()
-        .find_map(|&quote| text.strip_prefix(quote)?.strip_suffix(quote))
-        .unwrap_or(text)
+    let mut quotes = ['"', '\''].into_iter();
+    let inside = quotes.find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
+    inside.unwrap_or(text)
 }
 
 /// The pairs of the mapping, if all of `yaml` needs no YAML parser: one line of plain text for each key,
@@ -240,10 +237,14 @@ fn is_plain_key(key: &str) -> bool {
 
 /// Whether YAML reads all of `value` as a string.
 fn is_plain_text(value: &str) -> bool {
+    let is_plain = |c: char| {
+        matches!(c, ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}' | '\u{e000}'..='\u{fdcf}'
+        | '\u{10000}'..='\u{1ffff}')
+    };
     let mut before = ' ';
     for c in value.chars() {
         // These begin a comment or a mapping, or end a line.
-        if matches!((before, c), (' ', '#') | (':', ' ')) || !is_plain_char(c) {
+        if matches!((before, c), (' ', '#') | (':', ' ')) || !is_plain(c) {
             return false;
         }
         before = c;
@@ -252,11 +253,6 @@ fn is_plain_text(value: &str) -> bool {
     value.starts_with(|c: char| c.is_ascii_alphabetic())
         && before != ':'
         && !other.iter().any(|word| value.eq_ignore_ascii_case(word))
-}
-
-fn is_plain_char(c: char) -> bool {
-    matches!(c, ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}' | '\u{e000}'..='\u{fdcf}'
-        | '\u{10000}'..='\u{1ffff}')
 }
 
 /// The pairs of `yaml`; `None` if it is no mapping.
@@ -439,12 +435,6 @@ fn might_begin_in(text: &str) -> RestrictingKeys {
     lines.flat_map(might_begin).collect()
 }
 
-/// The same in text before the first key, which may be a mapping in braces.
-fn might_begin_in_braces(text: &str) -> RestrictingKeys {
-    let parts = text.split(['{', ',']);
-    parts.flat_map(might_begin_in).collect()
-}
-
 fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with('#')
 }
@@ -469,10 +459,8 @@ fn might_begin(line: &str) -> RestrictingKeys {
         return RestrictingKey::ALL.into();
     }
     let before = |sign| rest.split_once(sign).map(|(key, _)| key);
-    let mut found: RestrictingKeys = before(':')
-        .and_then(RestrictingKey::of)
-        .into_iter()
-        .collect();
+    let found = before(':').and_then(RestrictingKey::of);
+    let mut found: RestrictingKeys = found.into_iter().collect();
     // Another sign may stand where a colon was meant; a word of prose has no hyphen.
     let others = ['：', '=', ' '].into_iter().filter_map(before);
     let others = others.filter(|key| key.contains(['-', '_']));
@@ -749,10 +737,8 @@ mod tests {
         ] {
             assert_eq!(might_begin_in(text), [Allowed].into(), "{text:?}");
         }
-        assert_eq!(
-            might_begin_in_braces("{name: x: y, allowed-tools: Read}"),
-            [Allowed].into()
-        );
+        let in_braces = read("{name: x: y, allowed-tools: Read}");
+        assert_eq!(in_braces.unread, [Allowed].into());
         assert_eq!(might_begin_in("<<: *all"), RestrictingKey::ALL.into());
     }
 

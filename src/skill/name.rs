@@ -70,12 +70,8 @@ impl SkillName {
 }
 
 fn is_plain(written: &str) -> bool {
-    let is_word = |word: &[u8]| {
-        !word.is_empty()
-            && word
-                .iter()
-                .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'))
-    };
+    let is_letter = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9');
+    let is_word = |word: &[u8]| !word.is_empty() && word.iter().all(is_letter);
     written.len() <= SkillName::MAX && written.as_bytes().split(|byte| *byte == b'-').all(is_word)
 }
 

@@ -30,10 +30,8 @@ pub fn rank<T>(
     let words = words.iter().flat_map(|word| words_of(word));
     let words: Vec<String> = words.map(str::to_lowercase).collect();
     let whole = words.join("-");
-    let each = skills
-        .iter()
-        .map(|skill| Document::new(&searchable(skill), &words));
-    let documents: Vec<Document> = each.collect();
+    let document = |skill: &T| Document::new(&searchable(skill), &words);
+    let documents: Vec<Document> = skills.iter().map(document).collect();
     let count = number(documents.len());
     let average = documents.iter().map(|d| d.length).sum::<f32>() / count.max(1.0);
     let rarity = |word: usize| {

@@ -171,11 +171,8 @@ fn walk(root: &Dir, below: &Path, depth: usize, found: &mut Vec<Resource>) {
     let is_skill_file = |name: &EntryName, kind: EntryKind| {
         name.as_os_str().eq_ignore_ascii_case("SKILL.md") && kind != EntryKind::Dir
     };
-    let is_nested = depth > 0
-        && entries
-            .iter()
-            .any(|(name, kind)| is_skill_file(name, *kind));
-    if is_nested {
+    let mut each = entries.iter();
+    if depth > 0 && each.any(|(name, kind)| is_skill_file(name, *kind)) {
         return;
     }
     for (name, kind) in entries {
@@ -221,10 +218,8 @@ fn what_is_there(dir: &Path) -> String {
     if files.is_empty() {
         return "the skill has no files besides SKILL.md".to_owned();
     }
-    let names: Vec<String> = files
-        .iter()
-        .map(|file| file.path.display().to_string())
-        .collect();
+    let names = files.iter().map(|file| file.path.display().to_string());
+    let names: Vec<String> = names.collect();
     format!("the skill has {}", listed(&names, 20))
 }
 

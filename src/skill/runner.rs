@@ -87,11 +87,8 @@ impl Shebang {
     /// mark before the line, a carriage return after it and several arguments.
     pub fn parse(head: &[u8]) -> Option<Self> {
         let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head);
-        let line = head
-            .strip_prefix(b"#!")?
-            .split(|&byte| byte == b'\n')
-            .next()?;
-        let line = String::from_utf8_lossy(line);
+        let mut lines = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n');
+        let line = String::from_utf8_lossy(lines.next()?);
         let line = line.trim();
         let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim_start();

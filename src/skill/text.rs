@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use similar::TextDiff;
 
+use crate::sys::seen;
 use crate::sys::text::shorten;
-use crate::sys::{is_invisible, seen};
 
 /// Time to search for the smallest difference; after that, a larger one is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -67,12 +67,6 @@ pub fn shown_name(name: &str) -> String {
 /// At most `max` characters on one line.
 pub fn brief(text: &str, max: usize) -> String {
     shorten(&one_line(text), max)
-}
-
-/// Whether any of it is visible, so that [`one_line`] does not leave it empty.
-pub(super) fn shows_something(text: &str) -> bool {
-    text.chars()
-        .any(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(c))
 }
 
 /// What a text costs a model, whose tokenizer is not known here: a quarter of the bytes (docs/spec/skills.md#files). Letters outside ASCII take more bytes, but a

@@ -107,10 +107,9 @@ fn place(path: &Path) -> Option<(Dir, EntryName)> {
 pub fn make_room(dir: &Dir, most: usize, is_one: impl Fn(&EntryName) -> bool) {
     let entries = dir.entries().unwrap_or_default().into_iter();
     let changed = |name: &EntryName| dir.open_file(name).ok()?.1.modified().ok();
-    let mut files: Vec<_> = entries
-        .filter(|(name, _)| is_one(name))
-        .filter_map(|(name, _)| Some((changed(&name)?, name)))
-        .collect();
+    let files = entries.filter(|(name, _)| is_one(name));
+    let files = files.filter_map(|(name, _)| Some((changed(&name)?, name)));
+    let mut files: Vec<_> = files.collect();
     if files.len() >= most {
         files.sort();
         for (_, name) in &files[..=files.len() - most] {

@@ -25,14 +25,12 @@ pub struct Env {
 impl Env {
     /// The environment of this process.
     pub fn from_process() -> Self {
+        let invoked = std::env::args_os().next().map(PathBuf::from);
         Self {
             vars: std::env::vars_os().collect(),
             cwd: std::env::current_dir().unwrap_or_default(),
             exe: std::env::current_exe().ok(),
-            invoked: std::env::args_os()
-                .next()
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute()),
+            invoked: invoked.filter(|path| path.is_absolute()),
             ..Self::default()
         }
     }
@@ -128,10 +126,8 @@ impl Directories {
         let plugin = plugin.or_else(|| own().filter(|dir| dir.ends_with(BELOW)));
         let data = || data(env).filter(|dir| dir.is_dir());
         // Without a home, use a place to which nobody else can write, never the working directory.
-        let plugin = plugin
-            .or_else(data)
-            .or_else(chibi)
-            .unwrap_or_else(|| Path::new("/.chibi").join(BELOW));
+        let plugin = plugin.or_else(data).or_else(chibi);
+        let plugin = plugin.unwrap_or_else(|| Path::new("/.chibi").join(BELOW));
         Self {
             plugin: env.cwd.join(plugin),
         }

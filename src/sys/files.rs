@@ -207,7 +207,7 @@ impl FileLock {
                 let text = format!("`{}` is locked by another process", path.display());
                 return Err(Error::new(text).hint("try again when that command has finished"));
             }
-            std::thread::sleep(pause_after(began.elapsed()));
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }
@@ -217,15 +217,6 @@ impl Drop for FileLock {
     /// copy of it until its exec, and with it the lock.
     fn drop(&mut self) {
         let _ = fs2::FileExt::unlock(&self.file);
-    }
-}
-
-/// The pause shrinks with the time waited. If it grew, newcomers would overtake those that wait.
-fn pause_after(waited: Duration) -> Duration {
-    match waited.as_millis() {
-        0..100 => Duration::from_millis(3),
-        100..300 => Duration::from_millis(1),
-        _ => Duration::from_micros(100),
     }
 }
 

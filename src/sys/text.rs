@@ -147,10 +147,8 @@ pub fn in_plain_words(message: &str) -> String {
     };
     let plainly =
         |(rust, plain): &(&str, &str)| Some(format!("{plain}{}", found.strip_prefix(rust)?));
-    let found = FOUND
-        .iter()
-        .find_map(plainly)
-        .unwrap_or_else(|| found.to_owned());
+    let plain = FOUND.iter().find_map(plainly);
+    let found = plain.unwrap_or_else(|| found.to_owned());
     let plain = EXPECTED.iter().find(|(rust, _)| *rust == expected);
     let expected = plain.map_or(expected, |(_, plain)| plain);
     format!("{found} does not fit: it takes {expected}")

@@ -78,9 +78,8 @@ fn offset(at: OffsetDateTime) -> Option<UtcOffset> {
 
 fn parse_instant(written: &str) -> Option<Moment> {
     let (date, time) = written.split_once(['T', ' ']).unwrap_or((written, "00:00"));
-    let (time, is_utc) = time
-        .strip_suffix('Z')
-        .map_or((time, false), |time| (time, true));
+    let utc = time.strip_suffix('Z');
+    let (time, is_utc) = (utc.unwrap_or(time), utc.is_some());
     let seconds = if time.matches(':').count() == 1 {
         ":00"
     } else {

@@ -7,7 +7,7 @@ use crate::catalog::{
 };
 use crate::cli::prelude::*;
 use crate::cli::report::is_told;
-use crate::policy::{Asks, Config, Finding, Holds, InForce, MissingSkill, in_force};
+use crate::policy::{Asks, Config, Finding, Holds, MissingSkill, Setting, in_force};
 
 /// Show what is in force, from where, and which skills it affects
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ fn show(call: Call) -> Answer {
     };
     let title = |title: &str| screen.paint(title, Paint::Bold) + "\n";
     let mut text = String::new();
-    let is_of_file = |rule: &&InForce| rule.layer == "policy" && rule.file.is_some();
+    let is_of_file = |rule: &&Setting| rule.layer == "policy" && rule.file.is_some();
     let (policies, configured): (Vec<_>, Vec<_>) = rules.iter().partition(is_of_file);
     for (of, rules, none) in [
         ("Policy", policies, "  no policy restricts this machine\n"),
@@ -125,13 +125,14 @@ fn unknown(call: Call, error: &Error) -> Answer {
 }
 
 /// A key with its value, and where it is written.
-fn line(rule: &InForce, screen: Screen) -> String {
+fn line(rule: &Setting, screen: Screen) -> String {
     let from = match (&rule.file, rule.line) {
         (Some(file), Some(line)) => format!("{file}, line {line}"),
         (Some(file), None) => file.clone(),
         (None, _) => "as the policy requires".to_owned(),
     };
-    let text = format!("{} = {} ({from})", rule.key, rule.value);
+    let value = rule.value.as_str().unwrap_or_default();
+    let text = format!("{} = {value} ({from})", rule.key);
     screen.hanging("  ", &one_line(&text), 6)
 }
 
@@ -183,7 +184,7 @@ fn effects(
 ///
 /// # Errors
 /// If one of them cannot be relied on.
-fn rules(facts: &Facts) -> Result<Vec<InForce>> {
+fn rules(facts: &Facts) -> Result<Vec<Setting>> {
     let (policies, own) = (facts.policies()?, facts.own_config()?);
     in_force(&facts.run, facts.state(), &policies, &own)
 }
@@ -239,7 +240,7 @@ fn meant<'c>(facts: &Facts, catalog: &'c Catalog, name: Option<&str>) -> Result<
 /// What each rule says of one skill, as data and as text.
 fn about(
     call: Call,
-    (rules, written): (&Rules, &[InForce]),
+    (rules, written): (&Rules, &[Setting]),
     entry: &Entry,
     origins: &mut Installed,
 ) -> (Value, String) {
@@ -299,9 +300,9 @@ fn about(
 }
 
 /// The line of a rule in its file.
-fn line_of(said: &Finding, written: &[InForce]) -> Option<usize> {
+fn line_of(said: &Finding, written: &[Setting]) -> Option<usize> {
     let file = said.file.as_ref().map(|file| file.display().to_string());
-    let is_it = |one: &&InForce| {
+    let is_it = |one: &&Setting| {
         let below = one.key.strip_prefix(said.rule);
         file.is_some()
             && one.file == file

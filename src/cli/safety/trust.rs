@@ -44,7 +44,8 @@ impl Trust {
     /// something, or only the given skills in them, as the person who is asked has seen them.
     fn trust(&self, call: Call) -> Answer {
         if let Some(file) = call.facts.policies()?.forbids_projects() {
-            let text = format!("the policy {file} forbids skills that come with a project");
+            let file = file.display();
+            let text = format!("the policy `{file}` forbids skills that come with a project");
             return Err(Error::new(text)
                 .hint("ask the administrator of this machine")
                 .into());
@@ -252,7 +253,7 @@ impl Look {
         screen: Screen,
     ) -> Result<Self> {
         let policies = facts.policies()?;
-        let trusts = Trusts::new(Ledger::trusted(facts.state())).under(&policies);
+        let trusts = Trusts::new(Ledger::trusted(facts.state()), &policies);
         let is_blocking = policies.scan_block().is_some();
         // Further in than what is inside, which a name could look like otherwise.
         let below = |told: String| screen.hanging("  ", &told, 6);
@@ -368,7 +369,7 @@ fn trusted(call: Call) -> Result<String> {
     let policies = call.facts.policies().unwrap_or_default();
     let (mut listed, mut text) = (Vec::new(), String::new());
     for (path, recorded) in record.entries()? {
-        let trusts = Trusts::new(record.clone()).under(&policies);
+        let trusts = Trusts::new(record.clone(), &policies);
         let holder = Path::new(&path);
         let mut parts = parts_of(holder);
         parts.retain(|part| !is_nothing(part));

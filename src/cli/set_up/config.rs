@@ -2,7 +2,7 @@
 //! does, in a line for people (docs/configuration.md says more).
 
 use crate::cli::prelude::*;
-use crate::policy::{self, Setting, joined, parse_toml, parts, set_key, unset_key};
+use crate::policy::{self, Setting, edit_key, joined, parse_toml, parts};
 use crate::sys::text::{did_you_mean, split_outside};
 
 /// Show or change the configuration
@@ -79,7 +79,7 @@ fn unset(call: Call, key: &[String]) -> Result<String> {
         suggestion(key)
     };
     let check = |text: &str| check(call.facts, key, text);
-    let unset = unset_key(&file, key, call.common.dry_run, &check);
+    let unset = edit_key(&file, key, None, call.common.dry_run, &check);
     unset.map_err(|error| unchanged(key, error.or_hint(hint)))?;
     if call.common.dry_run {
         let (key, file) = (joined(key), file.display().to_string());
@@ -117,7 +117,7 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
 /// Changes one key of `config.toml`, unless the result would be invalid, or this is a dry run.
 pub fn set(facts: &Facts, key: &[String], value: &str, dry_run: bool) -> Result<()> {
     let check = |text: &str| check(facts, key, text);
-    let set = set_key(&facts.run.config_path(), key, value, dry_run, &check);
+    let set = edit_key(&facts.run.config_path(), key, Some(value), dry_run, &check);
     set.map_err(|error| unchanged(key, error))
 }
 
@@ -178,8 +178,9 @@ fn get(call: Call, path: &[String]) -> Result<String> {
     let is_meant = |one: &&Setting| one.key == key || one.key.starts_with(&below);
     let found: Vec<&Setting> = settings.iter().filter(is_meant).collect();
     if !found.is_empty() {
+        let listed: Vec<Value> = found.iter().map(|one| told_of(one)).collect();
         let lines = || found.iter().map(|one| line(one)).collect();
-        return call.answers("settings", &found, lines);
+        return call.answers("settings", &listed, lines);
     }
     if is_known(path) {
         return Ok(format!("`{key}` is not set\n"));
@@ -195,7 +196,7 @@ fn list(call: Call) -> Result<String> {
         let key = Key::find(&parts(&setting.key));
         let (about, values) = key.map(|key| (key.about, key.values)).unzip();
         let value = one_line(&setting.value.to_string());
-        let from = match &*setting.origin {
+        let from = match setting.origin() {
             "default" => String::new(),
             origin => format!(" (from {})", one_line(origin)),
         };
@@ -203,7 +204,7 @@ fn list(call: Call) -> Result<String> {
         let line = format!("{} = {value}  # {what}: {takes}{from}", setting.key);
         text += &call.screen.hanging("", &line, INDENT);
         let known = json!({"about": about, "values": values});
-        listed.push(with(json!(setting), known));
+        listed.push(with(told_of(&setting), known));
     }
     for key in KEYS.iter().filter(|key| key.is_table()) {
         let line = format!("  # {}: {}", key.about, key.values);
@@ -215,8 +216,13 @@ fn list(call: Call) -> Result<String> {
 /// Where the description of a key goes on.
 const INDENT: usize = 4;
 
+/// A setting in the format that `--json` documents.
+fn told_of(setting: &Setting) -> Value {
+    json!({"key": setting.key, "value": setting.value, "origin": setting.origin()})
+}
+
 fn line(setting: &Setting) -> String {
-    let (value, origin) = (setting.value.to_string(), &setting.origin);
+    let (value, origin) = (setting.value.to_string(), setting.origin());
     let (value, origin) = (one_line(&value), one_line(origin));
     format!("{} = {value}  # {origin}\n", setting.key)
 }

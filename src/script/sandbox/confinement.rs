@@ -56,9 +56,8 @@ impl Confinement {
             return self;
         };
         let get = |key: &str| {
-            execution
-                .get(key)
-                .or_else(|| execution.get(key.replace('-', "_")))
+            let other = || execution.get(key.replace('-', "_"));
+            execution.get(key).or_else(other)
         };
         if self.mode == Mode::Off {
             let paths = get("allowed-paths").and_then(Value::as_array);

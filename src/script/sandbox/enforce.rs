@@ -97,28 +97,24 @@ fn errno_of(error: &(dyn std::error::Error + 'static)) -> i32 {
 }
 
 impl Kernel {
-    /// The running kernel.
+    /// The running kernel, with the newest version of Landlock whose every restriction it accepts; later
+    /// ones add none that we use.
     pub fn at_hand() -> Self {
+        let accepts = |version: &i32| {
+            let abi = ABI::from(*version);
+            let required = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+            let mut made = required.handle_access(AccessFs::from_all(abi));
+            if abi >= ABI::V4 {
+                made = made.and_then(|made| made.handle_access(AccessNet::from_all(abi)));
+            }
+            if abi >= ABI::V6 {
+                made = made.and_then(|made| made.scope(Scope::from_all(abi)));
+            }
+            made.is_ok()
+        };
         Self {
-            landlock: landlock_version(),
+            landlock: (1..=6).rev().find(accepts).unwrap_or(0),
             seccomp: filter::available(),
         }
     }
-}
-
-/// The newest version whose every restriction this kernel accepts; later ones add none that we use.
-fn landlock_version() -> i32 {
-    let accepts = |version: &i32| {
-        let abi = ABI::from(*version);
-        let required = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-        let mut made = required.handle_access(AccessFs::from_all(abi));
-        if abi >= ABI::V4 {
-            made = made.and_then(|made| made.handle_access(AccessNet::from_all(abi)));
-        }
-        if abi >= ABI::V6 {
-            made = made.and_then(|made| made.scope(Scope::from_all(abi)));
-        }
-        made.is_ok()
-    };
-    (1..=6).rev().find(accepts).unwrap_or(0)
 }

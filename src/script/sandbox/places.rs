@@ -64,9 +64,8 @@ impl Ground {
     }
 
     fn covers(&self, trail: &Trail) -> bool {
-        self.writable
-            .iter()
-            .any(|place| trail.end.starts_with(place))
+        let mut writable = self.writable.iter();
+        writable.any(|place| trail.end.starts_with(place))
     }
 
     /// What to open for a path: nothing if a place that may be changed covers it, or decides where

@@ -295,15 +295,7 @@ impl Dir {
     pub fn remove_empty(&self, name: &EntryName) -> io::Result<()> {
         Ok(unlinkat(&self.fd, name.as_os_str(), AtFlags::REMOVEDIR)?)
     }
-}
 
-/// The file that marks a directory as made by us. It contains the directory's inode number, which
-/// the author of a repository cannot predict.
-pub const MARK: EntryName = EntryName::from_static(".agent-skills");
-/// The maximum number of nested directories that are open while they are emptied.
-const DEPTH: usize = 64;
-
-impl Dir {
     /// Creates a directory that only this user can enter, and marks it as ours.
     ///
     /// # Errors
@@ -413,3 +405,9 @@ impl Dir {
         Ok(again)
     }
 }
+
+/// The file that marks a directory as made by us. It contains the directory's inode number, which
+/// the author of a repository cannot predict.
+pub const MARK: EntryName = EntryName::from_static(".agent-skills");
+/// The maximum number of nested directories that are open while they are emptied.
+const DEPTH: usize = 64;

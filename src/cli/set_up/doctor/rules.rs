@@ -111,7 +111,7 @@ fn trust(facts: &Facts) -> Vec<Check> {
         return vec![Check::from_error("trust", &error, &remedy)];
     }
     let policies = facts.policies().unwrap_or_default();
-    let trusts = Trusts::new(record).under(&policies);
+    let trusts = Trusts::new(record, &policies);
     let holders = facts.run.holders().into_iter();
     let own = facts.run.dirs.plugin.canonicalize().ok();
     let told = holders
