@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-
 use serde_json::json;
 
 use crate::activation::enforcement::added_entries;

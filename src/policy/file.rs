@@ -106,8 +106,6 @@ pub fn edit_key(
     })
 }
 
-}
-
 /// Removes the key; whether it was there.
 fn take_away(table: &mut dyn TableLike, key: &[String]) -> bool {
     match key {

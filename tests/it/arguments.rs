@@ -103,7 +103,10 @@ fn an_activation_adds_at_most_400_bytes() {
     let host = Host::stdin().skill("example", "allowed-tools: Bash(git:*)", "Body.");
     let dir = host.plugin_dir();
     let dir = dir.join("skills/example");
-    for (name, text) in [("scripts/run.sh", "#!/bin/sh\n"), ("references/how.md", "How.")] {
+    for (name, text) in [
+        ("scripts/run.sh", "#!/bin/sh\n"),
+        ("references/how.md", "How."),
+    ] {
         let file = dir.join(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
@@ -111,7 +114,9 @@ fn an_activation_adds_at_most_400_bytes() {
     let text = host.tool("skill_example", &json!({}));
     let place = "/home/ada/.chibi/plugins/agent-skills/skills/example";
     let text = text.replace(&dir.display().to_string(), place);
-    text.has("read_skill_file").has("run_skill_script").has("shell_exec(git:*)");
+    text.has("read_skill_file")
+        .has("run_skill_script")
+        .has("shell_exec(git:*)");
     assert!(text.len() - "Body.".len() <= 400, "{}: {text}", text.len());
 }
 

@@ -57,10 +57,10 @@ fn at_sixty_columns_no_line_is_wider() {
             }
         };
         // These have each command; the others are variations.
-        let walks = all().into_iter().filter(|(name, _)| name.starts_with("walk_"));
-        let played: Vec<_> = walks
-            .map(|(_, text)| scope.spawn(play(text)))
-            .collect();
+        let walks = all()
+            .into_iter()
+            .filter(|(name, _)| name.starts_with("walk_"));
+        let played: Vec<_> = walks.map(|(_, text)| scope.spawn(play(text))).collect();
         played
             .into_iter()
             .flat_map(|one| one.join().unwrap())
