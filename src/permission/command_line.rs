@@ -101,8 +101,8 @@ impl<'a> CommandLine<'a> {
                 Err(Denial::Rule(part, at)) => {
                     return Err(refuse(of_commands[at].0).part("subcommand", &part));
                 }
-                Err(Denial::Unclear(fault)) => {
-                    let part = fault.part_of(self.text);
+                Err(Denial::Unclear(rejection)) => {
+                    let part = rejection.part_or(self.text);
                     return Err(refuse(rule).part("unclear command", part));
                 }
             }

@@ -18,7 +18,7 @@ pub enum Grant {
     /// This rule grants it.
     Rule(CitedRule),
     /// It needs no rule, for this reason.
-    Free(&'static str),
+    NeedsNoRule(&'static str),
 }
 
 /// A part of a call, and what granted or refused it.
@@ -59,7 +59,7 @@ impl Grant {
     pub fn source(&self) -> Option<&str> {
         match self {
             Self::Rule(cited) => Some(&cited.source),
-            Self::Free(_) => None,
+            Self::NeedsNoRule(_) => None,
         }
     }
 }
@@ -68,7 +68,7 @@ impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
             Self::Rule(cited) => &cited.rule,
-            Self::Free(reason) => reason,
+            Self::NeedsNoRule(reason) => reason,
         })
     }
 }

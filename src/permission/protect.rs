@@ -31,7 +31,7 @@ pub fn protect(
         }
     }
     match touched.and_then(|touched| touched.protected.as_ref()) {
-        Some(fault) => Err(refuse("operand", &fault.part, &fault.why)),
+        Some(rejection) => Err(refuse("operand", &rejection.part, &rejection.why)),
         None => Ok(()),
     }
 }

@@ -3,9 +3,9 @@
 //! must be literal. An unknown operand must be quoted and must not be where it could be an option:
 //! `date FILE` sets the clock, `date -f FILE` prints it.
 
-use super::Fault;
+use super::Rejection;
 use super::names::{self, Variables};
-use super::programs::{Free, lists};
+use super::programs::{NeutralForm, list_contains};
 use super::word::{Word, after_options, all, is_digits};
 
 /// How the shell treats a command.
@@ -25,29 +25,29 @@ pub enum Builtin {
 /// For forms that set a variable of any name or evaluate text; no rule covers these.
 pub fn classify(
     program: &str,
-    free: Free,
+    neutral: NeutralForm,
     arguments: &[Word],
     variables: Variables,
-) -> Result<Builtin, Fault> {
+) -> Result<Builtin, Rejection> {
     let only_if = |yes: bool| {
-        let unseen = || Fault::new(program, "it can set variables or run text unseen");
+        let unseen = || Rejection::new(program, "it can set variables or run text unseen");
         yes.then_some(true).ok_or_else(unseen)
     };
     let one_word_each = || arguments.iter().all(Word::is_one_word);
-    let is_neutral = match free {
-        Free::Never => false,
-        Free::Unseen => only_if(false)?,
-        Free::Always => true,
-        Free::Words => one_word_each(),
-        Free::Numbers => arguments.iter().all(is_status),
-        Free::Only(words) => all(arguments, |text| lists(words, text)),
-        Free::Named(options) => {
+    let is_neutral = match neutral {
+        NeutralForm::Never => false,
+        NeutralForm::SetsAnyVariable => only_if(false)?,
+        NeutralForm::Always => true,
+        NeutralForm::SingleWords => one_word_each(),
+        NeutralForm::Numbers => arguments.iter().all(is_status),
+        NeutralForm::OnlyWords(words) => all(arguments, |text| list_contains(words, text)),
+        NeutralForm::OptionsThenNames(options) => {
             let names = after_options(arguments, options);
             !names.is_empty() && all(names, is_plain_name)
         }
-        Free::Letters(letters) => all(arguments, |text| is_cluster(text, letters)),
-        Free::Paths(most) => names_paths(most, arguments),
-        Free::Directory => {
+        NeutralForm::OptionLetters(letters) => all(arguments, |text| is_cluster(text, letters)),
+        NeutralForm::Paths(most) => names_paths(most, arguments),
+        NeutralForm::Cd => {
             let is_plain = |to: &&str| !to.is_empty() && !to.starts_with(['-', '+', '~']);
             let to = match arguments {
                 [directory] => directory.text().filter(is_plain),
@@ -56,12 +56,12 @@ pub fn classify(
             let change = to.map(|to| Builtin::ChangeDirectory(to.to_owned()));
             return Ok(change.unwrap_or(Builtin::Ordinary));
         }
-        Free::Test => test(arguments)?,
-        Free::Bracket => match arguments.split_last() {
+        NeutralForm::Test => test(arguments)?,
+        NeutralForm::Bracket => match arguments.split_last() {
             Some((last, inside)) if last.text() == Some("]") => test(inside)?,
             _ => only_if(false)?,
         },
-        Free::Prints => {
+        NeutralForm::Printf => {
             let format = arguments.first().and_then(Word::text);
             let letters = format.and_then(conversions);
             only_if(letters.is_some())?;
@@ -70,22 +70,22 @@ pub fn classify(
             let computes = |letters: String| letters.contains(|c| !"sb%".contains(c));
             !(variables.zsh && letters.is_some_and(computes)) || all(&arguments[1..], is_digits)
         }
-        Free::Strict => sets_only_strictness(arguments),
-        Free::Looks => looks(arguments) && one_word_each(),
-        Free::Exports => only_if(!arguments.is_empty() && arguments.iter().all(exports))?,
-        Free::Keeps => {
+        NeutralForm::Set => sets_only_strictness(arguments),
+        NeutralForm::CommandV => looks(arguments) && one_word_each(),
+        NeutralForm::Export => only_if(!arguments.is_empty() && arguments.iter().all(exports))?,
+        NeutralForm::Readonly => {
             let may_set = |word: &Word| exports(word) || keeps(word, variables);
             only_if(!arguments.is_empty() && arguments.iter().all(may_set))?
         }
-        Free::Reads => {
+        NeutralForm::Read => {
             let names = after_options(arguments, "-r");
             only_if(!names.is_empty() && all(names, |name| variables.may_hold_anything(name)))?
         }
-        Free::Unsets => only_if(all(arguments, |name| variables.may_be_set(name)))?,
-        Free::Sleeps => !arguments.is_empty() && all(arguments, is_duration),
-        Free::Date => date(arguments),
-        Free::Counts => seq(arguments),
-        Free::User => id(arguments),
+        NeutralForm::Unset => only_if(all(arguments, |name| variables.may_be_set(name)))?,
+        NeutralForm::Sleep => !arguments.is_empty() && all(arguments, is_duration),
+        NeutralForm::Date => date(arguments),
+        NeutralForm::Seq => seq(arguments),
+        NeutralForm::Id => id(arguments),
     };
     Ok(if is_neutral {
         Builtin::Neutral
@@ -122,7 +122,7 @@ fn keeps(word: &Word, variables: Variables) -> bool {
 
 /// `test` evaluates the operand of `-v` and `-R`, so no operator may be a word that could become
 /// one of them.
-fn test(arguments: &[Word]) -> Result<bool, Fault> {
+fn test(arguments: &[Word]) -> Result<bool, Rejection> {
     const UNARY: &str = "bcdefghkprstuwxzGLNOSn";
     const BINARY: [&str; 16] = [
         "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
@@ -150,7 +150,7 @@ fn test(arguments: &[Word]) -> Result<bool, Fault> {
     if safe {
         return Ok(true);
     }
-    Fault::refuse(
+    Rejection::err(
         "test",
         "an operator that is not plain text may evaluate its operand",
     )
@@ -295,7 +295,7 @@ fn is_plain_name(text: &str) -> bool {
 #[rustfmt::skip]
 mod tests {
     use super::*;
-    use crate::permission::shell::programs::exactly;
+    use crate::permission::shell::programs::by_exact_name;
     use crate::permission::shell::word::{Arity, Piece};
 
     /// `?` is a quoted unknown word, `*` an unquoted one.
@@ -314,8 +314,8 @@ mod tests {
             })
             .collect();
         let name = words[0].text().unwrap();
-        let free = exactly(name).free;
-        classify(name, free, &words[1..], Variables::default()) == Ok(Builtin::Neutral)
+        let neutral = by_exact_name(name).neutral;
+        classify(name, neutral, &words[1..], Variables::default()) == Ok(Builtin::Neutral)
     }
 
     #[test]

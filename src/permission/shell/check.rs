@@ -6,7 +6,10 @@ use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
 use super::operands::runs_elsewhere;
 use super::options::Shows;
-use super::programs::{Does, Free, MOVES, PREFIX, Program, SETS, SHELL, exactly, named};
+use super::programs::{
+    BUILTIN_PREFIX, CHANGES_DIRECTORY, NeutralForm, OperandUse, Program, SETS_OPTIONS, SHELL_ONLY,
+    by_base_name, by_exact_name,
+};
 use super::read::Reading;
 use super::reading_programs::{self, Extent};
 use super::readings::Readings;
@@ -14,7 +17,7 @@ use super::runs::{self, Run};
 use super::step::{Assignment, Input, Redirect, Simple, Step};
 use super::word::{self, Word};
 use super::wrappers::{self, Inner};
-use super::{Fault, find};
+use super::{Rejection, find};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant, Part};
@@ -60,7 +63,7 @@ pub trait Rules {
         false
     }
     /// Receives why a command or a text within a command is not followed.
-    fn unfollowed(&self, _: &Fault) {}
+    fn unfollowed(&self, _: &Rejection) {}
     /// Receives each command line that a shell would run.
     fn text(&self, _reading: &Reading) {}
     /// Receives each command and the directories it may run in.
@@ -135,7 +138,7 @@ impl Checker<'_> {
                 self.rules.text(reading);
                 &reading.steps
             }
-            Err(fault) => return self.fault(fault, text),
+            Err(rejection) => return self.record_rejection(rejection, text),
         };
         self.exports_all |= steps.iter().any(may_export_all);
         for step in steps {
@@ -145,8 +148,8 @@ impl Checker<'_> {
                 Step::Loop(name) => {
                     if !self.variables().may_hold_anything(name) {
                         let part = format!("for {name}");
-                        let fault = Fault::new(&part, STEERS);
-                        self.fault(&fault, text);
+                        let rejection = Rejection::new(&part, STEERS);
+                        self.record_rejection(&rejection, text);
                     }
                 }
                 Step::Join => self.directories.join(),
@@ -156,17 +159,19 @@ impl Checker<'_> {
         }
     }
 
-    fn fault(&mut self, fault: &Fault, whole: &str) {
+    fn record_rejection(&mut self, rejection: &Rejection, whole: &str) {
         self.redirects_unseen(whole);
-        let outcome = Err(fault.why.clone());
-        let part = Part::new("syntax", fault.part_of(whole), outcome);
+        let outcome = Err(rejection.why.clone());
+        let part = Part::new("syntax", rejection.part_or(whole), outcome);
         self.parts.push(part);
     }
 
     fn command(&mut self, simple: &Simple, in_loop: bool) {
         let parts = self.parts.len();
         self.rules.command(simple, &self.directories);
-        let outcome = self.simple(simple, in_loop).map_err(|fault| fault.why);
+        let outcome = self
+            .simple(simple, in_loop)
+            .map_err(|rejection| rejection.why);
         // Callers that ask only about files go on.
         if outcome.is_err() && self.parts.len() == parts && simple.may_move() {
             self.directories.lose();
@@ -199,15 +204,15 @@ impl Checker<'_> {
         }
     }
 
-    fn simple(&mut self, simple: &Simple, in_loop: bool) -> Result<Grant, Fault> {
+    fn simple(&mut self, simple: &Simple, in_loop: bool) -> Result<Grant, Rejection> {
         let Some(program) = simple.words.first() else {
             let steers = |one: &&Assignment| {
                 let reaches_programs = names::may_be_exported(&one.name) && !one.is_safe;
                 reaches_programs || !self.variables().may_be_set(&one.name)
             };
             return match simple.assignments.iter().find(steers) {
-                Some(one) => Fault::refuse(&one.raw, STEERS),
-                None => Ok(Grant::Free("an assignment")),
+                Some(one) => Rejection::err(&one.raw, STEERS),
+                None => Ok(Grant::NeedsNoRule("an assignment")),
             };
         };
         let program = program_name(program)?;
@@ -217,7 +222,7 @@ impl Checker<'_> {
             let ends = one.name == "IFS" && program == "read";
             let harmless = names::may_be_exported(&one.name) && one.is_safe;
             if !ends && !harmless {
-                let steers = || Fault::new(&one.raw, STEERS);
+                let steers = || Rejection::new(&one.raw, STEERS);
                 lead.push(one.text.clone().ok_or_else(steers)?);
             }
         }
@@ -241,14 +246,14 @@ impl Checker<'_> {
                 .enter(directory, |to| self.rules.is_home_ground(to), cdpath)
     }
 
-    fn run(&mut self, view: &View) -> Result<Grant, Fault> {
+    fn run(&mut self, view: &View) -> Result<Grant, Rejection> {
         let Some((program, arguments)) = view.words.split_first() else {
-            return Fault::refuse("", "there is no command");
+            return Rejection::err("", "there is no command");
         };
         let name = program_name(program)?;
         if self.rules.looks_through() {
             let mut outcome = None;
-            let program = named(name);
+            let program = by_base_name(name);
             for run in runs::run_by(program, arguments) {
                 outcome = Some(match run {
                     Run::Command(words) => {
@@ -277,12 +282,12 @@ impl Checker<'_> {
             .are_home(|directory| self.rules.is_home(directory));
         let is_relative = name.contains('/') && !name.starts_with('/');
         if is_relative && !home {
-            return Fault::refuse(name, "it is another program in another directory");
+            return Rejection::err(name, "it is another program in another directory");
         }
-        let program = exactly(name);
-        let builtin = builtins::classify(name, program.free, arguments, self.variables())?;
-        let actions = match named(name).does {
-            Does::Find => find::actions(arguments)?,
+        let program = by_exact_name(name);
+        let builtin = builtins::classify(name, program.neutral, arguments, self.variables())?;
+        let actions = match by_base_name(name).operand_use {
+            OperandUse::Find => find::actions(arguments)?,
             _ => find::Actions::default(),
         };
         let command = word::canonical(view.lead, view.words);
@@ -306,24 +311,24 @@ impl Checker<'_> {
             return self.run(&View { lead: &[], ..*view });
         }
         match builtin {
-            Builtin::Neutral if !view.programs_only || !program.has(SHELL) => {
-                return Ok(Grant::Free("it needs no grant"));
+            Builtin::Neutral if !view.programs_only || !program.has(SHELL_ONLY) => {
+                return Ok(Grant::NeedsNoRule("it needs no grant"));
             }
             Builtin::ChangeDirectory(directory) if !view.programs_only => {
                 let stays = !view.in_loop && self.enter(&directory, view.simple);
                 return if stays {
-                    Ok(Grant::Free("it stays in the project"))
+                    Ok(Grant::NeedsNoRule("it stays in the project"))
                 } else {
-                    Fault::refuse("", "it leaves the project")
+                    Rejection::err("", "it leaves the project")
                 };
             }
-            _ if program.free == Free::Directory && self.stays_at_toplevel(view) => {
-                return Ok(Grant::Free("it stays in the project"));
+            _ if program.neutral == NeutralForm::Cd && self.stays_at_toplevel(view) => {
+                return Ok(Grant::NeedsNoRule("it stays in the project"));
             }
             _ => {}
         }
         if view.depth == 0 && self.is_filter(view) {
-            return Ok(Grant::Free("it only filters a pipe"));
+            return Ok(Grant::NeedsNoRule("it only filters a pipe"));
         }
         if let Some(read) = self.reading(view) {
             return read;
@@ -331,24 +336,24 @@ impl Checker<'_> {
         if let Some((directory, words)) = runs::git_elsewhere(view.words) {
             return self.elsewhere(directory, &words, view);
         }
-        let is_builtin = view.programs_only && program.has(SHELL);
+        let is_builtin = view.programs_only && program.has(SHELL_ONLY);
         match wrappers::unwrap(view.words).filter(|_| !is_builtin) {
             Some(Inner::Command(words)) => {
                 let programs_only = view.programs_only || runs_programs(program);
                 self.inner(&words, view, programs_only)
             }
             Some(Inner::Text(text)) => self.text_within(program.runs, &text, view),
-            _ => Fault::refuse("", "no entry grants it"),
+            _ => Rejection::err("", "no entry grants it"),
         }
     }
 
     /// A command that runs in another directory of the project or the skill.
-    fn elsewhere(&mut self, to: &str, words: &[Word], view: &View) -> Result<Grant, Fault> {
+    fn elsewhere(&mut self, to: &str, words: &[Word], view: &View) -> Result<Grant, Rejection> {
         let here = self.directories.clone();
         let stays = self.enter(to, view.simple);
         let outcome = stays.then(|| self.inner(words, view, view.programs_only));
         self.directories = here;
-        outcome.unwrap_or_else(|| Fault::refuse("", "it leaves the project"))
+        outcome.unwrap_or_else(|| Rejection::err("", "it leaves the project"))
     }
 
     /// Follows a granted change of directory, if possible.
@@ -358,20 +363,25 @@ impl Checker<'_> {
         name: &str,
         builtin: Builtin,
         view: &View,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Rejection> {
         let follows = !view.in_loop && !view.programs_only;
         match builtin {
-            _ if !program.has(MOVES) => {}
+            _ if !program.has(CHANGES_DIRECTORY) => {}
             Builtin::ChangeDirectory(to) if follows && self.enter(&to, view.simple) => {}
             _ if view.in_loop && self.directories.are_known() => {
-                return Fault::refuse(name, "it changes the directory again and again");
+                return Rejection::err(name, "it changes the directory again and again");
             }
             _ => self.directories.lose(),
         }
         Ok(())
     }
 
-    fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<Grant, Fault> {
+    fn inner(
+        &mut self,
+        words: &[Word],
+        view: &View,
+        programs_only: bool,
+    ) -> Result<Grant, Rejection> {
         if view.depth == MAX_WRAPPERS {
             return Err(self.too_deep("too many wrappers around a command"));
         }
@@ -383,10 +393,10 @@ impl Checker<'_> {
         })
     }
 
-    fn too_deep(&self, why: &str) -> Fault {
-        let fault = Fault::new("", why);
-        self.rules.unfollowed(&fault);
-        fault
+    fn too_deep(&self, why: &str) -> Rejection {
+        let rejection = Rejection::new("", why);
+        self.rules.unfollowed(&rejection);
+        rejection
     }
 
     /// Whether this is `cd "$(git rev-parse --show-toplevel)"` as the first command in a shell that
@@ -417,20 +427,20 @@ impl Checker<'_> {
 
 /// Whether what a program runs is looked for as a program: only `command` runs builtins.
 fn runs_programs(program: &Program) -> bool {
-    program.free != Free::Looks
+    program.neutral != NeutralForm::CommandV
 }
 
 /// Refuses assignments before a program that may be more than settings.
-fn refuse_unless_settings(program: &Program, lead: &[String]) -> Result<(), Fault> {
-    let is_odd = program.has(SHELL) || lead.len() > MAX_SETTINGS;
+fn refuse_unless_settings(program: &Program, lead: &[String]) -> Result<(), Rejection> {
+    let is_odd = program.has(SHELL_ONLY) || lead.len() > MAX_SETTINGS;
     let mut all = lead.iter();
-    all.try_for_each(|text| Fault::refuse_if(is_odd || !names::is_setting(text), text, STEERS))
+    all.try_for_each(|text| Rejection::err_if(is_odd || !names::is_setting(text), text, STEERS))
 }
 
 /// The text of a word in a program's place.
-fn program_name(program: &Word) -> Result<&str, Fault> {
+fn program_name(program: &Word) -> Result<&str, Rejection> {
     let name = program.text().filter(|name| !name.is_empty());
-    name.ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))
+    name.ok_or_else(|| Rejection::new(&program.raw, "the program must be plain text"))
 }
 
 /// Whether a command may make the shell export everything set from then on (`set -a`), or may do so
@@ -442,9 +452,10 @@ fn may_export_all(step: &Step) -> bool {
     let Some((first, others)) = simple.words.split_first() else {
         return false;
     };
-    let changes = |word: &Word| word.fits(|text| exactly(text).has(SETS));
-    let runs_one = first.fits(|text| exactly(text).has(PREFIX)) && others.iter().any(changes);
-    let is_set = first.fits(|text| exactly(text).free == Free::Strict);
+    let changes = |word: &Word| word.fits(|text| by_exact_name(text).has(SETS_OPTIONS));
+    let runs_one =
+        first.fits(|text| by_exact_name(text).has(BUILTIN_PREFIX)) && others.iter().any(changes);
+    let is_set = first.fits(|text| by_exact_name(text).neutral == NeutralForm::Set);
     let strict = is_set && builtins::sets_only_strictness(others);
     (changes(first) || runs_one) && !strict
 }

@@ -3,7 +3,7 @@
 
 use rable::{Node, NodeKind};
 
-use super::{Fault, expansion};
+use super::{Rejection, expansion};
 
 const UNARY: &str = "abcdefghkprstuwxzGLNOSno";
 const BINARY: [&str; 7] = ["=", "==", "!=", "=~", "-nt", "-ot", "-ef"];
@@ -12,7 +12,7 @@ const BINARY: [&str; 7] = ["=", "==", "!=", "=~", "-nt", "-ot", "-ef"];
 ///
 /// # Errors
 /// For anything but one test of plain words.
-pub fn check(body: &Node, zsh: bool) -> Result<(), Fault> {
+pub fn check(body: &Node, zsh: bool) -> Result<(), Rejection> {
     match &body.kind {
         NodeKind::CondNot { operand } if !matches!(operand.kind, NodeKind::CondNot { .. }) => {
             check(operand, zsh)
@@ -37,7 +37,7 @@ fn is_unary(op: &str) -> bool {
         .is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
 }
 
-fn term(node: &Node, zsh: bool) -> Result<(), Fault> {
+fn term(node: &Node, zsh: bool) -> Result<(), Rejection> {
     let NodeKind::CondTerm { value, .. } = &node.kind else {
         return Err(refused());
     };
@@ -47,6 +47,6 @@ fn term(node: &Node, zsh: bool) -> Result<(), Fault> {
     expansion::plain_variables_only(value, zsh)
 }
 
-fn refused() -> Fault {
-    Fault::new("[[", "only one plain test is read; use `[` and `&&`")
+fn refused() -> Rejection {
+    Rejection::new("[[", "only one plain test is read; use `[` and `&&`")
 }

@@ -10,7 +10,9 @@ use rable::{ListOperator, Node, NodeKind};
 
 use super::expansion::LONGEST_SUM;
 use super::names::{self, Variables};
-use super::programs::{BINDS, Free, OPAQUE, PREFIX, Runs, exactly};
+use super::programs::{
+    BINDS_OPERANDS, BINDS_UNSEEN, BUILTIN_PREFIX, NeutralForm, Runs, by_exact_name,
+};
 use super::special::is_special;
 use super::tree::{any, commands, names_in};
 use crate::permission::steps::Steps;
@@ -314,14 +316,15 @@ fn is_opaque(node: &Node, constants: &Constants) -> bool {
         text.map(|text| text.replace(['"', '\'', '\\'], ""))
     };
     // Nearly every program is none of these.
-    let is_other = |name: &String| !exactly(name).has(OPAQUE | BINDS | PREFIX);
+    let is_other =
+        |name: &String| !by_exact_name(name).has(BINDS_UNSEEN | BINDS_OPERANDS | BUILTIN_PREFIX);
     if words.first().and_then(text).as_ref().is_some_and(is_other) {
         return false;
     }
     let texts: Vec<Option<String>> = words.iter().map(text).collect();
     let is = |text: &Option<String>, traits| {
         text.as_deref()
-            .is_some_and(|text| exactly(text).has(traits))
+            .is_some_and(|text| by_exact_name(text).has(traits))
     };
     let Some(program) = texts.first() else {
         return false;
@@ -341,8 +344,8 @@ fn is_opaque(node: &Node, constants: &Constants) -> bool {
     };
     // Only values follow the format, unless the format is an option.
     let format = texts.get(1).and_then(Option::as_deref);
-    let row = program.as_deref().map(exactly);
-    let prints = row.is_some_and(|row| row.free == Free::Prints)
+    let row = program.as_deref().map(by_exact_name);
+    let prints = row.is_some_and(|row| row.neutral == NeutralForm::Printf)
         && format.is_some_and(|format| !format.starts_with('-'));
     let binds_unknown = !prints && !words.iter().skip(1).all(is_known);
     // `trap 'rm -rf "$tmp"' EXIT` removes files and no more.
@@ -351,6 +354,8 @@ fn is_opaque(node: &Node, constants: &Constants) -> bool {
     if row.is_some_and(|row| row.runs == Runs::Later) && format.is_some_and(removes) {
         return false;
     }
-    let may_bind = |text| is(text, OPAQUE) || is(text, BINDS) && binds_unknown;
-    program.is_none() || may_bind(program) || is(program, PREFIX) && texts.iter().any(may_bind)
+    let may_bind = |text| is(text, BINDS_UNSEEN) || is(text, BINDS_OPERANDS) && binds_unknown;
+    program.is_none()
+        || may_bind(program)
+        || is(program, BUILTIN_PREFIX) && texts.iter().any(may_bind)
 }

@@ -1,8 +1,8 @@
 //! Checks commands against denials (docs/spec/restriction.md#denials): each simple command that is
 //! read is compared, and those that it runs by its words. What cannot be read is refused.
 
-use super::Fault;
-use super::programs::{Does, base, named};
+use super::Rejection;
+use super::programs::{OperandUse, base, by_base_name};
 use super::readings::Readings;
 use super::runs::{self, Run};
 use super::step::Simple;
@@ -18,12 +18,12 @@ pub enum Denial {
     /// `denies` matches this part by the rule of this number.
     Rule(String, usize),
     /// What cannot be read, or what runs a program whose name is not plain text, may be denied.
-    Unclear(Fault),
+    Unclear(Rejection),
 }
 
-impl From<Fault> for Denial {
-    fn from(fault: Fault) -> Self {
-        Self::Unclear(fault)
+impl From<Rejection> for Denial {
+    fn from(rejection: Rejection) -> Self {
+        Self::Unclear(rejection)
     }
 }
 
@@ -47,7 +47,7 @@ struct Seeker<'a> {
 impl Seeker<'_> {
     fn text(&self, text: &str, shell: Shell, depth: usize) -> Result<(), Denial> {
         let reading = self.readings.read(text, shell, false);
-        let reading = reading.as_ref().as_ref().map_err(Fault::clone)?;
+        let reading = reading.as_ref().as_ref().map_err(Rejection::clone)?;
         let mut commands = reading.commands();
         commands.try_for_each(|simple| self.command(&simple.words, simple, depth))
     }
@@ -57,14 +57,14 @@ impl Seeker<'_> {
         let Some((program, arguments)) = words.split_first() else {
             return Ok(());
         };
-        Fault::afford(self.readings.steps, words.len())?;
-        Fault::refuse_if(depth > MAX_DEPTH, "", "too many commands within commands")?;
-        let unknown = || Fault::new(&program.raw, "the program must be plain text");
+        Rejection::spend(self.readings.steps, words.len())?;
+        Rejection::err_if(depth > MAX_DEPTH, "", "too many commands within commands")?;
+        let unknown = || Rejection::new(&program.raw, "the program must be plain text");
         let name = program.text().ok_or_else(unknown)?;
         // A rule for a subcommand means it behind other options, too.
-        let row = named(name);
-        let verb = match row.does {
-            Does::Git => runs::git_verb(arguments),
+        let row = by_base_name(name);
+        let verb = match row.operand_use {
+            OperandUse::Git => runs::git_verb(arguments),
             _ => 0,
         };
         for name in [name, base(name)] {
@@ -80,7 +80,7 @@ impl Seeker<'_> {
             match run {
                 Run::Command(words) => self.command(&words, simple, depth + 1)?,
                 Run::Text { text, is_known } => {
-                    Fault::refuse_if(!is_known, name, "it runs text that is not known")?;
+                    Rejection::err_if(!is_known, name, "it runs text that is not known")?;
                     self.text(&text, Shell::default(), depth + 1)?;
                 }
             }

@@ -2,13 +2,13 @@
 //! may run code in some shell: `${x@P}`, `${!x}`, `${a[$(id)]}`, `$((x))`.
 
 use super::word::is_digits;
-use super::{Fault, zsh};
+use super::{Rejection, zsh};
 
 /// The width of `$((…))` at the start of `text`, if it contains only numbers.
 ///
 /// # Errors
 /// For names, expansions and anything else: a variable's *text* would be evaluated.
-pub fn arithmetic(text: &str) -> Result<usize, Fault> {
+pub fn arithmetic(text: &str) -> Result<usize, Rejection> {
     let inside = &text[3..];
     let mut depth = 0_usize;
     for (at, c) in inside.char_indices().take(LONGEST_SUM) {
@@ -26,8 +26,8 @@ pub fn arithmetic(text: &str) -> Result<usize, Fault> {
 }
 
 /// Arithmetic on a name evaluates the text of its value.
-pub fn evaluates_names() -> Fault {
-    Fault::new(
+pub fn evaluates_names() -> Rejection {
+    Rejection::new(
         "$((",
         "arithmetic with anything but numbers may run commands",
     )
@@ -54,10 +54,10 @@ pub const LONGEST_SUM: usize = 200;
 ///
 /// # Errors
 /// For every other form.
-pub fn parameter(text: &str) -> Result<usize, Fault> {
+pub fn parameter(text: &str) -> Result<usize, Rejection> {
     const PATTERNS: [&str; 6] = ["##", "%%", "//", "#", "%", "/"];
     const DEFAULTS: [&str; 5] = [":-", ":+", ":?", "-", "+"];
-    let refused = || Fault::new("${", "this form of `${…}` is not read");
+    let refused = || Rejection::new("${", "this form of `${…}` is not read");
     let inside = &text[2..];
     let end = inside.find('}').ok_or_else(refused)?;
     let inside = &inside[..end];
@@ -95,11 +95,11 @@ pub fn parameter(text: &str) -> Result<usize, Fault> {
 ///
 /// # Errors
 /// For anything that would run or compute.
-pub fn plain_variables_only(text: &str, zsh: bool) -> Result<(), Fault> {
+pub fn plain_variables_only(text: &str, zsh: bool) -> Result<(), Rejection> {
     if zsh {
         zsh::expansions(text)?;
     }
-    let refused = || Fault::new("$", "only plain variables may be expanded here");
+    let refused = || Rejection::new("$", "only plain variables may be expanded here");
     if text.contains('`') {
         return Err(refused());
     }

@@ -1,7 +1,7 @@
 //! `find`, which runs commands and deletes files: what a rule for it covers
 //! (docs/spec/restriction.md#find).
 
-use super::Fault;
+use super::Rejection;
 use super::word::{Piece, Word};
 use super::wrappers::make_unknown;
 use crate::sys::name_list::Names;
@@ -42,7 +42,7 @@ pub struct Run {
 ///
 /// # Errors
 /// For words that could become an action.
-pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
+pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
     let mut actions = Actions::default();
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
@@ -51,7 +51,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
         let Some(text) = word.text() else {
             let is_value = word.is_one_word() && is_surely_value(before);
             if !(word.is_never_option() || is_value || ends_otherwise(word)) {
-                return Fault::refuse(&word.raw, "this may become an action of `find`");
+                return Rejection::err(&word.raw, "this may become an action of `find`");
             }
             continue;
         };
@@ -61,7 +61,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
         }
         // Values are not skipped: an apparent primary before one may itself be a value.
         if before.last().is_some_and(|word| word.fits(takes_value)) {
-            return Fault::refuse(text, "it may be a value or an action of `find`");
+            return Rejection::err(text, "it may be a value or an action of `find`");
         }
         if let Some(primary) = write {
             actions.spelled.push(primary);
@@ -74,7 +74,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
         let end = arguments[at..].iter().position(may_end);
         let plain = |end: &usize| *end > 0 && arguments[at + end].text().is_some();
         let Some(end) = end.filter(plain) else {
-            return Fault::refuse(text, "the command it runs has no plain end");
+            return Rejection::err(text, "the command it runs has no plain end");
         };
         let mut words = arguments[at..at + end].to_vec();
         fill_in(&mut words);

@@ -1,7 +1,7 @@
 //! Here-documents as the scan reads them: a plain delimiter, and a body up to a line that is only
 //! the delimiter.
 
-use super::{Fault, expansion};
+use super::{Rejection, expansion};
 
 /// macOS's `sh` is bash 3.2, which looks for the end of `$(…)` without recognising here-documents.
 const OLD_BASH: bool = cfg!(target_os = "macos");
@@ -21,7 +21,7 @@ impl Pending {
     ///
     /// # Errors
     /// For a delimiter that shells could read in different ways.
-    pub fn read(text: &str, depth: usize) -> Result<(Self, usize), Fault> {
+    pub fn read(text: &str, depth: usize) -> Result<(Self, usize), Rejection> {
         let strips_tabs = text.starts_with("<<-");
         let after = &text[2 + usize::from(strips_tabs)..];
         let word = after.trim_start_matches([' ', '\t']);
@@ -44,7 +44,7 @@ impl Pending {
                 };
                 Ok((pending, text.len() - rest.len()))
             }
-            _ => Fault::refuse("<<", "this here-document's delimiter is not a plain word"),
+            _ => Rejection::err("<<", "this here-document's delimiter is not a plain word"),
         }
     }
 
@@ -54,7 +54,7 @@ impl Pending {
     /// # Errors
     /// If no line ends it, if some parser could end it at another line, or if an unquoted body
     /// expands more than plain variables.
-    pub fn body(&self, text: &str, zsh: bool) -> Result<(String, usize), Fault> {
+    pub fn body(&self, text: &str, zsh: bool) -> Result<(String, usize), Rejection> {
         let mut width = 0;
         let mut content = String::new();
         for line in text.split_inclusive('\n') {
@@ -67,7 +67,7 @@ impl Pending {
                 let body = &text[..width - line.len()];
                 if OLD_BASH && self.depth > 0 && !old_bash_agrees(body) {
                     let why = "old shells end the substitution inside this here-document";
-                    return Fault::refuse("<<", why);
+                    return Rejection::err("<<", why);
                 }
                 return Ok((content, width));
             }
@@ -76,18 +76,18 @@ impl Pending {
             let is_close = self.depth > 0 || bare.trim_end() == self.delimiter;
             if is_close && bare.starts_with(&self.delimiter) {
                 let why = "a line of a here-document begins with its delimiter";
-                return Fault::refuse("<<", why);
+                return Rejection::err("<<", why);
             }
             content.push_str(bare);
             content.push('\n');
             if !self.quoted {
                 expansion::plain_variables_only(bare, zsh)?;
                 if bare.ends_with('\\') {
-                    return Fault::refuse("<<", "a here-document's line ends in a backslash");
+                    return Rejection::err("<<", "a here-document's line ends in a backslash");
                 }
             }
         }
-        Fault::refuse("<<", "a here-document has no end")
+        Rejection::err("<<", "a here-document has no end")
     }
 }
 
@@ -107,8 +107,8 @@ fn old_bash_agrees(body: &str) -> bool {
 }
 
 /// For a here-document that some shell could begin or end elsewhere.
-pub fn heredoc_astray() -> Fault {
-    Fault::new(
+pub fn heredoc_astray() -> Rejection {
+    Rejection::new(
         "<<",
         "it is not clear where this here-document begins or ends",
     )

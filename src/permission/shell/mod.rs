@@ -43,7 +43,7 @@ pub use check::{Rules, check};
 pub use deny::{Denial, undenied};
 pub use names::{Variables, is_name, may_be_exported};
 pub use options::Shows;
-pub use programs::{Runs, Shape, USUAL, exactly, lists, named};
+pub use programs::{COMMON, EntryShape, Runs, by_base_name, by_exact_name, list_contains};
 pub use reach::Guard;
 pub use reading_programs::Extent;
 pub use readings::Readings;
@@ -52,7 +52,7 @@ pub use step::{Simple, Step};
 
 /// Part of a command whose safety cannot be established.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct Rejection {
     /// The text concerned; empty for the command as a whole.
     pub part: String,
     /// What is wrong with it.
@@ -62,7 +62,7 @@ pub struct Fault {
 /// What stands for the names that `find` and `xargs` put in, and is read as something unknown.
 const PLACEHOLDER: &str = "$(…)";
 
-impl Fault {
+impl Rejection {
     fn new(part: &str, why: &str) -> Self {
         Self {
             part: part.replace(PLACEHOLDER, "{}"),
@@ -71,7 +71,7 @@ impl Fault {
     }
 
     /// The text concerned, in a command.
-    pub fn part_of<'t>(&'t self, command: &'t str) -> &'t str {
+    pub fn part_or<'t>(&'t self, command: &'t str) -> &'t str {
         if self.part.is_empty() {
             command
         } else {
@@ -80,25 +80,25 @@ impl Fault {
     }
 
     /// The fault as an error.
-    fn refuse<T>(part: &str, why: &str) -> Result<T, Self> {
+    fn err<T>(part: &str, why: &str) -> Result<T, Self> {
         Err(Self::new(part, why))
     }
 
     /// The fault as an error, if the condition holds.
-    fn refuse_if(condition: bool, part: &str, why: &str) -> Result<(), Self> {
+    fn err_if(condition: bool, part: &str, why: &str) -> Result<(), Self> {
         if condition {
-            return Self::refuse(part, why);
+            return Self::err(part, why);
         }
         Ok(())
     }
 
     /// Deducts work; an error once the decision's steps ran out.
-    fn afford(steps: &Steps, work: usize) -> Result<(), Self> {
-        Self::refuse_if(!steps.spend(work), "", "it takes too much work to judge")
+    fn spend(steps: &Steps, work: usize) -> Result<(), Self> {
+        Self::err_if(!steps.spend(work), "", "it takes too much work to judge")
     }
 
     /// The parser did not split the text as a shell would.
-    fn unread(part: &str) -> Self {
+    fn misparsed(part: &str) -> Self {
         Self::new(part, "this cannot be read with certainty")
     }
 }

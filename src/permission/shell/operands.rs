@@ -2,12 +2,12 @@
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
 use super::operand::globs;
-use super::programs::{self, Does, Program, Runs, base};
+use super::programs::{self, OperandUse, Program, Runs, base};
 use super::reach::{Checked, Named, Reach};
 use super::reading_programs::reading;
 use super::runs::{self, Run};
 use super::word::Word;
-use super::{Fault, find};
+use super::{Rejection, find};
 use crate::permission::protected::{ANY, ONE, Relation, WHY_PROTECTED, may_be};
 
 /// Options of many programs whose value is the directory to run in.
@@ -36,7 +36,7 @@ impl Reach<'_> {
         if all.iter().any(|name| self.is_ours(&name.text)) {
             return Some(program.raw.clone());
         }
-        let runs = runs::run_by(programs::named(program.text()?), arguments);
+        let runs = runs::run_by(programs::by_base_name(program.text()?), arguments);
         runs.iter().find_map(|run| match run {
             Run::Command(words) => self.runs_ours(words, depth + 1),
             Run::Text { .. } => None,
@@ -49,17 +49,17 @@ impl Reach<'_> {
     /// The word concerned, and the reason.
     pub fn check(&self, words: &[Word], depth: usize) -> Checked {
         // A command inside wrappers or `find` is checked again for each of them.
-        Fault::afford(self.guard.context.steps, 1 + words.len())?;
-        Fault::refuse_if(depth > MAX_DEPTH, "", "too many commands within commands")?;
+        Rejection::spend(self.guard.context.steps, 1 + words.len())?;
+        Rejection::err_if(depth > MAX_DEPTH, "", "too many commands within commands")?;
         let Some((program, arguments)) = words.split_first() else {
             return Ok(());
         };
         // As in `for p in rm; do $p x; done`.
         for name in self.named(std::slice::from_ref(program))? {
-            let row = programs::named(&name.text);
-            match row.does_as(&name.text) {
-                Does::Reads => {}
-                does => self.check_as(row, does, arguments, depth)?,
+            let row = programs::by_base_name(&name.text);
+            match row.operand_use_as(&name.text) {
+                OperandUse::Reads => {}
+                operand_use => self.check_as(row, operand_use, arguments, depth)?,
             }
         }
         Ok(())
@@ -67,10 +67,16 @@ impl Reach<'_> {
 
     /// What a program of this row would change, here and in the directories that its options name, as
     /// in `git -C DIRECTORY` and `tar -C DIRECTORY`.
-    fn check_as(&self, row: &Program, does: Does, arguments: &[Word], depth: usize) -> Checked {
+    fn check_as(
+        &self,
+        row: &Program,
+        operand_use: OperandUse,
+        arguments: &[Word],
+        depth: usize,
+    ) -> Checked {
         let behind = self.named(arguments)?;
-        self.changed_by(row, does, arguments, &behind, depth)?;
-        if !matches!(does, Does::Git | Does::Other) {
+        self.changed_by(row, operand_use, arguments, &behind, depth)?;
+        if !matches!(operand_use, OperandUse::Git | OperandUse::Unknown) {
             return Ok(());
         }
         let mut directories = self.directories.clone();
@@ -87,7 +93,7 @@ impl Reach<'_> {
                 directories,
                 ..*self
             };
-            moved.changed_by(row, does, arguments, &behind, depth)?;
+            moved.changed_by(row, operand_use, arguments, &behind, depth)?;
         }
         Ok(())
     }
@@ -95,33 +101,35 @@ impl Reach<'_> {
     fn changed_by(
         &self,
         row: &Program,
-        does: Does,
+        operand_use: OperandUse,
         words: &[Word],
         named: &[Named],
         depth: usize,
     ) -> Checked {
-        Fault::afford(self.guard.context.steps, named.len())?;
-        match does {
-            Does::Reads => Ok(()),
-            Does::Sed if only_reads(words) => Ok(()),
-            Does::Sed => {
+        Rejection::spend(self.guard.context.steps, named.len())?;
+        match operand_use {
+            OperandUse::Reads => Ok(()),
+            OperandUse::Sed if only_reads(words) => Ok(()),
+            OperandUse::Sed => {
                 named.iter().try_for_each(|one| self.sed_writes(one))?;
                 if has_option(named, "i") {
                     return self.each_changed(named);
                 }
                 self.others(named)
             }
-            Does::Changes => self.each_changed(named),
-            Does::Moves | Does::Copies | Does::Installs | Does::Syncs | Does::Links => {
-                self.placed(does, named)
-            }
-            Does::Dd => named.iter().try_for_each(|named| {
+            OperandUse::Changes => self.each_changed(named),
+            OperandUse::Moves
+            | OperandUse::Copies
+            | OperandUse::Installs
+            | OperandUse::Syncs
+            | OperandUse::Links => self.placed(operand_use, named),
+            OperandUse::Dd => named.iter().try_for_each(|named| {
                 let file = named.text.strip_prefix("of=");
                 refuse_if(named, file.is_some_and(|file| self.is_near(file)))
             }),
-            Does::Find => self.found(words, named, depth),
-            Does::Git => self.git(words, named),
-            Does::Other => {
+            OperandUse::Find => self.found(words, named, depth),
+            OperandUse::Git => self.git(words, named),
+            OperandUse::Unknown => {
                 let from = runs::runs_from(row, words).unwrap_or(words.len());
                 if matches!(row.runs, Runs::Command { .. }) {
                     for run in runs::run_by(row, words) {
@@ -167,22 +175,26 @@ impl Reach<'_> {
     }
 
     /// `mv`, `cp`, `ln` and the like.
-    fn placed(&self, does: Does, named: &[Named]) -> Checked {
+    fn placed(&self, operand_use: OperandUse, named: &[Named]) -> Checked {
         self.others(named.iter().filter(|named| named.is_option()))?;
-        let links = match does {
-            Does::Copies => has_option(named, "ls"),
-            Does::Installs => has_option(named, "d"),
-            does => does == Does::Links,
+        let links = match operand_use {
+            OperandUse::Copies => has_option(named, "ls"),
+            OperandUse::Installs => has_option(named, "d"),
+            operand_use => operand_use == OperandUse::Links,
         };
         let replaces = |one: &Named| {
             let is_cluster = one.is_option() && !one.text.starts_with("--");
-            let whole = if does == Does::Syncs { 'R' } else { 'T' };
+            let whole = if operand_use == OperandUse::Syncs {
+                'R'
+            } else {
+                'T'
+            };
             WHOLE.iter().any(|whole| one.text.starts_with(whole))
                 || is_cluster && one.text.contains(whole)
                 || links && one.is_option() && one.text.contains(['n', 'h'])
         };
         let whole = named.iter().any(replaces);
-        let into = does != Does::Syncs && has_option(named, "t");
+        let into = operand_use != OperandUse::Syncs && has_option(named, "t");
         // A value of an option that stands behind would look like the destination.
         let mut behind = named.iter().skip_while(|named| named.is_option());
         let mixed = behind.any(|named| named.is_option() && named.text != "--");
@@ -196,7 +208,7 @@ impl Reach<'_> {
         } else {
             operands.split_at(begin)
         };
-        if links || whole || does == Does::Moves {
+        if links || whole || operand_use == OperandUse::Moves {
             for source in sources {
                 refuse_if(source, self.is_near(&source.text))?;
             }
@@ -284,7 +296,7 @@ impl Reach<'_> {
             self.check(&inner, depth + 1)?;
             // What is run at last decides, as in `-exec sudo rm`.
             while let Some(from) = inner.split_first().and_then(|(program, arguments)| {
-                runs::runs_from(programs::named(program.text()?), arguments)
+                runs::runs_from(programs::by_base_name(program.text()?), arguments)
             }) {
                 inner.drain(..=from);
             }
@@ -292,10 +304,10 @@ impl Reach<'_> {
                 continue;
             };
             let name = program.text().unwrap_or_default();
-            let row = programs::named(name);
-            let reads = match row.does_as(name) {
-                Does::Sed => !has_option(&self.named(arguments)?, "i"),
-                does => does == Does::Reads,
+            let row = programs::by_base_name(name);
+            let reads = match row.operand_use_as(name) {
+                OperandUse::Sed => !has_option(&self.named(arguments)?, "i"),
+                operand_use => operand_use == OperandUse::Reads,
             };
             removes |= row.changes() && !reads && !is_chosen;
             writes |= !reads;
@@ -319,7 +331,7 @@ impl Reach<'_> {
             .take_while(|one| one.at == place)
             .map(|verb| &*verb.text)
             .collect();
-        let is_one_of = |list: &str, verb: &&str| programs::lists(list, verb);
+        let is_one_of = |list: &str, verb: &&str| programs::list_contains(list, verb);
         if verbs.iter().any(|verb| is_one_of("clean rm mv", verb)) && !leaves(&verbs, behind) {
             self.others(named)?;
             // Where a directory is named, what it holds goes without a path.
@@ -385,7 +397,7 @@ fn only_reads(arguments: &[Word]) -> bool {
 }
 
 fn refuse_if(named: &Named, refused: bool) -> Checked {
-    Fault::refuse_if(refused, &named.word.raw, WHY_PROTECTED)
+    Rejection::err_if(refused, &named.word.raw, WHY_PROTECTED)
 }
 
 /// What is no option.

@@ -1,7 +1,7 @@
 //! The lexer's position in a line: inside or between words, and whether a reserved word would be
 //! recognised. Counts the constructs that those open.
 
-use super::Fault;
+use super::Rejection;
 use crate::sys::name_list::Names;
 
 /// The limit of all reserved words that open a construct: the parser recurses on each.
@@ -95,7 +95,7 @@ impl Position {
     ///
     /// # Errors
     /// If there are too many words or compound commands.
-    pub fn end_word<'a>(&mut self, read: &'a str) -> Result<Ended<'a>, Fault> {
+    pub fn end_word<'a>(&mut self, read: &'a str) -> Result<Ended<'a>, Rejection> {
         let Some(word) = self.word.take() else {
             return Ok(Ended::default());
         };
@@ -103,9 +103,9 @@ impl Position {
         // In any position: inside `[[` each is a level for the parser.
         self.opening += usize::from(text == "!");
         self.words += 1;
-        Fault::refuse_if(self.words > MAX_WORDS, "", "it has too many words")?;
+        Rejection::err_if(self.words > MAX_WORDS, "", "it has too many words")?;
         if self.opening > MAX_OPENING_WORDS {
-            return Fault::refuse("", "it has too many compound commands");
+            return Rejection::err("", "it has too many compound commands");
         }
         let mut reserved = "";
         if self.begins_command {
@@ -121,14 +121,14 @@ impl Position {
     }
 
     /// Records a word at the start of a command; returns whether another command follows it.
-    fn reserved(&mut self, word: &str) -> Result<bool, Fault> {
+    fn reserved(&mut self, word: &str) -> Result<bool, Rejection> {
         match word {
             "if" | "while" | "until" | "for" | "{" => self.open += 1,
             "fi" | "done" | "}" => self.open = self.open.saturating_sub(1),
             _ => {}
         }
         if matches!(word, "function" | "coproc" | "select") {
-            return Fault::refuse(word, "shells disagree about it, or it runs later");
+            return Rejection::err(word, "shells disagree about it, or it runs later");
         }
         self.opening += usize::from(OPENING.has(word));
         Ok(CONTINUING.has(word))
@@ -138,10 +138,10 @@ impl Position {
     ///
     /// # Errors
     /// If there are too many.
-    pub fn separate(&mut self) -> Result<(), Fault> {
+    pub fn separate(&mut self) -> Result<(), Rejection> {
         self.begins_command = true;
         self.commands += 1;
-        Fault::refuse_if(self.commands > MAX_COMMANDS, "", "it has too many commands")
+        Rejection::err_if(self.commands > MAX_COMMANDS, "", "it has too many commands")
     }
 
     /// Whether a command may begin here.
@@ -153,7 +153,7 @@ impl Position {
     ///
     /// # Errors
     /// If there are too many commands.
-    pub fn begin_commands(&mut self) -> Result<(), Fault> {
+    pub fn begin_commands(&mut self) -> Result<(), Rejection> {
         self.outer.push(self.word.take());
         self.separate()
     }

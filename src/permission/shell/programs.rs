@@ -9,24 +9,24 @@ pub struct Program {
     /// Separated by blanks.
     names: &'static str,
     /// What it does with its operands.
-    pub does: Does,
+    pub operand_use: OperandUse,
     /// What it runs by its words.
     pub runs: Runs,
-    /// What else holds for it: [`SHELL`] and the like.
+    /// What else holds for it: [`SHELL_ONLY`] and the like.
     traits: u16,
     /// When it needs no entry.
-    pub free: Free,
+    pub neutral: NeutralForm,
     /// The options with which it only shows files, or filters.
     pub options: Option<&'static Options>,
     /// How narrow an entry for it can be.
-    pub shape: Shape,
+    pub shape: EntryShape,
 }
 
 /// What a program does with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Does {
+pub enum OperandUse {
     /// Unknown.
-    Other,
+    Unknown,
     /// Only reads them.
     Reads,
     /// Removes or changes each.
@@ -66,7 +66,7 @@ pub enum Runs {
         verbs: &'static str,
         /// The options that may stand there for a grant (docs/spec/restriction.md#wrappers): with a
         /// `:` behind those with a value, `-#` for a number, `=` for harmless assignments.
-        exact: Option<&'static str>,
+        grantable: Option<&'static str>,
     },
     /// The text behind `-c`: a shell.
     Text,
@@ -77,88 +77,88 @@ pub enum Runs {
 }
 
 /// Only a shell has it, as a builtin or reserved word.
-pub const SHELL: u16 = 1;
+pub const SHELL_ONLY: u16 = 1;
 /// It changes the shell's directory.
-pub const MOVES: u16 = 1 << 1;
+pub const CHANGES_DIRECTORY: u16 = 1 << 1;
 /// It runs a text in this shell, now or later.
 pub const EVALUATES: u16 = 1 << 2;
 /// It may change what names mean to the shell, or bind variables unseen.
-pub const OPAQUE: u16 = 1 << 3;
+pub const BINDS_UNSEEN: u16 = 1 << 3;
 /// It may set the shell's options.
-pub const SETS: u16 = 1 << 4;
+pub const SETS_OPTIONS: u16 = 1 << 4;
 /// Its operands name variables.
-pub const BINDS: u16 = 1 << 5;
+pub const BINDS_OPERANDS: u16 = 1 << 5;
 /// It gives variables to programs.
 pub const EXPORTS: u16 = 1 << 6;
 /// The builtin behind it runs.
-pub const PREFIX: u16 = 1 << 7;
+pub const BUILTIN_PREFIX: u16 = 1 << 7;
 /// It puts names that it reads behind the command that it runs.
-pub const APPENDS: u16 = 1 << 11;
+pub const APPENDS_INPUT: u16 = 1 << 11;
 /// A shell whose texts are parsed like the surrounding line.
-pub const PARSED: u16 = 1 << 8;
+pub const SAME_GRAMMAR: u16 = 1 << 8;
 /// At the end of a pipe it may need no entry.
 pub const FILTER: u16 = 1 << 9;
 /// Skills often use it, and its name is hardly a word of a sentence.
-pub const USUAL: u16 = 1 << 10;
+pub const COMMON: u16 = 1 << 10;
 
 /// In which form a command needs no entry (docs/spec/restriction.md#neutral-commands).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Free {
+pub enum NeutralForm {
     /// In none.
     Never,
     /// In none, and no entry grants one: it sets any variable.
-    Unseen,
+    SetsAnyVariable,
     /// With any words.
     Always,
     /// If each word is one word.
-    Words,
+    SingleWords,
     /// With numbers.
     Numbers,
     /// With only these words.
-    Only(&'static str),
+    OnlyWords(&'static str),
     /// With these options and plain names.
-    Named(&'static str),
+    OptionsThenNames(&'static str),
     /// With clusters of these letters.
-    Letters(&'static str),
+    OptionLetters(&'static str),
     /// With paths, at most so many.
     Paths(usize),
     /// `cd` within the project or the skill.
-    Directory,
+    Cd,
     /// `test`.
     Test,
     /// `[`.
     Bracket,
     /// `printf` that only prints.
-    Prints,
+    Printf,
     /// `set` that only makes the shell strict.
-    Strict,
+    Set,
     /// `command -v`.
-    Looks,
+    CommandV,
     /// `export`.
-    Exports,
+    Export,
     /// `readonly`.
-    Keeps,
+    Readonly,
     /// `read`.
-    Reads,
+    Read,
     /// `unset`.
-    Unsets,
+    Unset,
     /// `sleep`.
-    Sleeps,
+    Sleep,
     /// `date`.
     Date,
     /// `seq`.
-    Counts,
+    Seq,
     /// `id`.
-    User,
+    Id,
 }
 
 /// What follows a program's name, which decides how narrow an entry can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum EntryShape {
     /// Anything: only the program can be named.
     Plain,
     /// So many words that say what to do: `git log`, `gh pr view`; behind the named one, another.
-    Verbs(usize, &'static str),
+    Subcommands(usize, &'static str),
     /// A package that is downloaded and run.
     Package,
     /// A script, a module or code.
@@ -188,104 +188,104 @@ const XARGS: &str =
 #[rustfmt::skip]
 static TABLE: &[Program] = &[
     // What removes, changes, moves or links its operands.
-    usual("rm rmdir shred truncate chmod chown chgrp").does(Does::Changes).shape(Shape::Exact),
-    usual("tee").does(Does::Changes),
-    row("unlink").does(Does::Changes),
-    usual("mv").does(Does::Moves),
-    usual("cp").does(Does::Copies),
-    usual("rsync").does(Does::Syncs).shape(Shape::Exact),
-    row("install").does(Does::Installs),
-    row("ln link").does(Does::Links),
-    usual("dd").does(Does::Dd).shape(Shape::Exact),
-    usual("find").does(Does::Find),
-    usual("git").does(Does::Git).shape(Shape::Verbs(1, "")),
-    usual("sed").does(Does::Sed).is(FILTER).with(&options::SED),
+    common("rm rmdir shred truncate chmod chown chgrp").operands(OperandUse::Changes).shape(EntryShape::Exact),
+    common("tee").operands(OperandUse::Changes),
+    row("unlink").operands(OperandUse::Changes),
+    common("mv").operands(OperandUse::Moves),
+    common("cp").operands(OperandUse::Copies),
+    common("rsync").operands(OperandUse::Syncs).shape(EntryShape::Exact),
+    row("install").operands(OperandUse::Installs),
+    row("ln link").operands(OperandUse::Links),
+    common("dd").operands(OperandUse::Dd).shape(EntryShape::Exact),
+    common("find").operands(OperandUse::Find),
+    common("git").operands(OperandUse::Git).shape(EntryShape::Subcommands(1, "")),
+    common("sed").operands(OperandUse::Sed).traits(FILTER).with(&options::SED),
     // What only reads its operands.
-    usual("cat").does(Does::Reads).is(FILTER).with(&options::CAT),
-    row("head").does(Does::Reads).is(FILTER).with(&options::HEAD),
-    row("tail").does(Does::Reads).is(FILTER).with(&options::TAIL),
-    row("wc").does(Does::Reads).is(FILTER).with(&options::WC),
-    row("nl").does(Does::Reads).is(FILTER).with(&options::NL),
-    row("cut").does(Does::Reads).is(FILTER).with(&options::CUT),
-    row("tac cksum sum md5sum sha1sum sha256sum").does(Does::Reads).is(FILTER).with(&options::PLAIN),
-    usual("jq").does(Does::Reads).is(FILTER).with(&options::JQ),
-    usual("grep").does(Does::Reads).is(FILTER).with(&options::GREP),
-    row("egrep fgrep").does(Does::Reads).is(FILTER).with(&options::GREP),
-    usual("rg").does(Does::Reads).with(&options::RG),
-    usual("ls").does(Does::Reads).with(&options::LS),
-    row("file").does(Does::Reads).with(&options::FILE),
-    row("stat").does(Does::Reads).with(&options::STAT),
-    usual("diff").does(Does::Reads),
-    row("[[ od cmp comm realpath readlink du strings").does(Does::Reads),
-    row("echo").does(Does::Reads).free(Free::Always),
-    row("printf").does(Does::Reads).is(BINDS).free(Free::Prints),
-    row("test").does(Does::Reads).free(Free::Test),
-    row("[").does(Does::Reads).free(Free::Bracket),
-    row("basename").does(Does::Reads).free(Free::Paths(2)),
-    row("dirname").does(Does::Reads).free(Free::Paths(1)),
-    usual("tree").with(&options::TREE),
+    common("cat").operands(OperandUse::Reads).traits(FILTER).with(&options::CAT),
+    row("head").operands(OperandUse::Reads).traits(FILTER).with(&options::HEAD),
+    row("tail").operands(OperandUse::Reads).traits(FILTER).with(&options::TAIL),
+    row("wc").operands(OperandUse::Reads).traits(FILTER).with(&options::WC),
+    row("nl").operands(OperandUse::Reads).traits(FILTER).with(&options::NL),
+    row("cut").operands(OperandUse::Reads).traits(FILTER).with(&options::CUT),
+    row("tac cksum sum md5sum sha1sum sha256sum").operands(OperandUse::Reads).traits(FILTER).with(&options::PLAIN),
+    common("jq").operands(OperandUse::Reads).traits(FILTER).with(&options::JQ),
+    common("grep").operands(OperandUse::Reads).traits(FILTER).with(&options::GREP),
+    row("egrep fgrep").operands(OperandUse::Reads).traits(FILTER).with(&options::GREP),
+    common("rg").operands(OperandUse::Reads).with(&options::RG),
+    common("ls").operands(OperandUse::Reads).with(&options::LS),
+    row("file").operands(OperandUse::Reads).with(&options::FILE),
+    row("stat").operands(OperandUse::Reads).with(&options::STAT),
+    common("diff").operands(OperandUse::Reads),
+    row("[[ od cmp comm realpath readlink du strings").operands(OperandUse::Reads),
+    row("echo").operands(OperandUse::Reads).neutral(NeutralForm::Always),
+    row("printf").operands(OperandUse::Reads).traits(BINDS_OPERANDS).neutral(NeutralForm::Printf),
+    row("test").operands(OperandUse::Reads).neutral(NeutralForm::Test),
+    row("[").operands(OperandUse::Reads).neutral(NeutralForm::Bracket),
+    row("basename").operands(OperandUse::Reads).neutral(NeutralForm::Paths(2)),
+    row("dirname").operands(OperandUse::Reads).neutral(NeutralForm::Paths(1)),
+    common("tree").with(&options::TREE),
     // What filters a pipe, and may write files.
-    row("sort").is(FILTER).with(&options::SORT),
-    row("uniq").is(FILTER).with(&options::UNIQ),
-    row("tr").is(FILTER).with(&options::TR),
-    row("column").is(FILTER).with(&options::COLUMN),
-    row("rev").is(FILTER).with(&options::PLAIN),
-    row("base64").is(FILTER).with(&options::BASE64),
-    usual("awk").is(FILTER).with(&options::AWK),
+    row("sort").traits(FILTER).with(&options::SORT),
+    row("uniq").traits(FILTER).with(&options::UNIQ),
+    row("tr").traits(FILTER).with(&options::TR),
+    row("column").traits(FILTER).with(&options::COLUMN),
+    row("rev").traits(FILTER).with(&options::PLAIN),
+    row("base64").traits(FILTER).with(&options::BASE64),
+    common("awk").traits(FILTER).with(&options::AWK),
     // What reports or waits.
-    row("true false").free(Free::Words),
-    row("pwd").free(Free::Only("-P -L")),
-    row("nproc").free(Free::Only("--all")),
-    row("whoami hostname").free(Free::Only("")),
-    row("mktemp").free(Free::Only("-d")),
-    row("which").free(Free::Named("-a")),
-    row("uname").free(Free::Letters("asnrvmpio")),
-    row("sleep").free(Free::Sleeps),
-    row("date").free(Free::Date),
-    row("seq").free(Free::Counts),
-    row("id").free(Free::User),
+    row("true false").neutral(NeutralForm::SingleWords),
+    row("pwd").neutral(NeutralForm::OnlyWords("-P -L")),
+    row("nproc").neutral(NeutralForm::OnlyWords("--all")),
+    row("whoami hostname").neutral(NeutralForm::OnlyWords("")),
+    row("mktemp").neutral(NeutralForm::OnlyWords("-d")),
+    row("which").neutral(NeutralForm::OptionsThenNames("-a")),
+    row("uname").neutral(NeutralForm::OptionLetters("asnrvmpio")),
+    row("sleep").neutral(NeutralForm::Sleep),
+    row("date").neutral(NeutralForm::Date),
+    row("seq").neutral(NeutralForm::Seq),
+    row("id").neutral(NeutralForm::Id),
     // Parts of the shell.
-    row(":").is(SHELL).free(Free::Words),
-    row("exit return break continue shift wait").is(SHELL).free(Free::Numbers),
-    row("type").is(SHELL).free(Free::Named("-a -t -p")),
-    row("cd").does(Does::Reads).is(SHELL | MOVES).free(Free::Directory).shape(Shape::Never),
-    row("pushd popd").does(Does::Reads).is(SHELL | MOVES).shape(Shape::Never),
-    row("set").is(SHELL | SETS).free(Free::Strict).shape(Shape::Never),
-    row("shopt").is(SHELL | SETS).free(Free::Unseen),
-    row("setopt").is(SHELL | SETS),
-    row("export").is(SHELL | BINDS | EXPORTS).free(Free::Exports).shape(Shape::Never),
-    row("readonly").is(SHELL | BINDS | EXPORTS).free(Free::Keeps),
-    row("read").is(SHELL | BINDS).free(Free::Reads),
-    row("unset").is(SHELL | BINDS).free(Free::Unsets).shape(Shape::Never),
-    row("declare typeset local").is(SHELL | BINDS | EXPORTS).free(Free::Unseen),
-    row("let getopts mapfile readarray").is(SHELL | BINDS).free(Free::Unseen),
-    row("integer float print").is(SHELL | BINDS),
-    row("function compgen").is(SHELL).free(Free::Unseen),
-    row("alias").is(SHELL | OPAQUE).free(Free::Unseen).shape(Shape::Never),
-    row("unalias complete").is(SHELL | OPAQUE).free(Free::Unseen),
-    row("autoload zmodload sched vared bind fc").is(SHELL | OPAQUE),
-    row("emulate enable").is(SHELL | OPAQUE | SETS),
-    row("source .").is(SHELL | EVALUATES | OPAQUE | SETS).shape(Shape::Never),
-    row("eval").is(SHELL | EVALUATES | OPAQUE | SETS).runs(Runs::Words).shape(Shape::Never),
-    row("trap").is(SHELL | EVALUATES | OPAQUE | SETS).runs(Runs::Later).shape(Shape::Never),
-    row("command").is(SHELL | PREFIX).free(Free::Looks).command("", 0).exactly(""),
-    row("exec").is(SHELL | PREFIX).command("a", 0).exactly("").shape(Shape::Never),
-    row("builtin noglob nocorrect").is(SHELL | PREFIX).command("", 0),
-    row("coproc").is(SHELL | OPAQUE).command("", 0),
+    row(":").traits(SHELL_ONLY).neutral(NeutralForm::SingleWords),
+    row("exit return break continue shift wait").traits(SHELL_ONLY).neutral(NeutralForm::Numbers),
+    row("type").traits(SHELL_ONLY).neutral(NeutralForm::OptionsThenNames("-a -t -p")),
+    row("cd").operands(OperandUse::Reads).traits(SHELL_ONLY | CHANGES_DIRECTORY).neutral(NeutralForm::Cd).shape(EntryShape::Never),
+    row("pushd popd").operands(OperandUse::Reads).traits(SHELL_ONLY | CHANGES_DIRECTORY).shape(EntryShape::Never),
+    row("set").traits(SHELL_ONLY | SETS_OPTIONS).neutral(NeutralForm::Set).shape(EntryShape::Never),
+    row("shopt").traits(SHELL_ONLY | SETS_OPTIONS).neutral(NeutralForm::SetsAnyVariable),
+    row("setopt").traits(SHELL_ONLY | SETS_OPTIONS),
+    row("export").traits(SHELL_ONLY | BINDS_OPERANDS | EXPORTS).neutral(NeutralForm::Export).shape(EntryShape::Never),
+    row("readonly").traits(SHELL_ONLY | BINDS_OPERANDS | EXPORTS).neutral(NeutralForm::Readonly),
+    row("read").traits(SHELL_ONLY | BINDS_OPERANDS).neutral(NeutralForm::Read),
+    row("unset").traits(SHELL_ONLY | BINDS_OPERANDS).neutral(NeutralForm::Unset).shape(EntryShape::Never),
+    row("declare typeset local").traits(SHELL_ONLY | BINDS_OPERANDS | EXPORTS).neutral(NeutralForm::SetsAnyVariable),
+    row("let getopts mapfile readarray").traits(SHELL_ONLY | BINDS_OPERANDS).neutral(NeutralForm::SetsAnyVariable),
+    row("integer float print").traits(SHELL_ONLY | BINDS_OPERANDS),
+    row("function compgen").traits(SHELL_ONLY).neutral(NeutralForm::SetsAnyVariable),
+    row("alias").traits(SHELL_ONLY | BINDS_UNSEEN).neutral(NeutralForm::SetsAnyVariable).shape(EntryShape::Never),
+    row("unalias complete").traits(SHELL_ONLY | BINDS_UNSEEN).neutral(NeutralForm::SetsAnyVariable),
+    row("autoload zmodload sched vared bind fc").traits(SHELL_ONLY | BINDS_UNSEEN),
+    row("emulate enable").traits(SHELL_ONLY | BINDS_UNSEEN | SETS_OPTIONS),
+    row("source .").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).shape(EntryShape::Never),
+    row("eval").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).runs(Runs::Words).shape(EntryShape::Never),
+    row("trap").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).runs(Runs::Later).shape(EntryShape::Never),
+    row("command").traits(SHELL_ONLY | BUILTIN_PREFIX).neutral(NeutralForm::CommandV).command("", 0).grantable_options(""),
+    row("exec").traits(SHELL_ONLY | BUILTIN_PREFIX).command("a", 0).grantable_options("").shape(EntryShape::Never),
+    row("builtin noglob nocorrect").traits(SHELL_ONLY | BUILTIN_PREFIX).command("", 0),
+    row("coproc").traits(SHELL_ONLY | BINDS_UNSEEN).command("", 0),
     // What runs a text or a command.
-    usual("bash sh").is(PARSED).runs(Runs::Text),
-    row("dash").is(PARSED).runs(Runs::Text),
-    usual("zsh").runs(Runs::Text),
+    common("bash sh").traits(SAME_GRAMMAR).runs(Runs::Text),
+    row("dash").traits(SAME_GRAMMAR).runs(Runs::Text),
+    common("zsh").runs(Runs::Text),
     row("ksh mksh ash rbash fish csh tcsh yash ksh93 lksh oksh loksh hush bash-static").runs(Runs::Text),
-    usual("env").is(EXPORTS).command("a f u C S P L U --unset --chdir --argv0", 0).exactly("="),
-    usual("timeout").command("k s --signal --kill-after", 1)
-        .exactly("--foreground --preserve-status -v -k: -s: --signal: --kill-after:"),
-    usual("nohup").command("", 0).exactly(""),
-    usual("xargs").is(APPENDS).command(XARGS, 0).exactly("-0 -r -t -n: -P: -L: -I:"),
-    row("time").is(PREFIX).command("f o --format --output", 0).exactly("-p"),
-    row("nice").command("n --adjustment", 0).exactly("-# -n: --adjustment:"),
-    row("stdbuf").command("i o e --input --output --error", 0).exactly("-i: -o: -e:"),
-    usual("sudo doas").command(SUDO, 0).shape(Shape::Elevating),
+    common("env").traits(EXPORTS).command("a f u C S P L U --unset --chdir --argv0", 0).grantable_options("="),
+    common("timeout").command("k s --signal --kill-after", 1)
+        .grantable_options("--foreground --preserve-status -v -k: -s: --signal: --kill-after:"),
+    common("nohup").command("", 0).grantable_options(""),
+    common("xargs").traits(APPENDS_INPUT).command(XARGS, 0).grantable_options("-0 -r -t -n: -P: -L: -I:"),
+    row("time").traits(BUILTIN_PREFIX).command("f o --format --output", 0).grantable_options("-p"),
+    row("nice").command("n --adjustment", 0).grantable_options("-# -n: --adjustment:"),
+    row("stdbuf").command("i o e --input --output --error", 0).grantable_options("-i: -o: -e:"),
+    common("sudo doas").command(SUDO, 0).shape(EntryShape::Elevating),
     row("setsid - busybox toybox unbuffer pkexec linux32 linux64 fakeroot eatmydata chronic ltrace valgrind \
          dbus-run-session ssh-agent systemd-run systemd-inhibit xvfb-run rlwrap parallel").command("", 0),
     row("watch").command("n --interval", 0),
@@ -298,26 +298,26 @@ static TABLE: &[Program] = &[
     row("unshare nsenter").command("S G R w t W", 0),
     row("strace").command("e o p P s u a b I O S E X", 0),
     row("caffeinate").command("t w", 0),
-    usual("npx bunx pnpx uvx").command(PACKAGED, 0).shape(Shape::Package),
-    usual("npm pnpm yarn").command(INSTALLED, 0).behind("exec dlx x").shape(Shape::Verbs(1, "run")),
-    usual("bundle").command(INSTALLED, 0).behind("exec dlx x").shape(Shape::Verbs(1, "")),
-    row("rbenv pyenv mise").command(INSTALLED, 0).behind("exec dlx x"),
-    usual("uv").command(PROJECTS, 0).behind("run").shape(Shape::Verbs(1, "pip")),
-    usual("poetry pipenv").command(PROJECTS, 0).behind("run").shape(Shape::Verbs(1, "")),
-    row("pdm hatch pixi").command(PROJECTS, 0).behind("run"),
+    common("npx bunx pnpx uvx").command(PACKAGED, 0).shape(EntryShape::Package),
+    common("npm pnpm yarn").command(INSTALLED, 0).after_subcommand("exec dlx x").shape(EntryShape::Subcommands(1, "run")),
+    common("bundle").command(INSTALLED, 0).after_subcommand("exec dlx x").shape(EntryShape::Subcommands(1, "")),
+    row("rbenv pyenv mise").command(INSTALLED, 0).after_subcommand("exec dlx x"),
+    common("uv").command(PROJECTS, 0).after_subcommand("run").shape(EntryShape::Subcommands(1, "pip")),
+    common("poetry pipenv").command(PROJECTS, 0).after_subcommand("run").shape(EntryShape::Subcommands(1, "")),
+    row("pdm hatch pixi").command(PROJECTS, 0).after_subcommand("run"),
     // What only suggestions know.
-    usual("bun").shape(Shape::Verbs(1, "run")),
-    usual("deno").shape(Shape::Verbs(1, "task")),
-    usual("docker podman").shape(Shape::Verbs(1, "compose")),
-    row("just task").shape(Shape::Verbs(1, "")),
-    usual("apk apt apt-get adb brew cargo composer conda dnf docker-compose dotnet firebase flutter gem go gradle \
+    common("bun").shape(EntryShape::Subcommands(1, "run")),
+    common("deno").shape(EntryShape::Subcommands(1, "task")),
+    common("docker podman").shape(EntryShape::Subcommands(1, "compose")),
+    row("just task").shape(EntryShape::Subcommands(1, "")),
+    common("apk apt apt-get adb brew cargo composer conda dnf docker-compose dotnet firebase flutter gem go gradle \
            gradlew helm kubectl launchctl make mvn netlify openssl pip pip3 pipx pulumi rake rustup systemctl \
-           terraform vercel wrangler xcrun yum").shape(Shape::Verbs(1, "")),
-    usual("aws az gcloud gh glab stripe supabase").shape(Shape::Verbs(2, "")),
-    usual("node perl php python python3 ruby ts-node tsx").shape(Shape::Interpreter),
-    usual("crontab diskutil kill killall mkfs mount pkill reboot scp sftp shutdown ssh umount").shape(Shape::Exact),
-    row("agent-skills su").shape(Shape::Never),
-    usual("black convert curl eslint ffmpeg ffprobe jest magick mkdir mypy pandoc pdftoppm pdftotext prettier pytest \
+           terraform vercel wrangler xcrun yum").shape(EntryShape::Subcommands(1, "")),
+    common("aws az gcloud gh glab stripe supabase").shape(EntryShape::Subcommands(2, "")),
+    common("node perl php python python3 ruby ts-node tsx").shape(EntryShape::Interpreter),
+    common("crontab diskutil kill killall mkfs mount pkill reboot scp sftp shutdown ssh umount").shape(EntryShape::Exact),
+    row("agent-skills su").shape(EntryShape::Never),
+    common("black convert curl eslint ffmpeg ffprobe jest magick mkdir mypy pandoc pdftoppm pdftotext prettier pytest \
            ruff soffice sqlite3 tar touch tsc unzip vitest wget yq zip"),
 ];
 
@@ -326,23 +326,26 @@ static OTHER: Program = row("");
 const fn row(names: &'static str) -> Program {
     Program {
         names,
-        does: Does::Other,
+        operand_use: OperandUse::Unknown,
         runs: Runs::Nothing,
         traits: 0,
-        free: Free::Never,
+        neutral: NeutralForm::Never,
         options: None,
-        shape: Shape::Plain,
+        shape: EntryShape::Plain,
     }
 }
 
-const fn usual(names: &'static str) -> Program {
-    row(names).is(USUAL)
+const fn common(names: &'static str) -> Program {
+    row(names).traits(COMMON)
 }
 
 /// What rows are made of.
 impl Program {
-    const fn does(self, does: Does) -> Self {
-        Self { does, ..self }
+    const fn operands(self, operand_use: OperandUse) -> Self {
+        Self {
+            operand_use,
+            ..self
+        }
     }
 
     const fn runs(self, runs: Runs) -> Self {
@@ -354,31 +357,31 @@ impl Program {
             valued,
             operands,
             verbs: "",
-            exact: None,
+            grantable: None,
         })
     }
 
-    const fn behind(mut self, subcommands: &'static str) -> Self {
+    const fn after_subcommand(mut self, subcommands: &'static str) -> Self {
         if let Runs::Command { verbs, .. } = &mut self.runs {
             *verbs = subcommands;
         }
         self
     }
 
-    const fn exactly(mut self, options: &'static str) -> Self {
-        if let Runs::Command { exact, .. } = &mut self.runs {
-            *exact = Some(options);
+    const fn grantable_options(mut self, options: &'static str) -> Self {
+        if let Runs::Command { grantable, .. } = &mut self.runs {
+            *grantable = Some(options);
         }
         self
     }
 
-    const fn is(mut self, traits: u16) -> Self {
+    const fn traits(mut self, traits: u16) -> Self {
         self.traits |= traits;
         self
     }
 
-    const fn free(self, free: Free) -> Self {
-        Self { free, ..self }
+    const fn neutral(self, neutral: NeutralForm) -> Self {
+        Self { neutral, ..self }
     }
 
     const fn with(self, options: &'static Options) -> Self {
@@ -388,7 +391,7 @@ impl Program {
         }
     }
 
-    const fn shape(self, shape: Shape) -> Self {
+    const fn shape(self, shape: EntryShape) -> Self {
         Self { shape, ..self }
     }
 }
@@ -448,7 +451,7 @@ const fn hash(text: &[u8], begin: usize, end: usize) -> usize {
 }
 
 /// The program of exactly this name.
-pub fn exactly(name: &str) -> &'static Program {
+pub fn by_exact_name(name: &str) -> &'static Program {
     find_row(name).unwrap_or(&OTHER)
 }
 
@@ -458,7 +461,7 @@ pub fn is_known(name: &str) -> bool {
 }
 
 /// The program of this name, whatever its path; GNU tools on other systems begin with `g`.
-pub fn named(name: &str) -> &'static Program {
+pub fn by_base_name(name: &str) -> &'static Program {
     let base = base(name);
     let gnu = || find_row(base.strip_prefix('g')?);
     find_row(base).or_else(gnu).unwrap_or(&OTHER)
@@ -487,27 +490,27 @@ impl Program {
     }
 
     /// What it does with its operands where it is called so: a `./cat` may be anything.
-    pub fn does_as(&self, name: &str) -> Does {
+    pub fn operand_use_as(&self, name: &str) -> OperandUse {
         let is_below = |dir: &&str| name.starts_with(*dir) && !name.contains("..");
-        match self.does {
-            Does::Reads if name.contains('/') && !["/bin/", "/usr/"].iter().any(is_below) => {
-                Does::Other
+        match self.operand_use {
+            OperandUse::Reads if name.contains('/') && !["/bin/", "/usr/"].iter().any(is_below) => {
+                OperandUse::Unknown
             }
-            does => does,
+            operand_use => operand_use,
         }
     }
 
     /// Whether it removes, moves or changes its operands.
     pub fn changes(&self) -> bool {
         !matches!(
-            self.does,
-            Does::Other | Does::Reads | Does::Find | Does::Git
+            self.operand_use,
+            OperandUse::Unknown | OperandUse::Reads | OperandUse::Find | OperandUse::Git
         )
     }
 }
 
 /// Whether a name is in a list, which is separated by blanks.
-pub fn lists(list: &str, name: &str) -> bool {
+pub fn list_contains(list: &str, name: &str) -> bool {
     list.split(' ').any(|one| one == name)
 }
 
@@ -526,7 +529,9 @@ pub fn base(program: &str) -> &str {
 
 /// Whether a command line evaluated in this shell may change its directory.
 pub fn text_may_move(text: &str) -> bool {
-    let mut moving = TABLE.iter().filter(|row| row.has(MOVES | EVALUATES));
+    let mut moving = TABLE
+        .iter()
+        .filter(|row| row.has(CHANGES_DIRECTORY | EVALUATES));
     moving.any(|row| row.names.split(' ').any(|name| text.contains(name)))
 }
 
@@ -545,13 +550,16 @@ mod tests {
         assert!(TABLE.len() < 255 && names.len() < SLOTS / 2);
         for row in TABLE {
             for name in row.names.split(' ') {
-                assert!(std::ptr::eq(exactly(name), row), "{name}");
+                assert!(std::ptr::eq(by_exact_name(name), row), "{name}");
             }
         }
-        assert!(std::ptr::eq(named("/usr/bin/gls"), exactly("ls")));
+        assert!(std::ptr::eq(
+            by_base_name("/usr/bin/gls"),
+            by_exact_name("ls")
+        ));
         for name in ["", " ", "no-such-program", "rm rmdir"] {
             assert!(
-                std::ptr::eq(exactly(name), std::ptr::from_ref(&OTHER)),
+                std::ptr::eq(by_exact_name(name), std::ptr::from_ref(&OTHER)),
                 "{name}"
             );
         }

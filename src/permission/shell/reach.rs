@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Fault;
+use super::Rejection;
 use super::directories::WorkingDirectories;
 use super::operand::{Known, parts, texts};
 use super::programs::is_known;
@@ -14,7 +14,7 @@ use crate::permission::path_context::PathContext;
 use crate::permission::protected::{Relation, UNKNOWN, WHY_PROTECTED};
 
 /// Whether a word is accepted; the error names the word and the reason.
-pub type Checked = Result<(), Fault>;
+pub type Checked = Result<(), Rejection>;
 
 /// What a command is checked against.
 #[derive(Clone, Copy)]
@@ -77,13 +77,14 @@ impl Reach<'_> {
     ///
     /// # Errors
     /// A word that may become too many.
-    pub fn named<'w>(&self, words: &'w [Word]) -> Result<Vec<Named<'w>>, Fault> {
+    pub fn named<'w>(&self, words: &'w [Word]) -> Result<Vec<Named<'w>>, Rejection> {
         let mut all = Vec::with_capacity(words.len());
         for (at, word) in words.iter().enumerate() {
-            let found = texts(word, self.known).ok_or_else(|| Fault::new(&word.raw, TOO_MANY))?;
+            let found =
+                texts(word, self.known).ok_or_else(|| Rejection::new(&word.raw, TOO_MANY))?;
             let length: usize = found.iter().map(String::len).sum();
             let steps = WORD * found.len() + word.raw.len() / 4 + length / 8;
-            Fault::afford(self.guard.context.steps, steps)?;
+            Rejection::spend(self.guard.context.steps, steps)?;
             all.extend(found.into_iter().map(|text| Named { word, at, text }));
         }
         Ok(all)
@@ -177,9 +178,9 @@ impl Reach<'_> {
         // `>(…)` is a pipe: the command in it is judged by itself.
         let is_pipe = word.raw.starts_with(['<', '>']);
         let is_known = |named: &Named| named.text.contains(|c| c != UNKNOWN);
-        Fault::refuse_if(!is_pipe && !all.iter().any(is_known), &word.raw, NOT_KNOWN)?;
+        Rejection::err_if(!is_pipe && !all.iter().any(is_known), &word.raw, NOT_KNOWN)?;
         let is_place = |named: &Named| self.relation(&named.text) == Relation::Within;
-        Fault::refuse_if(all.iter().any(is_place), &word.raw, WHY_PROTECTED)
+        Rejection::err_if(all.iter().any(is_place), &word.raw, WHY_PROTECTED)
     }
 
     /// Whether the program of this name is our own executable. A name in the table of programs is
@@ -190,12 +191,16 @@ impl Reach<'_> {
         let Some(ours) = ours.filter(|_| !program.contains(UNKNOWN) && !program.is_empty()) else {
             return false;
         };
-        let is_it = |path: &Path| self.guard.context.resolve.is_same_file(path, ours);
+        let is_same_executable = |path: &Path| self.guard.context.resolve.is_same_file(path, ours);
         if program.contains('/') {
-            return self.paths(program).iter().any(|path| is_it(path));
+            return self
+                .paths(program)
+                .iter()
+                .any(|path| is_same_executable(path));
         }
         let name = ours.file_name().unwrap_or_default().to_string_lossy();
         let mut directories = places.path.iter();
-        program == name || !is_known(program) && directories.any(|dir| is_it(&dir.join(program)))
+        program == name
+            || !is_known(program) && directories.any(|dir| is_same_executable(&dir.join(program)))
     }
 }

@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use rable::{ListOperator, Node, NodeKind};
 
 use super::names::{self, Variables};
-use super::programs::{PARSED, exactly};
+use super::programs::{SAME_GRAMMAR, by_exact_name};
 use super::scan::{Scan, scan};
 use super::step::{Assignment, Input, Scope, ScopeKind, Simple, Step, moves};
 use super::word::{Piece, Word};
-use super::{Fault, conditional, constants, expansion, tree};
+use super::{Rejection, conditional, constants, expansion, tree};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 use crate::sys::name_list::Names;
@@ -36,7 +36,7 @@ pub fn read(
     shell: Shell,
     variables: Variables,
     steps: &Steps,
-) -> Result<Reading, Fault> {
+) -> Result<Reading, Rejection> {
     let scanned = scan(source, shell, steps)?;
     let reading = parse(&scanned, shell, variables, steps)?;
     match scanned.as_dash_reads_it() {
@@ -87,9 +87,9 @@ fn parse(
     shell: Shell,
     variables: Variables,
     steps: &Steps,
-) -> Result<Reading, Fault> {
+) -> Result<Reading, Rejection> {
     let mut nodes = rable::parse(&scanned.text, false)
-        .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
+        .map_err(|_| Rejection::new("", "it cannot be parsed as a shell command"))?;
     // Before constants are put in: names are searched for in the text as it is written.
     let binds_unseen = scanned.text.contains("for") && constants::binds_unseen(&mut nodes);
     let mut nodes = constants::fill(nodes, &scanned.text, variables, steps);
@@ -110,10 +110,10 @@ fn parse(
     }
     reader.heredocs.sort_unstable();
     let same = reader.substitutions == scanned.substitutions && reader.heredocs == scanned.heredocs;
-    Fault::refuse_if(!same, "", "two readings of it differ")?;
+    Rejection::err_if(!same, "", "two readings of it differ")?;
     let acts = |step: &Step| matches!(step, Step::Command(_) | Step::Redirect(_));
     if !reader.has_test && !reader.steps.iter().any(acts) {
-        return Fault::refuse("", "it holds no command");
+        return Rejection::err("", "it holds no command");
     }
     Ok(Reading {
         steps: reader.steps,
@@ -140,7 +140,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn node(&mut self, node: &Node) -> Result<(), Fault> {
+    fn node(&mut self, node: &Node) -> Result<(), Rejection> {
         match &node.kind {
             NodeKind::Command { .. } => self.command(node, 0),
             NodeKind::List { .. } => self.list(node),
@@ -215,11 +215,11 @@ impl Reader {
             }
             NodeKind::Comment { .. } | NodeKind::Empty => Ok(()),
             // The scan has refused `coproc`, `((` and functions.
-            _ => Fault::refuse("", "shells disagree about it, or it runs later"),
+            _ => Rejection::err("", "shells disagree about it, or it runs later"),
         }
     }
 
-    fn list(&mut self, node: &Node) -> Result<(), Fault> {
+    fn list(&mut self, node: &Node) -> Result<(), Rejection> {
         for (command, operator) in tree::commands(node) {
             self.node(command)?;
             let chained = operator == Some(ListOperator::And)
@@ -235,8 +235,8 @@ impl Reader {
     fn scoped(
         &mut self,
         kind: ScopeKind,
-        part: impl FnOnce(&mut Self) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        part: impl FnOnce(&mut Self) -> Result<(), Rejection>,
+    ) -> Result<(), Rejection> {
         let loops = self.loops;
         if kind == ScopeKind::Subshell {
             self.loops = 0;
@@ -251,7 +251,7 @@ impl Reader {
         Ok(())
     }
 
-    fn pipeline(&mut self, commands: &[Node]) -> Result<(), Fault> {
+    fn pipeline(&mut self, commands: &[Node]) -> Result<(), Rejection> {
         self.scoped(ScopeKind::Mixed, |this| {
             for (stage, node) in commands.iter().enumerate() {
                 match &node.kind {
@@ -266,7 +266,7 @@ impl Reader {
 
     /// `time` is grammar in some shells and a program in others, so only what both run alike may
     /// follow.
-    fn timed(&mut self, pipeline: &Node) -> Result<(), Fault> {
+    fn timed(&mut self, pipeline: &Node) -> Result<(), Rejection> {
         let first = match &pipeline.kind {
             NodeKind::Pipeline { commands, .. } => commands.first(),
             _ => Some(pipeline),
@@ -276,18 +276,18 @@ impl Reader {
             Some(NodeKind::Command { assignments, .. }) if assignments.is_empty() => {
                 self.scoped(ScopeKind::Mixed, |this| this.node(pipeline))
             }
-            _ => Fault::refuse("time", "only a simple command can be timed in every shell"),
+            _ => Rejection::err("time", "only a simple command can be timed in every shell"),
         }
     }
 
-    fn command(&mut self, node: &Node, stage: usize) -> Result<(), Fault> {
+    fn command(&mut self, node: &Node, stage: usize) -> Result<(), Rejection> {
         let NodeKind::Command {
             assignments,
             words,
             redirects,
         } = &node.kind
         else {
-            return Err(Fault::unread(""));
+            return Err(Rejection::misparsed(""));
         };
         let read = |node| self.assignment(node);
         let assignments: Vec<_> = assignments.iter().map(read).collect::<Result<_, _>>()?;
@@ -297,7 +297,7 @@ impl Reader {
             spell(name, first);
         }
         if let Some(first) = words.first().filter(|word| RESERVED.has(&word.raw)) {
-            return Err(Fault::unread(&first.raw));
+            return Err(Rejection::misparsed(&first.raw));
         }
         let input = |node: &Node| match &node.kind {
             NodeKind::HereDoc { fd: ..=0, .. } => Input::Text,
@@ -310,7 +310,7 @@ impl Reader {
         self.redirects(redirects)?;
         // Behind a pipe zsh hands on both inputs.
         if let (0, [shell], [redirect]) = (stage, words.as_slice(), redirects.as_slice())
-            && shell.fits(|name| exactly(name).has(PARSED))
+            && shell.fits(|name| by_exact_name(name).has(SAME_GRAMMAR))
             && let Some(line) = only_line(redirect)
         {
             words.extend(["-c", line].map(Word::literal));
@@ -327,10 +327,10 @@ impl Reader {
         Ok(())
     }
 
-    fn assignment(&mut self, node: &Node) -> Result<Assignment, Fault> {
+    fn assignment(&mut self, node: &Node) -> Result<Assignment, Rejection> {
         let word = self.word(node)?;
         let Some((name, _)) = names::assignment(&word.raw) else {
-            return Fault::refuse(&word.raw, "shells disagree about this assignment");
+            return Rejection::err(&word.raw, "shells disagree about this assignment");
         };
         let text = word.text();
         let value = text.and_then(|text| Some(text.split_once('=')?.1));
@@ -343,7 +343,7 @@ impl Reader {
     }
 
     /// Reads a word, preceded by the commands substituted in it.
-    fn word(&mut self, node: &Node) -> Result<Word, Fault> {
+    fn word(&mut self, node: &Node) -> Result<Word, Rejection> {
         let word = Word::read(node, &self.names)?;
         if let NodeKind::Word { parts, .. } = &node.kind {
             for part in parts {

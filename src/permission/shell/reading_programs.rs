@@ -2,7 +2,7 @@
 //! (docs/spec/restriction.md#pipe-filters). Does not know who may read what.
 
 use super::options::{Options, Shows, Takes};
-use super::programs::{Does, FILTER, exactly, lists, without_system_path};
+use super::programs::{FILTER, OperandUse, by_exact_name, list_contains, without_system_path};
 use super::word::{Piece, Word};
 use crate::permission::protected::ANY;
 
@@ -55,9 +55,9 @@ const FIND_VALUED: &str = "-amin -atime -cmin -ctime -gid -group -ilname -iname 
 pub fn reading(words: &[Word], has_input: bool) -> Option<Result<Reading<'_>, String>> {
     let (program, arguments) = words.split_first()?;
     let name = without_system_path(program.text()?);
-    let program = exactly(name);
+    let program = by_exact_name(name);
     let (shows, operands) = match program.options {
-        _ if program.does == Does::Find => (Shows::Names, find(arguments)),
+        _ if program.operand_use == OperandUse::Find => (Shows::Names, find(arguments)),
         Some(options) => {
             let operands = Arguments::new(name, options).read(arguments, has_input);
             (options.shows?, operands)
@@ -76,9 +76,9 @@ pub fn reading(words: &[Word], has_input: bool) -> Option<Result<Reading<'_>, St
 pub fn is_filter(words: &[Word]) -> bool {
     let filters = |(program, arguments): (&Word, &[Word])| {
         let name = program.text()?;
-        let options = exactly(name)
+        let options = by_exact_name(name)
             .options
-            .filter(|_| exactly(name).has(FILTER))?;
+            .filter(|_| by_exact_name(name).has(FILTER))?;
         let files = Arguments::new(name, options).read(arguments, true).ok()?;
         Some(files.is_empty())
     };
@@ -147,8 +147,8 @@ impl<'a> Arguments<'a> {
             "--exclude --exclude-dir --glob --hide --iglob --ignore --include";
         let option = word.prefix().split_once('=').map(|(option, _)| option);
         let stays = !word.raw.contains(['$', '`', '<', '>']);
-        match option.filter(|option| lists(CHOOSE_FILES, option)) {
-            Some(option) if stays && lists(self.options.long_valued, option) => Ok(()),
+        match option.filter(|option| list_contains(CHOOSE_FILES, option)) {
+            Some(option) if stays && list_contains(self.options.long_valued, option) => Ok(()),
             _ => Err(unlisted(self.name, &word.raw)),
         }
     }
@@ -157,19 +157,19 @@ impl<'a> Arguments<'a> {
         let options = self.options;
         self.searches |= matches!(text, "--recursive" | "--files" | "--type-list");
         self.is_given |= matches!(text, "--files" | "--type-list");
-        if lists(options.pairs, text) {
+        if list_contains(options.pairs, text) {
             return match rest {
                 [name, value, rest @ ..] if value.is_one_word() => literal(name).map(|_| rest),
                 _ => Err(unlisted(self.name, text)),
             };
         }
         match text.split_once('=') {
-            Some((option, value)) if lists(options.long_valued, option) => {
+            Some((option, value)) if list_contains(options.long_valued, option) => {
                 self.value(option, value)?;
                 Ok(rest)
             }
-            None if lists(options.long, text) => Ok(rest),
-            None if lists(options.spaced, text) => self.next(text, rest),
+            None if list_contains(options.long, text) => Ok(rest),
+            None if list_contains(options.spaced, text) => self.next(text, rest),
             _ => Err(unlisted(self.name, text)),
         }
     }
@@ -268,8 +268,8 @@ fn find(arguments: &[Word]) -> Result<Vec<Operand>, String> {
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
         match word.text() {
-            Some(text) if lists(FIND_WORDS, text) => {}
-            Some(text) if lists(FIND_VALUED, text) => {
+            Some(text) if list_contains(FIND_WORDS, text) => {}
+            Some(text) if list_contains(FIND_VALUED, text) => {
                 let value = rest.next().ok_or_else(|| unlisted("find", text))?;
                 literal(value)?;
             }

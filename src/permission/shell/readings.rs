@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::Fault;
+use super::Rejection;
 use super::names::Variables;
 use super::read::{Reading, read};
 use crate::host::shell::Shell;
@@ -31,7 +31,7 @@ struct Cached {
     text: String,
     shell: Shell,
     with_variables: bool,
-    reading: Rc<Result<Reading, Fault>>,
+    reading: Rc<Result<Reading, Rejection>>,
 }
 
 impl<'a> Readings<'a> {
@@ -52,7 +52,7 @@ impl<'a> Readings<'a> {
         text: &str,
         shell: Shell,
         with_variables: bool,
-    ) -> Rc<Result<Reading, Fault>> {
+    ) -> Rc<Result<Reading, Rejection>> {
         // Elsewhere they make no difference.
         let with_variables = with_variables && (text.contains(['$', '~']) || text.contains("for"));
         self.steps.spend(1 + text.len() / PER_STEP);

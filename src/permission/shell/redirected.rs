@@ -5,12 +5,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::Fault;
+use super::Rejection;
 use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
 use super::operand::{Known, MAX_WORK, texts};
 use super::operands::{directory, runs_elsewhere};
-use super::programs::{Does, EXPORTS, MOVES, Runs, exactly, named};
+use super::programs::{CHANGES_DIRECTORY, EXPORTS, OperandUse, Runs, by_base_name, by_exact_name};
 use super::reach::{Guard, LONGEST, Reach};
 use super::read::Reading;
 use super::step::{Redirect, Simple};
@@ -33,7 +33,7 @@ pub struct Touched {
     /// Parts that lead to unknown files, and whether these are written.
     pub unclear: Vec<(String, bool)>,
     /// The first operand that would change a protected place.
-    pub protected: Option<Fault>,
+    pub protected: Option<Rejection>,
     /// The first command that runs our own executable.
     pub ours: Option<String>,
 }
@@ -117,9 +117,9 @@ impl Rules for Recorder<'_> {
         true
     }
 
-    fn unfollowed(&self, fault: &Fault) {
+    fn unfollowed(&self, rejection: &Rejection) {
         let protected = &mut self.seen.borrow_mut().protected;
-        protected.get_or_insert_with(|| fault.clone());
+        protected.get_or_insert_with(|| rejection.clone());
     }
 
     /// Learns the values and directories that a text names, before it is gone through: the parts of
@@ -142,10 +142,10 @@ impl Rules for Recorder<'_> {
             }
         }
         let here = WorkingDirectories::default();
-        let entering = |word: &Word| word.fits(|text| exactly(text).has(MOVES));
+        let entering = |word: &Word| word.fits(|text| by_exact_name(text).has(CHANGES_DIRECTORY));
         let moves = |simple: &Simple| {
             let name = simple.words.first().and_then(Word::text);
-            let wraps = |name| matches!(named(name).runs, Runs::Command { .. });
+            let wraps = |name| matches!(by_base_name(name).runs, Runs::Command { .. });
             name.is_some_and(wraps) && runs_elsewhere(&simple.words)
         };
         for simple in reading.commands() {
@@ -169,7 +169,8 @@ impl Rules for Recorder<'_> {
 
     fn command(&self, command: &Simple, directories: &WorkingDirectories) {
         let name = command.words.first().and_then(Word::text);
-        let only_reads = name.is_some_and(|name| exactly(name).does == Does::Reads);
+        let only_reads =
+            name.is_some_and(|name| by_exact_name(name).operand_use == OperandUse::Reads);
         if only_reads && command.assignments.is_empty() {
             return;
         }
@@ -201,7 +202,7 @@ impl Rules for Recorder<'_> {
 
     fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
         self.seen.borrow_mut().files.push((path.to_owned(), writes));
-        Ok(Grant::Free("it is recorded"))
+        Ok(Grant::NeedsNoRule("it is recorded"))
     }
 
     fn is_home_ground(&self, _: &str) -> bool {
@@ -226,7 +227,7 @@ impl Rules for Recorder<'_> {
 /// known (`find -exec {}`) could be ours, and end what restricts.
 fn sets_ours(command: &Simple) -> Option<String> {
     let sets = |text: &&str| OURS.iter().any(|name| text.starts_with(name));
-    let is_setting = |word: &&Word| word.fits(|text| named(text).has(EXPORTS));
+    let is_setting = |word: &&Word| word.fits(|text| by_base_name(text).has(EXPORTS));
     let words = command.words.iter().skip_while(|word| !is_setting(word));
     let words = words.map(Word::prefix);
     let assigned = command.assignments.iter().map(|one| one.raw.as_str());

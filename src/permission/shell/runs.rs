@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::programs::{APPENDS, Does, Free, Program, Runs, lists};
+use super::programs::{APPENDS_INPUT, NeutralForm, OperandUse, Program, Runs, list_contains};
 use super::word::{Piece, Word};
 use super::{builtins, find, shells, wrappers};
 
@@ -34,7 +34,7 @@ pub fn runs_from(program: &Program, arguments: &[Word]) -> Option<usize> {
     if !verbs.is_empty() {
         at = 1 + arguments
             .iter()
-            .position(|word| word.fits(|text| lists(verbs, text)))?;
+            .position(|word| word.fits(|text| list_contains(verbs, text)))?;
     }
     let assigns = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('='));
     let (mut left, mut options) = (operands, true);
@@ -43,9 +43,9 @@ pub fn runs_from(program: &Program, arguments: &[Word]) -> Option<usize> {
         if options && text == "--" {
             options = false;
         } else if options && text.len() > 1 && text.starts_with('-') {
-            let is_valued = |c: char| lists(valued, c.encode_utf8(&mut [0; 4]));
+            let is_valued = |c: char| list_contains(valued, c.encode_utf8(&mut [0; 4]));
             let takes_next = if text.starts_with("--") {
-                lists(valued, text)
+                list_contains(valued, text)
             } else {
                 let found = text[1..].find(is_valued);
                 found.is_some_and(|at| at + 2 == text.len())
@@ -78,7 +78,7 @@ pub fn run_by<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Run<'w>> {
         (!is_empty).then_some(text).into_iter().collect()
     };
     match program.runs {
-        Runs::Nothing if program.does == Does::Find => {
+        Runs::Nothing if program.operand_use == OperandUse::Find => {
             let commands = find::commands(arguments).into_iter();
             commands.map(|words| Run::Command(words.into())).collect()
         }
@@ -92,7 +92,9 @@ pub fn run_by<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Run<'w>> {
         },
         Runs::Words => text(arguments),
         Runs::Later => text(&arguments[..arguments.len().min(1)]),
-        Runs::Command { .. } if program.free == Free::Looks && builtins::looks(arguments) => {
+        Runs::Command { .. }
+            if program.neutral == NeutralForm::CommandV && builtins::looks(arguments) =>
+        {
             Vec::new()
         }
         Runs::Command { .. } => {
@@ -100,7 +102,7 @@ pub fn run_by<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Run<'w>> {
                 return Vec::new();
             };
             let mut words = Cow::Borrowed(&arguments[from..]);
-            if program.has(APPENDS) {
+            if program.has(APPENDS_INPUT) {
                 match wrappers::behind_options(program, arguments) {
                     Some(exact) => words = exact,
                     None => find::fill_in(words.to_mut()),
@@ -131,7 +133,7 @@ pub fn git_elsewhere(words: &[Word]) -> Option<(&str, Vec<Word>)> {
 pub fn git_verb(arguments: &[Word]) -> usize {
     let mut at = 0;
     while let Some(option) = arguments.get(at).filter(|word| word.begins_option()) {
-        at += 1 + usize::from(option.fits(|text| lists(VALUED, text)));
+        at += 1 + usize::from(option.fits(|text| list_contains(VALUED, text)));
     }
     at.min(arguments.len())
 }

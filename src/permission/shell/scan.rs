@@ -5,7 +5,7 @@
 
 use super::heredoc::{Pending, heredoc_astray};
 use super::position::Position;
-use super::{Fault, expansion, zsh};
+use super::{Rejection, expansion, zsh};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
@@ -44,13 +44,13 @@ impl Scan {
 ///
 /// # Errors
 /// For anything that this scan, or some shell, could misread.
-pub fn scan(source: &str, shell: Shell, steps: &Steps) -> Result<Scan, Fault> {
-    Fault::refuse_if(source.len() > MAX_BYTES, "", "it is longer than 64 KiB")?;
+pub fn scan(source: &str, shell: Shell, steps: &Steps) -> Result<Scan, Rejection> {
+    Rejection::err_if(source.len() > MAX_BYTES, "", "it is longer than 64 KiB")?;
     if shell.language == Language::Other {
-        return Fault::refuse("", "the shell that would run it is not known");
+        return Rejection::err("", "the shell that would run it is not known");
     }
     let strange = |c: char| c.is_control() && c != '\n' && c != '\t';
-    Fault::refuse_if(source.contains(strange), "", "it has control characters")?;
+    Rejection::err_if(source.contains(strange), "", "it has control characters")?;
     let lexer = Lexer {
         source,
         shell,
@@ -79,7 +79,7 @@ struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    fn read(mut self) -> Result<Scan, Fault> {
+    fn read(mut self) -> Result<Scan, Rejection> {
         while let Some(c) = self.peek() {
             self.weigh(1)?;
             match self.levels.last() {
@@ -104,17 +104,17 @@ impl<'a> Lexer<'a> {
     }
 
     /// Counts the parser's work for this many bytes.
-    fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
+    fn weigh(&mut self, bytes: usize) -> Result<(), Rejection> {
         let depth = self.levels.len();
         if depth + self.position.open > MAX_DEPTH {
-            return Fault::refuse("", "it is nested too deeply");
+            return Rejection::err("", "it is nested too deeply");
         }
         // The parser reads the inside of a substitution again at each enclosing level.
-        Fault::afford(self.steps, bytes * (1 + depth * depth))
+        Rejection::spend(self.steps, bytes * (1 + depth * depth))
     }
 
     /// Reads one step inside double quotes.
-    fn quoted(&mut self, c: char) -> Result<(), Fault> {
+    fn quoted(&mut self, c: char) -> Result<(), Rejection> {
         match c {
             '"' => {
                 self.levels.pop();
@@ -133,7 +133,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads one step outside quotes.
-    fn code(&mut self, c: char) -> Result<(), Fault> {
+    fn code(&mut self, c: char) -> Result<(), Rejection> {
         match c {
             ' ' | '\t' => self.end_word(1)?,
             '\n' => {
@@ -168,10 +168,10 @@ impl<'a> Lexer<'a> {
                 let is_pattern = begins && self.levels.last() == Some(&Level::Case);
                 if !is_pattern && !self.position.is_command_begin() {
                     let why = "functions and arrays are not read; write the words or commands in their place";
-                    return Fault::refuse("(", why);
+                    return Rejection::err("(", why);
                 }
                 if self.rest().starts_with("((") {
-                    return Fault::refuse("((", "shells disagree about `((`");
+                    return Rejection::err("((", "shells disagree about `((`");
                 }
                 self.open(Level::Subshell)?;
             }
@@ -197,7 +197,7 @@ impl<'a> Lexer<'a> {
             }
             c if may_be_blank(c) => {
                 let text = c.encode_utf8(&mut [0; 4]).to_owned();
-                return Fault::refuse(&text, "some shells split words at it; quote it");
+                return Rejection::err(&text, "some shells split words at it; quote it");
             }
             _ => {
                 self.position.text(self.at, c == '{');
@@ -208,7 +208,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Ends the word before this character and advances `width` bytes.
-    fn end_word(&mut self, width: usize) -> Result<(), Fault> {
+    fn end_word(&mut self, width: usize) -> Result<(), Rejection> {
         let ended = self.position.end_word(&self.source[..self.at])?;
         self.weigh(ended.work)?;
         if self.zsh() && !["{", "}"].contains(&ended.reserved) {
@@ -226,14 +226,14 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn open(&mut self, level: Level) -> Result<(), Fault> {
+    fn open(&mut self, level: Level) -> Result<(), Rejection> {
         self.levels.push(level);
         self.position.begin_commands()?;
         self.at += 1;
         Ok(())
     }
 
-    fn close_paren(&mut self) -> Result<(), Fault> {
+    fn close_paren(&mut self) -> Result<(), Rejection> {
         match self.levels.last() {
             Some(Level::Case) => self.begin_branch(),
             Some(level @ (Level::Subshell | Level::Substitution)) => {
@@ -258,12 +258,12 @@ impl<'a> Lexer<'a> {
         self.position.begins_command = true;
     }
 
-    fn escape(&mut self) -> Result<(), Fault> {
+    fn escape(&mut self) -> Result<(), Rejection> {
         if self.levels.contains(&Level::Backtick) {
-            return Fault::refuse("`", "backslashes inside backticks are read in several ways");
+            return Rejection::err("`", "backslashes inside backticks are read in several ways");
         }
         let Some(escaped) = self.rest()[1..].chars().next() else {
-            return Fault::refuse("\\", "it ends in a backslash");
+            return Rejection::err("\\", "it ends in a backslash");
         };
         if escaped == '\n' {
             return self.continuation();
@@ -274,7 +274,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Removes a line continuation, if it does not join two tokens or parts of an expansion.
-    fn continuation(&mut self) -> Result<(), Fault> {
+    fn continuation(&mut self) -> Result<(), Rejection> {
         let blank = |c: Option<char>| c.is_none_or(|c| c == ' ' || c == '\t' || c == '\n');
         let before = &self.source[..self.at];
         let after = self.rest()[2..].chars().next();
@@ -283,7 +283,7 @@ impl<'a> Lexer<'a> {
         let of_expansion = |c: char| c.is_ascii_alphanumeric() || "_@*#?!-:[]".contains(c);
         let goes_on = before.trim_end_matches(of_expansion).ends_with(['$', '`']);
         if !blank(before.chars().next_back()) && !blank(after) && (!is_quoted || goes_on) {
-            return Fault::refuse("\\", "a word goes on after a backslash and a line break");
+            return Rejection::err("\\", "a word goes on after a backslash and a line break");
         }
         if !is_quoted {
             self.end_word(0)?;
@@ -294,14 +294,14 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn single_quotes(&mut self) -> Result<(), Fault> {
+    fn single_quotes(&mut self) -> Result<(), Rejection> {
         self.quote_begins()?;
         let inside = &self.rest()[1..];
         let end = inside.find('\'').ok_or_else(unclosed)?;
         let inside = &inside[..end];
         // Backticks take away a backslash before `$`, a backtick or a backslash, here too.
         if self.levels.contains(&Level::Backtick) && inside.contains(['`', '\\']) {
-            return Fault::refuse("`", "quotes inside backticks are read in several ways");
+            return Rejection::err("`", "quotes inside backticks are read in several ways");
         }
         if inside.contains('\n') {
             self.no_pending()?;
@@ -312,18 +312,18 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn quote_begins(&mut self) -> Result<(), Fault> {
+    fn quote_begins(&mut self) -> Result<(), Rejection> {
         let mut inner = self.levels.iter().rev();
         if inner.any(|level| *level == Level::Backtick)
             && inner.any(|level| *level == Level::DoubleQuote)
         {
-            return Fault::refuse("`", "quotes inside backticks are read in several ways");
+            return Rejection::err("`", "quotes inside backticks are read in several ways");
         }
         self.position.segment(self.at);
         Ok(())
     }
 
-    fn dollar(&mut self) -> Result<(), Fault> {
+    fn dollar(&mut self) -> Result<(), Rejection> {
         self.position.segment(self.at);
         let rest = self.rest();
         let quoted = self.levels.last() == Some(&Level::DoubleQuote);
@@ -343,23 +343,23 @@ impl<'a> Lexer<'a> {
             }
             self.at += width;
         } else if rest.starts_with("$[") {
-            return Fault::refuse("$[", "arithmetic of this form is not read");
+            return Rejection::err("$[", "arithmetic of this form is not read");
         } else if !quoted && (rest.starts_with("$'") || rest.starts_with("$\"")) {
-            return Fault::refuse(&rest[..2], "shells disagree about this kind of quotes");
+            return Rejection::err(&rest[..2], "shells disagree about this kind of quotes");
         } else {
             self.at += 1;
         }
         Ok(())
     }
 
-    fn backtick(&mut self) -> Result<(), Fault> {
+    fn backtick(&mut self) -> Result<(), Rejection> {
         if self.levels.last() == Some(&Level::Backtick) {
             self.no_pending()?;
             self.end_word(0)?;
             self.levels.pop();
             self.position.end_commands(self.at, true);
         } else if self.levels.contains(&Level::Backtick) {
-            return Fault::refuse("`", "nested backticks are read in several ways");
+            return Rejection::err("`", "nested backticks are read in several ways");
         } else {
             self.position.segment(self.at);
             self.levels.push(Level::Backtick);
@@ -370,19 +370,19 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn comment(&mut self) -> Result<(), Fault> {
+    fn comment(&mut self) -> Result<(), Rejection> {
         if self.levels.contains(&Level::Backtick) {
-            return Fault::refuse("#", "comments inside backticks are read in several ways");
+            return Rejection::err("#", "comments inside backticks are read in several ways");
         }
         if self.zsh() && self.shell.persists {
             let why = "a shell that talks with a person reads no comments";
-            return Fault::refuse("#", why);
+            return Rejection::err("#", why);
         }
         self.at += self.rest().find('\n').unwrap_or(self.rest().len());
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Scan, Fault> {
+    fn finish(mut self) -> Result<Scan, Rejection> {
         self.end_word(0)?;
         self.no_pending()?;
         if !self.levels.is_empty() {
@@ -394,8 +394,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-fn unclosed() -> Fault {
-    Fault::new(
+fn unclosed() -> Rejection {
+    Rejection::new(
         "",
         "a quote or parenthesis is not closed where it should be",
     )
@@ -433,7 +433,7 @@ fn may_be_blank(c: char) -> bool {
 
 /// Refuses brackets not closed within their word. For the parser, an array subscript, and any
 /// bracket in `[[ … ]]`, continues across blanks and quotes, which moves word boundaries.
-fn brackets_close(text: &str) -> Result<(), Fault> {
+fn brackets_close(text: &str) -> Result<(), Rejection> {
     let mut depth = 0_usize;
     for c in text.chars() {
         match c {
@@ -447,5 +447,5 @@ fn brackets_close(text: &str) -> Result<(), Fault> {
             return Ok(());
         }
     }
-    Fault::refuse("[", "a bracket is not closed in its word; quote it")
+    Rejection::err("[", "a bracket is not closed in its word; quote it")
 }

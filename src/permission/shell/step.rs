@@ -1,6 +1,6 @@
 //! What the shell will do, as a flat list in order; the rules are checked against this list.
 
-use super::programs::{EVALUATES, MOVES, PREFIX, exactly};
+use super::programs::{BUILTIN_PREFIX, CHANGES_DIRECTORY, EVALUATES, by_exact_name};
 use super::word::{Arity, Word};
 
 /// One step of a command line.
@@ -110,10 +110,14 @@ pub fn moves(steps: &[Step]) -> bool {
 impl Simple {
     /// Whether it may change the shell's directory, including behind wrappers.
     pub fn may_move(&self) -> bool {
-        let has = |word: &Word, traits| word.fits(|text| exactly(text).has(traits));
-        let prefixed = |at: usize| self.words[..at].iter().all(|word| has(word, PREFIX));
+        let has = |word: &Word, traits| word.fits(|text| by_exact_name(text).has(traits));
+        let prefixed = |at: usize| {
+            self.words[..at]
+                .iter()
+                .all(|word| has(word, BUILTIN_PREFIX))
+        };
         let moves = |(at, word): (usize, &Word)| {
-            has(word, MOVES | EVALUATES) && (word.text() != Some(".") || prefixed(at))
+            has(word, CHANGES_DIRECTORY | EVALUATES) && (word.text() != Some(".") || prefixed(at))
         };
         self.words.first().is_some_and(|word| word.text().is_none())
             || self.assigns("CDPATH")

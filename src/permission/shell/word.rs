@@ -4,8 +4,8 @@
 
 use rable::{Node, NodeKind};
 
-use super::Fault;
-use super::programs::lists;
+use super::Rejection;
+use super::programs::list_contains;
 use crate::permission::command::Canonical;
 use crate::permission::protected::{ANY, ONE};
 
@@ -145,9 +145,9 @@ impl Word {
     ///
     /// # Errors
     /// For text that this code splits or expands differently from the parser.
-    pub fn read(node: &Node, names: &[String]) -> Result<Self, Fault> {
+    pub fn read(node: &Node, names: &[String]) -> Result<Self, Rejection> {
         let NodeKind::Word { value, parts, .. } = &node.kind else {
-            return Err(Fault::unread(&format!("{node}")));
+            return Err(Rejection::misparsed(&format!("{node}")));
         };
         let mut quoting = Quoting {
             raw: value,
@@ -164,7 +164,7 @@ impl Word {
             quoting.part(part)?;
         }
         if quoting.in_quotes {
-            return Err(Fault::unread(value));
+            return Err(Rejection::misparsed(value));
         }
         let is_brace = |part: &Node| matches!(part.kind, NodeKind::BraceExpansion { .. });
         Ok(Self {
@@ -185,11 +185,11 @@ struct Quoting<'a> {
 }
 
 impl Quoting<'_> {
-    fn part(&mut self, part: &Node) -> Result<(), Fault> {
+    fn part(&mut self, part: &Node) -> Result<(), Rejection> {
         let piece = match &part.kind {
             NodeKind::WordLiteral { value } => {
                 let raw = self.raw;
-                return self.literal(value).ok_or_else(|| Fault::unread(raw));
+                return self.literal(value).ok_or_else(|| Rejection::misparsed(raw));
             }
             // The scan has checked their forms.
             NodeKind::ParamExpansion { param, op, .. } => self.parameter(param, op.is_some()),
@@ -201,11 +201,11 @@ impl Quoting<'_> {
             NodeKind::ProcessSubstitution { .. } if !self.in_quotes => Piece::Value(Arity::One),
             NodeKind::BraceExpansion { content } if !self.in_quotes => {
                 if content.contains(['$', '`', '\'', '"', '\\', '(', '<', '>', ' ', '\n']) {
-                    return Fault::refuse(self.raw, "this brace expansion is not read");
+                    return Rejection::err(self.raw, "this brace expansion is not read");
                 }
                 Piece::Value(Arity::Any)
             }
-            _ => return Err(Fault::unread(self.raw)),
+            _ => return Err(Rejection::misparsed(self.raw)),
         };
         self.push(piece);
         Ok(())
@@ -320,7 +320,7 @@ pub fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
 
 /// The words after as many of these options, separated by blanks, as there are.
 pub fn after_options<'w>(words: &'w [Word], options: &str) -> &'w [Word] {
-    let is_other = |word: &Word| !word.fits(|text| lists(options, text));
+    let is_other = |word: &Word| !word.fits(|text| list_contains(options, text));
     &words[words.iter().position(is_other).unwrap_or(words.len())..]
 }
 

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 use super::PLACEHOLDER;
 use super::names;
-use super::programs::{APPENDS, PARSED, Program, Runs, exactly, lists, without_system_path};
+use super::programs::{
+    APPENDS_INPUT, Program, Runs, SAME_GRAMMAR, by_exact_name, list_contains, without_system_path,
+};
 use super::shells;
 use super::word::{self, Arity, Piece, Word, is_digits};
 
@@ -21,14 +23,14 @@ pub enum Inner<'a> {
 /// The command inside a wrapper; `None` if this is not certainly one.
 pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
     let (program, arguments) = words.split_first()?;
-    let program = exactly(without_system_path(program.text()?));
+    let program = by_exact_name(without_system_path(program.text()?));
     match program.runs {
         Runs::Command { .. } => behind_options(program, arguments).map(Inner::Command),
         Runs::Words => {
             let texts = word::texts(arguments).filter(|texts| !texts.is_empty())?;
             Some(Inner::Text(texts.join(" ")))
         }
-        Runs::Text if program.has(PARSED) => {
+        Runs::Text if program.has(SAME_GRAMMAR) => {
             let text = shells::text(arguments).map(|text| Inner::Text(text.to_owned()));
             let script = || {
                 arguments
@@ -46,7 +48,7 @@ pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
 pub fn behind_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Cow<'w, [Word]>> {
     let Runs::Command {
         operands,
-        exact: Some(exact),
+        grantable: Some(grantable),
         ..
     } = program.runs
     else {
@@ -54,7 +56,7 @@ pub fn behind_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Co
     };
     let (mut rest, mut placeholder) = (arguments, None);
     while let Some((word, after)) = rest.split_first() {
-        let Some(text) = word.text().filter(|text| is_option(text, exact)) else {
+        let Some(text) = word.text().filter(|text| is_option(text, grantable)) else {
             break;
         };
         rest = after;
@@ -66,12 +68,12 @@ pub fn behind_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Co
             _ if text.starts_with("--") => (text, ""),
             _ => text.split_at(text.len().min(2)),
         };
-        let is_number = lists(exact, "-#") && is_digits(&text[1..]);
-        if is_number || lists(exact, text) {
+        let is_number = list_contains(grantable, "-#") && is_digits(&text[1..]);
+        if is_number || list_contains(grantable, text) {
             continue;
         }
         // Not `--option VALUE`: some versions take no value there.
-        let is_valued = exact
+        let is_valued = grantable
             .split(' ')
             .any(|one| one.strip_suffix(':') == Some(option));
         if !is_valued || joined.is_empty() && text.starts_with("--") {
@@ -90,8 +92,9 @@ pub fn behind_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Co
         let begins = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
         rest = rest.split_first().filter(|(word, _)| word.fits(begins))?.1;
     }
-    let is_program = |text: &str| !text.starts_with('-') && (exact != "=" || !text.contains('='));
-    if !program.has(APPENDS) {
+    let is_program =
+        |text: &str| !text.starts_with('-') && (grantable != "=" || !text.contains('='));
+    if !program.has(APPENDS_INPUT) {
         return rest
             .first()?
             .fits(is_program)
@@ -111,9 +114,9 @@ pub fn behind_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Co
 }
 
 /// Whether a word stands before the command: an option, or an assignment for `env`.
-fn is_option(text: &str, exact: &str) -> bool {
+fn is_option(text: &str, grantable: &str) -> bool {
     let may_be_set = |text| names::sets_harmlessly(text) || names::is_setting(text);
-    text.len() > 1 && text.starts_with('-') || exact == "=" && may_be_set(text)
+    text.len() > 1 && text.starts_with('-') || grantable == "=" && may_be_set(text)
 }
 
 /// Makes every word that contains `name` unknown in its place.

@@ -2,14 +2,14 @@
 //! (docs/spec/restriction.md#which-shell). zsh evaluates subscripts: with `y='path[$(cmd)]'`,
 //! `"$x[y]"` runs `cmd`.
 
-use super::Fault;
+use super::Rejection;
 
 /// Checks an expansion at the start of `text`, which is a `$`.
 ///
 /// # Errors
 /// For `$~x`, `$=x`, `$^x` and `$+x`, and for a name followed by a subscript or modifier.
-pub fn expansion(text: &str) -> Result<(), Fault> {
-    let refused = |part: &str| Fault::refuse(part, "zsh reads this expansion otherwise");
+pub fn expansion(text: &str) -> Result<(), Rejection> {
+    let refused = |part: &str| Rejection::err(part, "zsh reads this expansion otherwise");
     let after = &text[1..];
     if after.starts_with(['~', '=', '^', '+']) {
         return refused(&text[..2]);
@@ -39,7 +39,7 @@ pub fn expansion(text: &str) -> Result<(), Fault> {
 ///
 /// # Errors
 /// As [`expansion`].
-pub fn expansions(text: &str) -> Result<(), Fault> {
+pub fn expansions(text: &str) -> Result<(), Rejection> {
     text.match_indices('$')
         .try_for_each(|(at, _)| expansion(&text[at..]))
 }
@@ -48,7 +48,7 @@ pub fn expansions(text: &str) -> Result<(), Fault> {
 ///
 /// # Errors
 /// For `>!`, `&!`, `&|` and `<1-9>`.
-pub fn operator(text: &str, width: usize) -> Result<(), Fault> {
+pub fn operator(text: &str, width: usize) -> Result<(), Rejection> {
     let after = &text[width..];
     let forces = after.starts_with('!') || text.starts_with('&') && after.starts_with('|');
     let range = text
@@ -58,7 +58,7 @@ pub fn operator(text: &str, width: usize) -> Result<(), Fault> {
         range.contains('-') && range.chars().all(|c| c.is_ascii_digit() || c == '-')
     });
     if forces || is_range {
-        return Fault::refuse(&text[..width], "zsh reads this operator otherwise");
+        return Rejection::err(&text[..width], "zsh reads this operator otherwise");
     }
     Ok(())
 }
@@ -67,10 +67,10 @@ pub fn operator(text: &str, width: usize) -> Result<(), Fault> {
 ///
 /// # Errors
 /// For `=word`, which expands to a program's path, and for a lone `{` or `}`, which group.
-pub fn argument(word: &str) -> Result<(), Fault> {
+pub fn argument(word: &str) -> Result<(), Rejection> {
     let names_program = word.starts_with('=') && word != "=" && word != "==";
     if names_program || word == "{" || word == "}" {
-        return Fault::refuse(word, "zsh reads this word otherwise");
+        return Rejection::err(word, "zsh reads this word otherwise");
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! Which entry for the shell names one simple command. Whether it grants it, the engine decides.
 
 use super::words::{Word, is_assignment, is_option, split};
-use crate::permission::shell::{Runs, Shape, USUAL, exactly, lists, named};
+use crate::permission::shell::{
+    COMMON, EntryShape, Runs, by_base_name, by_exact_name, list_contains,
+};
 
 /// Commands within each other that are looked into.
 const DEPTH: usize = 4;
@@ -9,18 +11,18 @@ const DEPTH: usize = 4;
 const EXACT: usize = 160;
 
 /// How the words after a program's name are read.
-pub fn shape(program: &str) -> Shape {
-    let row = named(program);
+pub fn shape(program: &str) -> EntryShape {
+    let row = by_base_name(program);
     match (row.shape, row.runs) {
-        (Shape::Plain, Runs::Text) => Shape::Shell,
-        (Shape::Plain, Runs::Command { .. }) => Shape::Wrapper,
+        (EntryShape::Plain, Runs::Text) => EntryShape::Shell,
+        (EntryShape::Plain, Runs::Command { .. }) => EntryShape::Wrapper,
         (shape, _) => shape,
     }
 }
 
 /// Whether it is the name of a program that skills often use, and hardly a word of a sentence.
 pub fn is_known_program(program: &str) -> bool {
-    exactly(program).has(USUAL)
+    by_exact_name(program).has(COMMON)
 }
 
 /// Whether code stands behind this option of an interpreter.
@@ -60,27 +62,27 @@ fn naming(words: &[Word], depth: usize) -> Option<String> {
         Some(format!("{} {inner}", plain[..at].join(" ")))
     };
     match shape(program) {
-        Shape::Exact => exact,
-        Shape::Plain => open(1),
-        Shape::Shell if plain.get(1).is_some_and(|word| !is_option(word)) => open(2),
-        Shape::Shell | Shape::Never => None,
-        Shape::Package => {
+        EntryShape::Exact => exact,
+        EntryShape::Plain => open(1),
+        EntryShape::Shell if plain.get(1).is_some_and(|word| !is_option(word)) => open(2),
+        EntryShape::Shell | EntryShape::Never => None,
+        EntryShape::Package => {
             let flags = plain[1..].iter().take_while(|word| is_option(word)).count();
             plain.get(1 + flags).map_or(exact, |_| open(2 + flags))
         }
         // Without a script it reads its code from standard input.
-        Shape::Interpreter => interpreted(&plain).map_or(exact, open),
-        Shape::Wrapper => naming(&words[wrapped(words)?..], depth + 1),
-        Shape::Elevating => behind(1),
-        Shape::Verbs(count, further) => {
+        EntryShape::Interpreter => interpreted(&plain).map_or(exact, open),
+        EntryShape::Wrapper => naming(&words[wrapped(words)?..], depth + 1),
+        EntryShape::Elevating => behind(1),
+        EntryShape::Subcommands(count, further) => {
             let verbs = plain[1..].iter().take(count);
             let end = 1 + verbs.take_while(|word| is_verb(word)).count();
             let has_next = plain.get(end).is_some_and(|word| !is_option(word));
             let said = plain[1..end].last().copied().unwrap_or_default();
-            match exactly(program).runs {
+            match by_exact_name(program).runs {
                 _ if end == 1 => exact,
-                Runs::Command { verbs, .. } if lists(verbs, said) => behind(end),
-                _ if has_next && lists(further, said) => open(end + 1),
+                Runs::Command { verbs, .. } if list_contains(verbs, said) => behind(end),
+                _ if has_next && list_contains(further, said) => open(end + 1),
                 _ => open(end),
             }
         }

@@ -2,7 +2,7 @@
 
 use super::commands::{shape, takes_code};
 use super::words::is_assignment;
-use crate::permission::shell::Shape;
+use crate::permission::shell::EntryShape;
 
 /// The first words of dangerous commands and what an entry for them opens; longer ones first.
 #[rustfmt::skip]
@@ -77,7 +77,7 @@ fn command(body: &str) -> String {
     let words: Vec<&str> = words.collect();
     let start = words.join(" ");
     let last = words.last().copied().unwrap_or_default();
-    if takes_code(last) || shape(last) == Shape::Interpreter {
+    if takes_code(last) || shape(last) == EntryShape::Interpreter {
         return "any code may run".to_owned();
     }
     if !is_open {

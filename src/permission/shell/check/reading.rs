@@ -2,13 +2,13 @@
 
 use super::{Checker, View};
 use crate::permission::evidence::Grant;
-use crate::permission::shell::Fault;
+use crate::permission::shell::Rejection;
 use crate::permission::shell::reading_programs::{Reading, reading};
 use crate::permission::shell::step::Input;
 
 impl Checker<'_> {
     /// What the rules say about a command that shows files; `None` if it runs another program.
-    pub(super) fn reading(&self, view: &View) -> Option<Result<Grant, Fault>> {
+    pub(super) fn reading(&self, view: &View) -> Option<Result<Grant, Rejection>> {
         if !self.rules.reads_by_shell() {
             return None;
         }
@@ -26,7 +26,7 @@ impl Checker<'_> {
             Ok(reading) => self.shown(&reading),
             Err(why) => Err(why),
         };
-        Some(granted.map_err(|why| Fault::new("", &why)))
+        Some(granted.map_err(|why| Rejection::new("", &why)))
     }
 
     fn shown(&self, reading: &Reading) -> Result<Grant, String> {

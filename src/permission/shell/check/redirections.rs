@@ -23,13 +23,13 @@ impl Checker<'_> {
             [Piece::Tilde, Piece::Text(text)] if text.starts_with('/') => format!("~{text}"),
             // `<(…)`: the command in it has been checked already.
             [Piece::Value(Arity::One)] if redirect.target.raw.starts_with(['<', '>']) => {
-                return Ok(Grant::Free("it is a pipe"));
+                return Ok(Grant::NeedsNoRule("it is a pipe"));
             }
             _ => return Err("the file must be plain text".to_owned()),
         };
         let descriptor = path.strip_prefix("/dev/fd/").is_some_and(is_digits);
         if descriptor || ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&path.as_str()) {
-            return Ok(Grant::Free("it is not a file"));
+            return Ok(Grant::NeedsNoRule("it is not a file"));
         }
         if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
             return Err("it is a network connection".to_owned());

@@ -3,7 +3,7 @@
 use super::{Checker, View};
 use crate::host::shell::Shell;
 use crate::permission::evidence::Grant;
-use crate::permission::shell::Fault;
+use crate::permission::shell::Rejection;
 use crate::permission::shell::programs::{self, Runs};
 use crate::permission::shell::step::{Scope, ScopeKind};
 
@@ -16,7 +16,7 @@ impl Checker<'_> {
         runs: Runs,
         text: &str,
         view: &View,
-    ) -> Result<Grant, Fault> {
+    ) -> Result<Grant, Rejection> {
         if self.texts == MAX_TEXTS {
             return Err(self.too_deep("too many command lines within command lines"));
         }
@@ -39,8 +39,8 @@ impl Checker<'_> {
         self.shell = shell;
         let mut within = self.parts[before..].iter();
         if within.any(|part| part.outcome.is_err()) {
-            return Fault::refuse("", "a command in it is not granted");
+            return Rejection::err("", "a command in it is not granted");
         }
-        Ok(Grant::Free("each command in it is granted"))
+        Ok(Grant::NeedsNoRule("each command in it is granted"))
     }
 }

@@ -2,7 +2,7 @@
 
 use rable::{Node, NodeKind};
 
-use super::{Fault, Reader, ScopeKind, Step, Word};
+use super::{Reader, Rejection, ScopeKind, Step, Word};
 
 impl Reader {
     /// Reads `for NAME in WORDS`; the variable may be one that holds plain file names.
@@ -12,7 +12,7 @@ impl Reader {
         words: &[Node],
         body: &Node,
         redirects: &[Node],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Rejection> {
         self.steps.push(Step::Loop(name.to_owned()));
         self.redirects(redirects)?;
         // `for x; do` has this word too; the parser gives it no parts.
@@ -40,7 +40,7 @@ impl Reader {
     }
 
     /// Reads parts that may run any number of times.
-    pub(super) fn repeated(&mut self, parts: &[&Node]) -> Result<(), Fault> {
+    pub(super) fn repeated(&mut self, parts: &[&Node]) -> Result<(), Rejection> {
         self.scoped(ScopeKind::Mixed, |this| {
             this.loops += 1;
             for part in parts {

@@ -4,13 +4,13 @@ use rable::{Node, NodeKind};
 
 use super::Reader;
 use crate::permission::shell::step::{Redirect, Step};
-use crate::permission::shell::{Fault, expansion};
+use crate::permission::shell::{Rejection, expansion};
 
 /// The limit of redirections to files; each costs file system queries.
 const MAX_FILES: usize = 128;
 
 impl Reader {
-    pub(super) fn redirects(&mut self, redirects: &[Node]) -> Result<(), Fault> {
+    pub(super) fn redirects(&mut self, redirects: &[Node]) -> Result<(), Rejection> {
         for node in redirects {
             match &node.kind {
                 NodeKind::HereDoc {
@@ -23,7 +23,7 @@ impl Reader {
                     if !quoted {
                         expansion::plain_variables_only(content, self.zsh)?;
                     }
-                    Fault::refuse_if(!complete, "<<", "a here-document has no end")?;
+                    Rejection::err_if(!complete, "<<", "a here-document has no end")?;
                 }
                 NodeKind::Redirect {
                     op,
@@ -31,13 +31,13 @@ impl Reader {
                     varfd: None,
                     ..
                 } => self.redirect(op, target)?,
-                _ => return Err(Fault::unread("{…}>")),
+                _ => return Err(Rejection::misparsed("{…}>")),
             }
         }
         Ok(())
     }
 
-    fn redirect(&mut self, op: &str, target: &Node) -> Result<(), Fault> {
+    fn redirect(&mut self, op: &str, target: &Node) -> Result<(), Rejection> {
         let word = self.word(target)?;
         let duplicates = |text: &str| text == "-" || text.chars().all(|c| c.is_ascii_digit());
         let writes = match op {
@@ -45,10 +45,10 @@ impl Reader {
             ">&" | "<&" if word.text().is_some_and(duplicates) => return Ok(()),
             "<" => false,
             ">" | ">>" | ">|" | "<>" | "&>" | "&>>" | ">&" => true,
-            _ => return Fault::refuse(op, "this redirection is not read"),
+            _ => return Rejection::err(op, "this redirection is not read"),
         };
         self.files += 1;
-        Fault::refuse_if(self.files > MAX_FILES, op, "it redirects to too many files")?;
+        Rejection::err_if(self.files > MAX_FILES, op, "it redirects to too many files")?;
         self.steps.push(Step::Redirect(Redirect {
             writes,
             target: word,

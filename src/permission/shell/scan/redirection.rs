@@ -2,10 +2,10 @@
 
 use super::{Level, Lexer};
 use crate::permission::shell::heredoc::{Pending, heredoc_astray};
-use crate::permission::shell::{Fault, zsh};
+use crate::permission::shell::{Rejection, zsh};
 
 impl Lexer<'_> {
-    pub(super) fn redirection(&mut self) -> Result<(), Fault> {
+    pub(super) fn redirection(&mut self) -> Result<(), Rejection> {
         let rest = self.rest();
         one_digit_at_most(&self.source[..self.at])?;
         if rest.starts_with("<(") || rest.starts_with(">(") {
@@ -43,7 +43,7 @@ impl Lexer<'_> {
     }
 
     /// Skips the bodies of the here-documents that this line began.
-    pub(super) fn bodies(&mut self) -> Result<(), Fault> {
+    pub(super) fn bodies(&mut self) -> Result<(), Rejection> {
         let is_last = self.in_substitution() && !self.pending.is_empty();
         for pending in std::mem::take(&mut self.pending) {
             if pending.depth != self.levels.len() {
@@ -63,7 +63,7 @@ impl Lexer<'_> {
     }
 
     /// Refuses the end of a command whose here-document's body is yet to come, in a substitution.
-    pub(super) fn another_command(&self) -> Result<(), Fault> {
+    pub(super) fn another_command(&self) -> Result<(), Rejection> {
         if self.in_substitution() && !self.pending.is_empty() {
             return Err(joined_in_bash());
         }
@@ -74,7 +74,7 @@ impl Lexer<'_> {
         self.levels.contains(&Level::Substitution)
     }
 
-    pub(super) fn no_pending(&self) -> Result<(), Fault> {
+    pub(super) fn no_pending(&self) -> Result<(), Rejection> {
         if self.pending.is_empty() {
             return Ok(());
         }
@@ -85,35 +85,35 @@ impl Lexer<'_> {
 /// For commands after a here-document in a substitution. Bash 5.2 prints a substitution and reads
 /// the print, which has no separator before the second command after a here-document:
 /// `a; b` becomes `a b`.
-fn joined_in_bash() -> Fault {
-    Fault::new(
+fn joined_in_bash() -> Rejection {
+    Rejection::new(
         "<<",
         "bash 5.2 joins the commands after a here-document in a substitution; end the substitution with it",
     )
 }
 
 /// Refuses `33>x`: a descriptor in bash, the word `33` in dash and zsh.
-fn one_digit_at_most(before: &str) -> Result<(), Fault> {
+fn one_digit_at_most(before: &str) -> Result<(), Rejection> {
     let word = before.trim_end_matches(|c: char| c.is_ascii_digit());
     let is_whole =
         word.is_empty() || word.ends_with([' ', '\t', '\n', ';', '|', '&', '(', ')', '`']);
     if is_whole && before.len() > word.len() + 1 {
         let why = "a descriptor of several digits is a word to some shells";
-        return Fault::refuse(&before[word.len()..], why);
+        return Rejection::err(&before[word.len()..], why);
     }
     Ok(())
 }
 
 /// Refuses `>&1-`, which moves a descriptor in bash and writes the file `1-` in busybox; the parser
 /// drops the `-`, and that of any other target. One whose end is not plain to see is refused too.
-fn names_a_descriptor_or_file(text: &str) -> Result<(), Fault> {
+fn names_a_descriptor_or_file(text: &str) -> Result<(), Rejection> {
     let target = text.trim_start_matches([' ', '\t']);
     let ends = [' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')'];
     let target = target.split(ends).next().unwrap_or_default();
     let is_quoted = target.contains(['"', '\'', '\\', '`']);
     let has_dash = target.starts_with('-') || target.ends_with('-');
     if is_quoted || target.len() > 1 && has_dash {
-        return Fault::refuse(
+        return Rejection::err(
             &format!("&{target}"),
             "shells disagree about this redirection",
         );
