@@ -12,9 +12,9 @@ use super::template::Piece;
 /// The words of one simple command in an unambiguous form: two words `a b` never equal one word `'a
 /// b'`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Canonical(String);
+pub struct CanonicalCommand(String);
 
-impl Canonical {
+impl CanonicalCommand {
     /// Starts the next word.
     pub fn word(&mut self) {
         if !self.0.is_empty() {
@@ -140,7 +140,7 @@ impl CommandPattern {
     }
 
     /// Whether the pattern covers a command.
-    pub fn matches(&self, command: &Canonical) -> bool {
+    pub fn matches(&self, command: &CanonicalCommand) -> bool {
         let mut endings = self.endings.iter();
         endings.any(|ending| matching::wildcard(&self.atoms, ending, &command.0))
     }
@@ -158,7 +158,7 @@ impl CommandPattern {
     }
 
     /// Whether the pattern covers what a command may become, whatever replaces its unknown text.
-    pub fn may_match(&self, command: &Canonical) -> bool {
+    pub fn may_match(&self, command: &CanonicalCommand) -> bool {
         let may_end = |ending: &&[Atom]| {
             let atoms = [&self.atoms, *ending].concat();
             // Text after the last word may also begin another one.

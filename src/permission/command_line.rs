@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use super::arg_matcher::ArgMatcher;
-use super::command::{Canonical, CommandPattern};
+use super::command::{CanonicalCommand, CommandPattern};
 use super::evidence::{CitedRule, Grant, Part};
 use super::path::Located;
 use super::path_context::PathContext;
@@ -13,7 +13,7 @@ use super::places::Places;
 use super::reading::{self, Shown, is_of_kernel};
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
-use super::shell::{self, Denial, Extent, Guard, Readings, Shows, Touched, Variables};
+use super::shell::{self, Denial, Effects, Extent, Readings, Shows, Surroundings, Variables};
 use super::stacking::{Denials, InForce, Limit};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
@@ -25,7 +25,7 @@ pub struct CommandLine<'a> {
     own: Vec<&'a Path>,
     context: PathContext<'a>,
     readings: Readings<'a>,
-    touched: OnceCell<Touched>,
+    effects: OnceCell<Effects>,
 }
 
 impl<'a> CommandLine<'a> {
@@ -52,26 +52,26 @@ impl<'a> CommandLine<'a> {
             own,
             context,
             readings: Readings::new(context.steps, context.places, variables),
-            touched: OnceCell::new(),
+            effects: OnceCell::new(),
         }
     }
 
     /// What it touches besides running programs, regardless of the rules.
-    pub fn touched(&self) -> &Touched {
-        self.touched.get_or_init(|| {
-            let guard = Guard {
+    pub fn effects(&self) -> &Effects {
+        self.effects.get_or_init(|| {
+            let around = Surroundings {
                 context: self.context,
                 begin: &self.context.places.for_tool(self.tool.name, ""),
                 own: &self.own,
                 readings: &self.readings,
             };
-            shell::touched(self.text, guard)
+            shell::effects(self.text, around)
         })
     }
 
     /// What a limit's rules say about each part of it.
     pub fn parts(&self, limit: &Limit, in_force: &InForce) -> Vec<Part> {
-        let rules = Rules {
+        let rules = ListRules {
             line: self,
             limit,
             in_force,
@@ -88,7 +88,7 @@ impl<'a> CommandLine<'a> {
         let of_commands: Vec<_> = command_denials(denials, &self.tool).collect();
         if let Some((rule, _)) = of_commands.first() {
             let home = self.context.places.home.as_deref().and_then(Path::to_str);
-            let denies = |command: &Canonical| {
+            let denies = |command: &CanonicalCommand| {
                 let forms = command.forms(home);
                 let covers =
                     |pattern: &CommandPattern| forms.iter().any(|form| pattern.may_match(form));
@@ -111,13 +111,13 @@ impl<'a> CommandLine<'a> {
         if denial(true).or_else(|| denial(false)).is_none() {
             return Ok(());
         }
-        let touched = self.touched();
-        for (part, writes) in &touched.unclear {
+        let effects = self.effects();
+        for (part, writes) in &effects.unclear {
             if let Some(rule) = denial(*writes) {
                 return Err(refuse(rule).part("unclear redirection", part));
             }
         }
-        for (path, writes) in &touched.files {
+        for (path, writes) in &effects.files {
             if let Some(rule) = self.find_covering(denials.iter(), path, *writes) {
                 return Err(refuse(rule).part("redirection", path));
             }
@@ -198,22 +198,27 @@ fn speaks_of_files(rule: &Rule, writes: bool) -> bool {
 }
 
 /// The rules of one limit, as the shell module queries them.
-struct Rules<'a> {
+struct ListRules<'a> {
     line: &'a CommandLine<'a>,
     limit: &'a Limit<'a>,
     in_force: &'a InForce<'a>,
 }
 
-impl Rules<'_> {
+impl ListRules<'_> {
     /// The project and the active skills' directories.
-    fn homes(&self) -> impl Iterator<Item = &Path> {
+    fn roots(&self) -> impl Iterator<Item = &Path> {
         let project = std::iter::once(self.line.context.places.project_root.as_path());
         project.chain(self.in_force.own.iter().copied())
     }
 }
 
-impl shell::Rules for Rules<'_> {
-    fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<CitedRule> {
+impl shell::CommandRules for ListRules<'_> {
+    fn granting_rule(
+        &self,
+        command: &CanonicalCommand,
+        spelled: &[&str],
+        home: bool,
+    ) -> Option<CitedRule> {
         let forms = command.forms(self.line.readings.variables.home);
         let grants = |rule: &&Rule| match rule.test_of(&self.line.tool) {
             Some(ArgMatcher::Command(patterns)) => patterns.iter().any(|pattern| {
@@ -230,7 +235,7 @@ impl shell::Rules for Rules<'_> {
             .map(|rule| rule.cited.clone())
     }
 
-    fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
+    fn grant_file(&self, path: &str, writes: bool) -> Result<Grant, String> {
         if self.reads_by_shell() && !writes && is_of_kernel(&self.line.locate(path)) {
             return Err("it is no file of a disk".to_owned());
         }
@@ -252,7 +257,7 @@ impl shell::Rules for Rules<'_> {
         self.line.context.places.reads_by_shell
     }
 
-    fn shows(&self, what: Shows, place: Option<(&str, &Extent)>) -> Result<Grant, String> {
+    fn grant_read(&self, what: Shows, place: Option<(&str, &Extent)>) -> Result<Grant, String> {
         let Some((path, extent)) = place else {
             let rule = reading::any_rule(self.limit, what);
             let missing = || format!("only a {what} entry gives");
@@ -269,15 +274,15 @@ impl shell::Rules for Rules<'_> {
         shown.permitted(self.limit, &self.in_force.denials, &self.line.context)
     }
 
-    fn is_home_ground(&self, directory: &str) -> bool {
+    fn is_inside(&self, directory: &str) -> bool {
         let located = self.line.locate(directory);
-        self.homes()
+        self.roots()
             .any(|home| located.stays_in(home, self.line.context.resolve))
     }
 
-    fn is_home(&self, directory: &str) -> bool {
+    fn is_root(&self, directory: &str) -> bool {
         let located = self.line.locate(directory);
-        self.homes()
+        self.roots()
             .any(|home| located == self.line.context.locate(home))
     }
 

@@ -205,8 +205,8 @@ impl<'a> Case<'a> {
     fn evaluate_in_force(&self, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
         let in_force = &self.in_force;
         let command = self.command.as_ref().filter(|_| in_force.is_anything());
-        let touched = command.map(CommandLine::touched);
-        if let Some(part) = touched.and_then(|touched| touched.ours.as_ref()) {
+        let effects = command.map(CommandLine::effects);
+        if let Some(part) = effects.and_then(|effects| effects.ours.as_ref()) {
             let refusal = self.refusal(Reason::OurProgram).part("command", part);
             return if in_force.may_refuse() {
                 Err(refusal)
@@ -221,7 +221,7 @@ impl<'a> Case<'a> {
             let decided = self.well_formed(limit).and_then(|()| {
                 let granted = self.evaluate_limit(limit, parts)?;
                 // Only for calls that would be granted, because it examines many directories.
-                protect(&limit.skill.source, self.call, touched, self.context)?;
+                protect(&limit.skill.source, self.call, effects, self.context)?;
                 Ok(granted)
             });
             match decided {
@@ -235,7 +235,7 @@ impl<'a> Case<'a> {
         if in_force.limits.is_empty()
             && let Some(skill) = in_force.denials.skill()
         {
-            protect(skill, self.call, touched, self.context)?;
+            protect(skill, self.call, effects, self.context)?;
         }
         Ok(outcome)
     }

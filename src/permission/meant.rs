@@ -1,7 +1,7 @@
 //! What the arguments of one of our own tools mean. A rule is compared with what the tool will do,
 //! not with one of the ways to write it (docs/spec/restriction.md#argument-patterns).
 
-use super::command::{Canonical, CommandPattern};
+use super::command::{CanonicalCommand, CommandPattern};
 use super::list::Purpose;
 use crate::skill::SkillName;
 
@@ -73,7 +73,7 @@ impl Meant {
 
 /// Whether a glob, in which only `*` is special, covers a text.
 pub fn fits(glob: &str, text: &str) -> bool {
-    let mut canonical = Canonical::default();
+    let mut canonical = CanonicalCommand::default();
     canonical.literal(text);
     CommandPattern::text(glob).matches(&canonical)
 }

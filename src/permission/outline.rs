@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::places::Places;
-use super::shell::{Readings, Simple, Step, Variables};
+use super::shell::{Readings, SimpleCommand, Step, Variables};
 use super::steps::Steps;
 
 /// The commands of a command line.
@@ -32,7 +32,7 @@ impl Outline {
         let readings = Readings::new(&budget, places, variables);
         let reading = readings.read(text, places.shell, home.is_some());
         let reading = reading.as_ref().as_ref().ok()?;
-        let words = |simple: &Simple| {
+        let words = |simple: &SimpleCommand| {
             let words = simple.words.iter();
             words.map(|word| word.text().map(str::to_owned)).collect()
         };

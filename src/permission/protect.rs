@@ -5,7 +5,7 @@ use super::call::Call;
 use super::path_context::PathContext;
 use super::protected::{Relation, WHY_PROTECTED};
 use super::refusal::{Reason, Refusal};
-use super::shell::Touched;
+use super::shell::Effects;
 use crate::host::tools::{self, Argument, Effect, Named};
 
 /// Refuses to change protected places while `skill` restricts.
@@ -15,14 +15,14 @@ use crate::host::tools::{self, Argument, Effect, Named};
 pub fn protect(
     skill: &str,
     call: &Call,
-    touched: Option<&Touched>,
+    effects: Option<&Effects>,
     context: PathContext,
 ) -> Result<(), Refusal> {
     let refuse = |kind: &'static str, part: &str, why: &str| {
         let (skill, why) = (skill.to_owned(), why.to_owned());
         Refusal::new(call.tool, Reason::Protected { skill, why }).part(kind, part)
     };
-    let redirected = touched.into_iter().flat_map(|touched| &touched.files);
+    let redirected = effects.into_iter().flat_map(|effects| &effects.files);
     let written = redirected.filter_map(|(path, writes)| writes.then_some(path.as_str()));
     for path in named_files(call).chain(written) {
         let written = context.places.for_tool(call.tool, path);
@@ -30,7 +30,7 @@ pub fn protect(
             return Err(refuse("path", path, WHY_PROTECTED));
         }
     }
-    match touched.and_then(|touched| touched.protected.as_ref()) {
+    match effects.and_then(|effects| effects.protected.as_ref()) {
         Some(rejection) => Err(refuse("operand", &rejection.part, &rejection.why)),
         None => Ok(()),
     }

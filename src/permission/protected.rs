@@ -12,9 +12,9 @@ use super::places::{ProtectedPaths, ProtectedPlaces};
 use super::steps::Steps;
 
 /// In a path: any text within one name, but no leading dot (`*`).
-pub const ANY: char = '\u{1}';
+pub const ANY_TEXT: char = '\u{1}';
 /// In a path: any one character of a name, but no leading dot (`?` and `[…]`).
-pub const ONE: char = '\u{2}';
+pub const ANY_CHAR: char = '\u{2}';
 
 /// In a text: something known only at run time.
 pub const UNKNOWN: char = '\u{3}';
@@ -62,7 +62,7 @@ impl<'a> Protection<'a> {
     }
 
     /// How a path relates to them, as written and with links resolved; one that cannot be resolved
-    /// counts as protected. [`ANY`] and [`ONE`] in it match as wildcards.
+    /// counts as protected. [`ANY_TEXT`] and [`ANY_CHAR`] in it match as wildcards.
     pub fn relation(&self, path: &Located) -> Relation {
         let Some(forms) = path.forms() else {
             return Relation::Within;
@@ -80,19 +80,24 @@ impl<'a> Protection<'a> {
         }
     }
 
-    /// Whether a name, in which [`ANY`] and [`ONE`] match as wildcards, may be one of a place's, or of
+    /// Whether a name, in which [`ANY_TEXT`] and [`ANY_CHAR`] match as wildcards, may be one of a place's, or of
     /// what makes a directory in one a skill.
     pub fn has_name(&self, glob: &str) -> bool {
         let glob = fold(glob);
         let mut places = self.known().iter();
         self.steps.spend(places.len());
-        may_be(&glob, "skill.md")
-            || places.any(|place| place.folded.split('/').any(|name| may_be(&glob, name)))
+        wildcards_match(&glob, "skill.md")
+            || places.any(|place| {
+                place
+                    .folded
+                    .split('/')
+                    .any(|name| wildcards_match(&glob, name))
+            })
     }
 
     /// How one path relates to places.
     fn among(&self, path: &str, places: &[Place]) -> Relation {
-        let is_glob = path.contains([ANY, ONE]);
+        let is_glob = path.contains([ANY_TEXT, ANY_CHAR]);
         let each = if is_glob { 1 + path.len() / 16 } else { 1 };
         self.steps.spend(1 + places.len() * each);
         let relations = places.iter().map(|place| {
@@ -112,7 +117,9 @@ impl<'a> Protection<'a> {
     fn is_matched(&self, path: &str, place: &Place) -> bool {
         let depth = place.folded.split('/').count();
         let mut names = path.split('/').skip(depth - 1);
-        let is_glob = names.next().is_some_and(|name| name.contains([ANY, ONE]));
+        let is_glob = names
+            .next()
+            .is_some_and(|name| name.contains([ANY_TEXT, ANY_CHAR]));
         let goes_on = names.next().is_some();
         !is_glob
             || self.resolve.exists(&place.path) && !(goes_on && self.resolve.is_file(&place.path))
@@ -184,7 +191,7 @@ fn relation(path: &str, place: &str) -> Relation {
     let mut names = place.split('/');
     for glob in path.split('/') {
         match names.next() {
-            Some(name) if may_be(glob, name) => {}
+            Some(name) if wildcards_match(glob, name) => {}
             Some(_) => return Relation::Apart,
             None => return Relation::Within,
         }
@@ -197,12 +204,12 @@ fn relation(path: &str, place: &str) -> Relation {
 }
 
 /// Whether a name, which may contain wildcards, may match this one.
-pub fn may_be(glob: &str, name: &str) -> bool {
+pub fn wildcards_match(glob: &str, name: &str) -> bool {
     // Nearly every name has no wildcard.
-    if !glob.contains([ANY, ONE]) {
+    if !glob.contains([ANY_TEXT, ANY_CHAR]) {
         return glob == name;
     }
-    if name.starts_with('.') && glob.starts_with([ANY, ONE]) {
+    if name.starts_with('.') && glob.starts_with([ANY_TEXT, ANY_CHAR]) {
         return false;
     }
     let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
@@ -211,11 +218,11 @@ pub fn may_be(glob: &str, name: &str) -> bool {
     let mut star = None;
     while in_name < name.len() {
         match glob.get(at) {
-            Some(&ANY) => {
+            Some(&ANY_TEXT) => {
                 star = Some((at + 1, in_name));
                 at += 1;
             }
-            Some(&c) if c == ONE || c == name[in_name] => {
+            Some(&c) if c == ANY_CHAR || c == name[in_name] => {
                 at += 1;
                 in_name += 1;
             }
@@ -228,7 +235,7 @@ pub fn may_be(glob: &str, name: &str) -> bool {
             },
         }
     }
-    glob[at..].iter().all(|c| *c == ANY)
+    glob[at..].iter().all(|c| *c == ANY_TEXT)
 }
 
 fn fold(name: &str) -> String {

@@ -8,7 +8,7 @@ use super::evidence::Grant;
 use super::list::Purpose;
 use super::path::Located;
 use super::path_context::PathContext;
-use super::protected::may_be;
+use super::protected::wildcards_match;
 use super::rule::Rule;
 use super::shell::{Extent, Shows};
 use super::stacking::{Denials, Limit};
@@ -102,7 +102,7 @@ impl Shown<'_> {
             ArgMatcher::Path(test) => {
                 let covers = |place: &Located| test.covers(place, Purpose::Allow, context);
                 let climbs = match self.extent {
-                    Extent::Names(glob) => may_be(glob, ".."),
+                    Extent::Names(glob) => wildcards_match(glob, ".."),
                     extent => *extent == Extent::Anywhere,
                 };
                 !climbs && covers(&self.at) && found.iter().all(covers)
@@ -125,7 +125,7 @@ impl Shown<'_> {
             Extent::Anywhere => true,
             Extent::Names(glob) => {
                 let name = link.file_name().unwrap_or_default().to_string_lossy();
-                may_be(glob, &name)
+                wildcards_match(glob, &name)
             }
         };
         if matches!(self.extent, Extent::File | Extent::Search) {

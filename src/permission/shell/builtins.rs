@@ -6,7 +6,7 @@
 use super::Rejection;
 use super::names::{self, Variables};
 use super::programs::{NeutralForm, list_contains};
-use super::word::{Word, after_options, all, is_digits};
+use super::word::{Word, after_options, all_literal, is_digits};
 
 /// How the shell treats a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,12 +40,14 @@ pub fn classify(
         NeutralForm::Always => true,
         NeutralForm::SingleWords => one_word_each(),
         NeutralForm::Numbers => arguments.iter().all(is_status),
-        NeutralForm::OnlyWords(words) => all(arguments, |text| list_contains(words, text)),
+        NeutralForm::OnlyWords(words) => all_literal(arguments, |text| list_contains(words, text)),
         NeutralForm::OptionsThenNames(options) => {
             let names = after_options(arguments, options);
-            !names.is_empty() && all(names, is_plain_name)
+            !names.is_empty() && all_literal(names, is_plain_name)
         }
-        NeutralForm::OptionLetters(letters) => all(arguments, |text| is_cluster(text, letters)),
+        NeutralForm::OptionLetters(letters) => {
+            all_literal(arguments, |text| is_cluster(text, letters))
+        }
         NeutralForm::Paths(most) => names_paths(most, arguments),
         NeutralForm::Cd => {
             let is_plain = |to: &&str| !to.is_empty() && !to.starts_with(['-', '+', '~']);
@@ -68,7 +70,8 @@ pub fn classify(
             // The number of words after the format does not matter, but zsh evaluates those that
             // are not printed as text.
             let computes = |letters: String| letters.contains(|c| !"sb%".contains(c));
-            !(variables.zsh && letters.is_some_and(computes)) || all(&arguments[1..], is_digits)
+            !(variables.zsh && letters.is_some_and(computes))
+                || all_literal(&arguments[1..], is_digits)
         }
         NeutralForm::Set => sets_only_strictness(arguments),
         NeutralForm::CommandV => looks(arguments) && one_word_each(),
@@ -79,10 +82,12 @@ pub fn classify(
         }
         NeutralForm::Read => {
             let names = after_options(arguments, "-r");
-            only_if(!names.is_empty() && all(names, |name| variables.may_hold_anything(name)))?
+            only_if(
+                !names.is_empty() && all_literal(names, |name| variables.may_hold_anything(name)),
+            )?
         }
-        NeutralForm::Unset => only_if(all(arguments, |name| variables.may_be_set(name)))?,
-        NeutralForm::Sleep => !arguments.is_empty() && all(arguments, is_duration),
+        NeutralForm::Unset => only_if(all_literal(arguments, |name| variables.may_be_set(name)))?,
+        NeutralForm::Sleep => !arguments.is_empty() && all_literal(arguments, is_duration),
         NeutralForm::Date => date(arguments),
         NeutralForm::Seq => seq(arguments),
         NeutralForm::Id => id(arguments),
@@ -97,17 +102,17 @@ pub fn classify(
 /// Whether `command` only looks up names.
 pub fn looks(arguments: &[Word]) -> bool {
     let first = arguments.first();
-    first.is_some_and(|word| word.is_any(&["-v", "-V"]))
+    first.is_some_and(|word| word.is_one_of(&["-v", "-V"]))
 }
 
 fn is_status(word: &Word) -> bool {
-    word.fits(is_digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
+    word.text_is(is_digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
 }
 
 /// A harmless variable, optionally with a plain value.
 fn exports(word: &Word) -> bool {
     let harmless = |text: &str| names::may_be_exported(text) || names::sets_harmlessly(text);
-    word.fits(harmless)
+    word.text_is(harmless)
 }
 
 /// A variable of the shell itself, optionally with any value.
@@ -133,9 +138,9 @@ fn test(arguments: &[Word]) -> Result<bool, Rejection> {
         word.text() == Some("!")
             || letter.is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
     };
-    let evaluates = |word: &Word| word.is_any(&["-v", "-R"]);
+    let evaluates = |word: &Word| word.is_one_of(&["-v", "-R"]);
     // Some shells evaluate the number.
-    let is_terminal = |pair: &[Word]| pair[0].text() != Some("-t") || pair[1].fits(is_digits);
+    let is_terminal = |pair: &[Word]| pair[0].text() != Some("-t") || pair[1].text_is(is_digits);
     let safe = !arguments.iter().any(evaluates)
         && arguments.windows(2).all(is_terminal)
         && arguments.iter().all(Word::is_one_word)
@@ -143,7 +148,7 @@ fn test(arguments: &[Word]) -> Result<bool, Rejection> {
             [] | [_] => true,
             [operator, _] => unary(operator),
             [first, middle, _] => {
-                middle.is_any(&BINARY) || unary(middle) && first.text() == Some("!")
+                middle.is_one_of(&BINARY) || unary(middle) && first.text() == Some("!")
             }
             more => more.iter().all(|word| word.text().is_some()),
         };
@@ -281,9 +286,9 @@ fn seq(arguments: &[Word]) -> bool {
 
 /// Options, then at most one user.
 fn id(arguments: &[Word]) -> bool {
-    let is_option = |word: &&Word| word.fits(|text| is_cluster(text, "ugGnr"));
+    let is_option = |word: &&Word| word.text_is(|text| is_cluster(text, "ugGnr"));
     let users = &arguments[arguments.iter().take_while(is_option).count()..];
-    users.len() <= 1 && all(users, is_plain_name)
+    users.len() <= 1 && all_literal(users, is_plain_name)
 }
 
 fn is_plain_name(text: &str) -> bool {
@@ -296,20 +301,20 @@ fn is_plain_name(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::permission::shell::programs::by_exact_name;
-    use crate::permission::shell::word::{Arity, Piece};
+    use crate::permission::shell::word::{WordCount, Piece};
 
     /// `?` is a quoted unknown word, `*` an unquoted one.
     fn neutral(command: &str) -> bool {
-        let hole = |arity| Word {
+        let hole = |word_count| Word {
             raw: "…".to_owned(),
-            pieces: vec![Piece::Value(arity)],
-            is_whole: true,
+            pieces: vec![Piece::Expansion(word_count)],
+            is_complete: true,
         };
         let words: Vec<_> = command
             .split(' ')
             .map(|word| match word {
-                "?" => hole(Arity::One),
-                "*" => hole(Arity::Any),
+                "?" => hole(WordCount::One),
+                "*" => hole(WordCount::Any),
                 text => Word::literal(text),
             })
             .collect();

@@ -4,7 +4,7 @@
 use super::builtins::{self, Builtin};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
-use super::operands::runs_elsewhere;
+use super::operands::has_directory_option;
 use super::options::Shows;
 use super::programs::{
     BUILTIN_PREFIX, CHANGES_DIRECTORY, NeutralForm, OperandUse, Program, SETS_OPTIONS, SHELL_ONLY,
@@ -14,12 +14,12 @@ use super::read::Reading;
 use super::reading_programs::{self, Extent};
 use super::readings::Readings;
 use super::runs::{self, Run};
-use super::step::{Assignment, Input, Redirect, Simple, Step};
+use super::step::{Assignment, Input, Redirection, SimpleCommand, Step};
 use super::word::{self, Word};
 use super::wrappers::{self, Inner};
 use super::{Rejection, find};
 use crate::host::shell::{Language, Shell};
-use crate::permission::command::Canonical;
+use crate::permission::command::CanonicalCommand;
 use crate::permission::evidence::{CitedRule, Grant, Part};
 
 mod reading;
@@ -27,15 +27,20 @@ mod redirections;
 mod texts;
 
 /// What the shell module asks of the rules.
-pub trait Rules {
+pub trait CommandRules {
     /// The rule that grants a command and itself contains each word of `spelled`. Outside `home`, a
     /// rule with a relative path names another file and grants nothing.
-    fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<CitedRule>;
+    fn granting_rule(
+        &self,
+        command: &CanonicalCommand,
+        spelled: &[&str],
+        home: bool,
+    ) -> Option<CitedRule>;
     /// The rule that permits writing or reading a file, or why none does.
     ///
     /// # Errors
     /// The reason, for a person.
-    fn file(&self, path: &str, writes: bool) -> Result<Grant, String>;
+    fn grant_file(&self, path: &str, writes: bool) -> Result<Grant, String>;
     /// Whether the shell's own programs are the host's tools for reading.
     fn reads_by_shell(&self) -> bool {
         false
@@ -45,13 +50,13 @@ pub trait Rules {
     ///
     /// # Errors
     /// The reason, for a person.
-    fn shows(&self, _what: Shows, _place: Option<(&str, &Extent)>) -> Result<Grant, String> {
+    fn grant_read(&self, _what: Shows, _place: Option<(&str, &Extent)>) -> Result<Grant, String> {
         Err(String::new())
     }
     /// Whether a command may work in this directory: it lies inside the project or the skill.
-    fn is_home_ground(&self, directory: &str) -> bool;
+    fn is_inside(&self, directory: &str) -> bool;
     /// Whether this is the project root or the skill's own directory.
-    fn is_home(&self, directory: &str) -> bool;
+    fn is_root(&self, directory: &str) -> bool;
     /// Whether `git rev-parse --show-toplevel` certainly prints the shell's initial directory.
     fn is_toplevel(&self) -> bool {
         false
@@ -59,19 +64,19 @@ pub trait Rules {
     /// Whether filters at the end of a pipe need no rule.
     fn pipe_filters(&self) -> bool;
     /// Whether commands and texts are followed as the table of programs says, whatever is granted.
-    fn looks_through(&self) -> bool {
+    fn follows_all_wrappers(&self) -> bool {
         false
     }
     /// Receives why a command or a text within a command is not followed.
-    fn unfollowed(&self, _: &Rejection) {}
+    fn on_unfollowed(&self, _: &Rejection) {}
     /// Receives each command line that a shell would run.
-    fn text(&self, _reading: &Reading) {}
+    fn on_command_line(&self, _reading: &Reading) {}
     /// Receives each command and the directories it may run in.
-    fn command(&self, _command: &Simple, _directories: &WorkingDirectories) {}
+    fn on_command(&self, _command: &SimpleCommand, _directories: &WorkingDirectories) {}
     /// Receives each redirection and the directories in which its file may be.
-    fn redirect(&self, _redirect: &Redirect, _directories: &WorkingDirectories) {}
+    fn on_redirection(&self, _redirect: &Redirection, _directories: &WorkingDirectories) {}
     /// Receives a part whose redirections lead to unknown files.
-    fn unclear(&self, _part: &str, _writes: bool) {}
+    fn on_unclear_file(&self, _part: &str, _writes: bool) {}
 }
 
 const STEERS: &str = "this variable may steer programs";
@@ -83,7 +88,7 @@ const MAX_SETTINGS: usize = 16;
 const MAX_WRAPPERS: usize = 8;
 
 /// Checks a command line; it may run if every part of it is granted.
-pub fn check(command: &str, rules: &dyn Rules, readings: &Readings) -> Vec<Part> {
+pub fn check(command: &str, rules: &dyn CommandRules, readings: &Readings) -> Vec<Part> {
     let mut checker = Checker {
         rules,
         readings,
@@ -95,16 +100,16 @@ pub fn check(command: &str, rules: &dyn Rules, readings: &Readings) -> Vec<Part>
     };
     if checker.shell.persists {
         // A previous command may have changed the directory.
-        checker.directories.lose();
+        checker.directories.forget();
     } else if readings.places.starts_elsewhere {
         checker.directories = WorkingDirectories::at(readings.places.working_dir.clone());
     }
-    checker.text(command, false);
+    checker.check_text(command, false);
     checker.parts
 }
 
 struct Checker<'a> {
-    rules: &'a dyn Rules,
+    rules: &'a dyn CommandRules,
     readings: &'a Readings<'a>,
     /// The shell that reads the current text.
     shell: Shell,
@@ -117,11 +122,11 @@ struct Checker<'a> {
 }
 
 /// A command with its wrappers removed so far.
-struct View<'a> {
+struct Invocation<'a> {
     words: &'a [Word],
     /// Assignments that a rule must spell out.
-    lead: &'a [String],
-    simple: &'a Simple,
+    assignments: &'a [String],
+    simple: &'a SimpleCommand,
     in_loop: bool,
     programs_only: bool,
     /// The number of wrappers around it.
@@ -129,13 +134,13 @@ struct View<'a> {
 }
 
 impl Checker<'_> {
-    fn text(&mut self, text: &str, in_loop: bool) {
+    fn check_text(&mut self, text: &str, in_loop: bool) {
         // A nested text may run in another shell, so it starts without constants.
         let with_variables = self.texts == 0 && !self.shell.persists;
         let reading = self.readings.read(text, self.shell, with_variables);
         let steps = match &*reading {
             Ok(reading) => {
-                self.rules.text(reading);
+                self.rules.on_command_line(reading);
                 &reading.steps
             }
             Err(rejection) => return self.record_rejection(rejection, text),
@@ -143,8 +148,8 @@ impl Checker<'_> {
         self.exports_all |= steps.iter().any(may_export_all);
         for step in steps {
             match step {
-                Step::Command(simple) => self.command(simple, in_loop),
-                Step::Redirect(redirect) => self.redirect(redirect),
+                Step::Command(simple) => self.check_command(simple, in_loop),
+                Step::Redirect(redirect) => self.check_redirection(redirect),
                 Step::Loop(name) => {
                     if !self.variables().may_hold_anything(name) {
                         let part = format!("for {name}");
@@ -153,43 +158,43 @@ impl Checker<'_> {
                     }
                 }
                 Step::Join => self.directories.join(),
-                Step::Enter(scope) => self.directories.begin(*scope),
-                Step::Leave => self.directories.end(),
+                Step::Enter(scope) => self.directories.enter_block(*scope),
+                Step::Leave => self.directories.leave_block(),
             }
         }
     }
 
     fn record_rejection(&mut self, rejection: &Rejection, whole: &str) {
-        self.redirects_unseen(whole);
+        self.report_unread_redirections(whole);
         let outcome = Err(rejection.why.clone());
         let part = Part::new("syntax", rejection.part_or(whole), outcome);
         self.parts.push(part);
     }
 
-    fn command(&mut self, simple: &Simple, in_loop: bool) {
+    fn check_command(&mut self, simple: &SimpleCommand, in_loop: bool) {
         let parts = self.parts.len();
-        self.rules.command(simple, &self.directories);
+        self.rules.on_command(simple, &self.directories);
         let outcome = self
-            .simple(simple, in_loop)
+            .grant_simple(simple, in_loop)
             .map_err(|rejection| rejection.why);
         // Callers that ask only about files go on.
-        if outcome.is_err() && self.parts.len() == parts && simple.may_move() {
-            self.directories.lose();
+        if outcome.is_err() && self.parts.len() == parts && simple.may_change_directory() {
+            self.directories.forget();
         }
         let kind = match outcome {
             Ok(_) => "command",
             Err(_) => "subcommand",
         };
-        self.parts.push(Part::new(kind, &simple.shown(), outcome));
+        self.parts.push(Part::new(kind, &simple.source(), outcome));
     }
 
     /// Reports redirections that an unread text may contain.
-    fn redirects_unseen(&self, text: &str) {
+    fn report_unread_redirections(&self, text: &str) {
         if text.contains('>') {
-            self.rules.unclear(text, true);
+            self.rules.on_unclear_file(text, true);
         }
         if text.replace("<<", "").contains('<') {
-            self.rules.unclear(text, false);
+            self.rules.on_unclear_file(text, false);
         }
     }
 
@@ -204,7 +209,7 @@ impl Checker<'_> {
         }
     }
 
-    fn simple(&mut self, simple: &Simple, in_loop: bool) -> Result<Grant, Rejection> {
+    fn grant_simple(&mut self, simple: &SimpleCommand, in_loop: bool) -> Result<Grant, Rejection> {
         let Some(program) = simple.words.first() else {
             let steers = |one: &&Assignment| {
                 let reaches_programs = names::may_be_exported(&one.name) && !one.is_safe;
@@ -216,19 +221,19 @@ impl Checker<'_> {
             };
         };
         let program = program_name(program)?;
-        let mut lead = Vec::new();
+        let mut assignments = Vec::new();
         for one in &simple.assignments {
             // `IFS=…` before `read` ends with it, as in `while IFS= read -r line`.
             let ends = one.name == "IFS" && program == "read";
             let harmless = names::may_be_exported(&one.name) && one.is_safe;
             if !ends && !harmless {
                 let steers = || Rejection::new(&one.raw, STEERS);
-                lead.push(one.text.clone().ok_or_else(steers)?);
+                assignments.push(one.text.clone().ok_or_else(steers)?);
             }
         }
-        self.run(&View {
+        self.grant(&Invocation {
             words: &simple.words,
-            lead: &lead,
+            assignments: &assignments,
             simple,
             in_loop: simple.in_loop || in_loop,
             programs_only: false,
@@ -237,40 +242,40 @@ impl Checker<'_> {
     }
 
     /// Changes the directory from every possible current one; the cost covers all of them.
-    fn enter(&mut self, directory: &str, simple: &Simple) -> bool {
+    fn change_directory(&mut self, directory: &str, simple: &SimpleCommand) -> bool {
         let Readings { steps, places, .. } = self.readings;
         let cdpath = places.cdpath || simple.assigns("CDPATH");
         steps.spend(self.directories.length())
             && self
                 .directories
-                .enter(directory, |to| self.rules.is_home_ground(to), cdpath)
+                .enter(directory, |to| self.rules.is_inside(to), cdpath)
     }
 
-    fn run(&mut self, view: &View) -> Result<Grant, Rejection> {
-        let Some((program, arguments)) = view.words.split_first() else {
+    fn grant(&mut self, invocation: &Invocation) -> Result<Grant, Rejection> {
+        let Some((program, arguments)) = invocation.words.split_first() else {
             return Rejection::err("", "there is no command");
         };
         let name = program_name(program)?;
-        if self.rules.looks_through() {
+        if self.rules.follows_all_wrappers() {
             let mut outcome = None;
             let program = by_base_name(name);
             for run in runs::run_by(program, arguments) {
                 outcome = Some(match run {
                     Run::Command(words) => {
-                        let programs_only = view.programs_only || runs_programs(program);
+                        let programs_only = invocation.programs_only || runs_programs(program);
                         let begin = runs::runs_from(program, arguments).unwrap_or(0);
-                        let moves = runs_elsewhere(&arguments[..begin]);
+                        let moves = has_directory_option(&arguments[..begin]);
                         let here = moves.then(|| self.directories.clone());
                         if moves {
-                            self.directories.lose();
+                            self.directories.forget();
                         }
-                        let outcome = self.inner(&words, view, programs_only);
+                        let outcome = self.grant_wrapped(&words, invocation, programs_only);
                         if let Some(here) = here {
                             self.directories = here;
                         }
                         outcome
                     }
-                    Run::Text { text, .. } => self.text_within(program.runs, &text, view),
+                    Run::Text { text, .. } => self.grant_text(program.runs, &text, invocation),
                 });
             }
             if let Some(outcome) = outcome {
@@ -279,7 +284,7 @@ impl Checker<'_> {
         }
         let home = self
             .directories
-            .are_home(|directory| self.rules.is_home(directory));
+            .are_roots(|directory| self.rules.is_root(directory));
         let is_relative = name.contains('/') && !name.starts_with('/');
         if is_relative && !home {
             return Rejection::err(name, "it is another program in another directory");
@@ -290,138 +295,149 @@ impl Checker<'_> {
             OperandUse::Find => find::actions(arguments)?,
             _ => find::Actions::default(),
         };
-        let command = word::canonical(view.lead, view.words);
-        if let Some(by) = self.rules.grants(&command, &actions.spelled, home) {
+        let command = word::canonical(invocation.assignments, invocation.words);
+        if let Some(by) = self.rules.granting_rule(&command, &actions.spelled, home) {
             for run in &actions.commands {
                 let here = run.elsewhere.then(|| self.directories.clone());
                 if run.elsewhere {
-                    self.directories.lose();
+                    self.directories.forget();
                 }
-                self.inner(&run.words, view, true)?;
+                self.grant_wrapped(&run.words, invocation, true)?;
                 if let Some(here) = here {
                     self.directories = here;
                 }
             }
-            self.granted_move(program, name, builtin, view)?;
+            self.follow_granted_cd(program, name, builtin, invocation)?;
             return Ok(Grant::Rule(by));
         }
-        if !view.lead.is_empty() {
-            refuse_unless_settings(program, view.lead)?;
+        if !invocation.assignments.is_empty() {
+            refuse_unless_settings(program, invocation.assignments)?;
             // No entry spells the settings; it is what it is without them.
-            return self.run(&View { lead: &[], ..*view });
+            return self.grant(&Invocation {
+                assignments: &[],
+                ..*invocation
+            });
         }
         match builtin {
-            Builtin::Neutral if !view.programs_only || !program.has(SHELL_ONLY) => {
+            Builtin::Neutral if !invocation.programs_only || !program.has(SHELL_ONLY) => {
                 return Ok(Grant::NeedsNoRule("it needs no grant"));
             }
-            Builtin::ChangeDirectory(directory) if !view.programs_only => {
-                let stays = !view.in_loop && self.enter(&directory, view.simple);
+            Builtin::ChangeDirectory(directory) if !invocation.programs_only => {
+                let stays =
+                    !invocation.in_loop && self.change_directory(&directory, invocation.simple);
                 return if stays {
                     Ok(Grant::NeedsNoRule("it stays in the project"))
                 } else {
                     Rejection::err("", "it leaves the project")
                 };
             }
-            _ if program.neutral == NeutralForm::Cd && self.stays_at_toplevel(view) => {
+            _ if program.neutral == NeutralForm::Cd && self.stays_at_toplevel(invocation) => {
                 return Ok(Grant::NeedsNoRule("it stays in the project"));
             }
             _ => {}
         }
-        if view.depth == 0 && self.is_filter(view) {
+        if invocation.depth == 0 && self.is_free_filter(invocation) {
             return Ok(Grant::NeedsNoRule("it only filters a pipe"));
         }
-        if let Some(read) = self.reading(view) {
+        if let Some(read) = self.grant_reading_program(invocation) {
             return read;
         }
-        if let Some((directory, words)) = runs::git_elsewhere(view.words) {
-            return self.elsewhere(directory, &words, view);
+        if let Some((directory, words)) = runs::git_elsewhere(invocation.words) {
+            return self.grant_in(directory, &words, invocation);
         }
-        let is_builtin = view.programs_only && program.has(SHELL_ONLY);
-        match wrappers::unwrap(view.words).filter(|_| !is_builtin) {
+        let is_builtin = invocation.programs_only && program.has(SHELL_ONLY);
+        match wrappers::unwrap(invocation.words).filter(|_| !is_builtin) {
             Some(Inner::Command(words)) => {
-                let programs_only = view.programs_only || runs_programs(program);
-                self.inner(&words, view, programs_only)
+                let programs_only = invocation.programs_only || runs_programs(program);
+                self.grant_wrapped(&words, invocation, programs_only)
             }
-            Some(Inner::Text(text)) => self.text_within(program.runs, &text, view),
+            Some(Inner::Text(text)) => self.grant_text(program.runs, &text, invocation),
             _ => Rejection::err("", "no entry grants it"),
         }
     }
 
     /// A command that runs in another directory of the project or the skill.
-    fn elsewhere(&mut self, to: &str, words: &[Word], view: &View) -> Result<Grant, Rejection> {
+    fn grant_in(
+        &mut self,
+        to: &str,
+        words: &[Word],
+        invocation: &Invocation,
+    ) -> Result<Grant, Rejection> {
         let here = self.directories.clone();
-        let stays = self.enter(to, view.simple);
-        let outcome = stays.then(|| self.inner(words, view, view.programs_only));
+        let stays = self.change_directory(to, invocation.simple);
+        let outcome =
+            stays.then(|| self.grant_wrapped(words, invocation, invocation.programs_only));
         self.directories = here;
         outcome.unwrap_or_else(|| Rejection::err("", "it leaves the project"))
     }
 
     /// Follows a granted change of directory, if possible.
-    fn granted_move(
+    fn follow_granted_cd(
         &mut self,
         program: &Program,
         name: &str,
         builtin: Builtin,
-        view: &View,
+        invocation: &Invocation,
     ) -> Result<(), Rejection> {
-        let follows = !view.in_loop && !view.programs_only;
+        let follows = !invocation.in_loop && !invocation.programs_only;
         match builtin {
             _ if !program.has(CHANGES_DIRECTORY) => {}
-            Builtin::ChangeDirectory(to) if follows && self.enter(&to, view.simple) => {}
-            _ if view.in_loop && self.directories.are_known() => {
+            Builtin::ChangeDirectory(to)
+                if follows && self.change_directory(&to, invocation.simple) => {}
+            _ if invocation.in_loop && self.directories.are_known() => {
                 return Rejection::err(name, "it changes the directory again and again");
             }
-            _ => self.directories.lose(),
+            _ => self.directories.forget(),
         }
         Ok(())
     }
 
-    fn inner(
+    fn grant_wrapped(
         &mut self,
         words: &[Word],
-        view: &View,
+        invocation: &Invocation,
         programs_only: bool,
     ) -> Result<Grant, Rejection> {
-        if view.depth == MAX_WRAPPERS {
+        if invocation.depth == MAX_WRAPPERS {
             return Err(self.too_deep("too many wrappers around a command"));
         }
-        self.run(&View {
+        self.grant(&Invocation {
             words,
             programs_only,
-            depth: view.depth + 1,
-            ..*view
+            depth: invocation.depth + 1,
+            ..*invocation
         })
     }
 
     fn too_deep(&self, why: &str) -> Rejection {
         let rejection = Rejection::new("", why);
-        self.rules.unfollowed(&rejection);
+        self.rules.on_unfollowed(&rejection);
         rejection
     }
 
     /// Whether this is `cd "$(git rev-parse --show-toplevel)"` as the first command in a shell that
     /// is already there (docs/spec/restriction.md#the-top-of-the-working-tree). If git finds no
     /// repository, the shell stays too.
-    fn stays_at_toplevel(&self, view: &View) -> bool {
+    fn stays_at_toplevel(&self, invocation: &Invocation) -> bool {
         const COMMAND: &str = "git rev-parse --show-toplevel";
         let is_first = matches!(self.parts.as_slice(), [only] if only.text == COMMAND);
         is_first
             && self.texts == 0
-            && view.depth == 0
-            && !view.in_loop
-            && matches!(view.words, [_, word] if word.raw == format!("\"$({COMMAND})\""))
+            && invocation.depth == 0
+            && !invocation.in_loop
+            && matches!(invocation.words, [_, word] if word.raw == format!("\"$({COMMAND})\""))
             && self.rules.is_toplevel()
     }
 
-    fn is_filter(&self, view: &View) -> bool {
-        let simple = view.simple;
-        let is_cat = matches!(view.words, [cat] if cat.text() == Some("cat"));
+    fn is_free_filter(&self, invocation: &Invocation) -> bool {
+        let simple = invocation.simple;
+        let is_cat = matches!(invocation.words, [cat] if cat.text() == Some("cat"));
         let echoes = simple.input == Input::Text && is_cat;
         echoes
             || self.rules.pipe_filters()
                 && simple.stage > 0
                 && simple.input < Input::File
-                && reading_programs::is_filter(view.words)
+                && reading_programs::is_filter(invocation.words)
     }
 }
 
@@ -431,10 +447,12 @@ fn runs_programs(program: &Program) -> bool {
 }
 
 /// Refuses assignments before a program that may be more than settings.
-fn refuse_unless_settings(program: &Program, lead: &[String]) -> Result<(), Rejection> {
-    let is_odd = program.has(SHELL_ONLY) || lead.len() > MAX_SETTINGS;
-    let mut all = lead.iter();
-    all.try_for_each(|text| Rejection::err_if(is_odd || !names::is_setting(text), text, STEERS))
+fn refuse_unless_settings(program: &Program, assignments: &[String]) -> Result<(), Rejection> {
+    let is_no_setting = program.has(SHELL_ONLY) || assignments.len() > MAX_SETTINGS;
+    let mut all = assignments.iter();
+    all.try_for_each(|text| {
+        Rejection::err_if(is_no_setting || !names::is_setting(text), text, STEERS)
+    })
 }
 
 /// The text of a word in a program's place.
@@ -452,10 +470,10 @@ fn may_export_all(step: &Step) -> bool {
     let Some((first, others)) = simple.words.split_first() else {
         return false;
     };
-    let changes = |word: &Word| word.fits(|text| by_exact_name(text).has(SETS_OPTIONS));
+    let changes = |word: &Word| word.text_is(|text| by_exact_name(text).has(SETS_OPTIONS));
     let runs_one =
-        first.fits(|text| by_exact_name(text).has(BUILTIN_PREFIX)) && others.iter().any(changes);
-    let is_set = first.fits(|text| by_exact_name(text).neutral == NeutralForm::Set);
+        first.text_is(|text| by_exact_name(text).has(BUILTIN_PREFIX)) && others.iter().any(changes);
+    let is_set = first.text_is(|text| by_exact_name(text).neutral == NeutralForm::Set);
     let strict = is_set && builtins::sets_only_strictness(others);
     (changes(first) || runs_one) && !strict
 }

@@ -5,10 +5,10 @@ use super::Rejection;
 use super::programs::{OperandUse, base, by_base_name};
 use super::readings::Readings;
 use super::runs::{self, Run};
-use super::step::Simple;
+use super::step::SimpleCommand;
 use super::word::{self, Word};
 use crate::host::shell::Shell;
-use crate::permission::command::Canonical;
+use crate::permission::command::CanonicalCommand;
 
 /// The limit of commands and texts within each other.
 const MAX_DEPTH: usize = 8;
@@ -33,14 +33,14 @@ impl From<Rejection> for Denial {
 /// The first such part, or what is not clear.
 pub fn undenied(
     command: &str,
-    denies: &dyn Fn(&Canonical) -> Option<usize>,
+    denies: &dyn Fn(&CanonicalCommand) -> Option<usize>,
     readings: &Readings,
 ) -> Result<(), Denial> {
     Seeker { denies, readings }.text(command, readings.places.shell, 0)
 }
 
 struct Seeker<'a> {
-    denies: &'a dyn Fn(&Canonical) -> Option<usize>,
+    denies: &'a dyn Fn(&CanonicalCommand) -> Option<usize>,
     readings: &'a Readings<'a>,
 }
 
@@ -53,7 +53,7 @@ impl Seeker<'_> {
     }
 
     /// A command that is, or is run by, a simple one.
-    fn command(&self, words: &[Word], simple: &Simple, depth: usize) -> Result<(), Denial> {
+    fn command(&self, words: &[Word], simple: &SimpleCommand, depth: usize) -> Result<(), Denial> {
         let Some((program, arguments)) = words.split_first() else {
             return Ok(());
         };
@@ -72,7 +72,7 @@ impl Seeker<'_> {
             for arguments in [arguments, &arguments[verb..]] {
                 let command = std::iter::once(&name).chain(arguments);
                 if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
-                    return Err(Denial::Rule(simple.shown(), rule));
+                    return Err(Denial::Rule(simple.source(), rule));
                 }
             }
         }

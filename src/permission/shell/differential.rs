@@ -21,13 +21,13 @@ use crate::permission::steps::Steps;
 mod shell_grammar;
 
 /// The simple commands that our parser finds.
-fn ours(command: &str) -> Option<Vec<String>> {
+fn our_commands(command: &str) -> Option<Vec<String>> {
     let steps = read(command, SH, Variables::default(), &Steps::default())
         .ok()?
         .steps;
     let simple = |step: Step| match step {
         Step::Command(simple) if !simple.words.is_empty() => {
-            shown(simple.words.iter().map(|word| word.raw.clone()).collect())
+            comparable(simple.words.iter().map(|word| word.raw.clone()).collect())
         }
         _ => None,
     };
@@ -39,7 +39,7 @@ fn ours(command: &str) -> Option<Vec<String>> {
 /// A command up to its first process substitution, which is part of a word to one parser and a
 /// separate word to the other; without `time`, a program to one and grammar to the other (we treat
 /// both alike); without the tabs that `<<-` strips.
-fn shown(mut words: Vec<String>) -> Option<String> {
+fn comparable(mut words: Vec<String>) -> Option<String> {
     if words.first().is_some_and(|word| word == "time") {
         words.remove(0);
     }
@@ -51,9 +51,9 @@ fn shown(mut words: Vec<String>) -> Option<String> {
 
 /// The simple commands that `brush-parser` finds; `None` if it cannot parse something.
 #[derive(Default)]
-struct Theirs(Vec<String>);
+struct BrushCommands(Vec<String>);
 
-impl Theirs {
+impl BrushCommands {
     fn of(command: &str) -> Option<Vec<String>> {
         let mut this = Self::default();
         this.text(command)?;
@@ -167,7 +167,7 @@ impl Theirs {
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
             self.item(item, &mut words)?;
         }
-        self.0.extend(shown(words));
+        self.0.extend(comparable(words));
         Some(())
     }
 
@@ -227,8 +227,10 @@ fn two_parsers_see_the_same_commands() {
         if command.contains("sh <<") || command.contains("<<") && command.contains(":+a b") {
             continue;
         }
-        let Some(ours) = ours(&command) else { continue };
-        match Theirs::of(&command) {
+        let Some(ours) = our_commands(&command) else {
+            continue;
+        };
+        match BrushCommands::of(&command) {
             Some(theirs) => {
                 assert_eq!(ours, theirs, "{command:?}");
                 compared += 1;

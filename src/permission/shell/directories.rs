@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::step::{Scope, ScopeKind};
+use super::step::{Block, BlockKind};
 use crate::permission::protected::UNKNOWN;
 
 /// With more directories than this, the directory counts as unknown.
@@ -19,7 +19,7 @@ pub struct WorkingDirectories {
     /// Where the shell is if a command in the current `&&` chain failed.
     if_failed: BTreeSet<PathBuf>,
     /// The enclosing parts, each subshell with the state at its beginning.
-    around: Vec<(Scope, Option<Box<Self>>)>,
+    around: Vec<(Block, Option<Box<Self>>)>,
 }
 
 impl Default for WorkingDirectories {
@@ -43,7 +43,7 @@ impl WorkingDirectories {
 
     /// Where a command runs that changes to one of these directories by an option. What is not
     /// known leads nowhere else.
-    pub fn moved(&self, to: &[&str]) -> Self {
+    pub fn joined_with(&self, to: &[&str]) -> Self {
         let known = to.iter().filter_map(|to| to.split(UNKNOWN).next());
         let nowhere = BTreeSet::from([PathBuf::new()]);
         let current = self.current.as_ref().unwrap_or(&nowhere).iter();
@@ -54,14 +54,14 @@ impl WorkingDirectories {
         }
     }
 
-    /// Whether relative paths in rules mean what their author intended: the shell is certainly in
-    /// the project root or the skill's directory.
-    pub fn are_home(&self, is_home: impl Fn(&str) -> bool) -> bool {
-        let is_home =
-            |path: &PathBuf| path.as_os_str().is_empty() || is_home(&path.to_string_lossy());
+    /// Whether relative paths in rules mean what their author intended: each directory is a root,
+    /// the project's or a skill's.
+    pub fn are_roots(&self, is_root: impl Fn(&str) -> bool) -> bool {
+        let is_root =
+            |path: &PathBuf| path.as_os_str().is_empty() || is_root(&path.to_string_lossy());
         self.current
             .as_ref()
-            .is_some_and(|all| all.iter().all(is_home))
+            .is_some_and(|all| all.iter().all(is_root))
     }
 
     /// The total length of all paths.
@@ -76,16 +76,16 @@ impl WorkingDirectories {
     }
 
     /// Marks the directory as unknown from here on.
-    pub fn lose(&mut self) {
+    pub fn forget(&mut self) {
         self.current = None;
     }
 
     /// Enters a part of the command line.
-    pub fn begin(&mut self, scope: Scope) {
-        if scope.moves && scope.kind == ScopeKind::Mixed {
-            self.lose();
+    pub fn enter_block(&mut self, scope: Block) {
+        if scope.moves && scope.kind == BlockKind::Mixed {
+            self.forget();
         }
-        let before = (scope.kind == ScopeKind::Subshell && scope.moves).then(|| {
+        let before = (scope.kind == BlockKind::Subshell && scope.moves).then(|| {
             Box::new(Self {
                 around: Vec::new(),
                 ..self.clone()
@@ -95,13 +95,13 @@ impl WorkingDirectories {
     }
 
     /// Leaves the innermost part; a subshell restores the directory.
-    pub fn end(&mut self) {
+    pub fn leave_block(&mut self) {
         match self.around.pop() {
             Some((_, Some(before))) => {
                 self.current = before.current;
                 self.if_failed = before.if_failed;
             }
-            Some((scope, None)) if scope.moves => self.lose(),
+            Some((scope, None)) if scope.moves => self.forget(),
             _ => {}
         }
     }
@@ -111,7 +111,7 @@ impl WorkingDirectories {
     pub fn enter(
         &mut self,
         directory: &str,
-        is_home_ground: impl Fn(&str) -> bool,
+        is_inside: impl Fn(&str) -> bool,
         cdpath: bool,
     ) -> bool {
         let starts = ["/", "./", "../"];
@@ -124,7 +124,7 @@ impl WorkingDirectories {
             Some(current) => current.clone(),
         };
         let to: BTreeSet<PathBuf> = from.iter().map(|from| from.join(directory)).collect();
-        let at_home = |path: &PathBuf| is_home_ground(&path.to_string_lossy());
+        let at_home = |path: &PathBuf| is_inside(&path.to_string_lossy());
         if !to.iter().all(at_home) {
             return false;
         }

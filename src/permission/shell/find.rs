@@ -50,7 +50,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
         at += 1;
         let Some(text) = word.text() else {
             let is_value = word.is_one_word() && is_surely_value(before);
-            if !(word.is_never_option() || is_value || ends_otherwise(word)) {
+            if !(word.cannot_be_option() || is_value || ends_otherwise(word)) {
                 return Rejection::err(&word.raw, "this may become an action of `find`");
             }
             continue;
@@ -60,7 +60,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
             continue;
         }
         // Values are not skipped: an apparent primary before one may itself be a value.
-        if before.last().is_some_and(|word| word.fits(takes_value)) {
+        if before.last().is_some_and(|word| word.text_is(takes_value)) {
             return Rejection::err(text, "it may be a value or an action of `find`");
         }
         if let Some(primary) = write {
@@ -69,7 +69,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
         }
         let may_end = |word: &Word| match word.text() {
             Some(text) => matches!(text, ";" | "+"),
-            None => !(word.is_one_word() && word.is_never_option()),
+            None => !(word.is_one_word() && word.cannot_be_option()),
         };
         let end = arguments[at..].iter().position(may_end);
         let plain = |end: &usize| *end > 0 && arguments[at + end].text().is_some();
@@ -95,11 +95,11 @@ pub fn takes_value(text: &str) -> bool {
 pub fn commands(arguments: &[Word]) -> Vec<Vec<Word>> {
     let mut found = Vec::new();
     let mut rest = arguments;
-    while let Some(at) = rest.iter().position(|word| word.is_any(&RUNS)) {
+    while let Some(at) = rest.iter().position(|word| word.is_one_of(&RUNS)) {
         let behind = &rest[at..];
-        let begin = behind.iter().position(|word| !word.is_any(&RUNS));
+        let begin = behind.iter().position(|word| !word.is_one_of(&RUNS));
         let behind = &behind[begin.unwrap_or(behind.len())..];
-        let end = behind.iter().position(|word| word.is_any(&[";", "+"]));
+        let end = behind.iter().position(|word| word.is_one_of(&[";", "+"]));
         let (command, after) = behind.split_at(end.unwrap_or(behind.len()));
         let mut words = command.to_vec();
         fill_in(&mut words);
@@ -118,12 +118,13 @@ pub fn fill_in(words: &mut Vec<Word>) {
 /// Whether a glob ends in text with which no action does, as `*.py`, so that no name that it matches is
 /// one.
 fn ends_otherwise(word: &Word) -> bool {
-    let is_name = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Names | Piece::Name);
+    let is_name =
+        |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::FileNames | Piece::NamePart);
     let Some(Piece::Text(end)) = word.pieces.last() else {
         return false;
     };
     let mut actions = WRITES.iter().chain(&RUNS);
-    word.is_whole
+    word.is_complete
         && word.pieces.iter().all(is_name)
         && !actions.any(|action| action.ends_with(end.as_str()))
 }
@@ -134,5 +135,5 @@ fn is_surely_value(before: &[Word]) -> bool {
         return false;
     };
     let takes_none = |text: &str| !text.starts_with('-') || VALUELESS.has(text);
-    primary.fits(takes_value) && before.last().and_then(Word::text).is_none_or(takes_none)
+    primary.text_is(takes_value) && before.last().and_then(Word::text).is_none_or(takes_none)
 }

@@ -39,16 +39,16 @@ mod zsh;
 
 use crate::permission::steps::Steps;
 
-pub use check::{Rules, check};
+pub use check::{CommandRules, check};
 pub use deny::{Denial, undenied};
 pub use names::{Variables, is_name, may_be_exported};
 pub use options::Shows;
 pub use programs::{COMMON, EntryShape, Runs, by_base_name, by_exact_name, list_contains};
-pub use reach::Guard;
+pub use reach::Surroundings;
 pub use reading_programs::Extent;
 pub use readings::Readings;
-pub use redirected::{Touched, touched};
-pub use step::{Simple, Step};
+pub use redirected::{Effects, effects};
+pub use step::{SimpleCommand, Step};
 
 /// Part of a command whose safety cannot be established.
 #[derive(Debug, Clone, PartialEq, Eq)]

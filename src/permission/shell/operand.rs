@@ -2,7 +2,7 @@
 //! read them. Does not know what a program does with it.
 
 use super::word::Word;
-use crate::permission::protected::{ANY, ONE, UNKNOWN};
+use crate::permission::protected::{ANY_CHAR, ANY_TEXT, UNKNOWN};
 
 /// The limit of texts that a word may become, and of the characters that are read for them.
 const MAX: usize = 1024;
@@ -15,7 +15,7 @@ const LETTERS: usize = 16;
 
 /// Known values that a word may refer to.
 #[derive(Clone, Copy)]
-pub struct Known<'a> {
+pub struct KnownValues<'a> {
     /// `~` and `$HOME`.
     pub home: Option<&'a str>,
     /// What `$PWD` may be.
@@ -24,9 +24,9 @@ pub struct Known<'a> {
     pub assigned: &'a dyn Fn(&str) -> Vec<String>,
 }
 
-/// Everything that a word may become, with [`ANY`], [`ONE`] and [`UNKNOWN`] in it; `None` if that is
+/// Everything that a word may become, with [`ANY_TEXT`], [`ANY_CHAR`] and [`UNKNOWN`] in it; `None` if that is
 /// too much.
-pub fn texts(word: &Word, known: Known) -> Option<Vec<String>> {
+pub fn expansions(word: &Word, known: KnownValues) -> Option<Vec<String>> {
     if let Some(text) = word.text() {
         return Some(vec![text.to_owned()]);
     }
@@ -34,40 +34,40 @@ pub fn texts(word: &Word, known: Known) -> Option<Vec<String>> {
     if word.pieces.len() == 1
         && !word
             .raw
-            .contains(['$', '`', '*', '?', '[', '{', '~', '\\', ANY, ONE])
+            .contains(['$', '`', '*', '?', '[', '{', '~', '\\', ANY_TEXT, ANY_CHAR])
     {
         return Some(vec![UNKNOWN.to_string()]);
     }
     let mut found = Vec::new();
-    for raw in alternatives(&word.raw)? {
-        let mut reader = Reader {
+    for raw in brace_expansions(&word.raw)? {
+        let mut expander = Expander {
             rest: &raw,
             known,
             quoted: false,
             texts: vec![String::new()],
             work: 0,
         };
-        reader.read()?;
-        found.append(&mut reader.texts);
+        expander.expand()?;
+        found.append(&mut expander.texts);
     }
     Some(found)
 }
 
-struct Reader<'a> {
+struct Expander<'a> {
     rest: &'a str,
-    known: Known<'a>,
+    known: KnownValues<'a>,
     quoted: bool,
     /// Several if a variable has several values.
     texts: Vec<String>,
     work: usize,
 }
 
-impl Reader<'_> {
-    fn read(&mut self) -> Option<()> {
+impl Expander<'_> {
+    fn expand(&mut self) -> Option<()> {
         self.tilde();
         while let Some(c) = self.rest.chars().next() {
             self.rest = &self.rest[c.len_utf8()..];
-            self.step(c);
+            self.character(c);
             if self.work > MAX_WORK {
                 return None;
             }
@@ -99,7 +99,7 @@ impl Reader<'_> {
         }
     }
 
-    fn step(&mut self, c: char) {
+    fn character(&mut self, c: char) {
         match c {
             '"' => self.quoted = !self.quoted,
             '\'' if !self.quoted => {
@@ -119,12 +119,12 @@ impl Reader<'_> {
             }
             '`' => self.substitution(None, '`'),
             '$' => self.dollar(),
-            '*' if !self.quoted => self.push_char(ANY),
-            '?' if !self.quoted => self.push_char(ONE),
-            '[' if !self.quoted => match bracket(self.rest) {
+            '*' if !self.quoted => self.push_char(ANY_TEXT),
+            '?' if !self.quoted => self.push_char(ANY_CHAR),
+            '[' if !self.quoted => match after_bracket(self.rest) {
                 Some(rest) => {
                     self.rest = rest;
-                    self.push_char(ONE);
+                    self.push_char(ANY_CHAR);
                 }
                 None => self.push("["),
             },
@@ -164,24 +164,24 @@ impl Reader<'_> {
         let mut values = self.values(name);
         match instead.iter().find_map(|sign| operator.strip_prefix(sign)) {
             Some(text) => {
-                let mut reader = Reader {
+                let mut expander = Expander {
                     rest: text,
                     texts: vec![String::new()],
                     ..*self
                 };
-                if reader.read().is_none() {
+                if expander.expand().is_none() {
                     self.work = MAX_WORK + 1;
                 }
-                values.extend(reader.texts);
+                values.extend(expander.texts);
             }
-            None => values = expanded(&values, operator),
+            None => values = apply_operator(&values, operator),
         }
         if !self.quoted {
             // Each of several words counts, with what stands beside it.
             let words = values
                 .iter()
                 .flat_map(|value| value.split_ascii_whitespace());
-            values = words.map(globs).collect();
+            values = words.map(mark_wildcards).collect();
         }
         self.push_each(&values);
     }
@@ -200,7 +200,7 @@ impl Reader<'_> {
     /// `$(mktemp …)` and `$(pwd)`; no other command is known to print a path.
     fn substitution(&mut self, opens: Option<char>, closes: char) {
         let inside = std::mem::take(&mut self.rest);
-        let Some(rest) = behind(inside, opens, closes) else {
+        let Some(rest) = after_closing(inside, opens, closes) else {
             return self.push_char(UNKNOWN);
         };
         self.rest = rest;
@@ -235,7 +235,7 @@ impl Reader<'_> {
 }
 
 /// What stands behind the sign that closes a part of a word; `None` if nothing does.
-fn behind(text: &str, opens: Option<char>, closes: char) -> Option<&str> {
+fn after_closing(text: &str, opens: Option<char>, closes: char) -> Option<&str> {
     let (mut depth, mut quote) = (0, None);
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -254,7 +254,7 @@ fn behind(text: &str, opens: Option<char>, closes: char) -> Option<&str> {
 
 /// What `${x…}` makes of a variable's values. A pattern that is cut off is literal, or `*` beside a
 /// sign.
-fn expanded(values: &[String], operator: &str) -> Vec<String> {
+fn apply_operator(values: &[String], operator: &str) -> Vec<String> {
     let stripped = |value: &String| {
         let pattern = operator.trim_start_matches(['#', '%']);
         let rest = match operator {
@@ -275,12 +275,12 @@ fn expanded(values: &[String], operator: &str) -> Vec<String> {
 }
 
 /// The words that a word's braces make of it; `None` if there are too many.
-fn alternatives(raw: &str) -> Option<Vec<String>> {
+fn brace_expansions(raw: &str) -> Option<Vec<String>> {
     let mut alternatives = vec![raw.to_owned()];
     let (mut done, mut work) = (Vec::new(), 0);
     while let Some(raw) = alternatives.pop() {
         work += raw.len();
-        match braces(&raw) {
+        match brace_alternatives(&raw) {
             Some(more) => alternatives.extend(more),
             None => done.push(raw),
         }
@@ -293,7 +293,7 @@ fn alternatives(raw: &str) -> Option<Vec<String>> {
 
 /// The alternatives of an expandable brace, starting with an innermost one. Of a range only letters
 /// matter: no place is a number.
-fn braces(raw: &str) -> Option<Vec<String>> {
+fn brace_alternatives(raw: &str) -> Option<Vec<String>> {
     let mut quote = None;
     let mut chars = raw.char_indices();
     // The start of each open brace, and its commas.
@@ -337,7 +337,7 @@ fn braces(raw: &str) -> Option<Vec<String>> {
 
 /// What stands behind a bracket of a glob, whose inside this begins with; `None` if it is none: it
 /// ends within the name.
-fn bracket(inside: &str) -> Option<&str> {
+fn after_bracket(inside: &str) -> Option<&str> {
     // As in `[[:alpha:]_]`.
     let class = inside
         .strip_prefix("[:")
@@ -353,18 +353,18 @@ fn bracket(inside: &str) -> Option<&str> {
 const LONGEST_BRACKET: usize = 64;
 
 /// A word of a value as the shell expands it outside quotes.
-pub fn globs(word: &str) -> String {
+pub fn mark_wildcards(word: &str) -> String {
     if !word.contains(['*', '?', '[']) {
         return word.to_owned();
     }
     let (mut text, mut rest) = (String::new(), word);
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
-        match (c, bracket(rest).filter(|_| c == '[')) {
-            ('*', _) => text.push(ANY),
-            ('?', _) => text.push(ONE),
+        match (c, after_bracket(rest).filter(|_| c == '[')) {
+            ('*', _) => text.push(ANY_TEXT),
+            ('?', _) => text.push(ANY_CHAR),
             ('[', Some(behind)) => {
-                text.push(ONE);
+                text.push(ANY_CHAR);
                 rest = behind;
             }
             (c, _) => text.push(c),
@@ -376,7 +376,7 @@ pub fn globs(word: &str) -> String {
 /// The parts of a word that may each be a path: the word, the value behind each letter of clustered
 /// options (`-so.claude/x`), and what stands between and behind `=`, `:`, `,` and `@`. Linear in the
 /// word's length.
-pub fn parts(text: &str) -> impl Iterator<Item = &str> {
+pub fn possible_paths(text: &str) -> impl Iterator<Item = &str> {
     let cluster = text.strip_prefix('-').unwrap_or_default();
     let letters = cluster.bytes().take_while(u8::is_ascii_alphanumeric);
     let letters = letters.count().min(LETTERS);

@@ -1,14 +1,14 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
-use super::operand::globs;
+use super::operand::mark_wildcards;
 use super::programs::{self, OperandUse, Program, Runs, base};
-use super::reach::{Checked, Named, Reach};
+use super::reach::{Checked, Expanded, OperandCheck};
 use super::reading_programs::reading;
 use super::runs::{self, Run};
 use super::word::Word;
 use super::{Rejection, find};
-use crate::permission::protected::{ANY, ONE, Relation, WHY_PROTECTED, may_be};
+use crate::permission::protected::{ANY_CHAR, ANY_TEXT, Relation, WHY_PROTECTED, wildcards_match};
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
@@ -28,17 +28,17 @@ const MAX_MOVES: usize = 8;
 /// The limit of commands within each other.
 const MAX_DEPTH: usize = 8;
 
-impl Reach<'_> {
+impl OperandCheck<'_> {
     /// The word that runs our own executable, if any.
-    pub fn runs_ours(&self, words: &[Word], depth: usize) -> Option<String> {
+    pub fn our_executable_in(&self, words: &[Word], depth: usize) -> Option<String> {
         let (program, arguments) = words.split_first().filter(|_| depth <= MAX_DEPTH)?;
-        let all = self.named(std::slice::from_ref(program)).ok()?;
-        if all.iter().any(|name| self.is_ours(&name.text)) {
+        let all = self.expand(std::slice::from_ref(program)).ok()?;
+        if all.iter().any(|name| self.is_our_executable(&name.text)) {
             return Some(program.raw.clone());
         }
         let runs = runs::run_by(programs::by_base_name(program.text()?), arguments);
         runs.iter().find_map(|run| match run {
-            Run::Command(words) => self.runs_ours(words, depth + 1),
+            Run::Command(words) => self.our_executable_in(words, depth + 1),
             Run::Text { .. } => None,
         })
     }
@@ -47,19 +47,19 @@ impl Reach<'_> {
     ///
     /// # Errors
     /// The word concerned, and the reason.
-    pub fn check(&self, words: &[Word], depth: usize) -> Checked {
+    pub fn check_command(&self, words: &[Word], depth: usize) -> Checked {
         // A command inside wrappers or `find` is checked again for each of them.
-        Rejection::spend(self.guard.context.steps, 1 + words.len())?;
+        Rejection::spend(self.around.context.steps, 1 + words.len())?;
         Rejection::err_if(depth > MAX_DEPTH, "", "too many commands within commands")?;
         let Some((program, arguments)) = words.split_first() else {
             return Ok(());
         };
         // As in `for p in rm; do $p x; done`.
-        for name in self.named(std::slice::from_ref(program))? {
+        for name in self.expand(std::slice::from_ref(program))? {
             let row = programs::by_base_name(&name.text);
             match row.operand_use_as(&name.text) {
                 OperandUse::Reads => {}
-                operand_use => self.check_as(row, operand_use, arguments, depth)?,
+                operand_use => self.check_program(row, operand_use, arguments, depth)?,
             }
         }
         Ok(())
@@ -67,122 +67,136 @@ impl Reach<'_> {
 
     /// What a program of this row would change, here and in the directories that its options name, as
     /// in `git -C DIRECTORY` and `tar -C DIRECTORY`.
-    fn check_as(
+    fn check_program(
         &self,
         row: &Program,
         operand_use: OperandUse,
         arguments: &[Word],
         depth: usize,
     ) -> Checked {
-        let behind = self.named(arguments)?;
-        self.changed_by(row, operand_use, arguments, &behind, depth)?;
+        let behind = self.expand(arguments)?;
+        self.check_operands(row, operand_use, arguments, &behind, depth)?;
         if !matches!(operand_use, OperandUse::Git | OperandUse::Unknown) {
             return Ok(());
         }
         let mut directories = self.directories.clone();
-        let options = behind.iter().filter(|one| directory(&one.text).is_some());
+        let options = behind
+            .iter()
+            .filter(|one| directory_option(&one.text).is_some());
         for option in options.take(MAX_MOVES) {
             let next = behind.iter().filter(|next| next.at == option.at + 1);
-            let to = match directory(&option.text) {
+            let to = match directory_option(&option.text) {
                 Some("") => next.map(|next| &*next.text).collect(),
                 value => Vec::from_iter(value),
             };
-            directories = directories.moved(&to);
+            directories = directories.joined_with(&to);
             let directories = &directories;
-            let moved = Reach {
+            let moved = OperandCheck {
                 directories,
                 ..*self
             };
-            moved.changed_by(row, operand_use, arguments, &behind, depth)?;
+            moved.check_operands(row, operand_use, arguments, &behind, depth)?;
         }
         Ok(())
     }
 
-    fn changed_by(
+    fn check_operands(
         &self,
         row: &Program,
         operand_use: OperandUse,
         words: &[Word],
-        named: &[Named],
+        expanded: &[Expanded],
         depth: usize,
     ) -> Checked {
-        Rejection::spend(self.guard.context.steps, named.len())?;
+        Rejection::spend(self.around.context.steps, expanded.len())?;
         match operand_use {
             OperandUse::Reads => Ok(()),
-            OperandUse::Sed if only_reads(words) => Ok(()),
+            OperandUse::Sed if sed_only_reads(words) => Ok(()),
             OperandUse::Sed => {
-                named.iter().try_for_each(|one| self.sed_writes(one))?;
-                if has_option(named, "i") {
-                    return self.each_changed(named);
+                expanded
+                    .iter()
+                    .try_for_each(|one| self.check_sed_script(one))?;
+                if has_option(expanded, "i") {
+                    return self.check_changed(expanded);
                 }
-                self.others(named)
+                self.check_named(expanded)
             }
-            OperandUse::Changes => self.each_changed(named),
+            OperandUse::Changes => self.check_changed(expanded),
             OperandUse::Moves
             | OperandUse::Copies
             | OperandUse::Installs
             | OperandUse::Syncs
-            | OperandUse::Links => self.placed(operand_use, named),
-            OperandUse::Dd => named.iter().try_for_each(|named| {
-                let file = named.text.strip_prefix("of=");
-                refuse_if(named, file.is_some_and(|file| self.is_near(file)))
+            | OperandUse::Links => self.check_placed(operand_use, expanded),
+            OperandUse::Dd => expanded.iter().try_for_each(|expanded| {
+                let file = expanded.text.strip_prefix("of=");
+                refuse_if(
+                    expanded,
+                    file.is_some_and(|file| self.affects_protected(file)),
+                )
             }),
-            OperandUse::Find => self.found(words, named, depth),
-            OperandUse::Git => self.git(words, named),
+            OperandUse::Find => self.check_find(words, expanded, depth),
+            OperandUse::Git => self.check_git(words, expanded),
             OperandUse::Unknown => {
                 let from = runs::runs_from(row, words).unwrap_or(words.len());
                 if matches!(row.runs, Runs::Command { .. }) {
                     for run in runs::run_by(row, words) {
                         // Texts are read by themselves.
                         if let Run::Command(inner) = run {
-                            self.check(&inner, depth + 1)?;
+                            self.check_command(&inner, depth + 1)?;
                         }
                     }
                 }
-                self.others(named.iter().take_while(|named| named.at < from))
+                self.check_named(expanded.iter().take_while(|it| it.at < from))
             }
         }
     }
 
     /// Operands that are removed or changed, perhaps with everything below, and the values of options.
-    fn each_changed(&self, named: &[Named]) -> Checked {
-        self.others(named.iter().filter(|named| named.is_option()))?;
+    fn check_changed(&self, expanded: &[Expanded]) -> Checked {
+        self.check_named(expanded.iter().filter(|it| it.is_option()))?;
         // As in `sed -i '' …` of macOS.
-        plain(named)
-            .try_for_each(|one| refuse_if(one, !one.text.is_empty() && self.is_near(&one.text)))
+        not_options(expanded).try_for_each(|one| {
+            refuse_if(
+                one,
+                !one.text.is_empty() && self.affects_protected(&one.text),
+            )
+        })
     }
 
     /// The files that a program for `sed` writes by `w`.
-    fn sed_writes(&self, named: &Named) -> Checked {
-        let text = named.text.as_str();
+    fn check_sed_script(&self, expanded: &Expanded) -> Checked {
+        let text = expanded.text.as_str();
         let writes = text.match_indices(['w', 'W']);
         let mut files = writes.filter_map(|(at, _)| text[at + 1..].lines().next());
-        refuse_if(named, files.any(|file| self.names_place(file.trim_start())))
+        refuse_if(
+            expanded,
+            files.any(|file| self.names_protected(file.trim_start())),
+        )
     }
 
     /// Unknown programs may use anything unprotected, and the active skill's files.
-    fn others<'n>(&self, named: impl IntoIterator<Item = &'n Named<'n>>) -> Checked {
-        let mut named = named.into_iter();
-        named.try_for_each(|named| refuse_if(named, self.names_place(&named.text)))
+    fn check_named<'n>(&self, expanded: impl IntoIterator<Item = &'n Expanded<'n>>) -> Checked {
+        let mut expanded = expanded.into_iter();
+        expanded.try_for_each(|it| refuse_if(it, self.names_protected(&it.text)))
     }
 
     /// The values of assignments: a program may write the file that a variable names.
     ///
     /// # Errors
     /// The value, and the reason.
-    pub fn values(&self, values: &[Word]) -> Checked {
-        self.others(&self.named(values)?)
+    pub fn check_values(&self, values: &[Word]) -> Checked {
+        self.check_named(&self.expand(values)?)
     }
 
     /// `mv`, `cp`, `ln` and the like.
-    fn placed(&self, operand_use: OperandUse, named: &[Named]) -> Checked {
-        self.others(named.iter().filter(|named| named.is_option()))?;
+    fn check_placed(&self, operand_use: OperandUse, expanded: &[Expanded]) -> Checked {
+        self.check_named(expanded.iter().filter(|it| it.is_option()))?;
         let links = match operand_use {
-            OperandUse::Copies => has_option(named, "ls"),
-            OperandUse::Installs => has_option(named, "d"),
+            OperandUse::Copies => has_option(expanded, "ls"),
+            OperandUse::Installs => has_option(expanded, "d"),
             operand_use => operand_use == OperandUse::Links,
         };
-        let replaces = |one: &Named| {
+        let replaces = |one: &Expanded| {
             let is_cluster = one.is_option() && !one.text.starts_with("--");
             let whole = if operand_use == OperandUse::Syncs {
                 'R'
@@ -193,12 +207,12 @@ impl Reach<'_> {
                 || is_cluster && one.text.contains(whole)
                 || links && one.is_option() && one.text.contains(['n', 'h'])
         };
-        let whole = named.iter().any(replaces);
-        let into = operand_use != OperandUse::Syncs && has_option(named, "t");
+        let whole = expanded.iter().any(replaces);
+        let into = operand_use != OperandUse::Syncs && has_option(expanded, "t");
         // A value of an option that stands behind would look like the destination.
-        let mut behind = named.iter().skip_while(|named| named.is_option());
-        let mixed = behind.any(|named| named.is_option() && named.text != "--");
-        let operands: Vec<&Named> = plain(named).collect();
+        let mut behind = expanded.iter().skip_while(|it| it.is_option());
+        let mixed = behind.any(|it| it.is_option() && it.text != "--");
+        let operands: Vec<&Expanded> = not_options(expanded).collect();
         // If the last word may vanish, the one before it is the destination.
         let stays = operands.last().is_some_and(|last| last.word.is_one_word());
         let last = operands.last().map_or(0, |last| last.at);
@@ -210,38 +224,38 @@ impl Reach<'_> {
         };
         if links || whole || operand_use == OperandUse::Moves {
             for source in sources {
-                refuse_if(source, self.is_near(&source.text))?;
+                refuse_if(source, self.affects_protected(&source.text))?;
             }
         }
         for one in destinations {
             // A link without a name gets that of what it leads to, here.
             if links && operands.iter().all(|other| other.at == one.at) {
-                refuse_if(one, self.is_near(&one.text))?;
-                self.destination(one, ".", operands.iter(), whole)?;
+                refuse_if(one, self.affects_protected(&one.text))?;
+                self.check_destination(one, ".", operands.iter(), whole)?;
             } else {
                 let others = sources.iter().filter(|source| source.at != one.at);
-                self.destination(one, &one.text, others, whole)?;
+                self.check_destination(one, &one.text, others, whole)?;
             }
         }
         // As `-t/x` and `--target-directory=/x`.
-        for one in named.iter().filter(|one| into && one.is_option()) {
+        for one in expanded.iter().filter(|one| into && one.is_option()) {
             let value = match one.text.strip_prefix("--t") {
                 Some(long) => long.split_once('='),
                 None => one.text.split_once('t'),
             };
             if let Some((_, value)) = value.filter(|(_, value)| !value.is_empty()) {
-                self.destination(one, value, sources.iter(), whole)?;
+                self.check_destination(one, value, sources.iter(), whole)?;
             }
         }
         Ok(())
     }
 
     /// Where sources are put: in a directory that holds a place, but not as the place.
-    fn destination<'n>(
+    fn check_destination<'n>(
         &self,
-        one: &Named,
+        one: &Expanded,
         text: &str,
-        mut sources: impl Iterator<Item = &'n &'n Named<'n>>,
+        mut sources: impl Iterator<Item = &'n &'n Expanded<'n>>,
         whole: bool,
     ) -> Checked {
         let refused = match self.relation(text) {
@@ -250,7 +264,9 @@ impl Reach<'_> {
                 // What a directory holds may be anything.
                 sources.any(|source| match base(&source.text) {
                     "" | "." | ".." => true,
-                    name => self.is_near(&format!("{}/{name}", text.trim_end_matches('/'))),
+                    name => {
+                        self.affects_protected(&format!("{}/{name}", text.trim_end_matches('/')))
+                    }
                 })
             }
             _ => true,
@@ -259,31 +275,35 @@ impl Reach<'_> {
     }
 
     /// `find`: what it deletes, and what the commands change that it runs.
-    fn found(&self, words: &[Word], named: &[Named], depth: usize) -> Checked {
-        let mut removes = named.iter().any(|named| named.text == "-delete");
-        let mut writes = named.iter().any(|named| named.text.starts_with("-f"));
+    fn check_find(&self, words: &[Word], expanded: &[Expanded], depth: usize) -> Checked {
+        let mut removes = expanded.iter().any(|it| it.text == "-delete");
+        let mut writes = expanded.iter().any(|it| it.text.starts_with("-f"));
         // A file may be called `-delete`, of which a glob then makes an action.
         let mut actions = find::WRITES.iter().chain(&find::RUNS);
-        let is_open = actions.any(|action| named.iter().any(|one| may_become(one, action)));
+        let is_open = actions.any(|action| expanded.iter().any(|one| may_become(one, action)));
         removes |= is_open;
         writes |= is_open;
         let mut searched = Vec::new();
         // Whether names that no place has choose what is removed.
         let (mut is_chosen, mut is_plain) = (false, true);
-        let mut rest = named.iter();
+        let mut rest = expanded.iter();
         while let Some(one) = rest.next() {
             let text = one.text.as_str();
             if find::RUNS.contains(&text) {
-                rest.find(|named| matches!(named.text.as_str(), ";" | "+"));
+                rest.find(|it| matches!(it.text.as_str(), ";" | "+"));
             } else if text != "-f" && find::takes_value(text) {
                 let Some(value) = rest.next() else {
                     continue;
                 };
                 if text.starts_with("-f") {
-                    refuse_if(value, self.names_place(&value.text))?;
+                    refuse_if(value, self.names_protected(&value.text))?;
                 } else if matches!(text, "-name" | "-iname") {
                     is_chosen = true;
-                    is_plain &= !self.guard.context.protection.has_name(&globs(&value.text));
+                    is_plain &= !self
+                        .around
+                        .context
+                        .protection
+                        .has_name(&mark_wildcards(&value.text));
                 }
             } else if !text.starts_with(['-', '(', ')', '!', ',', ';', '+']) {
                 searched.push(one);
@@ -293,7 +313,7 @@ impl Reach<'_> {
         }
         let is_chosen = is_chosen && is_plain;
         for mut inner in find::commands(words) {
-            self.check(&inner, depth + 1)?;
+            self.check_command(&inner, depth + 1)?;
             // What is run at last decides, as in `-exec sudo rm`.
             while let Some(from) = inner.split_first().and_then(|(program, arguments)| {
                 runs::runs_from(programs::by_base_name(program.text()?), arguments)
@@ -306,63 +326,63 @@ impl Reach<'_> {
             let name = program.text().unwrap_or_default();
             let row = programs::by_base_name(name);
             let reads = match row.operand_use_as(name) {
-                OperandUse::Sed => !has_option(&self.named(arguments)?, "i"),
+                OperandUse::Sed => !has_option(&self.expand(arguments)?, "i"),
                 operand_use => operand_use == OperandUse::Reads,
             };
             removes |= row.changes() && !reads && !is_chosen;
             writes |= !reads;
         }
         if removes && searched.is_empty() {
-            return self.each_changed(&self.named(&[Word::literal(".")])?);
+            return self.check_changed(&self.expand(&[Word::literal(".")])?);
         }
         let mut searched = searched.into_iter();
         searched.try_for_each(|one| {
-            let is_changed = removes && self.is_near(&one.text);
-            refuse_if(one, is_changed || writes && self.names_place(&one.text))
+            let is_changed = removes && self.affects_protected(&one.text);
+            refuse_if(one, is_changed || writes && self.names_protected(&one.text))
         })
     }
 
     /// `git`: what it removes, moves or writes by the paths it is given.
-    fn git(&self, words: &[Word], named: &[Named]) -> Checked {
+    fn check_git(&self, words: &[Word], expanded: &[Expanded]) -> Checked {
         let place = runs::git_verb(words);
-        let (before, behind) = named.split_at(named.partition_point(|one| one.at < place));
+        let (before, behind) = expanded.split_at(expanded.partition_point(|one| one.at < place));
         let verbs: Vec<&str> = behind
             .iter()
             .take_while(|one| one.at == place)
             .map(|verb| &*verb.text)
             .collect();
         let is_one_of = |list: &str, verb: &&str| programs::list_contains(list, verb);
-        if verbs.iter().any(|verb| is_one_of("clean rm mv", verb)) && !leaves(&verbs, behind) {
-            self.others(named)?;
+        if verbs.iter().any(|verb| is_one_of("clean rm mv", verb)) && !is_dry_run(&verbs, behind) {
+            self.check_named(expanded)?;
             // Where a directory is named, what it holds goes without a path.
-            if verbs.contains(&"clean") && plain(behind).nth(verbs.len()).is_none() {
-                self.each_changed(before)?;
+            if verbs.contains(&"clean") && not_options(behind).nth(verbs.len()).is_none() {
+                self.check_changed(before)?;
             }
-            return self.each_changed(behind);
+            return self.check_changed(behind);
         }
         if verbs
             .iter()
             .all(|verb| is_one_of("log diff show status blame", verb))
         {
             let is_output =
-                |one: &&Named| one.text.starts_with("-o") || one.text.starts_with("--ou");
-            return self.others(before.iter().chain(behind.iter().filter(is_output)));
+                |one: &&Expanded| one.text.starts_with("-o") || one.text.starts_with("--ou");
+            return self.check_named(before.iter().chain(behind.iter().filter(is_output)));
         }
-        self.others(named)
+        self.check_named(expanded)
     }
 }
 
 /// Whether `git rm`, `mv` or `clean` with these words certainly changes no file: by an option before all
 /// else, which none takes back.
-fn leaves(verbs: &[&str], behind: &[Named]) -> bool {
+fn is_dry_run(verbs: &[&str], behind: &[Expanded]) -> bool {
     let mut leading = behind[verbs.len()..].iter().take_while(|one| {
         let option = one.text.trim_start_matches('-');
         let is_exclusion =
             one.text.starts_with("--e") || !one.text.starts_with("--") && option.contains('e');
         one.is_option() && !option.is_empty() && !(verbs.contains(&"clean") && is_exclusion)
     });
-    let is_certain = |one: &Named| behind.iter().filter(|other| other.at == one.at).count() == 1;
-    let is_dry = |one: &Named| match verbs {
+    let is_certain = |one: &Expanded| behind.iter().filter(|other| other.at == one.at).count() == 1;
+    let is_dry = |one: &Expanded| match verbs {
         ["rm"] if one.text == "--cached" => true,
         _ => one.text == "--dry-run" || !one.text.starts_with("--") && one.text.contains('n'),
     };
@@ -371,12 +391,12 @@ fn leaves(verbs: &[&str], behind: &[Named]) -> bool {
 }
 
 /// Whether a glob may become this word, if a file has such a name.
-fn may_become(one: &Named, word: &str) -> bool {
-    one.text.starts_with([ANY, ONE]) && may_be(&one.text, word)
+fn may_become(one: &Expanded, word: &str) -> bool {
+    one.text.starts_with([ANY_TEXT, ANY_CHAR]) && wildcards_match(&one.text, word)
 }
 
 /// The value of an option that names the directory to run in; an empty one is the next word.
-pub fn directory(option: &str) -> Option<&str> {
+pub fn directory_option(option: &str) -> Option<&str> {
     let mut options = DIRECTORY_OPTIONS.split(' ');
     let value = options.find_map(|name| option.strip_prefix(name));
     // As in `env -iC DIRECTORY`.
@@ -386,38 +406,40 @@ pub fn directory(option: &str) -> Option<&str> {
 }
 
 /// Whether one of these words may be an option that names the directory to run in.
-pub fn runs_elsewhere(words: &[Word]) -> bool {
-    words.iter().any(|word| directory(word.prefix()).is_some())
+pub fn has_directory_option(words: &[Word]) -> bool {
+    words
+        .iter()
+        .any(|word| directory_option(word.prefix()).is_some())
 }
 
 /// Whether `sed` with these arguments changes no file.
-fn only_reads(arguments: &[Word]) -> bool {
+fn sed_only_reads(arguments: &[Word]) -> bool {
     let words = [&[Word::literal("sed")], arguments].concat();
     matches!(reading(&words, false), Some(Ok(_)))
 }
 
-fn refuse_if(named: &Named, refused: bool) -> Checked {
-    Rejection::err_if(refused, &named.word.raw, WHY_PROTECTED)
+fn refuse_if(expanded: &Expanded, refused: bool) -> Checked {
+    Rejection::err_if(refused, &expanded.word.raw, WHY_PROTECTED)
 }
 
 /// What is no option.
-fn plain<'n, 'w>(named: &'n [Named<'w>]) -> impl Iterator<Item = &'n Named<'w>> {
+fn not_options<'n, 'w>(expanded: &'n [Expanded<'w>]) -> impl Iterator<Item = &'n Expanded<'w>> {
     let mut ended = false;
-    named.iter().filter(move |named| {
-        let ends = !ended && named.text == "--";
-        let is_plain = !ends && (ended || !named.is_option());
+    expanded.iter().filter(move |expanded| {
+        let ends = !ended && expanded.text == "--";
+        let is_plain = !ends && (ended || !expanded.is_option());
         ended |= ends;
         is_plain
     })
 }
 
-fn has_option(named: &[Named], letters: &str) -> bool {
-    named.iter().any(|one| is_option(one, letters))
+fn has_option(expanded: &[Expanded], letters: &str) -> bool {
+    expanded.iter().any(|one| is_option_with(one, letters))
 }
 
 /// Whether this is an option with one of these letters, in a cluster or in long form too.
-fn is_option(named: &Named, letters: &str) -> bool {
-    let Some(option) = named.text.strip_prefix('-') else {
+fn is_option_with(expanded: &Expanded, letters: &str) -> bool {
+    let Some(option) = expanded.text.strip_prefix('-') else {
         return false;
     };
     match option.strip_prefix('-') {

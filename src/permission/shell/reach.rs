@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Rejection;
 use super::directories::WorkingDirectories;
-use super::operand::{Known, parts, texts};
+use super::operand::{KnownValues, expansions, possible_paths};
 use super::programs::is_known;
 use super::readings::Readings;
 use super::word::Word;
@@ -18,7 +18,7 @@ pub type Checked = Result<(), Rejection>;
 
 /// What a command is checked against.
 #[derive(Clone, Copy)]
-pub struct Guard<'a> {
+pub struct Surroundings<'a> {
     /// What paths are compared against.
     pub context: PathContext<'a>,
     /// The shell's initial directory.
@@ -31,28 +31,28 @@ pub struct Guard<'a> {
 
 /// What the words of one command may lead to.
 #[derive(Clone, Copy)]
-pub struct Reach<'a> {
+pub struct OperandCheck<'a> {
     /// What it is checked against.
-    pub guard: Guard<'a>,
+    pub around: Surroundings<'a>,
     /// Where it may run.
     pub directories: &'a WorkingDirectories,
     /// Where it may run if that is not known: the directories that the command line names.
     pub entered: &'a [PathBuf],
     /// What its words may refer to.
-    pub known: Known<'a>,
+    pub known: KnownValues<'a>,
 }
 
 /// One thing that a word of a command may become.
-pub struct Named<'w> {
+pub struct Expanded<'w> {
     /// The word.
     pub word: &'w Word,
     /// Its place among the command's words.
     pub at: usize,
-    /// What it becomes: [`ANY`] and [`ONE`] are what a glob matches, [`UNKNOWN`] is not known.
+    /// What it becomes: [`ANY_TEXT`] and [`ANY_CHAR`] are what a glob matches, [`UNKNOWN`] is not known.
     pub text: String,
 }
 
-impl Named<'_> {
+impl Expanded<'_> {
     /// Whether this is an option.
     pub fn is_option(&self) -> bool {
         self.text.starts_with('-')
@@ -72,20 +72,20 @@ const FOLLOWED: usize = 32;
 pub const LONGEST: usize = 4096;
 const TOO_MANY: &str = "it has too many alternatives";
 
-impl Reach<'_> {
+impl OperandCheck<'_> {
     /// Everything that the words of a command may become, in their order.
     ///
     /// # Errors
     /// A word that may become too many.
-    pub fn named<'w>(&self, words: &'w [Word]) -> Result<Vec<Named<'w>>, Rejection> {
+    pub fn expand<'w>(&self, words: &'w [Word]) -> Result<Vec<Expanded<'w>>, Rejection> {
         let mut all = Vec::with_capacity(words.len());
         for (at, word) in words.iter().enumerate() {
             let found =
-                texts(word, self.known).ok_or_else(|| Rejection::new(&word.raw, TOO_MANY))?;
+                expansions(word, self.known).ok_or_else(|| Rejection::new(&word.raw, TOO_MANY))?;
             let length: usize = found.iter().map(String::len).sum();
             let steps = WORD * found.len() + word.raw.len() / 4 + length / 8;
-            Rejection::spend(self.guard.context.steps, steps)?;
-            all.extend(found.into_iter().map(|text| Named { word, at, text }));
+            Rejection::spend(self.around.context.steps, steps)?;
+            all.extend(found.into_iter().map(|text| Expanded { word, at, text }));
         }
         Ok(all)
     }
@@ -93,26 +93,26 @@ impl Reach<'_> {
     /// How a text relates to the protected places as a whole. Of one that is known in part, that
     /// part counts.
     pub fn relation(&self, text: &str) -> Relation {
-        self.relation_outside(text, &[], true)
+        self.relation_except(text, &[], true)
     }
 
     /// Whether a text as a whole is, lies in or holds a protected place.
-    pub fn is_near(&self, text: &str) -> bool {
+    pub fn affects_protected(&self, text: &str) -> bool {
         self.relation(text) != Relation::Apart
     }
 
     /// Whether part of a text lies in a protected place other than the active skill's own.
-    pub fn names_place(&self, text: &str) -> bool {
-        let is_text = parts(text).nth(FOLLOWED).is_some();
-        parts(text).enumerate().any(|(at, part)| {
+    pub fn names_protected(&self, text: &str) -> bool {
+        let is_text = possible_paths(text).nth(FOLLOWED).is_some();
+        possible_paths(text).enumerate().any(|(at, part)| {
             let follows = at == 0 || !is_text;
             (follows || part.contains('/'))
-                && self.relation_outside(part, self.guard.own, follows) == Relation::Within
+                && self.relation_except(part, self.around.own, follows) == Relation::Within
         })
     }
 
-    fn relation_outside(&self, text: &str, except: &[&Path], follows: bool) -> Relation {
-        let context = self.guard.context;
+    fn relation_except(&self, text: &str, except: &[&Path], follows: bool) -> Relation {
+        let context = self.around.context;
         let known = text.split(UNKNOWN).next().unwrap_or_default();
         if known.len() < text.len() && known.is_empty() || known.len() > LONGEST {
             return Relation::Apart;
@@ -144,7 +144,7 @@ impl Reach<'_> {
         if text.starts_with('/') {
             return vec![text.into()];
         }
-        let begin = self.guard.begin;
+        let begin = self.around.begin;
         // After a `=`, only some shells expand it.
         if let Some(rest) = text.strip_prefix('~')
             && (rest.is_empty() || rest.starts_with('/'))
@@ -158,13 +158,13 @@ impl Reach<'_> {
             let entered = self.entered.iter().map(|entered| entered.join(text));
             paths.extend(std::iter::once(begin.join(text)).chain(entered));
         }
-        self.guard.context.steps.spend(PATH * paths.len());
+        self.around.context.steps.spend(PATH * paths.len());
         paths
     }
 
     /// Whether a text is certainly a directory.
     pub fn is_directory(&self, text: &str) -> bool {
-        let (paths, resolve) = (self.paths(text), self.guard.context.resolve);
+        let (paths, resolve) = (self.paths(text), self.around.context.resolve);
         !paths.is_empty() && paths.iter().all(|path| resolve.is_directory(path))
     }
 
@@ -172,26 +172,26 @@ impl Reach<'_> {
     ///
     /// # Errors
     /// The word, and the reason.
-    pub fn written(&self, word: &Word) -> Checked {
+    pub fn check_written(&self, word: &Word) -> Checked {
         const NOT_KNOWN: &str = "it is not known which file this writes";
-        let all = self.named(std::slice::from_ref(word))?;
+        let all = self.expand(std::slice::from_ref(word))?;
         // `>(…)` is a pipe: the command in it is judged by itself.
         let is_pipe = word.raw.starts_with(['<', '>']);
-        let is_known = |named: &Named| named.text.contains(|c| c != UNKNOWN);
+        let is_known = |it: &Expanded| it.text.contains(|c| c != UNKNOWN);
         Rejection::err_if(!is_pipe && !all.iter().any(is_known), &word.raw, NOT_KNOWN)?;
-        let is_place = |named: &Named| self.relation(&named.text) == Relation::Within;
+        let is_place = |it: &Expanded| self.relation(&it.text) == Relation::Within;
         Rejection::err_if(all.iter().any(is_place), &word.raw, WHY_PROTECTED)
     }
 
     /// Whether the program of this name is our own executable. A name in the table of programs is
     /// looked for nowhere.
-    pub fn is_ours(&self, program: &str) -> bool {
-        let places = self.guard.context.places;
+    pub fn is_our_executable(&self, program: &str) -> bool {
+        let places = self.around.context.places;
         let ours = places.executable.as_deref();
         let Some(ours) = ours.filter(|_| !program.contains(UNKNOWN) && !program.is_empty()) else {
             return false;
         };
-        let is_same_executable = |path: &Path| self.guard.context.resolve.is_same_file(path, ours);
+        let is_same_executable = |path: &Path| self.around.context.resolve.is_same_file(path, ours);
         if program.contains('/') {
             return self
                 .paths(program)

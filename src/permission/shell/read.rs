@@ -9,7 +9,7 @@ use rable::{ListOperator, Node, NodeKind};
 use super::names::{self, Variables};
 use super::programs::{SAME_GRAMMAR, by_exact_name};
 use super::scan::{Scan, scan};
-use super::step::{Assignment, Input, Scope, ScopeKind, Simple, Step, moves};
+use super::step::{Assignment, Block, BlockKind, Input, SimpleCommand, Step, changes_directory};
 use super::word::{Piece, Word};
 use super::{Rejection, conditional, constants, expansion, tree};
 use crate::host::shell::{Language, Shell};
@@ -50,7 +50,7 @@ pub fn read(
 
 impl Reading {
     /// Its simple commands.
-    pub fn commands(&self) -> impl Iterator<Item = &Simple> {
+    pub fn commands(&self) -> impl Iterator<Item = &SimpleCommand> {
         self.steps.iter().filter_map(|step| match step {
             Step::Command(simple) => Some(simple),
             _ => None,
@@ -59,11 +59,11 @@ impl Reading {
 
     /// What the shell does if it reads the text in one of two ways.
     fn or(self, other: Self) -> Self {
-        let moves = moves(&self.steps) || moves(&other.steps);
-        let enter = |kind| Step::Enter(Scope { kind, moves });
+        let moves = changes_directory(&self.steps) || changes_directory(&other.steps);
+        let enter = |kind| Step::Enter(Block { kind, moves });
         let mut steps = Vec::new();
         for way in [self.steps, other.steps] {
-            steps.push(enter(ScopeKind::Subshell));
+            steps.push(enter(BlockKind::Subshell));
             steps.extend(way);
             steps.push(Step::Leave);
         }
@@ -77,7 +77,7 @@ impl Reading {
             }
         }
         // Where it leads is not known if it moves.
-        steps.extend([enter(ScopeKind::Branches), Step::Leave]);
+        steps.extend([enter(BlockKind::Branches), Step::Leave]);
         Self { steps, loops }
     }
 }
@@ -149,7 +149,7 @@ impl Reader {
             NodeKind::Time { pipeline, .. } => self.timed(pipeline),
             NodeKind::Subshell { body, redirects } => {
                 self.redirects(redirects)?;
-                self.scoped(ScopeKind::Subshell, |this| this.node(body))
+                self.scoped(BlockKind::Subshell, |this| this.node(body))
             }
             NodeKind::BraceGroup { body, redirects } => {
                 self.redirects(redirects)?;
@@ -162,7 +162,7 @@ impl Reader {
                 redirects,
             } => {
                 self.redirects(redirects)?;
-                self.scoped(ScopeKind::Branches, |this| {
+                self.scoped(BlockKind::Branches, |this| {
                     for part in [Some(condition), Some(then_body), else_body.as_ref()] {
                         part.map_or(Ok(()), |part| this.node(part))?;
                         this.steps.push(Step::Join);
@@ -196,7 +196,7 @@ impl Reader {
             } => {
                 self.redirects(redirects)?;
                 self.word(word)?;
-                self.scoped(ScopeKind::Branches, |this| {
+                self.scoped(BlockKind::Branches, |this| {
                     for pattern in patterns {
                         for word in &pattern.patterns {
                             this.word(word)?;
@@ -234,25 +234,25 @@ impl Reader {
     /// Reads a part in which directory changes are local or are not followed.
     fn scoped(
         &mut self,
-        kind: ScopeKind,
+        kind: BlockKind,
         part: impl FnOnce(&mut Self) -> Result<(), Rejection>,
     ) -> Result<(), Rejection> {
         let loops = self.loops;
-        if kind == ScopeKind::Subshell {
+        if kind == BlockKind::Subshell {
             self.loops = 0;
         }
         let begin = self.steps.len();
-        self.steps.push(Step::Enter(Scope { kind, moves: false }));
+        self.steps.push(Step::Enter(Block { kind, moves: false }));
         part(self)?;
-        let moves = moves(&self.steps[begin + 1..]);
-        self.steps[begin] = Step::Enter(Scope { kind, moves });
+        let moves = changes_directory(&self.steps[begin + 1..]);
+        self.steps[begin] = Step::Enter(Block { kind, moves });
         self.steps.push(Step::Leave);
         self.loops = loops;
         Ok(())
     }
 
     fn pipeline(&mut self, commands: &[Node]) -> Result<(), Rejection> {
-        self.scoped(ScopeKind::Mixed, |this| {
+        self.scoped(BlockKind::Mixed, |this| {
             for (stage, node) in commands.iter().enumerate() {
                 match &node.kind {
                     NodeKind::Command { .. } => this.command(node, stage)?,
@@ -274,7 +274,7 @@ impl Reader {
         match first.map(|node| &node.kind) {
             // If it is a program, a `cd` after it has no effect.
             Some(NodeKind::Command { assignments, .. }) if assignments.is_empty() => {
-                self.scoped(ScopeKind::Mixed, |this| this.node(pipeline))
+                self.scoped(BlockKind::Mixed, |this| this.node(pipeline))
             }
             _ => Rejection::err("time", "only a simple command can be timed in every shell"),
         }
@@ -310,13 +310,13 @@ impl Reader {
         self.redirects(redirects)?;
         // Behind a pipe zsh hands on both inputs.
         if let (0, [shell], [redirect]) = (stage, words.as_slice(), redirects.as_slice())
-            && shell.fits(|name| by_exact_name(name).has(SAME_GRAMMAR))
+            && shell.text_is(|name| by_exact_name(name).has(SAME_GRAMMAR))
             && let Some(line) = only_line(redirect)
         {
             words.extend(["-c", line].map(Word::literal));
         }
         if !words.is_empty() || !assignments.is_empty() {
-            self.steps.push(Step::Command(Simple {
+            self.steps.push(Step::Command(SimpleCommand {
                 assignments,
                 words,
                 stage,
@@ -358,7 +358,7 @@ impl Reader {
                 | NodeKind::ProcessSubstitution { command, .. } = &part.kind
                 {
                     self.substitutions += 1;
-                    self.scoped(ScopeKind::Subshell, |this| this.node(command))?;
+                    self.scoped(BlockKind::Subshell, |this| this.node(command))?;
                     self.steps.push(Step::Join);
                 }
             }
@@ -375,7 +375,7 @@ fn spell(name: &str, program: &mut Word) {
         .iter()
         .take_while(|piece| is_empty(piece))
         .count();
-    if let [Piece::Value(_), Piece::Text(rest)] = &program.pieces[begin..] {
+    if let [Piece::Expansion(_), Piece::Text(rest)] = &program.pieces[begin..] {
         let text = format!("${{{name}}}{rest}");
         if program.raw.replace('"', "") == text {
             program.pieces = vec![Piece::Text(text)];

@@ -4,7 +4,7 @@
 use super::options::{Options, Shows, Takes};
 use super::programs::{FILTER, OperandUse, by_exact_name, list_contains, without_system_path};
 use super::word::{Piece, Word};
-use crate::permission::protected::ANY;
+use crate::permission::protected::ANY_TEXT;
 
 /// What one operand leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Extent {
     File,
     /// Everything below, if it is a directory.
     Search,
-    /// Names in the directory that match, with [`ANY`] for what is not known.
+    /// Names in the directory that match, with [`ANY_TEXT`] for what is not known.
     Names(String),
     /// Any name in the directory, or a file whose name is an option.
     Anywhere,
@@ -126,7 +126,7 @@ impl<'a> Arguments<'a> {
                 }
                 Some(text) if text.starts_with("--") => rest = self.long(text, rest)?,
                 Some(text) if text.starts_with('-') => rest = self.cluster(text, rest)?,
-                None if word.begins_option() => self.expanded(word)?,
+                None if word.may_be_option() => self.expanded(word)?,
                 _ => {
                     self.operands.push((word, false));
                     continue;
@@ -274,7 +274,7 @@ fn find(arguments: &[Word]) -> Result<Vec<Operand>, String> {
                 literal(value)?;
             }
             Some(text) if text.starts_with('-') => return Err(unlisted("find", text)),
-            None if word.begins_option() => return Err(unlisted("find", &word.raw)),
+            None if word.may_be_option() => return Err(unlisted("find", &word.raw)),
             // Some versions take starting points anywhere.
             _ => operands.push(operand(word, true, false, false)?),
         }
@@ -332,7 +332,7 @@ fn operand(
         () if known.starts_with('~') => "./",
         () => "",
     };
-    if glob.is_empty() && word.is_whole {
+    if glob.is_empty() && word.is_complete {
         let extent = if searches {
             Extent::Search
         } else {
@@ -370,11 +370,11 @@ fn operand(
     for piece in glob {
         match piece {
             Piece::Text(text) => names.push_str(text),
-            _ => names.push(ANY),
+            _ => names.push(ANY_TEXT),
         }
     }
     // Of a bracket only the beginning is known.
-    let extent = if !word.is_whole || may_be_option {
+    let extent = if !word.is_complete || may_be_option {
         Extent::Anywhere
     } else {
         Extent::Names(names)

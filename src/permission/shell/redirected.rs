@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Rejection;
-use super::check::{Rules, check};
+use super::check::{CommandRules, check};
 use super::directories::WorkingDirectories;
-use super::operand::{Known, MAX_WORK, texts};
-use super::operands::{directory, runs_elsewhere};
+use super::operand::{KnownValues, MAX_WORK, expansions};
+use super::operands::{directory_option, has_directory_option};
 use super::programs::{CHANGES_DIRECTORY, EXPORTS, OperandUse, Runs, by_base_name, by_exact_name};
-use super::reach::{Guard, LONGEST, Reach};
+use super::reach::{LONGEST, OperandCheck, Surroundings};
 use super::read::Reading;
-use super::step::{Redirect, Simple};
-use super::word::{Arity, Word};
-use crate::permission::command::Canonical;
+use super::step::{Redirection, SimpleCommand};
+use super::word::{Word, WordCount};
+use crate::permission::command::CanonicalCommand;
 use crate::permission::evidence::{CitedRule, Grant};
 
 /// The limit of directories that a command line names where the directory is not known.
@@ -23,11 +23,11 @@ const MAX_ENTERED: usize = 32;
 /// The limit of values of a variable.
 const MAX_VALUES: usize = 1024;
 /// How the names begin of the variables by which the host calls us.
-const OURS: [&str; 2] = ["CHIBI_HOOK", "CHIBI_TOOL_"];
+const HOST_CALL_VARIABLES: [&str; 2] = ["CHIBI_HOOK", "CHIBI_TOOL_"];
 
 /// What a command touches.
 #[derive(Debug, Default)]
-pub struct Touched {
+pub struct Effects {
     /// Each redirection target, and whether it is written.
     pub files: Vec<(String, bool)>,
     /// Parts that lead to unknown files, and whether these are written.
@@ -39,22 +39,22 @@ pub struct Touched {
 }
 
 /// Finds everything that a command touches.
-pub fn touched(command: &str, guard: Guard) -> Touched {
-    let home = guard.context.places.home.as_deref();
-    let recorder = Recorder {
-        seen: RefCell::default(),
-        guard,
+pub fn effects(command: &str, around: Surroundings) -> Effects {
+    let home = around.context.places.home.as_deref();
+    let recorder = EffectRecorder {
+        effects: RefCell::default(),
+        around,
         home: home.and_then(Path::to_str),
         values: RefCell::default(),
         entered: RefCell::default(),
     };
-    check(command, &recorder, guard.readings);
-    recorder.seen.into_inner()
+    check(command, &recorder, around.readings);
+    recorder.effects.into_inner()
 }
 
-struct Recorder<'a> {
-    seen: RefCell<Touched>,
-    guard: Guard<'a>,
+struct EffectRecorder<'a> {
+    effects: RefCell<Effects>,
+    around: Surroundings<'a>,
     /// What `~` and `$HOME` mean.
     home: Option<&'a str>,
     /// The values that the command line gives its variables, as far as it shows them.
@@ -63,23 +63,23 @@ struct Recorder<'a> {
     entered: RefCell<Vec<PathBuf>>,
 }
 
-impl Recorder<'_> {
+impl EffectRecorder<'_> {
     /// Passes on what words may lead to in these directories.
-    fn reaching(&self, directories: &WorkingDirectories, check: impl FnOnce(&Reach)) {
+    fn with_check(&self, directories: &WorkingDirectories, check: impl FnOnce(&OperandCheck)) {
         let entered = self.entered.borrow();
         let current = || {
             let known = directories.resolve("").map(PathBuf::from);
             let begin = (!directories.are_known()).then(PathBuf::new);
             let all = known.chain(begin).chain(entered.iter().cloned());
             let absolute =
-                |here: PathBuf| self.guard.begin.join(here).to_string_lossy().into_owned();
+                |here: PathBuf| self.around.begin.join(here).to_string_lossy().into_owned();
             all.map(absolute).collect()
         };
-        check(&Reach {
-            guard: self.guard,
+        check(&OperandCheck {
+            around: self.around,
             directories,
             entered: &entered,
-            known: Known {
+            known: KnownValues {
                 home: self.home,
                 current: &current,
                 assigned: &|name| self.values.borrow().get(name).cloned().unwrap_or_default(),
@@ -88,13 +88,13 @@ impl Recorder<'_> {
     }
 
     /// Adds what a word may become to the values of a variable.
-    fn learn(&self, name: &str, word: &Word) {
-        if self.guard.context.steps.are_spent() {
+    fn record_value(&self, name: &str, word: &Word) {
+        if self.around.context.steps.are_spent() {
             return;
         }
         let mut found = None;
         let here = WorkingDirectories::default();
-        self.reaching(&here, |reach| found = texts(word, reach.known));
+        self.with_check(&here, |operands| found = expansions(word, operands.known));
         let mut values = self.values.borrow_mut();
         let known = values.entry(name.to_owned()).or_default();
         // Too many cost as much as the most.
@@ -102,7 +102,7 @@ impl Recorder<'_> {
         let steps = found
             .as_ref()
             .map_or(MAX_WORK / 8, |all| all.iter().map(each).sum());
-        if self.guard.context.steps.spend(steps) {
+        if self.around.context.steps.spend(steps) {
             for value in found.into_iter().flatten() {
                 if value.len() <= LONGEST && known.len() < MAX_VALUES && !known.contains(&value) {
                     known.push(value);
@@ -112,19 +112,19 @@ impl Recorder<'_> {
     }
 }
 
-impl Rules for Recorder<'_> {
-    fn looks_through(&self) -> bool {
+impl CommandRules for EffectRecorder<'_> {
+    fn follows_all_wrappers(&self) -> bool {
         true
     }
 
-    fn unfollowed(&self, rejection: &Rejection) {
-        let protected = &mut self.seen.borrow_mut().protected;
+    fn on_unfollowed(&self, rejection: &Rejection) {
+        let protected = &mut self.effects.borrow_mut().protected;
         protected.get_or_insert_with(|| rejection.clone());
     }
 
     /// Learns the values and directories that a text names, before it is gone through: the parts of
     /// a loop may run in any order.
-    fn text(&self, reading: &Reading) {
+    fn on_command_line(&self, reading: &Reading) {
         for simple in reading.commands() {
             // As of `export`.
             let words = simple.words.iter().skip(1);
@@ -132,32 +132,37 @@ impl Rules for Recorder<'_> {
             let assigned = simple.assignments.iter().map(|one| one.raw.as_str());
             for text in assigned.chain(written) {
                 if let Some((name, value)) = text.split_once('=') {
-                    self.learn(name, &Word::written(value, Arity::Any));
+                    self.record_value(name, &Word::from_source(value, WordCount::Any));
                 }
             }
         }
         for (name, words) in &reading.loops {
             for word in words {
-                self.learn(name, word);
+                self.record_value(name, word);
             }
         }
         let here = WorkingDirectories::default();
-        let entering = |word: &Word| word.fits(|text| by_exact_name(text).has(CHANGES_DIRECTORY));
-        let moves = |simple: &Simple| {
+        let entering =
+            |word: &Word| word.text_is(|text| by_exact_name(text).has(CHANGES_DIRECTORY));
+        let moves = |simple: &SimpleCommand| {
             let name = simple.words.first().and_then(Word::text);
             let wraps = |name| matches!(by_base_name(name).runs, Runs::Command { .. });
-            name.is_some_and(wraps) && runs_elsewhere(&simple.words)
+            name.is_some_and(wraps) && has_directory_option(&simple.words)
         };
         for simple in reading.commands() {
             if simple.words.iter().any(entering) || moves(simple) {
                 let mut all = Vec::new();
-                self.reaching(&here, |reach| {
+                self.with_check(&here, |operands| {
                     let words = simple.words.iter().skip(1);
-                    all.extend(words.filter_map(|word| texts(word, reach.known)).flatten());
+                    all.extend(
+                        words
+                            .filter_map(|word| expansions(word, operands.known))
+                            .flatten(),
+                    );
                 });
                 let mut entered = self.entered.borrow_mut();
-                let base = self.guard.begin;
-                let to = |text: &String| match directory(text) {
+                let base = self.around.begin;
+                let to = |text: &String| match directory_option(text) {
                     Some("") | None => base.join(text),
                     Some(value) => base.join(value),
                 };
@@ -167,49 +172,56 @@ impl Rules for Recorder<'_> {
         }
     }
 
-    fn command(&self, command: &Simple, directories: &WorkingDirectories) {
+    fn on_command(&self, command: &SimpleCommand, directories: &WorkingDirectories) {
         let name = command.words.first().and_then(Word::text);
         let only_reads =
             name.is_some_and(|name| by_exact_name(name).operand_use == OperandUse::Reads);
         if only_reads && command.assignments.is_empty() {
             return;
         }
-        self.reaching(directories, |reach| {
-            let mut seen = self.seen.borrow_mut();
-            if seen.ours.is_none() {
-                seen.ours = sets_ours(command).or_else(|| reach.runs_ours(&command.words, 0));
+        self.with_check(directories, |operands| {
+            let mut effects = self.effects.borrow_mut();
+            if effects.ours.is_none() {
+                effects.ours = sets_host_variable(command)
+                    .or_else(|| operands.our_executable_in(&command.words, 0));
             }
-            if seen.protected.is_none() {
-                let values = command.assigned().filter(|_| !command.words.is_empty());
-                let checked = reach.values(&values.collect::<Vec<_>>());
-                let checked = checked.and_then(|()| reach.check(&command.words, 0));
-                seen.protected = checked.err();
+            if effects.protected.is_none() {
+                let values = command
+                    .assigned_values()
+                    .filter(|_| !command.words.is_empty());
+                let checked = operands.check_values(&values.collect::<Vec<_>>());
+                let checked = checked.and_then(|()| operands.check_command(&command.words, 0));
+                effects.protected = checked.err();
             }
         });
     }
 
-    fn redirect(&self, redirect: &Redirect, directories: &WorkingDirectories) {
-        if redirect.writes && self.seen.borrow().protected.is_none() {
-            self.reaching(directories, |reach| {
-                self.seen.borrow_mut().protected = reach.written(&redirect.target).err();
+    fn on_redirection(&self, redirect: &Redirection, directories: &WorkingDirectories) {
+        if redirect.writes && self.effects.borrow().protected.is_none() {
+            self.with_check(directories, |operands| {
+                self.effects.borrow_mut().protected =
+                    operands.check_written(&redirect.target).err();
             });
         }
     }
 
-    fn grants(&self, _: &Canonical, _: &[&str], _: bool) -> Option<CitedRule> {
+    fn granting_rule(&self, _: &CanonicalCommand, _: &[&str], _: bool) -> Option<CitedRule> {
         None
     }
 
-    fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
-        self.seen.borrow_mut().files.push((path.to_owned(), writes));
+    fn grant_file(&self, path: &str, writes: bool) -> Result<Grant, String> {
+        self.effects
+            .borrow_mut()
+            .files
+            .push((path.to_owned(), writes));
         Ok(Grant::NeedsNoRule("it is recorded"))
     }
 
-    fn is_home_ground(&self, _: &str) -> bool {
+    fn is_inside(&self, _: &str) -> bool {
         true
     }
 
-    fn is_home(&self, _: &str) -> bool {
+    fn is_root(&self, _: &str) -> bool {
         true
     }
 
@@ -217,17 +229,21 @@ impl Rules for Recorder<'_> {
         true
     }
 
-    fn unclear(&self, part: &str, writes: bool) {
-        let mut seen = self.seen.borrow_mut();
-        seen.unclear.push((part.to_owned(), writes));
+    fn on_unclear_file(&self, part: &str, writes: bool) {
+        let mut effects = self.effects.borrow_mut();
+        effects.unclear.push((part.to_owned(), writes));
     }
 }
 
 /// The variable that a command sets by which the host calls us, if any: a program whose name is not
 /// known (`find -exec {}`) could be ours, and end what restricts.
-fn sets_ours(command: &Simple) -> Option<String> {
-    let sets = |text: &&str| OURS.iter().any(|name| text.starts_with(name));
-    let is_setting = |word: &&Word| word.fits(|text| by_base_name(text).has(EXPORTS));
+fn sets_host_variable(command: &SimpleCommand) -> Option<String> {
+    let sets = |text: &&str| {
+        HOST_CALL_VARIABLES
+            .iter()
+            .any(|name| text.starts_with(name))
+    };
+    let is_setting = |word: &&Word| word.text_is(|text| by_base_name(text).has(EXPORTS));
     let words = command.words.iter().skip_while(|word| !is_setting(word));
     let words = words.map(Word::prefix);
     let assigned = command.assignments.iter().map(|one| one.raw.as_str());

@@ -34,7 +34,7 @@ pub fn runs_from(program: &Program, arguments: &[Word]) -> Option<usize> {
     if !verbs.is_empty() {
         at = 1 + arguments
             .iter()
-            .position(|word| word.fits(|text| list_contains(verbs, text)))?;
+            .position(|word| word.text_is(|text| list_contains(verbs, text)))?;
     }
     let assigns = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('='));
     let (mut left, mut options) = (operands, true);
@@ -85,7 +85,7 @@ pub fn run_by<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Run<'w>> {
         Runs::Nothing => Vec::new(),
         Runs::Text => match (shells::text_of(arguments), arguments.first()) {
             (Some(word), _) => text(std::slice::from_ref(word)),
-            (None, Some(script)) if script.fits(shells::is_script) => {
+            (None, Some(script)) if script.text_is(shells::is_script) => {
                 vec![Run::Command(arguments.into())]
             }
             _ => Vec::new(),
@@ -132,8 +132,8 @@ pub fn git_elsewhere(words: &[Word]) -> Option<(&str, Vec<Word>)> {
 /// The place of the subcommand of `git` among its arguments.
 pub fn git_verb(arguments: &[Word]) -> usize {
     let mut at = 0;
-    while let Some(option) = arguments.get(at).filter(|word| word.begins_option()) {
-        at += 1 + usize::from(option.fits(|text| list_contains(VALUED, text)));
+    while let Some(option) = arguments.get(at).filter(|word| word.may_be_option()) {
+        at += 1 + usize::from(option.text_is(|text| list_contains(VALUED, text)));
     }
     at.min(arguments.len())
 }

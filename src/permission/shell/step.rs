@@ -1,37 +1,37 @@
 //! What the shell will do, as a flat list in order; the rules are checked against this list.
 
 use super::programs::{BUILTIN_PREFIX, CHANGES_DIRECTORY, EVALUATES, by_exact_name};
-use super::word::{Arity, Word};
+use super::word::{Word, WordCount};
 
 /// One step of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// A simple command.
-    Command(Simple),
+    Command(SimpleCommand),
     /// A redirection of the next command, simple or compound: the shell opens the file first.
-    Redirect(Redirect),
+    Redirect(Redirection),
     /// A loop assigns this variable.
     Loop(String),
     /// From here on it is unknown whether the preceding commands succeeded.
     Join,
     /// Begins a part in which directory changes are local or are not followed.
-    Enter(Scope),
+    Enter(Block),
     /// Ends that part.
     Leave,
 }
 
 /// A part of a command line that affects the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scope {
+pub struct Block {
     /// Its kind.
-    pub kind: ScopeKind,
+    pub kind: BlockKind,
     /// Whether something in it may change the directory of the shell that runs it.
     pub moves: bool,
 }
 
 /// The kind of such a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScopeKind {
+pub enum BlockKind {
     /// `( … )` or a substitution: its changes end with it.
     Subshell,
     /// `if` or `case`: only some of its parts run.
@@ -43,7 +43,7 @@ pub enum ScopeKind {
 
 /// A simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Simple {
+pub struct SimpleCommand {
     /// `NAME=value` words before it.
     pub assignments: Vec<Assignment>,
     /// Program and arguments; empty for bare assignments.
@@ -84,7 +84,7 @@ pub struct Assignment {
 
 /// A redirection to or from a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redirect {
+pub struct Redirection {
     /// Whether the file is written.
     pub writes: bool,
     /// The file.
@@ -92,14 +92,14 @@ pub struct Redirect {
 }
 
 /// Whether one of these steps may change the directory of the shell that runs them.
-pub fn moves(steps: &[Step]) -> bool {
-    let mut inside: Vec<ScopeKind> = Vec::new();
+pub fn changes_directory(steps: &[Step]) -> bool {
+    let mut inside: Vec<BlockKind> = Vec::new();
     steps.iter().any(|step| {
         match step {
             Step::Enter(scope) => inside.push(scope.kind),
             Step::Leave => drop(inside.pop()),
             Step::Command(simple) => {
-                return !inside.contains(&ScopeKind::Subshell) && simple.may_move();
+                return !inside.contains(&BlockKind::Subshell) && simple.may_change_directory();
             }
             Step::Redirect(_) | Step::Loop(_) | Step::Join => {}
         }
@@ -107,10 +107,10 @@ pub fn moves(steps: &[Step]) -> bool {
     })
 }
 
-impl Simple {
+impl SimpleCommand {
     /// Whether it may change the shell's directory, including behind wrappers.
-    pub fn may_move(&self) -> bool {
-        let has = |word: &Word, traits| word.fits(|text| by_exact_name(text).has(traits));
+    pub fn may_change_directory(&self) -> bool {
+        let has = |word: &Word, traits| word.text_is(|text| by_exact_name(text).has(traits));
         let prefixed = |at: usize| {
             self.words[..at]
                 .iter()
@@ -130,14 +130,14 @@ impl Simple {
     }
 
     /// The values of its assignments, as words.
-    pub fn assigned(&self) -> impl Iterator<Item = Word> {
+    pub fn assigned_values(&self) -> impl Iterator<Item = Word> {
         let values = self.assignments.iter();
         let values = values.filter_map(|one| one.raw.split_once('='));
-        values.map(|(_, value)| Word::written(value, Arity::Any))
+        values.map(|(_, value)| Word::from_source(value, WordCount::Any))
     }
 
     /// The command as written, for people.
-    pub fn shown(&self) -> String {
+    pub fn source(&self) -> String {
         let assignments = self.assignments.iter().map(|one| one.raw.as_str());
         let words = self.words.iter().map(|word| word.raw.as_str());
         assignments.chain(words).collect::<Vec<_>>().join(" ")

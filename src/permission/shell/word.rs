@@ -6,8 +6,8 @@ use rable::{Node, NodeKind};
 
 use super::Rejection;
 use super::programs::list_contains;
-use crate::permission::command::Canonical;
-use crate::permission::protected::{ANY, ONE};
+use crate::permission::command::CanonicalCommand;
+use crate::permission::protected::{ANY_CHAR, ANY_TEXT};
 
 /// A word after quote removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Word {
     /// Its parts after expansion; empty for `''`.
     pub pieces: Vec<Piece>,
     /// Whether the pieces are all of it: no brace or bracket is among them.
-    pub is_whole: bool,
+    pub is_complete: bool,
 }
 
 /// A part of a word.
@@ -26,12 +26,12 @@ pub enum Piece {
     /// Literal text.
     Text(String),
     /// A value known only at run time, and how many words it becomes.
-    Value(Arity),
+    Expansion(WordCount),
     /// Part of a file name, exactly one word: a number such as `$?` or `$((1+2))`, or the quoted
     /// variable of a loop over plain names.
-    Name,
+    NamePart,
     /// Any number of file names without a slash: `*`, `?`, or such a variable unquoted.
-    Names,
+    FileNames,
     /// A `~` that the shell expands.
     Tilde,
 }
@@ -39,7 +39,7 @@ pub enum Piece {
 /// How many words something becomes. Where positions matter, as in a wrapper's options or the
 /// operands of `test`, everything must be exactly one word: one more would shift the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Arity {
+pub enum WordCount {
     /// Exactly one.
     One,
     /// One, or none if empty: `$!`.
@@ -54,22 +54,22 @@ impl Word {
         Self {
             raw: text.to_owned(),
             pieces: vec![Piece::Text(text.to_owned())],
-            is_whole: true,
+            is_complete: true,
         }
     }
 
     /// A word as it is written; if it expands to anything, to so many words.
-    pub fn written(raw: &str, arity: Arity) -> Self {
-        let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~', ANY, ONE]);
+    pub fn from_source(raw: &str, word_count: WordCount) -> Self {
+        let is_plain = !raw.contains(['$', '`', '\\', '*', '?', '[', '{', '~', ANY_TEXT, ANY_CHAR]);
         let piece = if is_plain {
             Piece::Text(raw.replace(['"', '\''], ""))
         } else {
-            Piece::Value(arity)
+            Piece::Expansion(word_count)
         };
         Self {
             raw: raw.to_owned(),
             pieces: vec![piece],
-            is_whole: is_plain,
+            is_complete: is_plain,
         }
     }
 
@@ -77,8 +77,8 @@ impl Word {
     pub fn unknown() -> Self {
         Self {
             raw: "…".to_owned(),
-            pieces: vec![Piece::Value(Arity::Any)],
-            is_whole: true,
+            pieces: vec![Piece::Expansion(WordCount::Any)],
+            is_complete: true,
         }
     }
 
@@ -91,38 +91,38 @@ impl Word {
     }
 
     /// Whether the text is known and accepted.
-    pub fn fits(&self, accepts: impl FnOnce(&str) -> bool) -> bool {
+    pub fn text_is(&self, accepts: impl FnOnce(&str) -> bool) -> bool {
         self.text().is_some_and(accepts)
     }
 
     /// Whether this is known to be one of these texts.
-    pub fn is_any(&self, texts: &[&str]) -> bool {
-        self.fits(|text| texts.contains(&text))
+    pub fn is_one_of(&self, texts: &[&str]) -> bool {
+        self.text_is(|text| texts.contains(&text))
     }
 
     /// Whether this is, or may become, an option.
-    pub fn begins_option(&self) -> bool {
+    pub fn may_be_option(&self) -> bool {
         self.prefix().starts_with('-')
     }
 
     /// How many words this becomes.
-    pub fn arity(&self) -> Arity {
+    pub fn word_count(&self) -> WordCount {
         let of = |piece: &Piece| match piece {
-            Piece::Text(_) | Piece::Tilde | Piece::Name => Arity::One,
-            Piece::Value(arity) => *arity,
-            Piece::Names => Arity::Any,
+            Piece::Text(_) | Piece::Tilde | Piece::NamePart => WordCount::One,
+            Piece::Expansion(word_count) => *word_count,
+            Piece::FileNames => WordCount::Any,
         };
-        let most = self.pieces.iter().map(of).max().unwrap_or(Arity::One);
+        let most = self.pieces.iter().map(of).max().unwrap_or(WordCount::One);
         // Beside other text, a possibly empty value still leaves a word.
-        if most == Arity::ZeroOrOne && self.pieces.len() > 1 {
-            return Arity::One;
+        if most == WordCount::ZeroOrOne && self.pieces.len() > 1 {
+            return WordCount::One;
         }
         most
     }
 
     /// Whether this is exactly one word, whatever its values.
     pub fn is_one_word(&self) -> bool {
-        self.arity() == Arity::One
+        self.word_count() == WordCount::One
     }
 
     /// The known text at the start. A `~` becomes a path, of which only the first character
@@ -136,9 +136,9 @@ impl Word {
     }
 
     /// Whether the word, or each word it becomes, starts with known text other than an option's.
-    pub fn is_never_option(&self) -> bool {
+    pub fn cannot_be_option(&self) -> bool {
         let expands = self.raw.contains(['$', '`']);
-        !self.prefix().is_empty() && !self.begins_option() && (self.is_one_word() || !expands)
+        !self.prefix().is_empty() && !self.may_be_option() && (self.is_one_word() || !expands)
     }
 
     /// Reads a word node of the parser; `names` are variables that hold plain file names there.
@@ -149,7 +149,7 @@ impl Word {
         let NodeKind::Word { value, parts, .. } = &node.kind else {
             return Err(Rejection::misparsed(&format!("{node}")));
         };
-        let mut quoting = Quoting {
+        let mut removal = QuoteRemoval {
             raw: value,
             names,
             pieces: Vec::new(),
@@ -161,21 +161,21 @@ impl Word {
             return Ok(Self::literal("["));
         }
         for part in parts {
-            quoting.part(part)?;
+            removal.part(part)?;
         }
-        if quoting.in_quotes {
+        if removal.in_quotes {
             return Err(Rejection::misparsed(value));
         }
         let is_brace = |part: &Node| matches!(part.kind, NodeKind::BraceExpansion { .. });
         Ok(Self {
             raw: value.clone(),
-            is_whole: !quoting.open_ended && !parts.iter().any(is_brace),
-            pieces: quoting.pieces,
+            is_complete: !removal.open_ended && !parts.iter().any(is_brace),
+            pieces: removal.pieces,
         })
     }
 }
 
-struct Quoting<'a> {
+struct QuoteRemoval<'a> {
     raw: &'a str,
     names: &'a [String],
     pieces: Vec<Piece>,
@@ -184,7 +184,7 @@ struct Quoting<'a> {
     open_ended: bool,
 }
 
-impl Quoting<'_> {
+impl QuoteRemoval<'_> {
     fn part(&mut self, part: &Node) -> Result<(), Rejection> {
         let piece = match &part.kind {
             NodeKind::WordLiteral { value } => {
@@ -193,17 +193,19 @@ impl Quoting<'_> {
             }
             // The scan has checked their forms.
             NodeKind::ParamExpansion { param, op, .. } => self.parameter(param, op.is_some()),
-            NodeKind::ParamLength { .. } | NodeKind::ArithmeticExpansion { .. } => Piece::Name,
+            NodeKind::ParamLength { .. } | NodeKind::ArithmeticExpansion { .. } => Piece::NamePart,
             NodeKind::CommandSubstitution { brace: false, .. } if self.in_quotes => {
-                Piece::Value(Arity::One)
+                Piece::Expansion(WordCount::One)
             }
-            NodeKind::CommandSubstitution { brace: false, .. } => Piece::Value(Arity::Any),
-            NodeKind::ProcessSubstitution { .. } if !self.in_quotes => Piece::Value(Arity::One),
+            NodeKind::CommandSubstitution { brace: false, .. } => Piece::Expansion(WordCount::Any),
+            NodeKind::ProcessSubstitution { .. } if !self.in_quotes => {
+                Piece::Expansion(WordCount::One)
+            }
             NodeKind::BraceExpansion { content } if !self.in_quotes => {
                 if content.contains(['$', '`', '\'', '"', '\\', '(', '<', '>', ' ', '\n']) {
                     return Rejection::err(self.raw, "this brace expansion is not read");
                 }
-                Piece::Value(Arity::Any)
+                Piece::Expansion(WordCount::Any)
             }
             _ => return Err(Rejection::misparsed(self.raw)),
         };
@@ -214,14 +216,14 @@ impl Quoting<'_> {
     fn parameter(&self, name: &str, has_operator: bool) -> Piece {
         let is_name = !has_operator && self.names.iter().any(|one| one == name);
         match name {
-            _ if is_name && self.in_quotes => Piece::Name,
-            _ if is_name => Piece::Names,
+            _ if is_name && self.in_quotes => Piece::NamePart,
+            _ if is_name => Piece::FileNames,
             // The positional parameters become as many words as there are, quoted or not.
-            "@" => Piece::Value(Arity::Any),
-            "?" | "#" | "$" if !has_operator => Piece::Name,
-            _ if self.in_quotes => Piece::Value(Arity::One),
-            "!" if !has_operator => Piece::Value(Arity::ZeroOrOne),
-            _ => Piece::Value(Arity::Any),
+            "@" => Piece::Expansion(WordCount::Any),
+            "?" | "#" | "$" if !has_operator => Piece::NamePart,
+            _ if self.in_quotes => Piece::Expansion(WordCount::One),
+            "!" if !has_operator => Piece::Expansion(WordCount::ZeroOrOne),
+            _ => Piece::Expansion(WordCount::Any),
         }
     }
 
@@ -256,10 +258,12 @@ impl Quoting<'_> {
                     chars = rest.chars();
                 }
                 '|' | '&' | ';' | '<' | '>' | '(' | ')' | ' ' | '\t' | '\n' => return None,
-                '*' | '?' => self.push(Piece::Names),
+                '*' | '?' => self.push(Piece::FileNames),
                 '~' if self.pieces.is_empty() => self.push(Piece::Tilde),
-                '[' => self.open_end(),
-                '{' if last_sign >= Some(text.len() - chars.as_str().len()) => self.open_end(),
+                '[' => self.push_open_ended(),
+                '{' if last_sign >= Some(text.len() - chars.as_str().len()) => {
+                    self.push_open_ended()
+                }
                 _ => self.text(c.encode_utf8(&mut [0; 4])),
             }
         }
@@ -280,8 +284,8 @@ impl Quoting<'_> {
     }
 
     /// After a `[` or `{` whose end is unknown, everything is part of it.
-    fn open_end(&mut self) {
-        self.push(Piece::Value(Arity::Any));
+    fn push_open_ended(&mut self) {
+        self.push(Piece::Expansion(WordCount::Any));
         self.open_ended = true;
     }
 }
@@ -290,8 +294,8 @@ impl Quoting<'_> {
 pub fn canonical<'a>(
     assignments: &[String],
     words: impl IntoIterator<Item = &'a Word>,
-) -> Canonical {
-    let mut canonical = Canonical::default();
+) -> CanonicalCommand {
+    let mut canonical = CanonicalCommand::default();
     for assignment in assignments {
         canonical.assignment(assignment);
     }
@@ -300,8 +304,8 @@ pub fn canonical<'a>(
         for piece in &word.pieces {
             match piece {
                 Piece::Text(text) => canonical.literal(text),
-                Piece::Value(_) | Piece::Tilde => canonical.dynamic(),
-                Piece::Name | Piece::Names => canonical.name_part(),
+                Piece::Expansion(_) | Piece::Tilde => canonical.dynamic(),
+                Piece::NamePart | Piece::FileNames => canonical.name_part(),
             }
         }
     }
@@ -309,18 +313,18 @@ pub fn canonical<'a>(
 }
 
 /// The texts of words, if all of them are known.
-pub fn texts(words: &[Word]) -> Option<Vec<&str>> {
+pub fn literal_texts(words: &[Word]) -> Option<Vec<&str>> {
     words.iter().map(Word::text).collect()
 }
 
 /// Whether every word's text is known and accepted.
-pub fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
-    words.iter().all(|word| word.fits(&accepts))
+pub fn all_literal(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
+    words.iter().all(|word| word.text_is(&accepts))
 }
 
 /// The words after as many of these options, separated by blanks, as there are.
 pub fn after_options<'w>(words: &'w [Word], options: &str) -> &'w [Word] {
-    let is_other = |word: &Word| !word.fits(|text| list_contains(options, text));
+    let is_other = |word: &Word| !word.text_is(|text| list_contains(options, text));
     &words[words.iter().position(is_other).unwrap_or(words.len())..]
 }
 

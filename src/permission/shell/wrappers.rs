@@ -9,7 +9,7 @@ use super::programs::{
     APPENDS_INPUT, Program, Runs, SAME_GRAMMAR, by_exact_name, list_contains, without_system_path,
 };
 use super::shells;
-use super::word::{self, Arity, Piece, Word, is_digits};
+use super::word::{self, Piece, Word, WordCount, is_digits};
 
 /// What a wrapper runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
     match program.runs {
         Runs::Command { .. } => behind_options(program, arguments).map(Inner::Command),
         Runs::Words => {
-            let texts = word::texts(arguments).filter(|texts| !texts.is_empty())?;
+            let texts = word::literal_texts(arguments).filter(|texts| !texts.is_empty())?;
             Some(Inner::Text(texts.join(" ")))
         }
         Runs::Text if program.has(SAME_GRAMMAR) => {
@@ -35,7 +35,7 @@ pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
             let script = || {
                 arguments
                     .first()
-                    .filter(|word| word.fits(shells::is_script))
+                    .filter(|word| word.text_is(shells::is_script))
             };
             text.or_else(|| script().map(|_| Inner::Command(arguments.into())))
         }
@@ -90,19 +90,22 @@ pub fn behind_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Co
     }
     for _ in 0..operands {
         let begins = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-        rest = rest.split_first().filter(|(word, _)| word.fits(begins))?.1;
+        rest = rest
+            .split_first()
+            .filter(|(word, _)| word.text_is(begins))?
+            .1;
     }
     let is_program =
         |text: &str| !text.starts_with('-') && (grantable != "=" || !text.contains('='));
     if !program.has(APPENDS_INPUT) {
         return rest
             .first()?
-            .fits(is_program)
+            .text_is(is_program)
             .then_some(Cow::Borrowed(rest));
     }
     let mut words = rest.to_vec();
     match words.first() {
-        Some(first) if !first.fits(is_program) => return None,
+        Some(first) if !first.text_is(is_program) => return None,
         Some(_) => {}
         None => words.push(Word::literal("echo")),
     }
@@ -126,7 +129,7 @@ pub fn make_unknown(words: &mut [Word], name: &str) {
         // Beside a `..` it is not read as text: it looks like an open brace.
         if word.pieces.iter().any(has_name) || word.raw.contains(name) {
             word.raw = word.raw.replace(name, PLACEHOLDER);
-            word.pieces = vec![Piece::Value(Arity::Any)];
+            word.pieces = vec![Piece::Expansion(WordCount::Any)];
         }
     }
 }

@@ -2,27 +2,28 @@
 
 use super::Checker;
 use crate::permission::evidence::{Grant, Part};
-use crate::permission::shell::step::Redirect;
-use crate::permission::shell::word::{Arity, Piece, is_digits};
+use crate::permission::shell::step::Redirection;
+use crate::permission::shell::word::{Piece, WordCount, is_digits};
 
 impl Checker<'_> {
-    pub(super) fn redirect(&mut self, redirect: &Redirect) {
-        self.rules.redirect(redirect, &self.directories);
-        let outcome = self.target(redirect);
+    pub(super) fn check_redirection(&mut self, redirect: &Redirection) {
+        self.rules.on_redirection(redirect, &self.directories);
+        let outcome = self.grant_redirection(redirect);
         if outcome.is_err() {
-            self.rules.unclear(&redirect.target.raw, redirect.writes);
+            self.rules
+                .on_unclear_file(&redirect.target.raw, redirect.writes);
         }
         let part = Part::new("redirection", &redirect.target.raw, outcome);
         self.parts.push(part);
     }
 
-    fn target(&self, redirect: &Redirect) -> Result<Grant, String> {
+    fn grant_redirection(&self, redirect: &Redirection) -> Result<Grant, String> {
         let path = match redirect.target.pieces.as_slice() {
             [Piece::Text(text)] if text.starts_with('~') => format!("./{text}"),
             [Piece::Text(text)] => text.clone(),
             [Piece::Tilde, Piece::Text(text)] if text.starts_with('/') => format!("~{text}"),
             // `<(…)`: the command in it has been checked already.
-            [Piece::Value(Arity::One)] if redirect.target.raw.starts_with(['<', '>']) => {
+            [Piece::Expansion(WordCount::One)] if redirect.target.raw.starts_with(['<', '>']) => {
                 return Ok(Grant::NeedsNoRule("it is a pipe"));
             }
             _ => return Err("the file must be plain text".to_owned()),
@@ -35,11 +36,11 @@ impl Checker<'_> {
             return Err("it is a network connection".to_owned());
         }
         if path.starts_with(['/', '~']) {
-            return self.rules.file(&path, redirect.writes);
+            return self.rules.grant_file(&path, redirect.writes);
         }
         let mut granted = Err("it is not clear in which directory this is".to_owned());
         for path in self.directories.resolve(&path) {
-            granted = Ok(self.rules.file(&path, redirect.writes)?);
+            granted = Ok(self.rules.grant_file(&path, redirect.writes)?);
         }
         granted
     }

@@ -1,21 +1,21 @@
 //! Command lines nested in a command line.
 
-use super::{Checker, View};
+use super::{Checker, Invocation};
 use crate::host::shell::Shell;
 use crate::permission::evidence::Grant;
 use crate::permission::shell::Rejection;
 use crate::permission::shell::programs::{self, Runs};
-use crate::permission::shell::step::{Scope, ScopeKind};
+use crate::permission::shell::step::{Block, BlockKind};
 
 /// The limit of nested texts: `bash -c "bash -c …"`.
 const MAX_TEXTS: usize = 8;
 impl Checker<'_> {
     /// Checks a command line that something runs, in this shell or in its own.
-    pub(super) fn text_within(
+    pub(super) fn grant_text(
         &mut self,
         runs: Runs,
         text: &str,
-        view: &View,
+        invocation: &Invocation,
     ) -> Result<Grant, Rejection> {
         if self.texts == MAX_TEXTS {
             return Err(self.too_deep("too many command lines within command lines"));
@@ -27,15 +27,15 @@ impl Checker<'_> {
             self.shell = Shell::default();
         }
         let (kind, moves) = if here {
-            (ScopeKind::Branches, programs::text_may_move(text))
+            (BlockKind::Branches, programs::text_may_move(text))
         } else {
-            (ScopeKind::Subshell, true)
+            (BlockKind::Subshell, true)
         };
-        self.directories.begin(Scope { kind, moves });
+        self.directories.enter_block(Block { kind, moves });
         let before = self.parts.len();
-        self.text(text, here && view.in_loop);
+        self.check_text(text, here && invocation.in_loop);
         self.texts -= 1;
-        self.directories.end();
+        self.directories.leave_block();
         self.shell = shell;
         let mut within = self.parts[before..].iter();
         if within.any(|part| part.outcome.is_err()) {

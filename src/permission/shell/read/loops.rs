@@ -2,7 +2,7 @@
 
 use rable::{Node, NodeKind};
 
-use super::{Reader, Rejection, ScopeKind, Step, Word};
+use super::{BlockKind, Reader, Rejection, Step, Word};
 
 impl Reader {
     /// Reads `for NAME in WORDS`; the variable may be one that holds plain file names.
@@ -41,7 +41,7 @@ impl Reader {
 
     /// Reads parts that may run any number of times.
     pub(super) fn repeated(&mut self, parts: &[&Node]) -> Result<(), Rejection> {
-        self.scoped(ScopeKind::Mixed, |this| {
+        self.scoped(BlockKind::Mixed, |this| {
             this.loops += 1;
             for part in parts {
                 this.node(part)?;

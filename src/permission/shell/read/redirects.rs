@@ -3,7 +3,7 @@
 use rable::{Node, NodeKind};
 
 use super::Reader;
-use crate::permission::shell::step::{Redirect, Step};
+use crate::permission::shell::step::{Redirection, Step};
 use crate::permission::shell::{Rejection, expansion};
 
 /// The limit of redirections to files; each costs file system queries.
@@ -49,7 +49,7 @@ impl Reader {
         };
         self.files += 1;
         Rejection::err_if(self.files > MAX_FILES, op, "it redirects to too many files")?;
-        self.steps.push(Step::Redirect(Redirect {
+        self.steps.push(Step::Redirect(Redirection {
             writes,
             target: word,
         }));

@@ -95,9 +95,9 @@ fn joined_in_bash() -> Rejection {
 /// Refuses `33>x`: a descriptor in bash, the word `33` in dash and zsh.
 fn one_digit_at_most(before: &str) -> Result<(), Rejection> {
     let word = before.trim_end_matches(|c: char| c.is_ascii_digit());
-    let is_whole =
+    let is_complete =
         word.is_empty() || word.ends_with([' ', '\t', '\n', ';', '|', '&', '(', ')', '`']);
-    if is_whole && before.len() > word.len() + 1 {
+    if is_complete && before.len() > word.len() + 1 {
         let why = "a descriptor of several digits is a word to some shells";
         return Rejection::err(&before[word.len()..], why);
     }
