@@ -10,10 +10,12 @@ use super::evidence::{CitedRule, Grant, Part};
 use super::path::Located;
 use super::path_context::PathContext;
 use super::places::Places;
-use super::reading::{self, Shown, is_of_kernel};
+use super::reading::{self, FileAccess, is_kernel_file};
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
-use super::shell::{self, Denial, Effects, Extent, Readings, Shows, Surroundings, Variables};
+use super::shell::{
+    self, Denial, Effects, ParseCache, ReadKind, ReadScope, Surroundings, Variables,
+};
 use super::stacking::{Denials, InForce, Limit};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
@@ -24,7 +26,7 @@ pub struct CommandLine<'a> {
     tool: Tool<'a>,
     own: Vec<&'a Path>,
     context: PathContext<'a>,
-    readings: Readings<'a>,
+    cache: ParseCache<'a>,
     effects: OnceCell<Effects>,
 }
 
@@ -51,7 +53,7 @@ impl<'a> CommandLine<'a> {
             tool,
             own,
             context,
-            readings: Readings::new(context.steps, context.places, variables),
+            cache: ParseCache::new(context.steps, context.places, variables),
             effects: OnceCell::new(),
         }
     }
@@ -63,7 +65,7 @@ impl<'a> CommandLine<'a> {
                 context: self.context,
                 begin: &self.context.places.for_tool(self.tool.name, ""),
                 own: &self.own,
-                readings: &self.readings,
+                cache: &self.cache,
             };
             shell::effects(self.text, around)
         })
@@ -76,7 +78,7 @@ impl<'a> CommandLine<'a> {
             limit,
             in_force,
         };
-        shell::check(self.text, &rules, &self.readings)
+        shell::check(self.text, &rules, &self.cache)
     }
 
     /// Refuses it if a denial covers any part of it.
@@ -96,7 +98,7 @@ impl<'a> CommandLine<'a> {
                     .iter()
                     .position(|(_, patterns)| patterns.iter().any(covers))
             };
-            match shell::undenied(self.text, &denies, &self.readings) {
+            match shell::undenied(self.text, &denies, &self.cache) {
                 Ok(()) => {}
                 Err(Denial::Rule(part, at)) => {
                     return Err(refuse(of_commands[at].0).part("subcommand", &part));
@@ -219,7 +221,7 @@ impl shell::CommandRules for ListRules<'_> {
         spelled: &[&str],
         home: bool,
     ) -> Option<CitedRule> {
-        let forms = command.forms(self.line.readings.variables.home);
+        let forms = command.forms(self.line.cache.variables.home);
         let grants = |rule: &&Rule| match rule.test_of(&self.line.tool) {
             Some(ArgMatcher::Command(patterns)) => patterns.iter().any(|pattern| {
                 forms.iter().any(|form| pattern.matches(form))
@@ -236,7 +238,7 @@ impl shell::CommandRules for ListRules<'_> {
     }
 
     fn grant_file(&self, path: &str, writes: bool) -> Result<Grant, String> {
-        if self.reads_by_shell() && !writes && is_of_kernel(&self.line.locate(path)) {
+        if self.reads_by_shell() && !writes && is_kernel_file(&self.line.locate(path)) {
             return Err("it is no file of a disk".to_owned());
         }
         let denials = self.in_force.denials.iter();
@@ -257,21 +259,25 @@ impl shell::CommandRules for ListRules<'_> {
         self.line.context.places.reads_by_shell
     }
 
-    fn grant_read(&self, what: Shows, place: Option<(&str, &Extent)>) -> Result<Grant, String> {
-        let Some((path, extent)) = place else {
-            let rule = reading::any_rule(self.limit, what);
-            let missing = || format!("only a {what} entry gives");
+    fn grant_read(
+        &self,
+        kind: ReadKind,
+        place: Option<(&str, &ReadScope)>,
+    ) -> Result<Grant, String> {
+        let Some((path, scope)) = place else {
+            let rule = reading::any_rule(self.limit, kind);
+            let missing = || format!("only a {kind} entry gives");
             return rule
                 .map(|rule| Grant::Rule(rule.cited.clone()))
                 .ok_or_else(missing);
         };
-        let shown = Shown {
-            what,
+        let access = FileAccess {
+            kind,
             path,
             at: self.line.locate(path),
-            extent,
+            scope,
         };
-        shown.permitted(self.limit, &self.in_force.denials, &self.line.context)
+        access.permitted(self.limit, &self.in_force.denials, &self.line.context)
     }
 
     fn is_inside(&self, directory: &str) -> bool {

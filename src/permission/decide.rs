@@ -294,7 +294,7 @@ impl<'a> Case<'a> {
             .rules
             .iter()
             .any(|rule| rule.test_of(&self.tool).is_some())
-            || reads_by_shell && reading::is_any(limit);
+            || reads_by_shell && reading::grants_any(limit);
         let not_granted = |why: &str| {
             let (skill, why) = (limit.skill.source.clone(), why.to_owned());
             self.refusal(Reason::NotGranted { skill, why })

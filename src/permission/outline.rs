@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::places::Places;
-use super::shell::{Readings, SimpleCommand, Step, Variables};
+use super::shell::{ParseCache, SimpleCommand, Step, Variables};
 use super::steps::Steps;
 
 /// The commands of a command line.
@@ -29,8 +29,8 @@ impl Outline {
             home,
             ..Variables::default()
         };
-        let readings = Readings::new(&budget, places, variables);
-        let reading = readings.read(text, places.shell, home.is_some());
+        let cache = ParseCache::new(&budget, places, variables);
+        let reading = cache.read(text, places.shell, home.is_some());
         let reading = reading.as_ref().as_ref().ok()?;
         let words = |simple: &SimpleCommand| {
             let words = simple.words.iter();

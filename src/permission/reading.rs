@@ -10,28 +10,28 @@ use super::path::Located;
 use super::path_context::PathContext;
 use super::protected::wildcards_match;
 use super::rule::Rule;
-use super::shell::{Extent, Shows};
+use super::shell::{ReadKind, ReadScope};
 use super::stacking::{Denials, Limit};
 use super::tool_matcher::Tool;
 
 /// Something that a program would show.
-pub struct Shown<'a> {
+pub struct FileAccess<'a> {
     /// What of it.
-    pub what: Shows,
+    pub kind: ReadKind,
     /// The path as written.
     pub path: &'a str,
     /// Where it is.
     pub at: Located,
     /// How far it leads from there.
-    pub extent: &'a Extent,
+    pub scope: &'a ReadScope,
 }
 
 /// What a rule says of the host tools that show the same.
-fn tests(rule: &Rule, what: Shows) -> impl Iterator<Item = &ArgMatcher> {
-    let tools: &[&str] = match what {
-        Shows::Contents => &["file_head"],
-        Shows::Matches => &["grep_files", "file_head"],
-        Shows::Names => &["dir_list"],
+fn matchers(rule: &Rule, kind: ReadKind) -> impl Iterator<Item = &ArgMatcher> {
+    let tools: &[&str] = match kind {
+        ReadKind::Contents => &["file_head"],
+        ReadKind::Matches => &["grep_files", "file_head"],
+        ReadKind::Names => &["dir_list"],
     };
     tools
         .iter()
@@ -39,28 +39,32 @@ fn tests(rule: &Rule, what: Shows) -> impl Iterator<Item = &ArgMatcher> {
 }
 
 /// The first rule of a limit that lets programs show something.
-pub fn any_rule<'a>(limit: &Limit<'a>, what: Shows) -> Option<&'a Rule> {
+pub fn any_rule<'a>(limit: &Limit<'a>, kind: ReadKind) -> Option<&'a Rule> {
     let gives = |test: &ArgMatcher| matches!(test, ArgMatcher::Any | ArgMatcher::Path(_));
-    limit.rules.iter().find(|rule| tests(rule, what).any(gives))
+    limit
+        .rules
+        .iter()
+        .find(|rule| matchers(rule, kind).any(gives))
 }
 
 /// Whether some rule of a limit lets a program show something.
-pub fn is_any(limit: &Limit) -> bool {
-    let mut kinds = [Shows::Contents, Shows::Matches, Shows::Names].into_iter();
-    kinds.any(|what| any_rule(limit, what).is_some())
+pub fn grants_any(limit: &Limit) -> bool {
+    let mut kinds = [ReadKind::Contents, ReadKind::Matches, ReadKind::Names].into_iter();
+    kinds.any(|kind| any_rule(limit, kind).is_some())
 }
 
 /// Whether a path may lead to what the kernel makes up: the memory and the variables of processes,
 /// and devices.
-pub fn is_of_kernel(path: &Located) -> bool {
-    let is_one = |path: &Path| {
+pub fn is_kernel_file(path: &Located) -> bool {
+    let is_kernel_path = |path: &Path| {
         let mut directories = ["/proc", "/dev", "/sys"].iter();
         directories.any(|dir| path.starts_with(dir)) && path != Path::new("/dev/null")
     };
-    path.forms().is_none_or(|mut forms| forms.any(is_one))
+    path.forms()
+        .is_none_or(|mut forms| forms.any(is_kernel_path))
 }
 
-impl Shown<'_> {
+impl FileAccess<'_> {
     /// The rule that permits it.
     ///
     /// # Errors
@@ -71,39 +75,40 @@ impl Shown<'_> {
         denials: &Denials,
         context: &PathContext,
     ) -> Result<Grant, String> {
-        let Self { what, path, .. } = self;
-        let leads_on = match self.extent {
-            Extent::File => false,
-            Extent::Search => context.resolve.is_directory(&self.at.lexical),
-            Extent::Names(_) | Extent::Anywhere => true,
+        let Self { kind, path, .. } = self;
+        let reads_below = match self.scope {
+            ReadScope::File => false,
+            ReadScope::Tree => context.resolve.is_directory(&self.at.lexical),
+            ReadScope::MatchingNames(_) | ReadScope::AnyName => true,
         };
         let found = self.links(context);
         let is_root = |path: &Path| path == Path::new("/");
-        let holds_kernels = leads_on && self.at.forms().is_none_or(|mut all| all.any(is_root));
-        if holds_kernels || is_of_kernel(&self.at) || found.iter().any(is_of_kernel) {
+        let contains_kernel_files =
+            reads_below && self.at.forms().is_none_or(|mut all| all.any(is_root));
+        if contains_kernel_files || is_kernel_file(&self.at) || found.iter().any(is_kernel_file) {
             return Err(format!("`{path}` leads to what is no file of a disk"));
         }
         let denies = |test: &ArgMatcher| match test {
             ArgMatcher::Any => true,
             ArgMatcher::Path(test) => {
                 let mut places = std::iter::once(&self.at).chain(&found);
-                *self.extent == Extent::Anywhere
+                *self.scope == ReadScope::AnyName
                     || places.any(|place| test.covers(place, Purpose::Deny, context))
-                    || leads_on && test.may_cover_below(&self.at, context)
+                    || reads_below && test.may_cover_below(&self.at, context)
             }
             _ => false,
         };
         let mut denying = denials.iter();
-        if let Some(rule) = denying.find(|rule| tests(rule, *what).any(denies)) {
+        if let Some(rule) = denying.find(|rule| matchers(rule, *kind).any(denies)) {
             return Err(rule.cited.denies());
         }
         let grants = |test: &ArgMatcher| match test {
             ArgMatcher::Any => true,
             ArgMatcher::Path(test) => {
                 let covers = |place: &Located| test.covers(place, Purpose::Allow, context);
-                let climbs = match self.extent {
-                    Extent::Names(glob) => wildcards_match(glob, ".."),
-                    extent => *extent == Extent::Anywhere,
+                let climbs = match self.scope {
+                    ReadScope::MatchingNames(glob) => wildcards_match(glob, ".."),
+                    scope => *scope == ReadScope::AnyName,
                 };
                 !climbs && covers(&self.at) && found.iter().all(covers)
             }
@@ -112,23 +117,23 @@ impl Shown<'_> {
         let rule = limit
             .rules
             .iter()
-            .find(|rule| tests(rule, *what).any(grants));
-        let uncovered = || format!("no {what} entry covers `{path}`");
+            .find(|rule| matchers(rule, *kind).any(grants));
+        let uncovered = || format!("no {kind} entry covers `{path}`");
         rule.map(|rule| Grant::Rule(rule.cited.clone()))
             .ok_or_else(uncovered)
     }
 
     /// The links in the directory that the glob may match.
     fn links(&self, context: &PathContext) -> Vec<Located> {
-        let matches = |link: &PathBuf| match self.extent {
-            Extent::File | Extent::Search => false,
-            Extent::Anywhere => true,
-            Extent::Names(glob) => {
+        let matches = |link: &PathBuf| match self.scope {
+            ReadScope::File | ReadScope::Tree => false,
+            ReadScope::AnyName => true,
+            ReadScope::MatchingNames(glob) => {
                 let name = link.file_name().unwrap_or_default().to_string_lossy();
                 wildcards_match(glob, &name)
             }
         };
-        if matches!(self.extent, Extent::File | Extent::Search) {
+        if matches!(self.scope, ReadScope::File | ReadScope::Tree) {
             return Vec::new();
         }
         let links = context.resolve.links_in(&self.at.lexical).into_iter();

@@ -5,26 +5,20 @@ use super::builtins::{self, Builtin};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
 use super::operands::has_directory_option;
-use super::options::Shows;
+use super::options::ReadKind;
 use super::programs::{
     BUILTIN_PREFIX, CHANGES_DIRECTORY, NeutralForm, OperandUse, Program, SETS_OPTIONS, SHELL_ONLY,
-    by_base_name, by_exact_name,
+    Wraps, by_base_name, by_exact_name, text_may_move,
 };
-use super::read::Reading;
-use super::reading_programs::{self, Extent};
-use super::readings::Readings;
-use super::runs::{self, Run};
-use super::step::{Assignment, Input, Redirection, SimpleCommand, Step};
-use super::word::{self, Word};
+use super::read::{ParseCache, ParsedLine};
+use super::reading_programs::{self, FileRead, ReadScope, file_read};
+use super::step::{Assignment, Block, BlockKind, Input, Redirection, SimpleCommand, Step};
+use super::word::{self, Piece, Word, WordCount, is_digits};
 use super::wrappers::{self, Inner};
 use super::{Rejection, find};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::CanonicalCommand;
 use crate::permission::evidence::{CitedRule, Grant, Part};
-
-mod reading;
-mod redirections;
-mod texts;
 
 /// What the shell module asks of the rules.
 pub trait CommandRules {
@@ -50,7 +44,11 @@ pub trait CommandRules {
     ///
     /// # Errors
     /// The reason, for a person.
-    fn grant_read(&self, _what: Shows, _place: Option<(&str, &Extent)>) -> Result<Grant, String> {
+    fn grant_read(
+        &self,
+        _what: ReadKind,
+        _place: Option<(&str, &ReadScope)>,
+    ) -> Result<Grant, String> {
         Err(String::new())
     }
     /// Whether a command may work in this directory: it lies inside the project or the skill.
@@ -70,7 +68,7 @@ pub trait CommandRules {
     /// Receives why a command or a text within a command is not followed.
     fn on_unfollowed(&self, _: &Rejection) {}
     /// Receives each command line that a shell would run.
-    fn on_command_line(&self, _reading: &Reading) {}
+    fn on_command_line(&self, _reading: &ParsedLine) {}
     /// Receives each command and the directories it may run in.
     fn on_command(&self, _command: &SimpleCommand, _directories: &WorkingDirectories) {}
     /// Receives each redirection and the directories in which its file may be.
@@ -87,12 +85,15 @@ const MAX_SETTINGS: usize = 16;
 /// The limit of nested wrappers around one command.
 const MAX_WRAPPERS: usize = 8;
 
+/// The limit of nested texts: `bash -c "bash -c …"`.
+const MAX_TEXTS: usize = 8;
+
 /// Checks a command line; it may run if every part of it is granted.
-pub fn check(command: &str, rules: &dyn CommandRules, readings: &Readings) -> Vec<Part> {
+pub fn check(command: &str, rules: &dyn CommandRules, cache: &ParseCache) -> Vec<Part> {
     let mut checker = Checker {
         rules,
-        readings,
-        shell: readings.places.shell,
+        cache,
+        shell: cache.places.shell,
         directories: WorkingDirectories::default(),
         parts: Vec::new(),
         texts: 0,
@@ -101,8 +102,8 @@ pub fn check(command: &str, rules: &dyn CommandRules, readings: &Readings) -> Ve
     if checker.shell.persists {
         // A previous command may have changed the directory.
         checker.directories.forget();
-    } else if readings.places.starts_elsewhere {
-        checker.directories = WorkingDirectories::at(readings.places.working_dir.clone());
+    } else if cache.places.starts_elsewhere {
+        checker.directories = WorkingDirectories::at(cache.places.working_dir.clone());
     }
     checker.check_text(command, false);
     checker.parts
@@ -110,7 +111,7 @@ pub fn check(command: &str, rules: &dyn CommandRules, readings: &Readings) -> Ve
 
 struct Checker<'a> {
     rules: &'a dyn CommandRules,
-    readings: &'a Readings<'a>,
+    cache: &'a ParseCache<'a>,
     /// The shell that reads the current text.
     shell: Shell,
     directories: WorkingDirectories,
@@ -137,7 +138,7 @@ impl Checker<'_> {
     fn check_text(&mut self, text: &str, in_loop: bool) {
         // A nested text may run in another shell, so it starts without constants.
         let with_variables = self.texts == 0 && !self.shell.persists;
-        let reading = self.readings.read(text, self.shell, with_variables);
+        let reading = self.cache.read(text, self.shell, with_variables);
         let steps = match &*reading {
             Ok(reading) => {
                 self.rules.on_command_line(reading);
@@ -200,7 +201,7 @@ impl Checker<'_> {
 
     /// What is known about variables, as far as nothing exports them implicitly.
     fn variables(&self) -> Variables<'_> {
-        let variables = self.readings.variables;
+        let variables = self.cache.variables;
         let stays = !self.exports_all && !self.shell.persists;
         Variables {
             inherited: variables.inherited.filter(|_| stays),
@@ -243,7 +244,7 @@ impl Checker<'_> {
 
     /// Changes the directory from every possible current one; the cost covers all of them.
     fn change_directory(&mut self, directory: &str, simple: &SimpleCommand) -> bool {
-        let Readings { steps, places, .. } = self.readings;
+        let ParseCache { steps, places, .. } = self.cache;
         let cdpath = places.cdpath || simple.assigns("CDPATH");
         steps.spend(self.directories.length())
             && self
@@ -259,11 +260,11 @@ impl Checker<'_> {
         if self.rules.follows_all_wrappers() {
             let mut outcome = None;
             let program = by_base_name(name);
-            for run in runs::run_by(program, arguments) {
+            for run in wrappers::inner_commands(program, arguments) {
                 outcome = Some(match run {
-                    Run::Command(words) => {
+                    Inner::Command(words) => {
                         let programs_only = invocation.programs_only || runs_programs(program);
-                        let begin = runs::runs_from(program, arguments).unwrap_or(0);
+                        let begin = wrappers::inner_command_start(program, arguments).unwrap_or(0);
                         let moves = has_directory_option(&arguments[..begin]);
                         let here = moves.then(|| self.directories.clone());
                         if moves {
@@ -275,7 +276,7 @@ impl Checker<'_> {
                         }
                         outcome
                     }
-                    Run::Text { text, .. } => self.grant_text(program.runs, &text, invocation),
+                    Inner::Text { text, .. } => self.grant_text(program.wraps, &text, invocation),
                 });
             }
             if let Some(outcome) = outcome {
@@ -298,8 +299,8 @@ impl Checker<'_> {
         let command = word::canonical(invocation.assignments, invocation.words);
         if let Some(by) = self.rules.granting_rule(&command, &actions.spelled, home) {
             for run in &actions.commands {
-                let here = run.elsewhere.then(|| self.directories.clone());
-                if run.elsewhere {
+                let here = run.in_file_directory.then(|| self.directories.clone());
+                if run.in_file_directory {
                     self.directories.forget();
                 }
                 self.grant_wrapped(&run.words, invocation, true)?;
@@ -342,16 +343,16 @@ impl Checker<'_> {
         if let Some(read) = self.grant_reading_program(invocation) {
             return read;
         }
-        if let Some((directory, words)) = runs::git_elsewhere(invocation.words) {
+        if let Some((directory, words)) = wrappers::split_git_directory(invocation.words) {
             return self.grant_in(directory, &words, invocation);
         }
         let is_builtin = invocation.programs_only && program.has(SHELL_ONLY);
-        match wrappers::unwrap(invocation.words).filter(|_| !is_builtin) {
+        match wrappers::grantable_inner(invocation.words).filter(|_| !is_builtin) {
             Some(Inner::Command(words)) => {
                 let programs_only = invocation.programs_only || runs_programs(program);
                 self.grant_wrapped(&words, invocation, programs_only)
             }
-            Some(Inner::Text(text)) => self.grant_text(program.runs, &text, invocation),
+            Some(Inner::Text { text, .. }) => self.grant_text(program.wraps, &text, invocation),
             _ => Rejection::err("", "no entry grants it"),
         }
     }
@@ -427,6 +428,128 @@ impl Checker<'_> {
             && !invocation.in_loop
             && matches!(invocation.words, [_, word] if word.raw == format!("\"$({COMMAND})\""))
             && self.rules.is_toplevel()
+    }
+
+    /// Checks a command line that something runs, in this shell or in its own.
+    fn grant_text(
+        &mut self,
+        runs: Wraps,
+        text: &str,
+        invocation: &Invocation,
+    ) -> Result<Grant, Rejection> {
+        if self.texts == MAX_TEXTS {
+            return Err(self.too_deep("too many command lines within command lines"));
+        }
+        self.texts += 1;
+        let here = runs == Wraps::Eval;
+        let shell = self.shell;
+        if !here {
+            self.shell = Shell::default();
+        }
+        let (kind, moves) = if here {
+            (BlockKind::Branches, text_may_move(text))
+        } else {
+            (BlockKind::Subshell, true)
+        };
+        self.directories.enter_block(Block { kind, moves });
+        let before = self.parts.len();
+        self.check_text(text, here && invocation.in_loop);
+        self.texts -= 1;
+        self.directories.leave_block();
+        self.shell = shell;
+        let mut within = self.parts[before..].iter();
+        if within.any(|part| part.outcome.is_err()) {
+            return Rejection::err("", "a command in it is not granted");
+        }
+        Ok(Grant::NeedsNoRule("each command in it is granted"))
+    }
+
+    /// What the rules say about a command that shows files; `None` if it runs another program.
+    fn grant_reading_program(&self, invocation: &Invocation) -> Option<Result<Grant, Rejection>> {
+        if !self.rules.reads_by_shell() {
+            return None;
+        }
+        let simple = invocation.simple;
+        let has_input = match simple.input {
+            Input::Outer => simple.stage > 0,
+            Input::Text => true,
+            // Of an input that is a device, `rg` takes no notice, and searches the directory.
+            Input::File => !invocation
+                .words
+                .first()?
+                .text_is(|name| name.ends_with("rg")),
+            Input::Unknown => false,
+        };
+        let read = file_read(invocation.words, has_input)?;
+        let granted = match read {
+            _ if !simple.assignments.is_empty() => Err("no variable may be set for it".to_owned()),
+            Ok(reading) => self.grant_operands(&reading),
+            Err(why) => Err(why),
+        };
+        Some(granted.map_err(|why| Rejection::new("", &why)))
+    }
+
+    fn grant_operands(&self, reading: &FileRead) -> Result<Grant, String> {
+        // The kind of entry comes first: a file that none covers is another mistake.
+        let mut granted = self.rules.grant_read(reading.reads, None).map_err(|why| {
+            let program = reading.program;
+            format!("{why} `{program}`")
+        })?;
+        for operand in &reading.operands {
+            let path = &operand.path;
+            let paths: Vec<String> = if path.starts_with(['/', '~']) {
+                vec![path.clone()]
+            } else {
+                self.directories.resolve(path).collect()
+            };
+            if paths.is_empty() {
+                return Err("it is not clear in which directory this is".to_owned());
+            }
+            for path in paths {
+                let place = Some((path.as_str(), &operand.scope));
+                granted = self.rules.grant_read(reading.reads, place)?;
+            }
+        }
+        Ok(granted)
+    }
+
+    fn check_redirection(&mut self, redirect: &Redirection) {
+        self.rules.on_redirection(redirect, &self.directories);
+        let outcome = self.grant_redirection(redirect);
+        if outcome.is_err() {
+            self.rules
+                .on_unclear_file(&redirect.target.raw, redirect.writes);
+        }
+        let part = Part::new("redirection", &redirect.target.raw, outcome);
+        self.parts.push(part);
+    }
+
+    fn grant_redirection(&self, redirect: &Redirection) -> Result<Grant, String> {
+        let path = match redirect.target.pieces.as_slice() {
+            [Piece::Text(text)] if text.starts_with('~') => format!("./{text}"),
+            [Piece::Text(text)] => text.clone(),
+            [Piece::Tilde, Piece::Text(text)] if text.starts_with('/') => format!("~{text}"),
+            // `<(…)`: the command in it has been checked already.
+            [Piece::Expansion(WordCount::One)] if redirect.target.raw.starts_with(['<', '>']) => {
+                return Ok(Grant::NeedsNoRule("it is a pipe"));
+            }
+            _ => return Err("the file must be plain text".to_owned()),
+        };
+        let descriptor = path.strip_prefix("/dev/fd/").is_some_and(is_digits);
+        if descriptor || ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&path.as_str()) {
+            return Ok(Grant::NeedsNoRule("it is not a file"));
+        }
+        if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
+            return Err("it is a network connection".to_owned());
+        }
+        if path.starts_with(['/', '~']) {
+            return self.rules.grant_file(&path, redirect.writes);
+        }
+        let mut granted = Err("it is not clear in which directory this is".to_owned());
+        for path in self.directories.resolve(&path) {
+            granted = Ok(self.rules.grant_file(&path, redirect.writes)?);
+        }
+        granted
     }
 
     fn is_free_filter(&self, invocation: &Invocation) -> bool {

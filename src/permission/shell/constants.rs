@@ -11,7 +11,7 @@ use rable::{ListOperator, Node, NodeKind};
 use super::expansion::LONGEST_SUM;
 use super::names::{self, Variables};
 use super::programs::{
-    BINDS_OPERANDS, BINDS_UNSEEN, BUILTIN_PREFIX, NeutralForm, Runs, by_exact_name,
+    BINDS_OPERANDS, BINDS_UNSEEN, BUILTIN_PREFIX, NeutralForm, Wraps, by_exact_name,
 };
 use super::special::is_special;
 use super::tree::{any, commands, names_in};
@@ -351,7 +351,7 @@ fn is_opaque(node: &Node, constants: &Constants) -> bool {
     // `trap 'rm -rf "$tmp"' EXIT` removes files and no more.
     let removes =
         |text: &str| text.starts_with("rm ") && !text.contains([';', '|', '&', '`', '\n', '(']);
-    if row.is_some_and(|row| row.runs == Runs::Later) && format.is_some_and(removes) {
+    if row.is_some_and(|row| row.wraps == Wraps::Trap) && format.is_some_and(removes) {
         return false;
     }
     let may_bind = |text| is(text, BINDS_UNSEEN) || is(text, BINDS_OPERANDS) && binds_unknown;

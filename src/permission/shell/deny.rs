@@ -3,10 +3,10 @@
 
 use super::Rejection;
 use super::programs::{OperandUse, base, by_base_name};
-use super::readings::Readings;
-use super::runs::{self, Run};
+use super::read::ParseCache;
 use super::step::SimpleCommand;
 use super::word::{self, Word};
+use super::wrappers::{self, Inner};
 use crate::host::shell::Shell;
 use crate::permission::command::CanonicalCommand;
 
@@ -34,19 +34,19 @@ impl From<Rejection> for Denial {
 pub fn undenied(
     command: &str,
     denies: &dyn Fn(&CanonicalCommand) -> Option<usize>,
-    readings: &Readings,
+    cache: &ParseCache,
 ) -> Result<(), Denial> {
-    Seeker { denies, readings }.text(command, readings.places.shell, 0)
+    Seeker { denies, cache }.text(command, cache.places.shell, 0)
 }
 
 struct Seeker<'a> {
     denies: &'a dyn Fn(&CanonicalCommand) -> Option<usize>,
-    readings: &'a Readings<'a>,
+    cache: &'a ParseCache<'a>,
 }
 
 impl Seeker<'_> {
     fn text(&self, text: &str, shell: Shell, depth: usize) -> Result<(), Denial> {
-        let reading = self.readings.read(text, shell, false);
+        let reading = self.cache.read(text, shell, false);
         let reading = reading.as_ref().as_ref().map_err(Rejection::clone)?;
         let mut commands = reading.commands();
         commands.try_for_each(|simple| self.command(&simple.words, simple, depth))
@@ -57,14 +57,14 @@ impl Seeker<'_> {
         let Some((program, arguments)) = words.split_first() else {
             return Ok(());
         };
-        Rejection::spend(self.readings.steps, words.len())?;
+        Rejection::spend(self.cache.steps, words.len())?;
         Rejection::err_if(depth > MAX_DEPTH, "", "too many commands within commands")?;
         let unknown = || Rejection::new(&program.raw, "the program must be plain text");
         let name = program.text().ok_or_else(unknown)?;
         // A rule for a subcommand means it behind other options, too.
         let row = by_base_name(name);
         let verb = match row.operand_use {
-            OperandUse::Git => runs::git_verb(arguments),
+            OperandUse::Git => wrappers::git_subcommand_index(arguments),
             _ => 0,
         };
         for name in [name, base(name)] {
@@ -76,10 +76,10 @@ impl Seeker<'_> {
                 }
             }
         }
-        for run in runs::run_by(row, arguments) {
+        for run in wrappers::inner_commands(row, arguments) {
             match run {
-                Run::Command(words) => self.command(&words, simple, depth + 1)?,
-                Run::Text { text, is_known } => {
+                Inner::Command(words) => self.command(&words, simple, depth + 1)?,
+                Inner::Text { text, is_known } => {
                     Rejection::err_if(!is_known, name, "it runs text that is not known")?;
                     self.text(&text, Shell::default(), depth + 1)?;
                 }

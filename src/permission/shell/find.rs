@@ -2,15 +2,14 @@
 //! (docs/spec/restriction.md#find).
 
 use super::Rejection;
-use super::word::{Piece, Word};
-use super::wrappers::make_unknown;
+use super::word::{Piece, Word, make_unknown};
 use crate::sys::name_list::Names;
 
 /// Primaries that write; a rule must spell them out.
-pub const WRITES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
+pub const WRITE_PRIMARIES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 /// Primaries that run the words after them.
-pub const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
-/// Primaries whose next word is a value in some `find`, except those in `WRITES`.
+pub const EXEC_PRIMARIES: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+/// Primaries whose next word is a value in some `find`, except those in `WRITE_PRIMARIES`.
 const VALUED: Names = Names::new(
     "-D -f -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname \
      -ilname -anewer -cnewer -mnewer -samefile -type -xtype -fstype -size -mtime -mmin -atime \
@@ -24,18 +23,18 @@ const VALUELESS: Names = Names::new("-o -or -a -and -not -print -print0 -prune -
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Actions {
     /// Commands it runs.
-    pub commands: Vec<Run>,
+    pub commands: Vec<ExecAction>,
     /// Primaries that the granting rule must spell out.
     pub spelled: Vec<&'static str>,
 }
 
 /// A command that `find` runs.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ExecAction {
     /// Its words, followed by an unknown one.
     pub words: Vec<Word>,
     /// Whether it runs in the directory of each file found.
-    pub elsewhere: bool,
+    pub in_file_directory: bool,
 }
 
 /// Finds actions among the arguments.
@@ -49,14 +48,14 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
         let before = &arguments[..at];
         at += 1;
         let Some(text) = word.text() else {
-            let is_value = word.is_one_word() && is_surely_value(before);
-            if !(word.cannot_be_option() || is_value || ends_otherwise(word)) {
+            let is_value = word.is_one_word() && is_primary_value(before);
+            if !(word.cannot_be_option() || is_value || ends_unlike_an_action(word)) {
                 return Rejection::err(&word.raw, "this may become an action of `find`");
             }
             continue;
         };
-        let write = WRITES.iter().find(|primary| **primary == text);
-        if write.is_none() && !RUNS.contains(&text) {
+        let write = WRITE_PRIMARIES.iter().find(|primary| **primary == text);
+        if write.is_none() && !EXEC_PRIMARIES.contains(&text) {
             continue;
         }
         // Values are not skipped: an apparent primary before one may itself be a value.
@@ -77,9 +76,12 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
             return Rejection::err(text, "the command it runs has no plain end");
         };
         let mut words = arguments[at..at + end].to_vec();
-        fill_in(&mut words);
-        let elsewhere = text.ends_with("dir");
-        actions.commands.push(Run { words, elsewhere });
+        substitute_file_names(&mut words);
+        let in_file_directory = text.ends_with("dir");
+        actions.commands.push(ExecAction {
+            words,
+            in_file_directory,
+        });
         at += end + 1;
     }
     Ok(actions)
@@ -87,22 +89,24 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
 
 /// Whether the word behind this one is a value.
 pub fn takes_value(text: &str) -> bool {
-    VALUED.has(text) || WRITES[1..].contains(&text) || text.starts_with("-newer")
+    VALUED.has(text) || WRITE_PRIMARIES[1..].contains(&text) || text.starts_with("-newer")
 }
 
 /// The commands that a `find` with these arguments runs. A second action in a row shows that the
 /// first is a value.
-pub fn commands(arguments: &[Word]) -> Vec<Vec<Word>> {
+pub fn exec_commands(arguments: &[Word]) -> Vec<Vec<Word>> {
     let mut found = Vec::new();
     let mut rest = arguments;
-    while let Some(at) = rest.iter().position(|word| word.is_one_of(&RUNS)) {
+    while let Some(at) = rest.iter().position(|word| word.is_one_of(&EXEC_PRIMARIES)) {
         let behind = &rest[at..];
-        let begin = behind.iter().position(|word| !word.is_one_of(&RUNS));
+        let begin = behind
+            .iter()
+            .position(|word| !word.is_one_of(&EXEC_PRIMARIES));
         let behind = &behind[begin.unwrap_or(behind.len())..];
         let end = behind.iter().position(|word| word.is_one_of(&[";", "+"]));
         let (command, after) = behind.split_at(end.unwrap_or(behind.len()));
         let mut words = command.to_vec();
-        fill_in(&mut words);
+        substitute_file_names(&mut words);
         found.push(words);
         rest = after;
     }
@@ -110,27 +114,27 @@ pub fn commands(arguments: &[Word]) -> Vec<Vec<Word>> {
 }
 
 /// Makes of `{}` in a command, and behind it, what is not known: names of files are put in.
-pub fn fill_in(words: &mut Vec<Word>) {
+pub fn substitute_file_names(words: &mut Vec<Word>) {
     make_unknown(words, "{}");
     words.push(Word::unknown());
 }
 
 /// Whether a glob ends in text with which no action does, as `*.py`, so that no name that it matches is
 /// one.
-fn ends_otherwise(word: &Word) -> bool {
+fn ends_unlike_an_action(word: &Word) -> bool {
     let is_name =
         |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::FileNames | Piece::NamePart);
     let Some(Piece::Text(end)) = word.pieces.last() else {
         return false;
     };
-    let mut actions = WRITES.iter().chain(&RUNS);
+    let mut actions = WRITE_PRIMARIES.iter().chain(&EXEC_PRIMARIES);
     word.is_complete
         && word.pieces.iter().all(is_name)
         && !actions.any(|action| action.ends_with(end.as_str()))
 }
 
 /// Whether the word after these is certainly the value of a primary.
-fn is_surely_value(before: &[Word]) -> bool {
+fn is_primary_value(before: &[Word]) -> bool {
     let Some((primary, before)) = before.split_last() else {
         return false;
     };

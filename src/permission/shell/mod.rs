@@ -1,10 +1,9 @@
 //! What a shell command line would run (docs/spec/restriction.md#shell-commands), read so that
-//! nothing runs unseen: `read` compares the results of `scan` and of the parser. `check` checks
+//! nothing runs unseen: `read` compares the results of `scan` and of the parser, which must agree. `check` checks
 //! every step against the rules, `deny` against denials.
 
 mod builtins;
 mod check;
-mod conditional;
 mod constants;
 mod deny;
 #[cfg(test)]
@@ -22,11 +21,8 @@ mod programs;
 mod reach;
 mod read;
 mod reading_programs;
-mod readings;
 mod redirected;
-mod runs;
 mod scan;
-mod shells;
 mod special;
 mod step;
 #[cfg(test)]
@@ -42,11 +38,11 @@ use crate::permission::steps::Steps;
 pub use check::{CommandRules, check};
 pub use deny::{Denial, undenied};
 pub use names::{Variables, is_name, may_be_exported};
-pub use options::Shows;
-pub use programs::{COMMON, EntryShape, Runs, by_base_name, by_exact_name, list_contains};
+pub use options::ReadKind;
+pub use programs::{COMMON, EntryShape, Wraps, by_base_name, by_exact_name, list_contains};
 pub use reach::Surroundings;
-pub use reading_programs::Extent;
-pub use readings::Readings;
+pub use read::ParseCache;
+pub use reading_programs::ReadScope;
 pub use redirected::{Effects, effects};
 pub use step::{SimpleCommand, Step};
 

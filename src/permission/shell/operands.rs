@@ -2,11 +2,11 @@
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
 use super::operand::mark_wildcards;
-use super::programs::{self, OperandUse, Program, Runs, base};
+use super::programs::{self, OperandUse, Program, Wraps, base};
 use super::reach::{Checked, Expanded, OperandCheck};
-use super::reading_programs::reading;
-use super::runs::{self, Run};
+use super::reading_programs::file_read;
 use super::word::Word;
+use super::wrappers::{self, Inner};
 use super::{Rejection, find};
 use crate::permission::protected::{ANY_CHAR, ANY_TEXT, Relation, WHY_PROTECTED, wildcards_match};
 
@@ -36,10 +36,10 @@ impl OperandCheck<'_> {
         if all.iter().any(|name| self.is_our_executable(&name.text)) {
             return Some(program.raw.clone());
         }
-        let runs = runs::run_by(programs::by_base_name(program.text()?), arguments);
+        let runs = wrappers::inner_commands(programs::by_base_name(program.text()?), arguments);
         runs.iter().find_map(|run| match run {
-            Run::Command(words) => self.our_executable_in(words, depth + 1),
-            Run::Text { .. } => None,
+            Inner::Command(words) => self.our_executable_in(words, depth + 1),
+            Inner::Text { .. } => None,
         })
     }
 
@@ -137,11 +137,11 @@ impl OperandCheck<'_> {
             OperandUse::Find => self.check_find(words, expanded, depth),
             OperandUse::Git => self.check_git(words, expanded),
             OperandUse::Unknown => {
-                let from = runs::runs_from(row, words).unwrap_or(words.len());
-                if matches!(row.runs, Runs::Command { .. }) {
-                    for run in runs::run_by(row, words) {
+                let from = wrappers::inner_command_start(row, words).unwrap_or(words.len());
+                if matches!(row.wraps, Wraps::Command { .. }) {
+                    for run in wrappers::inner_commands(row, words) {
                         // Texts are read by themselves.
-                        if let Run::Command(inner) = run {
+                        if let Inner::Command(inner) = run {
                             self.check_command(&inner, depth + 1)?;
                         }
                     }
@@ -279,7 +279,7 @@ impl OperandCheck<'_> {
         let mut removes = expanded.iter().any(|it| it.text == "-delete");
         let mut writes = expanded.iter().any(|it| it.text.starts_with("-f"));
         // A file may be called `-delete`, of which a glob then makes an action.
-        let mut actions = find::WRITES.iter().chain(&find::RUNS);
+        let mut actions = find::WRITE_PRIMARIES.iter().chain(&find::EXEC_PRIMARIES);
         let is_open = actions.any(|action| expanded.iter().any(|one| may_become(one, action)));
         removes |= is_open;
         writes |= is_open;
@@ -289,7 +289,7 @@ impl OperandCheck<'_> {
         let mut rest = expanded.iter();
         while let Some(one) = rest.next() {
             let text = one.text.as_str();
-            if find::RUNS.contains(&text) {
+            if find::EXEC_PRIMARIES.contains(&text) {
                 rest.find(|it| matches!(it.text.as_str(), ";" | "+"));
             } else if text != "-f" && find::takes_value(text) {
                 let Some(value) = rest.next() else {
@@ -312,11 +312,11 @@ impl OperandCheck<'_> {
             }
         }
         let is_chosen = is_chosen && is_plain;
-        for mut inner in find::commands(words) {
+        for mut inner in find::exec_commands(words) {
             self.check_command(&inner, depth + 1)?;
             // What is run at last decides, as in `-exec sudo rm`.
             while let Some(from) = inner.split_first().and_then(|(program, arguments)| {
-                runs::runs_from(programs::by_base_name(program.text()?), arguments)
+                wrappers::inner_command_start(programs::by_base_name(program.text()?), arguments)
             }) {
                 inner.drain(..=from);
             }
@@ -344,7 +344,7 @@ impl OperandCheck<'_> {
 
     /// `git`: what it removes, moves or writes by the paths it is given.
     fn check_git(&self, words: &[Word], expanded: &[Expanded]) -> Checked {
-        let place = runs::git_verb(words);
+        let place = wrappers::git_subcommand_index(words);
         let (before, behind) = expanded.split_at(expanded.partition_point(|one| one.at < place));
         let verbs: Vec<&str> = behind
             .iter()
@@ -415,7 +415,7 @@ pub fn has_directory_option(words: &[Word]) -> bool {
 /// Whether `sed` with these arguments changes no file.
 fn sed_only_reads(arguments: &[Word]) -> bool {
     let words = [&[Word::literal("sed")], arguments].concat();
-    matches!(reading(&words, false), Some(Ok(_)))
+    matches!(file_read(&words, false), Some(Ok(_)))
 }
 
 fn refuse_if(expanded: &Expanded, refused: bool) -> Checked {

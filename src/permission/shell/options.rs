@@ -10,7 +10,7 @@ use std::fmt;
 
 /// What a program shows of the files that it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shows {
+pub enum ReadKind {
     /// What is in them, or what kind of data that is.
     Contents,
     /// Lines that a pattern matches.
@@ -19,7 +19,7 @@ pub enum Shows {
     Names,
 }
 
-impl fmt::Display for Shows {
+impl fmt::Display for ReadKind {
     /// The entries that give it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -31,11 +31,11 @@ impl fmt::Display for Shows {
 }
 
 /// The options of a program.
-pub struct Options {
+pub struct ProgramOptions {
     /// What it shows; nothing if it only filters.
-    pub shows: Option<Shows>,
+    pub reads: Option<ReadKind>,
     /// What operands it takes.
-    pub takes: Takes,
+    pub operand_kind: OperandKind,
     /// Letters of options without a value.
     pub flags: &'static str,
     /// Letters of options with a value, joined or in the next word.
@@ -45,20 +45,20 @@ pub struct Options {
     /// Long options with a value after `=`.
     pub long_valued: &'static str,
     /// Those of them that also take the next word, in every version.
-    pub spaced: &'static str,
+    pub next_word_valued: &'static str,
     /// Those that take two words. Where there are some, `--` ends no options.
-    pub pairs: &'static str,
+    pub two_valued: &'static str,
     /// Whether options may stand behind operands in every version.
     pub permutes: bool,
     /// Whether a glob that becomes an option does no harm: options change only what is shown.
     pub only_shows: bool,
     /// Whether versions differ on a value that is joined.
-    pub apart: bool,
+    pub refuses_joined_values: bool,
 }
 
 /// What operands a program takes.
 #[derive(Debug, Clone, Copy)]
-pub enum Takes {
+pub enum OperandKind {
     /// Files; without any, its input.
     Files,
     /// Directories and files; without any, the current directory.
@@ -71,100 +71,108 @@ pub enum Takes {
     Script(fn(&str) -> bool),
 }
 
-const fn options(shows: Option<Shows>, takes: Takes) -> Options {
-    Options {
-        shows,
-        takes,
+const fn options(reads: Option<ReadKind>, operand_kind: OperandKind) -> ProgramOptions {
+    ProgramOptions {
+        reads,
+        operand_kind,
         flags: "",
         valued: "",
         long: "",
         long_valued: "",
-        spaced: "",
-        pairs: "",
+        next_word_valued: "",
+        two_valued: "",
         permutes: false,
         only_shows: false,
-        apart: false,
+        refuses_joined_values: false,
     }
 }
 
-impl Options {
+impl ProgramOptions {
     /// Whether the value of an option is one that these programs take as it is meant.
-    pub fn permit(&self, option: &str, value: &str) -> bool {
-        !matches!(self.takes, Takes::Script(_)) || option != "-F" || awk::is_separator(value)
+    pub fn accepts(&self, option: &str, value: &str) -> bool {
+        !matches!(self.operand_kind, OperandKind::Script(_))
+            || option != "-F"
+            || awk::is_separator(value)
     }
 }
 
 /// Those of `cat`.
-pub static CAT: Options = Options {
+pub static CAT: ProgramOptions = ProgramOptions {
     flags: "AbeEnsTtuv",
     long: "--number --number-nonblank --show-all --show-ends --show-tabs --show-nonprinting \
          --squeeze-blank",
     only_shows: true,
-    ..options(Some(Shows::Contents), Takes::Files)
+    ..options(Some(ReadKind::Contents), OperandKind::Files)
 };
 
 /// Those of `head`.
-pub static HEAD: Options = HEADS;
+pub static HEAD: ProgramOptions = HEADS;
 
 /// Not `-f`: it would never end.
-pub static TAIL: Options = Options {
+pub static TAIL: ProgramOptions = ProgramOptions {
     only_shows: false,
     ..HEADS
 };
 
-const HEADS: Options = Options {
+const HEADS: ProgramOptions = ProgramOptions {
     flags: "qv0123456789",
     valued: "nc",
     long: "--quiet --silent --verbose",
     long_valued: "--lines --bytes",
     only_shows: true,
-    ..options(Some(Shows::Contents), Takes::Files)
+    ..options(Some(ReadKind::Contents), OperandKind::Files)
 };
 
 /// Those of `wc`.
-pub static WC: Options = Options {
+pub static WC: ProgramOptions = ProgramOptions {
     flags: "lwcmL",
     long: "--lines --words --bytes --chars --max-line-length",
-    ..options(Some(Shows::Contents), Takes::Files)
+    ..options(Some(ReadKind::Contents), OperandKind::Files)
 };
 
 /// Those of `nl`.
-pub static NL: Options = Options {
+pub static NL: ProgramOptions = ProgramOptions {
     flags: "p",
     valued: "bdfhilnsvw",
     only_shows: true,
-    ..options(Some(Shows::Contents), Takes::Files)
+    ..options(Some(ReadKind::Contents), OperandKind::Files)
 };
 
 /// Those of `file`.
-pub static FILE: Options = Options {
+pub static FILE: ProgramOptions = ProgramOptions {
     flags: "bhiIkN",
     long: "--brief --mime --mime-type --mime-encoding --keep-going",
-    ..options(Some(Shows::Contents), Takes::Files)
+    ..options(Some(ReadKind::Contents), OperandKind::Files)
 };
 
 /// Those of `sed`.
-pub static SED: Options = Options {
+pub static SED: ProgramOptions = ProgramOptions {
     flags: "nEr",
     valued: "e",
     long: "--quiet --silent --regexp-extended",
     long_valued: "--expression",
-    ..options(Some(Shows::Contents), Takes::Script(sed::only_prints))
+    ..options(
+        Some(ReadKind::Contents),
+        OperandKind::Script(sed::only_prints),
+    )
 };
 
 /// Those of `jq`.
-pub static JQ: Options = Options {
+pub static JQ: ProgramOptions = ProgramOptions {
     flags: "acCejMnrRsS",
     long: "--ascii-output --compact-output --color-output --exit-status --join-output \
          --monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab",
-    spaced: "--indent",
+    next_word_valued: "--indent",
     permutes: true,
-    pairs: "--arg --argjson",
-    ..options(Some(Shows::Contents), Takes::Script(jq::stays_inside))
+    two_valued: "--arg --argjson",
+    ..options(
+        Some(ReadKind::Contents),
+        OperandKind::Script(jq::stays_inside),
+    )
 };
 
 /// Those of `grep`.
-pub static GREP: Options = Options {
+pub static GREP: ProgramOptions = ProgramOptions {
     flags: "abcEFGhHiIlLnoPqrsTUvwx0123456789",
     valued: "eABCm",
     long: "--basic-regexp --byte-offset --color --colour --count \
@@ -174,13 +182,13 @@ pub static GREP: Options = Options {
          --recursive --silent --text --with-filename --word-regexp",
     long_valued: "--after-context --before-context --binary-files --color --colour --context \
          --exclude --exclude-dir --include --max-count --regexp",
-    spaced: "--exclude --exclude-dir --include",
+    next_word_valued: "--exclude --exclude-dir --include",
     permutes: true,
-    ..options(Some(Shows::Matches), Takes::Pattern)
+    ..options(Some(ReadKind::Matches), OperandKind::Pattern)
 };
 
 /// Not `-z`: it runs the programs that unpack.
-pub static RG: Options = Options {
+pub static RG: ProgramOptions = ProgramOptions {
     flags: "0abcFHIilNnoPpqSsUuvwx.",
     valued: "ABCdEegjMmrTt",
     long: "--block-buffered --byte-offset --case-sensitive --column --count --count-matches \
@@ -194,92 +202,92 @@ pub static RG: Options = Options {
     long_valued: "--after-context --before-context --color --context --encoding --glob --iglob \
          --max-columns --max-count --max-depth --max-filesize --regexp --replace --sort \
          --sortr --threads --type --type-not",
-    spaced: "--after-context --before-context --color --context --encoding --glob --iglob \
+    next_word_valued: "--after-context --before-context --color --context --encoding --glob --iglob \
          --max-columns --max-count --max-depth --max-filesize --regexp --replace --sort \
          --sortr --threads --type --type-not",
     permutes: true,
-    ..options(Some(Shows::Matches), Takes::Pattern)
+    ..options(Some(ReadKind::Matches), OperandKind::Pattern)
 };
 
 /// Those of `ls`.
-pub static LS: Options = Options {
+pub static LS: ProgramOptions = ProgramOptions {
     flags: "AaBbCcdFfGghiklmNnopQqRrSstUuXx1",
     long: "--all --almost-all --author --classify --color --directory --full-time \
          --group-directories-first --human-readable --inode --literal --no-group \
          --numeric-uid-gid --recursive --reverse --si --size",
     long_valued: "--block-size --color --format --hide --ignore --sort --time --time-style",
     only_shows: true,
-    ..options(Some(Shows::Names), Takes::Roots)
+    ..options(Some(ReadKind::Names), OperandKind::Roots)
 };
 
 /// BSD's `-f` takes a format, which then counts as a file too.
-pub static STAT: Options = Options {
+pub static STAT: ProgramOptions = ProgramOptions {
     flags: "f",
     valued: "c",
     long: "--terse",
     long_valued: "--format --printf",
     only_shows: true,
-    ..options(Some(Shows::Names), Takes::Files)
+    ..options(Some(ReadKind::Names), OperandKind::Files)
 };
 
 /// Not `-R`: it writes a file per directory with `-H` and `-L`.
-pub static TREE: Options = Options {
+pub static TREE: ProgramOptions = ProgramOptions {
     flags: "acCDdfFghinNpqQrsStuUvxJX",
     valued: "LPI",
     long: "--device --dirsfirst --du --filesfirst --gitignore --ignore-case --inodes \
          --matchdirs --metafirst --noreport --prune --si",
     long_valued: "--charset --filelimit --sort --timefmt",
     permutes: true,
-    apart: true,
-    ..options(Some(Shows::Names), Takes::Roots)
+    refuses_joined_values: true,
+    ..options(Some(ReadKind::Names), OperandKind::Roots)
 };
 
 /// A filter without options that it may have.
-pub static PLAIN: Options = options(None, Takes::Files);
+pub static PLAIN: ProgramOptions = options(None, OperandKind::Files);
 
 /// Not `-o`, `-S`, `-T` or `--compress-program`, which write files and run programs.
-pub static SORT: Options = Options {
+pub static SORT: ProgramOptions = ProgramOptions {
     flags: "rnufhVbdgMs",
     valued: "kt",
-    ..options(None, Takes::Files)
+    ..options(None, OperandKind::Files)
 };
 
 /// Those of `uniq`.
-pub static UNIQ: Options = Options {
+pub static UNIQ: ProgramOptions = ProgramOptions {
     flags: "cdui",
     valued: "fsw",
-    ..options(None, Takes::Files)
+    ..options(None, OperandKind::Files)
 };
 
 /// Those of `cut`.
-pub static CUT: Options = Options {
+pub static CUT: ProgramOptions = ProgramOptions {
     flags: "s",
     valued: "dfcb",
-    ..options(None, Takes::Files)
+    ..options(None, OperandKind::Files)
 };
 
 /// Those of `tr`.
-pub static TR: Options = Options {
+pub static TR: ProgramOptions = ProgramOptions {
     flags: "dscC",
-    ..options(None, Takes::Sets)
+    ..options(None, OperandKind::Sets)
 };
 
 /// Those of `column`.
-pub static COLUMN: Options = Options {
+pub static COLUMN: ProgramOptions = ProgramOptions {
     flags: "tx",
     valued: "sc",
-    ..options(None, Takes::Files)
+    ..options(None, OperandKind::Files)
 };
 
 /// Not BSD's `-o`, which writes a file.
-pub static BASE64: Options = Options {
+pub static BASE64: ProgramOptions = ProgramOptions {
     flags: "dD",
     long: "--decode",
-    ..options(None, Takes::Files)
+    ..options(None, OperandKind::Files)
 };
 
 /// Those of `awk`.
-pub static AWK: Options = Options {
+pub static AWK: ProgramOptions = ProgramOptions {
     valued: "F",
-    ..options(None, Takes::Script(awk::is_harmless))
+    ..options(None, OperandKind::Script(awk::is_harmless))
 };

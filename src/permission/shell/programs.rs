@@ -2,7 +2,7 @@
 //! what it runs by its words, how the shell treats it, when it needs no entry, and how narrow an entry
 //! for it can be. What any other program starts by itself is not modelled.
 
-use super::options::{self, Options};
+use super::options::{self, ProgramOptions};
 
 /// A row of the table.
 pub struct Program {
@@ -11,13 +11,13 @@ pub struct Program {
     /// What it does with its operands.
     pub operand_use: OperandUse,
     /// What it runs by its words.
-    pub runs: Runs,
+    pub wraps: Wraps,
     /// What else holds for it: [`SHELL_ONLY`] and the like.
     traits: u16,
     /// When it needs no entry.
     pub neutral: NeutralForm,
     /// The options with which it only shows files, or filters.
-    pub options: Option<&'static Options>,
+    pub options: Option<&'static ProgramOptions>,
     /// How narrow an entry for it can be.
     pub shape: EntryShape,
 }
@@ -53,7 +53,7 @@ pub enum OperandUse {
 
 /// What a program runs by its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Runs {
+pub enum Wraps {
     /// Nothing.
     Nothing,
     /// The command behind its options.
@@ -69,11 +69,11 @@ pub enum Runs {
         grantable: Option<&'static str>,
     },
     /// The text behind `-c`: a shell.
-    Text,
+    CommandString,
     /// Its words, as a text in this shell: `eval`.
-    Words,
+    Eval,
     /// Its first word, later: `trap`.
-    Later,
+    Trap,
 }
 
 /// Only a shell has it, as a builtin or reserved word.
@@ -266,17 +266,17 @@ static TABLE: &[Program] = &[
     row("autoload zmodload sched vared bind fc").traits(SHELL_ONLY | BINDS_UNSEEN),
     row("emulate enable").traits(SHELL_ONLY | BINDS_UNSEEN | SETS_OPTIONS),
     row("source .").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).shape(EntryShape::Never),
-    row("eval").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).runs(Runs::Words).shape(EntryShape::Never),
-    row("trap").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).runs(Runs::Later).shape(EntryShape::Never),
+    row("eval").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).wraps(Wraps::Eval).shape(EntryShape::Never),
+    row("trap").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).wraps(Wraps::Trap).shape(EntryShape::Never),
     row("command").traits(SHELL_ONLY | BUILTIN_PREFIX).neutral(NeutralForm::CommandV).command("", 0).grantable_options(""),
     row("exec").traits(SHELL_ONLY | BUILTIN_PREFIX).command("a", 0).grantable_options("").shape(EntryShape::Never),
     row("builtin noglob nocorrect").traits(SHELL_ONLY | BUILTIN_PREFIX).command("", 0),
     row("coproc").traits(SHELL_ONLY | BINDS_UNSEEN).command("", 0),
     // What runs a text or a command.
-    common("bash sh").traits(SAME_GRAMMAR).runs(Runs::Text),
-    row("dash").traits(SAME_GRAMMAR).runs(Runs::Text),
-    common("zsh").runs(Runs::Text),
-    row("ksh mksh ash rbash fish csh tcsh yash ksh93 lksh oksh loksh hush bash-static").runs(Runs::Text),
+    common("bash sh").traits(SAME_GRAMMAR).wraps(Wraps::CommandString),
+    row("dash").traits(SAME_GRAMMAR).wraps(Wraps::CommandString),
+    common("zsh").wraps(Wraps::CommandString),
+    row("ksh mksh ash rbash fish csh tcsh yash ksh93 lksh oksh loksh hush bash-static").wraps(Wraps::CommandString),
     common("env").traits(EXPORTS).command("a f u C S P L U --unset --chdir --argv0", 0).grantable_options("="),
     common("timeout").command("k s --signal --kill-after", 1)
         .grantable_options("--foreground --preserve-status -v -k: -s: --signal: --kill-after:"),
@@ -327,7 +327,7 @@ const fn row(names: &'static str) -> Program {
     Program {
         names,
         operand_use: OperandUse::Unknown,
-        runs: Runs::Nothing,
+        wraps: Wraps::Nothing,
         traits: 0,
         neutral: NeutralForm::Never,
         options: None,
@@ -348,12 +348,12 @@ impl Program {
         }
     }
 
-    const fn runs(self, runs: Runs) -> Self {
-        Self { runs, ..self }
+    const fn wraps(self, wraps: Wraps) -> Self {
+        Self { wraps, ..self }
     }
 
     const fn command(self, valued: &'static str, operands: usize) -> Self {
-        self.runs(Runs::Command {
+        self.wraps(Wraps::Command {
             valued,
             operands,
             verbs: "",
@@ -362,14 +362,14 @@ impl Program {
     }
 
     const fn after_subcommand(mut self, subcommands: &'static str) -> Self {
-        if let Runs::Command { verbs, .. } = &mut self.runs {
+        if let Wraps::Command { verbs, .. } = &mut self.wraps {
             *verbs = subcommands;
         }
         self
     }
 
     const fn grantable_options(mut self, options: &'static str) -> Self {
-        if let Runs::Command { grantable, .. } = &mut self.runs {
+        if let Wraps::Command { grantable, .. } = &mut self.wraps {
             *grantable = Some(options);
         }
         self
@@ -384,7 +384,7 @@ impl Program {
         Self { neutral, ..self }
     }
 
-    const fn with(self, options: &'static Options) -> Self {
+    const fn with(self, options: &'static ProgramOptions) -> Self {
         Self {
             options: Some(options),
             ..self

@@ -7,7 +7,7 @@ use super::Rejection;
 use super::directories::WorkingDirectories;
 use super::operand::{KnownValues, expansions, possible_paths};
 use super::programs::is_known;
-use super::readings::Readings;
+use super::read::ParseCache;
 use super::word::Word;
 use crate::permission::path::Located;
 use crate::permission::path_context::PathContext;
@@ -26,7 +26,7 @@ pub struct Surroundings<'a> {
     /// The active skills' own directories; other programs may use their files.
     pub own: &'a [&'a Path],
     /// The command lines read.
-    pub readings: &'a Readings<'a>,
+    pub cache: &'a ParseCache<'a>,
 }
 
 /// What the words of one command may lead to.

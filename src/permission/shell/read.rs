@@ -2,25 +2,27 @@
 //! redirections, and where an `&&` chain ends. Refuses what some shell may read differently; rules
 //! are checked elsewhere.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use rable::{ListOperator, Node, NodeKind};
 
 use super::names::{self, Variables};
 use super::programs::{SAME_GRAMMAR, by_exact_name};
 use super::scan::{Scan, scan};
-use super::step::{Assignment, Block, BlockKind, Input, SimpleCommand, Step, changes_directory};
+use super::step::{
+    Assignment, Block, BlockKind, Input, Redirection, SimpleCommand, Step, changes_directory,
+};
 use super::word::{Piece, Word};
-use super::{Rejection, conditional, constants, expansion, tree};
+use super::{Rejection, constants, expansion, tree};
 use crate::host::shell::{Language, Shell};
+use crate::permission::places::Places;
 use crate::permission::steps::Steps;
 use crate::sys::name_list::Names;
 
-mod loops;
-mod redirects;
-
 /// A command line as a shell reads it.
-pub struct Reading {
+pub struct ParsedLine {
     /// What the shell will do, in order.
     pub steps: Vec<Step>,
     /// Its loop variables and the words they iterate over.
@@ -36,7 +38,7 @@ pub fn read(
     shell: Shell,
     variables: Variables,
     steps: &Steps,
-) -> Result<Reading, Rejection> {
+) -> Result<ParsedLine, Rejection> {
     let scanned = scan(source, shell, steps)?;
     let reading = parse(&scanned, shell, variables, steps)?;
     match scanned.as_dash_reads_it() {
@@ -48,7 +50,7 @@ pub fn read(
     }
 }
 
-impl Reading {
+impl ParsedLine {
     /// Its simple commands.
     pub fn commands(&self) -> impl Iterator<Item = &SimpleCommand> {
         self.steps.iter().filter_map(|step| match step {
@@ -87,7 +89,7 @@ fn parse(
     shell: Shell,
     variables: Variables,
     steps: &Steps,
-) -> Result<Reading, Rejection> {
+) -> Result<ParsedLine, Rejection> {
     let mut nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Rejection::new("", "it cannot be parsed as a shell command"))?;
     // Before constants are put in: names are searched for in the text as it is written.
@@ -115,7 +117,7 @@ fn parse(
     if !reader.has_test && !reader.steps.iter().any(acts) {
         return Rejection::err("", "it holds no command");
     }
-    Ok(Reading {
+    Ok(ParsedLine {
         steps: reader.steps,
         loops: reader.for_loops,
     })
@@ -209,7 +211,7 @@ impl Reader {
                 })
             }
             NodeKind::ConditionalExpr { body, redirects } => {
-                conditional::check(body, self.zsh)?;
+                check_conditional(body, self.zsh)?;
                 self.has_test = true;
                 self.redirects(redirects)
             }
@@ -327,6 +329,98 @@ impl Reader {
         Ok(())
     }
 
+    /// Reads `for NAME in WORDS`; the variable may be one that holds plain file names.
+    fn for_loop(
+        &mut self,
+        name: &str,
+        words: &[Node],
+        body: &Node,
+        redirects: &[Node],
+    ) -> Result<(), Rejection> {
+        self.steps.push(Step::Loop(name.to_owned()));
+        self.redirects(redirects)?;
+        // `for x; do` has this word too; the parser gives it no parts.
+        let is_all =
+            |node: &Node| matches!(&node.kind, NodeKind::Word { value, .. } if value == "\"$@\"");
+        let mut over = Vec::new();
+        for word in words {
+            over.push(if is_all(word) {
+                Word::unknown()
+            } else {
+                self.word(word)?
+            });
+        }
+        if over.is_empty() {
+            over.push(Word::unknown());
+        }
+        self.for_loops.push((name.to_owned(), over));
+        let around = self.names.len();
+        if self.plain_loops.iter().any(|plain| plain == name) {
+            self.names.push(name.to_owned());
+        }
+        self.repeated(&[body])?;
+        self.names.truncate(around);
+        Ok(())
+    }
+
+    /// Reads parts that may run any number of times.
+    fn repeated(&mut self, parts: &[&Node]) -> Result<(), Rejection> {
+        self.scoped(BlockKind::Mixed, |this| {
+            this.loops += 1;
+            for part in parts {
+                this.node(part)?;
+                this.steps.push(Step::Join);
+            }
+            Ok(())
+        })
+    }
+
+    fn redirects(&mut self, redirects: &[Node]) -> Result<(), Rejection> {
+        for node in redirects {
+            match &node.kind {
+                NodeKind::HereDoc {
+                    content,
+                    quoted,
+                    complete,
+                    ..
+                } => {
+                    self.heredocs.push(content.clone());
+                    if !quoted {
+                        expansion::plain_variables_only(content, self.zsh)?;
+                    }
+                    Rejection::err_if(!complete, "<<", "a here-document has no end")?;
+                }
+                NodeKind::Redirect {
+                    op,
+                    target,
+                    varfd: None,
+                    ..
+                } => self.redirect(op, target)?,
+                _ => return Err(Rejection::misparsed("{…}>")),
+            }
+        }
+        Ok(())
+    }
+
+    fn redirect(&mut self, op: &str, target: &Node) -> Result<(), Rejection> {
+        let word = self.word(target)?;
+        let duplicates = |text: &str| text == "-" || text.chars().all(|c| c.is_ascii_digit());
+        let writes = match op {
+            "<<<" | ">&-" | "<&-" => return Ok(()),
+            ">&" | "<&" if word.text().is_some_and(duplicates) => return Ok(()),
+            "<" => false,
+            ">" | ">>" | ">|" | "<>" | "&>" | "&>>" | ">&" => true,
+            _ => return Rejection::err(op, "this redirection is not read"),
+        };
+        self.files += 1;
+        Rejection::err_if(self.files > MAX_FILES, op, "it redirects to too many files")?;
+        self.steps.push(Step::Redirect(Redirection {
+            writes,
+            target: word,
+        }));
+        Ok(())
+    }
+
     fn assignment(&mut self, node: &Node) -> Result<Assignment, Rejection> {
         let word = self.word(node)?;
         let Some((name, _)) = names::assignment(&word.raw) else {
@@ -367,6 +461,9 @@ impl Reader {
     }
 }
 
+/// The limit of redirections to files; each costs file system queries.
+const MAX_FILES: usize = 128;
+
 /// Makes a program's path that begins with a variable plain text, as an entry has it.
 fn spell(name: &str, program: &mut Word) {
     let is_empty = |piece: &Piece| matches!(piece, Piece::Text(text) if text.is_empty());
@@ -403,3 +500,121 @@ fn only_line(redirect: &Node) -> Option<&str> {
 const RESERVED: Names = Names::new(
     "if then else elif fi do done case esac while until for function select coproc in { } ! [[",
 );
+
+/// Shells without `[[` run it as a program and read `&&`, `<` and `(` as usual, and operands of `-eq`
+/// and `-v` are evaluated; so only one plain test is accepted.
+const UNARY: &str = "abcdefghkprstuwxzGLNOSno";
+const BINARY: [&str; 7] = ["=", "==", "!=", "=~", "-nt", "-ot", "-ef"];
+
+/// Checks the inside of `[[ … ]]`.
+///
+/// # Errors
+/// For anything but one test of plain words.
+fn check_conditional(body: &Node, zsh: bool) -> Result<(), Rejection> {
+    match &body.kind {
+        NodeKind::CondNot { operand } if !matches!(operand.kind, NodeKind::CondNot { .. }) => {
+            check_conditional(operand, zsh)
+        }
+        // zsh evaluates the number of a terminal.
+        NodeKind::UnaryTest { op, operand } if op == "-t" => match &operand.kind {
+            NodeKind::CondTerm { value, .. } if value.chars().all(|c| c.is_ascii_digit()) => Ok(()),
+            _ => Err(refused()),
+        },
+        NodeKind::UnaryTest { op, operand } if is_unary(op) => term(operand, zsh),
+        NodeKind::BinaryTest { op, left, right } if BINARY.contains(&op.as_str()) => {
+            term(left, zsh)?;
+            term(right, zsh)
+        }
+        NodeKind::CondTerm { .. } => term(body, zsh),
+        _ => Err(refused()),
+    }
+}
+
+fn is_unary(op: &str) -> bool {
+    op.strip_prefix('-')
+        .is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
+}
+
+fn term(node: &Node, zsh: bool) -> Result<(), Rejection> {
+    let NodeKind::CondTerm { value, .. } = &node.kind else {
+        return Err(refused());
+    };
+    if value.contains(['(', ')', '<', '>', '|', '&', ';', '\\', '\n']) {
+        return Err(refused());
+    }
+    expansion::plain_variables_only(value, zsh)
+}
+
+fn refused() -> Rejection {
+    Rejection::new("[[", "only one plain test is read; use `[` and `&&`")
+}
+
+/// Command lines beyond this number, nested ones included, are parsed again.
+const MOST: usize = 16;
+/// Characters compared per step.
+const PER_STEP: usize = 64;
+
+/// The command lines read for a decision.
+pub struct ParseCache<'a> {
+    /// The steps left for the decision.
+    pub steps: &'a Steps,
+    /// The host's shell and where it starts.
+    pub places: &'a Places,
+    /// What is known about that shell's variables.
+    pub variables: Variables<'a>,
+    cached: RefCell<Vec<Cached>>,
+}
+
+struct Cached {
+    text: String,
+    shell: Shell,
+    with_variables: bool,
+    reading: Rc<Result<ParsedLine, Rejection>>,
+}
+
+impl<'a> ParseCache<'a> {
+    /// Nothing is read yet.
+    pub fn new(steps: &'a Steps, places: &'a Places, variables: Variables<'a>) -> Self {
+        Self {
+            steps,
+            places,
+            variables,
+            cached: RefCell::default(),
+        }
+    }
+
+    /// What `shell` would do with a text; `with_variables` replaces variables whose values are
+    /// known.
+    pub fn read(
+        &self,
+        text: &str,
+        shell: Shell,
+        with_variables: bool,
+    ) -> Rc<Result<ParsedLine, Rejection>> {
+        // Elsewhere they make no difference.
+        let with_variables = with_variables && (text.contains(['$', '~']) || text.contains("for"));
+        self.steps.spend(1 + text.len() / PER_STEP);
+        let is_same = |cached: &&Cached| {
+            (cached.shell, cached.with_variables) == (shell, with_variables) && cached.text == text
+        };
+        if let Some(cached) = self.cached.borrow().iter().find(is_same) {
+            return Rc::clone(&cached.reading);
+        }
+        let variables = if with_variables {
+            self.variables
+        } else {
+            Variables::default()
+        };
+        let reading = Rc::new(read(text, shell, variables, self.steps));
+        let mut cached = self.cached.borrow_mut();
+        if cached.len() < MOST {
+            cached.push(Cached {
+                text: text.to_owned(),
+                shell,
+                with_variables,
+                reading: Rc::clone(&reading),
+            });
+        }
+        reading
+    }
+}

@@ -1,7 +1,7 @@
 //! Commands that only show files (docs/spec/restriction.md#reading-by-the-shell) or filter a pipe
 //! (docs/spec/restriction.md#pipe-filters). Does not know who may read what.
 
-use super::options::{Options, Shows, Takes};
+use super::options::{OperandKind, ProgramOptions, ReadKind};
 use super::programs::{FILTER, OperandUse, by_exact_name, list_contains, without_system_path};
 use super::word::{Piece, Word};
 use crate::permission::protected::ANY_TEXT;
@@ -12,29 +12,29 @@ pub struct Operand {
     /// The path: of a glob, the directory before it.
     pub path: String,
     /// How far it leads from there.
-    pub extent: Extent,
+    pub scope: ReadScope,
 }
 
 /// How far an operand leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Extent {
+pub enum ReadScope {
     /// This file only.
     File,
     /// Everything below, if it is a directory.
-    Search,
+    Tree,
     /// Names in the directory that match, with [`ANY_TEXT`] for what is not known.
-    Names(String),
+    MatchingNames(String),
     /// Any name in the directory, or a file whose name is an option.
-    Anywhere,
+    AnyName,
 }
 
 /// A command that only shows files.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Reading<'w> {
+pub struct FileRead<'w> {
     /// The program's name.
     pub program: &'w str,
     /// What it shows.
-    pub shows: Shows,
+    pub reads: ReadKind,
     /// What it is given; nothing if it reads its input.
     pub operands: Vec<Operand>,
 }
@@ -52,22 +52,22 @@ const FIND_VALUED: &str = "-amin -atime -cmin -ctime -gid -group -ilname -iname 
 ///
 /// # Errors
 /// Why it is an ordinary command.
-pub fn reading(words: &[Word], has_input: bool) -> Option<Result<Reading<'_>, String>> {
+pub fn file_read(words: &[Word], has_input: bool) -> Option<Result<FileRead<'_>, String>> {
     let (program, arguments) = words.split_first()?;
     let name = without_system_path(program.text()?);
     let program = by_exact_name(name);
-    let (shows, operands) = match program.options {
-        _ if program.operand_use == OperandUse::Find => (Shows::Names, find(arguments)),
+    let (reads, operands) = match program.options {
+        _ if program.operand_use == OperandUse::Find => (ReadKind::Names, find(arguments)),
         Some(options) => {
             let operands = Arguments::new(name, options).read(arguments, has_input);
-            (options.shows?, operands)
+            (options.reads?, operands)
         }
         None => return None,
     };
     let program = name;
-    Some(operands.map(|operands| Reading {
+    Some(operands.map(|operands| FileRead {
         program,
-        shows,
+        reads,
         operands,
     }))
 }
@@ -88,7 +88,7 @@ pub fn is_filter(words: &[Word]) -> bool {
 /// The arguments of a program, as far as they are read.
 struct Arguments<'a> {
     name: &'a str,
-    options: &'static Options,
+    options: &'static ProgramOptions,
     /// Each with whether it stands where no option can.
     operands: Vec<(&'a Word, bool)>,
     /// Whether an option gave the pattern or text that is else the first operand.
@@ -98,7 +98,7 @@ struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    fn new(name: &'a str, options: &'static Options) -> Self {
+    fn new(name: &'a str, options: &'static ProgramOptions) -> Self {
         Self {
             name,
             options,
@@ -115,7 +115,7 @@ impl<'a> Arguments<'a> {
             let behind = !self.options.permutes && !self.operands.is_empty();
             rest = after;
             match word.text() {
-                Some("--") if self.options.pairs.is_empty() => {
+                Some("--") if self.options.two_valued.is_empty() => {
                     let others = rest.iter().map(|word| (word, true));
                     self.operands.extend(others);
                     break;
@@ -149,7 +149,7 @@ impl<'a> Arguments<'a> {
         let stays = !word.raw.contains(['$', '`', '<', '>']);
         match option.filter(|option| list_contains(CHOOSE_FILES, option)) {
             Some(option) if stays && list_contains(self.options.long_valued, option) => Ok(()),
-            _ => Err(unlisted(self.name, &word.raw)),
+            _ => Err(unknown_option(self.name, &word.raw)),
         }
     }
 
@@ -157,10 +157,10 @@ impl<'a> Arguments<'a> {
         let options = self.options;
         self.searches |= matches!(text, "--recursive" | "--files" | "--type-list");
         self.is_given |= matches!(text, "--files" | "--type-list");
-        if list_contains(options.pairs, text) {
+        if list_contains(options.two_valued, text) {
             return match rest {
-                [name, value, rest @ ..] if value.is_one_word() => literal(name).map(|_| rest),
-                _ => Err(unlisted(self.name, text)),
+                [name, value, rest @ ..] if value.is_one_word() => known_text(name).map(|_| rest),
+                _ => Err(unknown_option(self.name, text)),
             };
         }
         match text.split_once('=') {
@@ -169,8 +169,8 @@ impl<'a> Arguments<'a> {
                 Ok(rest)
             }
             None if list_contains(options.long, text) => Ok(rest),
-            None if list_contains(options.spaced, text) => self.next(text, rest),
-            _ => Err(unlisted(self.name, text)),
+            None if list_contains(options.next_word_valued, text) => self.next(text, rest),
+            _ => Err(unknown_option(self.name, text)),
         }
     }
 
@@ -182,8 +182,10 @@ impl<'a> Arguments<'a> {
                 continue;
             }
             let joined = &text[at + letter.len_utf8()..];
-            if !options.valued.contains(letter) || options.apart && !joined.is_empty() {
-                return Err(unlisted(self.name, text));
+            if !options.valued.contains(letter)
+                || options.refuses_joined_values && !joined.is_empty()
+            {
+                return Err(unknown_option(self.name, text));
             }
             let option = format!("-{letter}");
             if joined.is_empty() {
@@ -197,15 +199,15 @@ impl<'a> Arguments<'a> {
 
     /// An option's value in the next word.
     fn next(&mut self, option: &str, rest: &'a [Word]) -> Result<&'a [Word], String> {
-        let missing = || unlisted(self.name, option);
+        let missing = || unknown_option(self.name, option);
         let (value, rest) = rest.split_first().ok_or_else(missing)?;
-        self.value(option, literal(value)?)?;
+        self.value(option, known_text(value)?)?;
         Ok(rest)
     }
 
     fn value(&mut self, option: &str, value: &str) -> Result<(), String> {
-        if !self.options.permit(option, value) {
-            return Err(unlisted(self.name, value));
+        if !self.options.accepts(option, value) {
+            return Err(unknown_option(self.name, value));
         }
         if matches!(option, "-e" | "--regexp" | "--expression") {
             self.is_given = true;
@@ -215,8 +217,8 @@ impl<'a> Arguments<'a> {
     }
 
     fn script(&self, text: &str) -> Result<(), String> {
-        match self.options.takes {
-            Takes::Script(is_harmless) if !is_harmless(text) => {
+        match self.options.operand_kind {
+            OperandKind::Script(is_harmless) if !is_harmless(text) => {
                 let name = self.name;
                 Err(format!("this text for `{name}` may do more than read"))
             }
@@ -225,36 +227,36 @@ impl<'a> Arguments<'a> {
     }
 
     fn operands(mut self, has_input: bool) -> Result<Vec<Operand>, String> {
-        let Options {
-            shows,
-            takes,
+        let ProgramOptions {
+            reads,
+            operand_kind,
             only_shows,
             ..
         } = *self.options;
-        if matches!(takes, Takes::Pattern | Takes::Script(_)) && !self.is_given {
+        if matches!(operand_kind, OperandKind::Pattern | OperandKind::Script(_)) && !self.is_given {
             let name = self.name;
             let missing = || format!("`{name}` has nothing to look for");
             let first = self.operands.first().ok_or_else(missing)?.0;
-            self.script(literal(first)?)?;
+            self.script(known_text(first)?)?;
             self.operands.remove(0);
         }
-        if matches!(takes, Takes::Sets) && matches!(self.operands.len(), 1 | 2) {
+        if matches!(operand_kind, OperandKind::Sets) && matches!(self.operands.len(), 1 | 2) {
             let sets = std::mem::take(&mut self.operands);
             sets.iter()
-                .try_for_each(|(set, _)| literal(set).map(drop))?;
+                .try_for_each(|(set, _)| known_text(set).map(drop))?;
         }
-        let searches = matches!(takes, Takes::Roots | Takes::Pattern);
+        let searches = matches!(operand_kind, OperandKind::Roots | OperandKind::Pattern);
         let mut operands = Vec::new();
         for (word, ends_options) in &self.operands {
-            if shows != Some(Shows::Names) && word.text() == Some("-") {
+            if reads != Some(ReadKind::Names) && word.text() == Some("-") {
                 continue;
             }
             operands.push(operand(word, searches, *ends_options, only_shows)?);
         }
-        let here = match takes {
-            Takes::Roots => true,
-            Takes::Pattern => self.searches || !has_input,
-            Takes::Files | Takes::Sets | Takes::Script(_) => false,
+        let here = match operand_kind {
+            OperandKind::Roots => true,
+            OperandKind::Pattern => self.searches || !has_input,
+            OperandKind::Files | OperandKind::Sets | OperandKind::Script(_) => false,
         };
         if self.operands.is_empty() && here {
             operands.push(current_directory());
@@ -270,11 +272,11 @@ fn find(arguments: &[Word]) -> Result<Vec<Operand>, String> {
         match word.text() {
             Some(text) if list_contains(FIND_WORDS, text) => {}
             Some(text) if list_contains(FIND_VALUED, text) => {
-                let value = rest.next().ok_or_else(|| unlisted("find", text))?;
-                literal(value)?;
+                let value = rest.next().ok_or_else(|| unknown_option("find", text))?;
+                known_text(value)?;
             }
-            Some(text) if text.starts_with('-') => return Err(unlisted("find", text)),
-            None if word.may_be_option() => return Err(unlisted("find", &word.raw)),
+            Some(text) if text.starts_with('-') => return Err(unknown_option("find", text)),
+            None if word.may_be_option() => return Err(unknown_option("find", &word.raw)),
             // Some versions take starting points anywhere.
             _ => operands.push(operand(word, true, false, false)?),
         }
@@ -288,15 +290,15 @@ fn find(arguments: &[Word]) -> Result<Vec<Operand>, String> {
 fn current_directory() -> Operand {
     Operand {
         path: ".".to_owned(),
-        extent: Extent::Search,
+        scope: ReadScope::Tree,
     }
 }
 
-fn unlisted(program: &str, option: &str) -> String {
+fn unknown_option(program: &str, option: &str) -> String {
     format!("`{option}` is not among the options of `{program}` that only read")
 }
 
-fn literal(word: &Word) -> Result<&str, String> {
+fn known_text(word: &Word) -> Result<&str, String> {
     word.text().ok_or_else(|| {
         let raw = &word.raw;
         format!("`{raw}` must be plain text, in quotes if it is a pattern")
@@ -333,13 +335,13 @@ fn operand(
         () => "",
     };
     if glob.is_empty() && word.is_complete {
-        let extent = if searches {
-            Extent::Search
+        let scope = if searches {
+            ReadScope::Tree
         } else {
-            Extent::File
+            ReadScope::File
         };
         let path = format!("{home}{known}");
-        return Ok(Operand { path, extent });
+        return Ok(Operand { path, scope });
     }
     // A glob; all else that is not known may be anything, and a brace several words.
     let first_wild = raw.find(['*', '?', '[']);
@@ -374,12 +376,12 @@ fn operand(
         }
     }
     // Of a bracket only the beginning is known.
-    let extent = if !word.is_complete || may_be_option {
-        Extent::Anywhere
+    let scope = if !word.is_complete || may_be_option {
+        ReadScope::AnyName
     } else {
-        Extent::Names(names)
+        ReadScope::MatchingNames(names)
     };
-    Ok(Operand { path, extent })
+    Ok(Operand { path, scope })
 }
 
 #[cfg(test)]

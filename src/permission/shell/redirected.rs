@@ -10,9 +10,9 @@ use super::check::{CommandRules, check};
 use super::directories::WorkingDirectories;
 use super::operand::{KnownValues, MAX_WORK, expansions};
 use super::operands::{directory_option, has_directory_option};
-use super::programs::{CHANGES_DIRECTORY, EXPORTS, OperandUse, Runs, by_base_name, by_exact_name};
+use super::programs::{CHANGES_DIRECTORY, EXPORTS, OperandUse, Wraps, by_base_name, by_exact_name};
 use super::reach::{LONGEST, OperandCheck, Surroundings};
-use super::read::Reading;
+use super::read::ParsedLine;
 use super::step::{Redirection, SimpleCommand};
 use super::word::{Word, WordCount};
 use crate::permission::command::CanonicalCommand;
@@ -48,7 +48,7 @@ pub fn effects(command: &str, around: Surroundings) -> Effects {
         values: RefCell::default(),
         entered: RefCell::default(),
     };
-    check(command, &recorder, around.readings);
+    check(command, &recorder, around.cache);
     recorder.effects.into_inner()
 }
 
@@ -124,7 +124,7 @@ impl CommandRules for EffectRecorder<'_> {
 
     /// Learns the values and directories that a text names, before it is gone through: the parts of
     /// a loop may run in any order.
-    fn on_command_line(&self, reading: &Reading) {
+    fn on_command_line(&self, reading: &ParsedLine) {
         for simple in reading.commands() {
             // As of `export`.
             let words = simple.words.iter().skip(1);
@@ -146,7 +146,7 @@ impl CommandRules for EffectRecorder<'_> {
             |word: &Word| word.text_is(|text| by_exact_name(text).has(CHANGES_DIRECTORY));
         let moves = |simple: &SimpleCommand| {
             let name = simple.words.first().and_then(Word::text);
-            let wraps = |name| matches!(by_base_name(name).runs, Runs::Command { .. });
+            let wraps = |name| matches!(by_base_name(name).wraps, Wraps::Command { .. });
             name.is_some_and(wraps) && has_directory_option(&simple.words)
         };
         for simple in reading.commands() {

@@ -4,8 +4,8 @@
 
 use rable::{Node, NodeKind};
 
-use super::Rejection;
 use super::programs::list_contains;
+use super::{PLACEHOLDER, Rejection};
 use crate::permission::command::CanonicalCommand;
 use crate::permission::protected::{ANY_CHAR, ANY_TEXT};
 
@@ -312,9 +312,16 @@ pub fn canonical<'a>(
     canonical
 }
 
-/// The texts of words, if all of them are known.
-pub fn literal_texts(words: &[Word]) -> Option<Vec<&str>> {
-    words.iter().map(Word::text).collect()
+/// Makes every word that contains `name` unknown in its place.
+pub fn make_unknown(words: &mut [Word], name: &str) {
+    for word in words {
+        let has_name = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(name));
+        // Beside a `..` it is not read as text: it looks like an open brace.
+        if word.pieces.iter().any(has_name) || word.raw.contains(name) {
+            word.raw = word.raw.replace(name, PLACEHOLDER);
+            word.pieces = vec![Piece::Expansion(WordCount::Any)];
+        }
+    }
 }
 
 /// Whether every word's text is known and accepted.

@@ -1,56 +1,184 @@
-//! Programs that run the command in their arguments (docs/spec/restriction.md#wrappers). Options
-//! are parsed exactly; any other option makes the wrapper an ordinary command.
+//! What a command runs by its words, as the table of programs says: another command, or a command
+//! string. For denials and protected places this is whatever may run; for grants only what every
+//! shell and version reads alike (docs/spec/restriction.md#wrappers): any other option makes the
+//! wrapper an ordinary command.
 
 use std::borrow::Cow;
 
-use super::PLACEHOLDER;
-use super::names;
 use super::programs::{
-    APPENDS_INPUT, Program, Runs, SAME_GRAMMAR, by_exact_name, list_contains, without_system_path,
+    APPENDS_INPUT, NeutralForm, OperandUse, Program, SAME_GRAMMAR, Wraps, by_exact_name,
+    list_contains, without_system_path,
 };
-use super::shells;
-use super::word::{self, Piece, Word, WordCount, is_digits};
+use super::word::{Piece, Word, is_digits, make_unknown};
+use super::{builtins, find, names};
 
-/// What a wrapper runs.
+/// Something that a command runs by its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Inner<'a> {
+pub enum Inner<'w> {
     /// Another command.
-    Command(Cow<'a, [Word]>),
+    Command(Cow<'w, [Word]>),
     /// A command line.
-    Text(String),
+    Text {
+        /// The text; what is not known of it stays as it is written.
+        text: String,
+        /// Whether all of it is known.
+        is_known: bool,
+    },
+}
+
+impl Inner<'_> {
+    fn known_text(text: &str) -> Self {
+        Self::Text {
+            text: text.to_owned(),
+            is_known: true,
+        }
+    }
+}
+
+/// The place among its arguments where the command begins that it runs.
+pub fn inner_command_start(program: &Program, arguments: &[Word]) -> Option<usize> {
+    let Wraps::Command {
+        valued,
+        operands,
+        verbs,
+        ..
+    } = program.wraps
+    else {
+        return None;
+    };
+    let mut at = 0;
+    if !verbs.is_empty() {
+        at = 1 + arguments
+            .iter()
+            .position(|word| word.text_is(|text| list_contains(verbs, text)))?;
+    }
+    let assigns = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('='));
+    let (mut left, mut options) = (operands, true);
+    while let Some(word) = arguments.get(at) {
+        let text = word.prefix();
+        if options && text == "--" {
+            options = false;
+        } else if options && text.len() > 1 && text.starts_with('-') {
+            let is_valued = |c: char| list_contains(valued, c.encode_utf8(&mut [0; 4]));
+            let takes_next = if text.starts_with("--") {
+                list_contains(valued, text)
+            } else {
+                let found = text[1..].find(is_valued);
+                found.is_some_and(|at| at + 2 == text.len())
+            };
+            at += usize::from(takes_next);
+        } else if !word.pieces.iter().any(assigns) {
+            if left == 0 {
+                return Some(at);
+            }
+            left -= 1;
+        }
+        at += 1;
+    }
+    None
+}
+
+/// What a command of it runs by its words.
+pub fn inner_commands<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Inner<'w>> {
+    let text = |words: &[Word]| {
+        let written = |word: &Word| match word.text() {
+            Some(text) => text.to_owned(),
+            None => word.raw.trim_matches(['"', '\'']).to_owned(),
+        };
+        let all: Vec<String> = words.iter().map(written).collect();
+        let text = Inner::Text {
+            text: all.join(" "),
+            is_known: words.iter().all(|word| word.text().is_some()),
+        };
+        let is_empty = all.iter().all(|text| text.trim().is_empty());
+        (!is_empty).then_some(text).into_iter().collect()
+    };
+    match program.wraps {
+        Wraps::Nothing if program.operand_use == OperandUse::Find => {
+            let commands = find::exec_commands(arguments).into_iter();
+            commands.map(|words| Inner::Command(words.into())).collect()
+        }
+        Wraps::Nothing => Vec::new(),
+        Wraps::CommandString => match text_for_bash(arguments) {
+            Some(word) => text(std::slice::from_ref(word)),
+            None if runs_script(arguments) => vec![Inner::Command(arguments.into())],
+            None => Vec::new(),
+        },
+        Wraps::Eval => text(arguments),
+        Wraps::Trap => text(&arguments[..arguments.len().min(1)]),
+        Wraps::Command { .. }
+            if program.neutral == NeutralForm::CommandV && builtins::looks(arguments) =>
+        {
+            Vec::new()
+        }
+        Wraps::Command { .. } => {
+            let Some(from) = inner_command_start(program, arguments) else {
+                return Vec::new();
+            };
+            let mut words = Cow::Borrowed(&arguments[from..]);
+            if program.has(APPENDS_INPUT) {
+                match after_listed_options(program, arguments) {
+                    Some(exact) => words = exact,
+                    None => find::substitute_file_names(words.to_mut()),
+                }
+            }
+            vec![Inner::Command(words)]
+        }
+    }
+}
+
+/// Options of `git` whose value is the next word.
+const VALUED: &str =
+    "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source";
+
+/// The directory and the command of `git -C DIRECTORY …`, which runs as behind `cd DIRECTORY`.
+pub fn split_git_directory(words: &[Word]) -> Option<(&str, Vec<Word>)> {
+    let [git, option, directory, rest @ ..] = words else {
+        return None;
+    };
+    let directory = directory
+        .text()
+        .filter(|to| !to.is_empty() && !to.starts_with('~'))?;
+    let is_git = git.text() == Some("git") && option.text() == Some("-C");
+    is_git.then(|| (directory, [std::slice::from_ref(git), rest].concat()))
+}
+
+/// The place of the subcommand of `git` among its arguments.
+pub fn git_subcommand_index(arguments: &[Word]) -> usize {
+    let mut at = 0;
+    while let Some(option) = arguments.get(at).filter(|word| word.may_be_option()) {
+        at += 1 + usize::from(option.text_is(|text| list_contains(VALUED, text)));
+    }
+    at.min(arguments.len())
 }
 
 /// The command inside a wrapper; `None` if this is not certainly one.
-pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
+pub fn grantable_inner(words: &[Word]) -> Option<Inner<'_>> {
     let (program, arguments) = words.split_first()?;
     let program = by_exact_name(without_system_path(program.text()?));
-    match program.runs {
-        Runs::Command { .. } => behind_options(program, arguments).map(Inner::Command),
-        Runs::Words => {
-            let texts = word::literal_texts(arguments).filter(|texts| !texts.is_empty())?;
-            Some(Inner::Text(texts.join(" ")))
+    match program.wraps {
+        Wraps::Command { .. } => after_listed_options(program, arguments).map(Inner::Command),
+        Wraps::Eval => {
+            let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
+            let texts = texts.filter(|texts| !texts.is_empty())?;
+            Some(Inner::known_text(&texts.join(" ")))
         }
-        Runs::Text if program.has(SAME_GRAMMAR) => {
-            let text = shells::text(arguments).map(|text| Inner::Text(text.to_owned()));
-            let script = || {
-                arguments
-                    .first()
-                    .filter(|word| word.text_is(shells::is_script))
-            };
-            text.or_else(|| script().map(|_| Inner::Command(arguments.into())))
-        }
-        Runs::Text | Runs::Later | Runs::Nothing => None,
+        Wraps::CommandString if program.has(SAME_GRAMMAR) => match grantable_text(arguments) {
+            Some(text) => Some(Inner::known_text(text)),
+            None => runs_script(arguments).then(|| Inner::Command(arguments.into())),
+        },
+        Wraps::CommandString | Wraps::Trap | Wraps::Nothing => None,
     }
 }
 
 /// The command behind the options and operands of a wrapper, if the table lists them all. `xargs`
 /// appends unknown words to it, or substitutes them.
-pub fn behind_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Cow<'w, [Word]>> {
-    let Runs::Command {
+fn after_listed_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<Cow<'w, [Word]>> {
+    let Wraps::Command {
         operands,
         grantable: Some(grantable),
         ..
-    } = program.runs
+    } = program.wraps
     else {
         return None;
     };
@@ -122,14 +250,163 @@ fn is_option(text: &str, grantable: &str) -> bool {
     text.len() > 1 && text.starts_with('-') || grantable == "=" && may_be_set(text)
 }
 
-/// Makes every word that contains `name` unknown in its place.
-pub fn make_unknown(words: &mut [Word], name: &str) {
-    for word in words {
-        let has_name = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(name));
-        // Beside a `..` it is not read as text: it looks like an open brace.
-        if word.pieces.iter().any(has_name) || word.raw.contains(name) {
-            word.raw = word.raw.replace(name, PLACEHOLDER);
-            word.pieces = vec![Piece::Expansion(WordCount::Any)];
+/// The text in `[-l] [-e] [-u] [-o pipefail] -c TEXT`; further words are its parameters. Options must
+/// be in this order, separate or clustered.
+fn grantable_text(arguments: &[Word]) -> Option<&str> {
+    let mut words = arguments.iter().map(Word::text);
+    let mut order = "leuoc".chars();
+    loop {
+        let letters = words.next()??.strip_prefix('-')?;
+        let mut each = letters.chars();
+        let is_ordered = each.all(|letter| order.any(|next| next == letter));
+        if letters.is_empty() || !is_ordered || letters.contains('o') && letters.ends_with('c') {
+            return None;
+        }
+        if letters.ends_with('o') && words.next()?? != "pipefail" {
+            return None;
+        }
+        if letters.ends_with('c') {
+            return words.next()?.filter(|text| !text.starts_with(['-', '+']));
+        }
+    }
+}
+
+/// Whether a shell runs the file that its first argument names: without a slash, it may look for one
+/// elsewhere.
+fn runs_script(arguments: &[Word]) -> bool {
+    let is_path = |word: &str| word.contains('/') && !word.starts_with(['-', '+']);
+    arguments.first().is_some_and(|word| word.text_is(is_path))
+}
+
+/// The text that bash would run, behind whatever options.
+fn text_for_bash(arguments: &[Word]) -> Option<&Word> {
+    let mut words = arguments.iter();
+    let mut runs_text = false;
+    loop {
+        let word = words.next()?;
+        let option = word.prefix();
+        if !option.starts_with(['-', '+']) {
+            return runs_text.then_some(word);
+        }
+        if matches!(option, "-" | "--") {
+            return words.next().filter(|_| runs_text);
+        }
+        if let Some(long) = option.strip_prefix("--") {
+            if matches!(long, "rcfile" | "init-file") {
+                words.next();
+            }
+            continue;
+        }
+        runs_text |= option.contains('c');
+        for _ in option.matches(['o', 'O']) {
+            words.next();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bash_takes_a_text_behind_its_options() {
+        for (arguments, text) in [
+            ("-c x", Some("x")),
+            ("-lc x y", Some("x")),
+            ("-ce x", Some("x")),
+            ("-c -e -- x", Some("x")),
+            ("-o pipefail -O extglob -xc x", Some("x")),
+            ("-coe pipefail x", Some("x")),
+            ("--rcfile y -c x", Some("x")),
+            ("x -c y", None),
+            ("-x x", None),
+            ("-c", None),
+            ("--norc x", None),
+        ] {
+            let words: Vec<_> = arguments.split(' ').map(Word::literal).collect();
+            assert_eq!(
+                text_for_bash(&words).and_then(Word::text),
+                text,
+                "{arguments}"
+            );
+        }
+    }
+
+    fn text_of(arguments: &str) -> Option<String> {
+        let words: Vec<_> = arguments.split(' ').map(Word::literal).collect();
+        grantable_text(&words).map(str::to_owned)
+    }
+
+    #[test]
+    fn one_form_is_a_text() {
+        for options in [
+            "-c",
+            "-e -c",
+            "-u -c",
+            "-eu -c",
+            "-ec",
+            "-euc",
+            "-uc",
+            "-e -u -o pipefail -c",
+            "-euo pipefail -c",
+            "-eo pipefail -c",
+            "-o pipefail -c",
+            "-l -c",
+            "-lec",
+        ] {
+            for rest in ["x", "x -c y"] {
+                let text = text_of(&format!("{options} {rest}"));
+                assert_eq!(text.as_deref(), Some("x"), "{options}");
+            }
+        }
+        for arguments in [
+            "x",
+            "x -c y",
+            "-e x",
+            "-eu -o pipefail x y",
+            "- -c x",
+            "-- -c x",
+            "-c -- x",
+            "-c - x",
+            "-c -e x",
+            "-c +e x",
+            "+e -c x",
+            "-ce x",
+            "-cc x",
+            "-ue x",
+            "-e -e x",
+            "-x -c x",
+            "-i -c x",
+            "-s -c x",
+            "-c",
+            "-ec",
+            "-e",
+            "-o -c x",
+            "-oc pipefail x",
+            "-euoc pipefail x",
+            "-o errexit -c x",
+            "-o posix -c x",
+            "-O extglob -c x",
+            "--norc -c x",
+            "--rcfile y -c x",
+            "--posix -c x",
+            "--login -c x",
+            "-o pipefail -e -c x",
+            "-o pipefail -o pipefail -c x",
+            "-ceuo pipefail x",
+            "-n -c x",
+            "-p -c x",
+            "-c ",
+            "-",
+            "--",
+            "",
+            "+x x",
+            "-x x",
+            "--norc x",
+            "-s x",
+        ] {
+            let text = text_of(arguments);
+            assert!(text.is_none_or(|text| text.is_empty()), "{arguments}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::words::{Word, is_assignment, is_option, split};
 use crate::permission::shell::{
-    COMMON, EntryShape, Runs, by_base_name, by_exact_name, list_contains,
+    COMMON, EntryShape, Wraps, by_base_name, by_exact_name, list_contains,
 };
 
 /// Commands within each other that are looked into.
@@ -13,9 +13,9 @@ const EXACT: usize = 160;
 /// How the words after a program's name are read.
 pub fn shape(program: &str) -> EntryShape {
     let row = by_base_name(program);
-    match (row.shape, row.runs) {
-        (EntryShape::Plain, Runs::Text) => EntryShape::Shell,
-        (EntryShape::Plain, Runs::Command { .. }) => EntryShape::Wrapper,
+    match (row.shape, row.wraps) {
+        (EntryShape::Plain, Wraps::CommandString) => EntryShape::Shell,
+        (EntryShape::Plain, Wraps::Command { .. }) => EntryShape::Wrapper,
         (shape, _) => shape,
     }
 }
@@ -79,9 +79,9 @@ fn naming(words: &[Word], depth: usize) -> Option<String> {
             let end = 1 + verbs.take_while(|word| is_verb(word)).count();
             let has_next = plain.get(end).is_some_and(|word| !is_option(word));
             let said = plain[1..end].last().copied().unwrap_or_default();
-            match by_exact_name(program).runs {
+            match by_exact_name(program).wraps {
                 _ if end == 1 => exact,
-                Runs::Command { verbs, .. } if list_contains(verbs, said) => behind(end),
+                Wraps::Command { verbs, .. } if list_contains(verbs, said) => behind(end),
                 _ if has_next && list_contains(further, said) => open(end + 1),
                 _ => open(end),
             }
