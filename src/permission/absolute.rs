@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::call::Call;
 use super::path::normalise;
 use super::scope::Scope;
-use super::stacking::InForce;
+use super::stacking::ActiveRestrictions;
 use crate::host::tools::{Argument, Named};
 
 /// The arguments with every path absolute and without `..`; `None` if nothing is in force or nothing
 /// changes.
 pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
     let tool = call.host_tool()?;
-    if !tool.paths.takes_absolute || !InForce::new(scope).is_anything() {
+    if !tool.paths.takes_absolute || !ActiveRestrictions::new(scope).has_any() {
         return None;
     }
     let mut arguments = call.arguments.as_object()?.clone();

@@ -3,7 +3,7 @@
 
 use super::command::CommandPattern;
 use super::domain::DomainPattern;
-use super::list::{Flaw, NOT_A_NAME};
+use super::list::{EntryError, NOT_A_NAME};
 use super::path_pattern::PathPattern;
 use super::template::Directories;
 use super::tool_matcher::ToolMatcher;
@@ -14,7 +14,7 @@ const NOTEBOOK: &str = ".ipynb";
 
 /// Which arguments a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ArgMatcher {
+pub enum ArgumentMatcher {
     /// All arguments.
     Any,
     /// Commands that match one of these.
@@ -33,7 +33,7 @@ pub enum ArgMatcher {
     Nothing,
 }
 
-impl ArgMatcher {
+impl ArgumentMatcher {
     /// Parses the text in the parentheses of an entry for `subject`.
     ///
     /// # Errors
@@ -42,8 +42,8 @@ impl ArgMatcher {
         subject: &ToolMatcher,
         body: Option<&str>,
         directories: &Directories,
-    ) -> Result<Self, Flaw> {
-        const UNKNOWN: Flaw = (
+    ) -> Result<Self, EntryError> {
+        const UNKNOWN: EntryError = (
             "unsupported-pattern",
             "this tool takes no pattern of this kind",
         );
@@ -91,7 +91,11 @@ impl ArgMatcher {
 
     /// Parses a pattern for a host tool named directly: `param:glob`. Commands and paths are never
     /// compared as text.
-    fn of_host_tool(tool: &HostTool, body: &str, directories: &Directories) -> Result<Self, Flaw> {
+    fn of_host_tool(
+        tool: &HostTool,
+        body: &str,
+        directories: &Directories,
+    ) -> Result<Self, EntryError> {
         // The text for an argument of this meaning, with or without the argument's name.
         let text_for = |meaning: Argument| {
             let meanings = [meaning];
@@ -112,17 +116,17 @@ impl ArgMatcher {
     }
 }
 
-fn command(body: &str, directories: &Directories) -> Result<ArgMatcher, Flaw> {
+fn command(body: &str, directories: &Directories) -> Result<ArgumentMatcher, EntryError> {
     let pattern = CommandPattern::parse(&directories.fill(body))?;
     // One skill generator emits `cmd:*` (docs/spec/restriction.md#command-patterns).
     if pattern == CommandPattern::program("cmd") {
         return Err(("placeholder", "`cmd` is a placeholder, not a program"));
     }
-    Ok(ArgMatcher::Command(vec![pattern]))
+    Ok(ArgumentMatcher::Command(vec![pattern]))
 }
 
 /// Parses `key:glob, key:glob`.
-fn arguments(body: &str) -> Result<ArgMatcher, Flaw> {
+fn arguments(body: &str) -> Result<ArgumentMatcher, EntryError> {
     let pair = |pair: &str| {
         let (key, glob) = pair.trim().split_once(':')?;
         let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -130,7 +134,7 @@ fn arguments(body: &str) -> Result<ArgMatcher, Flaw> {
         valid.then(|| (key.to_owned(), glob.trim().to_owned()))
     };
     let pairs: Option<Vec<_>> = body.split(',').map(pair).collect();
-    pairs.map(ArgMatcher::Arguments).ok_or((
+    pairs.map(ArgumentMatcher::Arguments).ok_or((
         "unsupported-pattern",
         "a pattern for this tool is `argument:glob`",
     ))

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::arg_matcher::ArgMatcher;
+use super::arg_matcher::ArgumentMatcher;
 use super::call::{Call, OurTool};
 use super::domain::web_address;
 use super::list::Purpose;
@@ -21,22 +21,24 @@ impl PathContext<'_> {
     pub fn covers(&self, rule: &Rule, tool: &Tool, call: &Call) -> bool {
         let purpose = rule.purpose;
         let doubt = purpose == Purpose::Deny;
-        let Some(test) = rule.test_of(tool) else {
+        let Some(test) = rule.matcher_for(tool) else {
             return false;
         };
         if !fits_source(rule, call).unwrap_or(doubt) {
             return false;
         }
         match test {
-            ArgMatcher::Path(test) => match (self.places_covered(test, purpose, call), purpose) {
-                (None, _) => doubt,
-                (Some(covered), Purpose::Allow) => !covered.contains(&false),
-                (Some(covered), Purpose::Deny) => covered.contains(&true),
-            },
-            ArgMatcher::Domain(test) => url_of(call)
+            ArgumentMatcher::Path(test) => {
+                match (self.places_covered(test, purpose, call), purpose) {
+                    (None, _) => doubt,
+                    (Some(covered), Purpose::Allow) => !covered.contains(&false),
+                    (Some(covered), Purpose::Deny) => covered.contains(&true),
+                }
+            }
+            ArgumentMatcher::Domain(test) => url_of(call)
                 .and_then(web_address)
                 .map_or(doubt, |url| test.covers(&url)),
-            ArgMatcher::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
+            ArgumentMatcher::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
                 let value = call.arguments.get(key);
                 let as_written =
                     || value.is_some_and(|value| value.as_str().map_or(doubt, |it| fits(glob, it)));
@@ -46,12 +48,12 @@ impl PathContext<'_> {
                     (Some(_), Purpose::Deny) => means(call, key, glob, purpose) || as_written(),
                 }
             }),
-            ArgMatcher::Any => true,
-            ArgMatcher::Command(_) | ArgMatcher::Nothing => false,
-            ArgMatcher::Presets(presets) => call.text("preset").is_some_and(|preset| {
+            ArgumentMatcher::Any => true,
+            ArgumentMatcher::Command(_) | ArgumentMatcher::Nothing => false,
+            ArgumentMatcher::Presets(presets) => call.text("preset").is_some_and(|preset| {
                 call.ours.is_none() && presets.iter().any(|one| one == preset)
             }),
-            ArgMatcher::Skill(wanted) => match call.ours {
+            ArgumentMatcher::Skill(wanted) => match call.ours {
                 Some(OurTool::Skill { name, .. }) => {
                     let is_named = name == wanted.trim_end_matches('*');
                     let is_meant = || {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::call::{Call, OurTool};
 use super::settings::{ScriptScope, Settings};
-use super::stacking::{InForce, Limit};
+use super::stacking::{ActiveList, ActiveRestrictions};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
 use crate::sys::variables;
@@ -34,25 +34,30 @@ pub fn only_looks(action: Option<&str>) -> bool {
 }
 
 /// Whether a limit allows a call without a rule that grants it.
-pub fn allows(call: &Call, limit: &Limit, in_force: &InForce) -> bool {
+pub fn allows(call: &Call, list: &ActiveList, in_force: &ActiveRestrictions) -> bool {
     let settings = in_force.settings;
-    !limit.skill.binds && is_always_allowed(call.tool, settings)
+    !list.skill.binds && is_always_allowed(call.tool, settings)
         || match call.ours {
             Some(OurTool::RunSkillScript { skill }) => {
-                let is_open = !limit.skill.binds && settings.scripts != ScriptScope::Own;
+                let is_open = !list.skill.binds && settings.scripts != ScriptScope::Own;
                 is_open || skill.is_some_and(|dir| in_force.own.contains(&dir))
             }
             Some(OurTool::Marketplace { action }) => only_looks(action) && !chooses_a_host(call),
-            Some(_) => may_allow(call.tool, call.ours, limit, settings),
+            Some(_) => may_allow(call.tool, call.ours, list, settings),
             None => is_harmless(call.tool) || pages_cached_output(call),
         }
 }
 
 /// Whether the baseline allows a call of this tool with some arguments.
-pub fn may_allow(tool: &str, ours: Option<OurTool>, limit: &Limit, settings: &Settings) -> bool {
+pub fn may_allow(
+    tool: &str,
+    ours: Option<OurTool>,
+    list: &ActiveList,
+    settings: &Settings,
+) -> bool {
     match ours {
         Some(OurTool::Direct) => false,
-        Some(OurTool::Skill { dir, .. }) => limit.may_activate(dir),
+        Some(OurTool::Skill { dir, .. }) => list.may_activate(dir),
         // A proposal changes nothing, and a skill's faults show while it is active.
         Some(OurTool::Propose { new: true }) => settings.new_skills,
         Some(OurTool::Propose { new: false }) => settings.proposals,
@@ -60,7 +65,7 @@ pub fn may_allow(tool: &str, ours: Option<OurTool>, limit: &Limit, settings: &Se
         None => {
             is_harmless(tool)
                 || tool.starts_with("file_") && tool != "file_edit"
-                || !limit.skill.binds && is_always_allowed(tool, settings)
+                || !list.skill.binds && is_always_allowed(tool, settings)
         }
     }
 }
@@ -151,8 +156,8 @@ mod tests {
             ours,
             meant: &[],
         };
-        let in_force = InForce::new(&scope);
-        allows(&call, &in_force.limits[0], &in_force)
+        let in_force = ActiveRestrictions::new(&scope);
+        allows(&call, &in_force.lists[0], &in_force)
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod matching;
 
 use matching::{ASSIGNMENT, Atom, BREAK, DYNAMIC, HOME, NAME_PART};
 
-use super::list::Flaw;
+use super::list::EntryError;
 use super::shell::{is_name, may_be_exported};
 use super::template::Piece;
 
@@ -87,7 +87,7 @@ impl CommandPattern {
     ///
     /// # Errors
     /// A code and a message for a pattern that cannot match.
-    pub fn parse(pieces: &[Piece]) -> Result<Self, Flaw> {
+    pub fn parse(pieces: &[Piece]) -> Result<Self, EntryError> {
         let mut pieces = pieces.to_vec();
         let open = strip_open_end(&mut pieces);
         let mut words = Words::default();

@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::path::Path;
 
-use super::arg_matcher::ArgMatcher;
+use super::arg_matcher::ArgumentMatcher;
 use super::command::{CanonicalCommand, CommandPattern};
 use super::evidence::{CitedRule, Grant, Part};
 use super::path::Located;
@@ -16,7 +16,7 @@ use super::rule::Rule;
 use super::shell::{
     self, Denial, Effects, ParseCache, ReadKind, ReadScope, Surroundings, Variables,
 };
-use super::stacking::{Denials, InForce, Limit};
+use super::stacking::{ActiveList, ActiveRestrictions, Denials};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
 
@@ -37,10 +37,10 @@ impl<'a> CommandLine<'a> {
         tool: Tool<'a>,
         own: Vec<&'a Path>,
         context: PathContext<'a>,
-        limits: &[Limit],
+        lists: &[ActiveList],
     ) -> Self {
         // Entries are few, and a text may hold thousands of variables.
-        let mut rules = limits.iter().flat_map(|limit| limit.rules);
+        let mut rules = lists.iter().flat_map(|list| list.rules);
         let host = rules.find_map(|rule| {
             let (name, _) = rule.cited.rule.split_once("${")?.1.split_once("}/")?;
             let at = text.find(&format!("${{{name}}}"))? + 2;
@@ -72,10 +72,10 @@ impl<'a> CommandLine<'a> {
     }
 
     /// What a limit's rules say about each part of it.
-    pub fn parts(&self, limit: &Limit, in_force: &InForce) -> Vec<Part> {
+    pub fn parts(&self, list: &ActiveList, in_force: &ActiveRestrictions) -> Vec<Part> {
         let rules = ListRules {
             line: self,
-            limit,
+            list,
             in_force,
         };
         shell::check(self.text, &rules, &self.cache)
@@ -85,7 +85,7 @@ impl<'a> CommandLine<'a> {
     ///
     /// # Errors
     /// The refusal. If there are denials of commands, an unreadable command is refused too.
-    pub fn undenied(&self, denials: &Denials) -> Result<(), Refusal> {
+    pub fn check_denials(&self, denials: &Denials) -> Result<(), Refusal> {
         let refuse = |rule: &Rule| Refusal::new(self.tool.name, Reason::Denied(rule.cited.clone()));
         let of_commands: Vec<_> = command_denials(denials, &self.tool).collect();
         if let Some((rule, _)) = of_commands.first() {
@@ -98,7 +98,7 @@ impl<'a> CommandLine<'a> {
                     .iter()
                     .position(|(_, patterns)| patterns.iter().any(covers))
             };
-            match shell::undenied(self.text, &denies, &self.cache) {
+            match shell::check_denials(self.text, &denies, &self.cache) {
                 Ok(()) => {}
                 Err(Denial::Rule(part, at)) => {
                     return Err(refuse(of_commands[at].0).part("subcommand", &part));
@@ -139,9 +139,9 @@ impl<'a> CommandLine<'a> {
         writes: bool,
     ) -> Option<&'r Rule> {
         let file = self.locate(path);
-        let covers = |rule: &Rule, tool: &Tool| match rule.test_of(tool) {
-            Some(ArgMatcher::Any) => true,
-            Some(ArgMatcher::Path(test)) => test.covers(&file, rule.purpose, &self.context),
+        let covers = |rule: &Rule, tool: &Tool| match rule.matcher_for(tool) {
+            Some(ArgumentMatcher::Any) => true,
+            Some(ArgumentMatcher::Path(test)) => test.covers(&file, rule.purpose, &self.context),
             _ => false,
         };
         rules.find(|rule| redirecting(writes).any(|tool| covers(rule, &tool)))
@@ -153,10 +153,12 @@ pub fn command_denials<'a>(
     denials: &Denials<'a>,
     tool: &Tool,
 ) -> impl Iterator<Item = (&'a Rule, &'a [CommandPattern])> {
-    denials.iter().filter_map(|rule| match rule.test_of(tool) {
-        Some(ArgMatcher::Command(patterns)) => Some((rule, patterns.as_slice())),
-        _ => None,
-    })
+    denials
+        .iter()
+        .filter_map(|rule| match rule.matcher_for(tool) {
+            Some(ArgumentMatcher::Command(patterns)) => Some((rule, patterns.as_slice())),
+            _ => None,
+        })
 }
 
 /// Beginnings of the names, behind `GIT_`, of variables that decide which repository git takes.
@@ -196,14 +198,14 @@ fn redirecting(writes: bool) -> impl Iterator<Item = Tool<'static>> {
 
 /// Whether a rule covers some redirection that writes or reads.
 fn speaks_of_files(rule: &Rule, writes: bool) -> bool {
-    redirecting(writes).any(|tool| rule.test_of(&tool).is_some())
+    redirecting(writes).any(|tool| rule.matcher_for(&tool).is_some())
 }
 
 /// The rules of one limit, as the shell module queries them.
 struct ListRules<'a> {
     line: &'a CommandLine<'a>,
-    limit: &'a Limit<'a>,
-    in_force: &'a InForce<'a>,
+    list: &'a ActiveList<'a>,
+    in_force: &'a ActiveRestrictions<'a>,
 }
 
 impl ListRules<'_> {
@@ -222,15 +224,15 @@ impl shell::CommandRules for ListRules<'_> {
         home: bool,
     ) -> Option<CitedRule> {
         let forms = command.forms(self.line.cache.variables.home);
-        let grants = |rule: &&Rule| match rule.test_of(&self.line.tool) {
-            Some(ArgMatcher::Command(patterns)) => patterns.iter().any(|pattern| {
+        let grants = |rule: &&Rule| match rule.matcher_for(&self.line.tool) {
+            Some(ArgumentMatcher::Command(patterns)) => patterns.iter().any(|pattern| {
                 forms.iter().any(|form| pattern.matches(form))
                     && spelled.iter().all(|word| pattern.spells(word))
                     && (home || !pattern.holds_relative_path())
             }),
             _ => false,
         };
-        self.limit
+        self.list
             .rules
             .iter()
             .find(grants)
@@ -247,7 +249,7 @@ impl shell::CommandRules for ListRules<'_> {
         }
         match self
             .line
-            .find_covering(self.limit.rules.iter(), path, writes)
+            .find_covering(self.list.rules.iter(), path, writes)
         {
             Some(rule) => Ok(Grant::Rule(rule.cited.clone())),
             None if writes => Err("writing a file needs a `Write` or `Edit` entry".to_owned()),
@@ -265,7 +267,7 @@ impl shell::CommandRules for ListRules<'_> {
         place: Option<(&str, &ReadScope)>,
     ) -> Result<Grant, String> {
         let Some((path, scope)) = place else {
-            let rule = reading::any_rule(self.limit, kind);
+            let rule = reading::any_rule(self.list, kind);
             let missing = || format!("only a {kind} entry gives");
             return rule
                 .map(|rule| Grant::Rule(rule.cited.clone()))
@@ -277,13 +279,13 @@ impl shell::CommandRules for ListRules<'_> {
             at: self.line.locate(path),
             scope,
         };
-        access.permitted(self.limit, &self.in_force.denials, &self.line.context)
+        access.permitted(self.list, &self.in_force.denials, &self.line.context)
     }
 
     fn is_inside(&self, directory: &str) -> bool {
         let located = self.line.locate(directory);
         self.roots()
-            .any(|home| located.stays_in(home, self.line.context.resolve))
+            .any(|home| located.is_inside(home, self.line.context.resolve))
     }
 
     fn is_root(&self, directory: &str) -> bool {

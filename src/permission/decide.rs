@@ -1,7 +1,7 @@
 //! The decision about one call (docs/spec/restriction.md#order-of-evaluation): denials, then the
 //! baseline, then the rules of the restrictions in force, else a refusal.
 
-use super::arg_matcher::ArgMatcher;
+use super::arg_matcher::ArgumentMatcher;
 use super::baseline;
 use super::call::{Call, OurTool};
 use super::command_line::{CommandLine, command_denials};
@@ -15,7 +15,7 @@ use super::restriction::Restriction;
 use super::rule::Rule;
 use super::scope::Scope;
 use super::settings::Enforce;
-use super::stacking::{Denials, InForce, Limit};
+use super::stacking::{ActiveList, ActiveRestrictions, Denials};
 use super::tool_matcher::Tool;
 use crate::host::tools::{self, Argument, Effect};
 use crate::sys::text::distinct;
@@ -61,12 +61,12 @@ impl Decision {
 
 /// Decides about a call, and about the file that a script is given to read.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    let mut decision = decide_itself(scope, call, resolve);
+    let mut decision = decide_call(scope, call, resolve);
     if !decision.allows() {
         return decision;
     }
     call.reading(|read| {
-        let reading = decide_itself(scope, read, resolve);
+        let reading = decide_call(scope, read, resolve);
         decision.parts.extend(reading.parts);
         let refused = |it: Refusal| it.of(call.tool, read.text("path").unwrap_or_default());
         match reading.outcome {
@@ -79,10 +79,10 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
     decision
 }
 
-fn decide_itself(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
+fn decide_call(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
     PathContext::with(scope.places, resolve, |context| {
         let mut parts = Vec::new();
-        let outcome = Case::new(scope, call, context).evaluate(&mut parts);
+        let outcome = Evaluation::new(scope, call, context).evaluate(&mut parts);
         Decision {
             outcome: outcome.unwrap_or_else(Outcome::Blocked),
             parts,
@@ -93,8 +93,11 @@ fn decide_itself(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision 
 /// Whether a denial covers a call, whatever else would allow it.
 pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
     PathContext::with(scope.places, resolve, |context| {
-        let case = Case::new(scope, call, context);
-        case.undenied(&case.in_force.denials).is_err() || context.steps.are_spent()
+        let evaluation = Evaluation::new(scope, call, context);
+        evaluation
+            .check_denials(&evaluation.in_force.denials)
+            .is_err()
+            || context.steps.are_spent()
     })
 }
 
@@ -125,53 +128,58 @@ pub fn compares_arguments(scope: &Scope, call: &Call) -> bool {
     let tool = Tool::new(call.tool, call.ours, scope.mcp_tools);
     let sources = scope.restrictions.iter().chain(scope.policy_deny);
     let mut rules = sources.flat_map(Restriction::rules);
-    let compared = |test| matches!(test, &(ArgMatcher::Arguments(_) | ArgMatcher::Skill(_)));
-    call.ours.is_some() && rules.any(|rule| rule.test_of(&tool).is_some_and(compared))
+    let compared = |test| {
+        matches!(
+            test,
+            &(ArgumentMatcher::Arguments(_) | ArgumentMatcher::Skill(_))
+        )
+    };
+    call.ours.is_some() && rules.any(|rule| rule.matcher_for(&tool).is_some_and(compared))
 }
 
 /// Tools that no arguments could make allowed; the model need not see them.
-pub fn forbidden_outright<'t>(
+pub fn never_allowed<'t>(
     scope: &Scope,
     tools: impl Iterator<Item = (&'t str, Option<OurTool<'t>>)>,
 ) -> Vec<&'t str> {
-    let in_force = InForce::new(scope);
+    let in_force = ActiveRestrictions::new(scope);
     let forbidden = |(name, ours): &(&str, Option<OurTool>)| {
         let tool = Tool::new(name, *ours, scope.mcp_tools);
         let mut denials = in_force.denials.iter();
-        let denied = denials.any(|rule| rule.test_of(&tool) == Some(&ArgMatcher::Any));
-        let blocked = |limit: &Limit| {
-            let mut tests = limit.rules.iter().filter_map(|rule| rule.test_of(&tool));
-            limit.enforce == Enforce::Restrict
-                && !tests.any(|test| *test != ArgMatcher::Nothing)
-                && !baseline::may_allow(name, *ours, limit, scope.settings)
+        let denied = denials.any(|rule| rule.matcher_for(&tool) == Some(&ArgumentMatcher::Any));
+        let blocked = |list: &ActiveList| {
+            let mut tests = list.rules.iter().filter_map(|rule| rule.matcher_for(&tool));
+            list.enforce == Enforce::Restrict
+                && !tests.any(|test| *test != ArgumentMatcher::Nothing)
+                && !baseline::may_allow(name, *ours, list, scope.settings)
         };
-        *ours == Some(OurTool::Direct) || denied || in_force.limits.iter().any(blocked)
+        *ours == Some(OurTool::Direct) || denied || in_force.lists.iter().any(blocked)
     };
     tools.filter(forbidden).map(|(name, _)| name).collect()
 }
 
 /// A call and everything that its decision depends on.
-struct Case<'a> {
+struct Evaluation<'a> {
     call: &'a Call<'a>,
     tool: Tool<'a>,
     /// The key of the shell command, if the tool has one.
     command_key: Option<&'static str>,
     command: Option<CommandLine<'a>>,
-    in_force: InForce<'a>,
+    in_force: ActiveRestrictions<'a>,
     context: PathContext<'a>,
 }
 
-impl<'a> Case<'a> {
+impl<'a> Evaluation<'a> {
     fn new(scope: &'a Scope<'a>, call: &'a Call<'a>, context: PathContext<'a>) -> Self {
         let tool = Tool::new(call.tool, call.ours, scope.mcp_tools);
-        let in_force = InForce::new(scope);
+        let in_force = ActiveRestrictions::new(scope);
         let command_key = call
             .host_tool()
             .and_then(|tool| tool.keys(&[Argument::Command]).next());
         let text = command_key.and_then(|key| call.text(key));
         let own = &in_force.own;
         let command =
-            text.map(|text| CommandLine::new(text, tool, own.clone(), context, &in_force.limits));
+            text.map(|text| CommandLine::new(text, tool, own.clone(), context, &in_force.lists));
         Self {
             call,
             tool,
@@ -190,21 +198,21 @@ impl<'a> Case<'a> {
         if self.call.ours == Some(OurTool::Direct) {
             return Err(self.refusal(Reason::ForPeople));
         }
-        let decided = self.evaluate_in_force(parts);
+        let decided = self.evaluate_active(parts);
         // A result obtained after the steps ran out is void.
         let are_spent = || self.context.steps.are_spent();
         if are_spent() && self.in_force.may_refuse() {
             return Err(self.refusal(Reason::TooMuchWork));
         }
         let outcome = decided?;
-        let warned = self.undenied(&self.in_force.warnings).err();
+        let warned = self.check_denials(&self.in_force.warnings).err();
         let cut_short = are_spent().then(|| self.refusal(Reason::TooMuchWork));
         Ok(cut_short.or(warned).map_or(outcome, Outcome::Warned))
     }
 
-    fn evaluate_in_force(&self, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
+    fn evaluate_active(&self, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
         let in_force = &self.in_force;
-        let command = self.command.as_ref().filter(|_| in_force.is_anything());
+        let command = self.command.as_ref().filter(|_| in_force.has_any());
         let effects = command.map(CommandLine::effects);
         if let Some(part) = effects.and_then(|effects| effects.ours.as_ref()) {
             let refusal = self.refusal(Reason::OurProgram).part("command", part);
@@ -214,25 +222,25 @@ impl<'a> Case<'a> {
                 Ok(Outcome::Warned(refusal))
             };
         }
-        self.undenied(&in_force.denials)
+        self.check_denials(&in_force.denials)
             .inspect_err(|refusal| parts.extend(refusal.denied_part()))?;
         let mut outcome = Outcome::Unrestricted;
-        for limit in &in_force.limits {
-            let decided = self.well_formed(limit).and_then(|()| {
-                let granted = self.evaluate_limit(limit, parts)?;
+        for list in &in_force.lists {
+            let decided = self.check_arguments(list).and_then(|()| {
+                let granted = self.evaluate_list(list, parts)?;
                 // Only for calls that would be granted, because it examines many directories.
-                protect(&limit.skill.source, self.call, effects, self.context)?;
+                protect(&list.skill.source, self.call, effects, self.context)?;
                 Ok(granted)
             });
             match decided {
                 Ok(by) => outcome = by,
-                Err(refusal) if limit.enforce == Enforce::Warn => {
+                Err(refusal) if list.enforce == Enforce::Warn => {
                     outcome = Outcome::Warned(refusal);
                 }
                 Err(refusal) => return Err(refusal),
             }
         }
-        if in_force.limits.is_empty()
+        if in_force.lists.is_empty()
             && let Some(skill) = in_force.denials.skill()
         {
             protect(skill, self.call, effects, self.context)?;
@@ -240,14 +248,14 @@ impl<'a> Case<'a> {
         Ok(outcome)
     }
 
-    fn undenied(&self, denials: &Denials) -> Result<(), Refusal> {
+    fn check_denials(&self, denials: &Denials) -> Result<(), Refusal> {
         let refuse = |rule: &Rule| self.refusal(Reason::Denied(rule.cited.clone()));
         let covers = |rule: &&Rule| self.context.covers(rule, &self.tool, self.call);
         if let Some(rule) = denials.iter().find(covers) {
             return Err(refuse(rule));
         }
         if let Some(command) = &self.command {
-            return command.undenied(denials);
+            return command.check_denials(denials);
         }
         match command_denials(denials, &self.tool).next() {
             Some((rule, _)) if self.command_key.is_some() => {
@@ -257,11 +265,11 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn well_formed(&self, limit: &Limit) -> Result<(), Refusal> {
+    fn check_arguments(&self, list: &ActiveList) -> Result<(), Refusal> {
         let unclear = |why: String| {
-            let skill = limit.skill.source.clone();
+            let skill = list.skill.source.clone();
             self.refusal(Reason::Unclear { skill, why })
-                .allowed(limit.host_names())
+                .allowed(list.host_names())
         };
         // The host sends `null` for a call without arguments.
         if !self.call.arguments.is_object() && !self.call.arguments.is_null() {
@@ -279,29 +287,29 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    fn evaluate_limit(&self, limit: &Limit, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
-        if baseline::allows(self.call, limit, &self.in_force) {
+    fn evaluate_list(&self, list: &ActiveList, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
+        if baseline::allows(self.call, list, &self.in_force) {
             return Ok(Outcome::Baseline);
         }
         let covers = |rule: &&Rule| self.context.covers(rule, &self.tool, self.call);
-        if let Some(rule) = limit.rules.iter().find(covers) {
+        if let Some(rule) = list.rules.iter().find(covers) {
             let by = Grant::Rule(rule.cited.clone());
             parts.push(Part::new(CALL, self.call.tool, Ok(by)));
             return Ok(Outcome::Granted);
         }
         let reads_by_shell = self.command.is_some() && self.context.places.reads_by_shell;
-        let is_reached = limit
+        let is_reached = list
             .rules
             .iter()
-            .any(|rule| rule.test_of(&self.tool).is_some())
-            || reads_by_shell && reading::grants_any(limit);
+            .any(|rule| rule.matcher_for(&self.tool).is_some())
+            || reads_by_shell && reading::grants_any(list);
         let not_granted = |why: &str| {
-            let (skill, why) = (limit.skill.source.clone(), why.to_owned());
+            let (skill, why) = (list.skill.source.clone(), why.to_owned());
             self.refusal(Reason::NotGranted { skill, why })
         };
         let refusal = if let Some(command) = &self.command {
             let begin = parts.len();
-            parts.extend(command.parts(limit, &self.in_force));
+            parts.extend(command.parts(list, &self.in_force));
             let mut decided = parts[begin..].iter();
             match decided.find_map(|part| Some((part, part.outcome.as_ref().err()?))) {
                 // Without a rule for the tool, not even harmless parts are allowed.
@@ -318,7 +326,7 @@ impl<'a> Case<'a> {
                 None => not_granted(""),
             }
         };
-        Err(refusal.allowed(limit.host_names()))
+        Err(refusal.allowed(list.host_names()))
     }
 }
 

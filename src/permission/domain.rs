@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-use super::list::Flaw;
+use super::list::EntryError;
 use crate::host::tools::{Argument, Named};
 
 /// A pattern for URLs: `domain:example.com` or `domain:*.example.com`.
@@ -17,8 +17,8 @@ impl DomainPattern {
     ///
     /// # Errors
     /// A code and a message for anything but a domain.
-    pub fn parse(body: &str) -> Result<Self, Flaw> {
-        const INVALID: Flaw = ("invalid-domain", "only `domain:NAME` is understood");
+    pub fn parse(body: &str) -> Result<Self, EntryError> {
+        const INVALID: EntryError = ("invalid-domain", "only `domain:NAME` is understood");
         let domain = body.strip_prefix("domain:").ok_or(INVALID)?.trim();
         let (host, below) = match domain.strip_prefix("*.") {
             Some(host) => (host, true),

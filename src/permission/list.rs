@@ -18,18 +18,18 @@ pub struct Entry {
     /// The part before the parenthesis, or what it may have meant.
     pub name: String,
     /// The text in the parentheses, if there are any, or what is wrong with the entry.
-    pub body: Result<Option<String>, Flaw>,
+    pub body: Result<Option<String>, EntryError>,
 }
 
 /// A code and a message about an entry that cannot match.
-pub type Flaw = (&'static str, &'static str);
+pub type EntryError = (&'static str, &'static str);
 
-const UNBALANCED: Flaw = ("unbalanced", "a parenthesis or quote is not closed");
-const EMPTY: Flaw = ("empty-pattern", "the parentheses are empty");
-const CONTROL: Flaw = ("control-character", "it has control characters");
+const UNBALANCED: EntryError = ("unbalanced", "a parenthesis or quote is not closed");
+const EMPTY: EntryError = ("empty-pattern", "the parentheses are empty");
+const CONTROL: EntryError = ("control-character", "it has control characters");
 /// The flaw of an entry whose name is none.
-pub const NOT_A_NAME: Flaw = ("not-a-name", "it is neither `NAME` nor `NAME(pattern)`");
-const TRAILING: Flaw = ("trailing-text", "text follows the closing parenthesis");
+pub const NOT_A_NAME: EntryError = ("not-a-name", "it is neither `NAME` nor `NAME(pattern)`");
+const TRAILING: EntryError = ("trailing-text", "text follows the closing parenthesis");
 
 /// Splits a list at whitespace and commas outside parentheses and quotes.
 ///
@@ -116,7 +116,7 @@ fn entry(written: &str) -> Entry {
     }
 }
 
-fn well_formed<'a>(name: &str, pattern: Option<&'a str>) -> Result<Option<&'a str>, Flaw> {
+fn well_formed<'a>(name: &str, pattern: Option<&'a str>) -> Result<Option<&'a str>, EntryError> {
     let text = pattern.unwrap_or_default();
     if name.chars().chain(text.chars()).any(char::is_control) {
         return Err(CONTROL);

@@ -42,8 +42,7 @@ pub use absolute::absolute_arguments;
 pub use baseline::looking;
 pub use call::{Call, OurTool};
 pub use decide::{
-    Decision, Outcome, compares_arguments, decide, decide_unreadable_state, denied,
-    forbidden_outright,
+    Decision, Outcome, compares_arguments, decide, decide_unreadable_state, denied, never_allowed,
 };
 pub use evidence::{CALL, CitedRule, Grant, Part};
 pub use meant::Meant;

@@ -30,7 +30,7 @@ impl Outline {
             ..Variables::default()
         };
         let cache = ParseCache::new(&budget, places, variables);
-        let reading = cache.read(text, places.shell, home.is_some());
+        let reading = cache.parse(text, places.shell, home.is_some());
         let reading = reading.as_ref().as_ref().ok()?;
         let words = |simple: &SimpleCommand| {
             let words = simple.words.iter();

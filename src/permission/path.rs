@@ -50,14 +50,14 @@ pub trait Resolve {
 }
 
 /// Caches the answers: one command may name the same directories a thousand times.
-pub struct Remembering<'a> {
+pub struct CachingResolver<'a> {
     inner: &'a dyn Resolve,
     steps: &'a Steps,
     known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
     links: RefCell<HashMap<PathBuf, Vec<PathBuf>>>,
 }
 
-impl<'a> Remembering<'a> {
+impl<'a> CachingResolver<'a> {
     /// Queries `inner` while steps remain.
     pub fn new(inner: &'a dyn Resolve, steps: &'a Steps) -> Self {
         Self {
@@ -69,14 +69,14 @@ impl<'a> Remembering<'a> {
     }
 }
 
-impl Resolve for Remembering<'_> {
+impl Resolve for CachingResolver<'_> {
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
         self.steps.spend(path.as_os_str().len() / PER_STEP);
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }
         // Each component may cost a system call.
-        let asked = ASK * path.components().count();
+        let asked = STEPS_PER_QUERY * path.components().count();
         if !self.steps.spend(asked) {
             return None;
         }
@@ -87,19 +87,19 @@ impl Resolve for Remembering<'_> {
     }
 
     fn canonical_in(&self, dir: &Path, name: &OsStr) -> Option<PathBuf> {
-        if !self.steps.spend(ASK) {
+        if !self.steps.spend(STEPS_PER_QUERY) {
             return None;
         }
         self.inner.canonical_in(dir, name)
     }
 
     fn exists(&self, path: &Path) -> bool {
-        self.steps.spend(ASK);
+        self.steps.spend(STEPS_PER_QUERY);
         self.inner.exists(path)
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        self.steps.spend(ASK);
+        self.steps.spend(STEPS_PER_QUERY);
         self.inner.is_file(path)
     }
 
@@ -111,23 +111,23 @@ impl Resolve for Remembering<'_> {
         let mut links = self.links.borrow_mut();
         let asked = || {
             let found = self.inner.links_in(dir);
-            self.steps.spend(ASK * (1 + found.len()));
+            self.steps.spend(STEPS_PER_QUERY * (1 + found.len()));
             found
         };
         links.entry(dir.to_owned()).or_insert_with(asked).clone()
     }
 
     fn is_directory(&self, path: &Path) -> bool {
-        self.steps.spend(ASK) && self.inner.is_directory(path)
+        self.steps.spend(STEPS_PER_QUERY) && self.inner.is_directory(path)
     }
 
     fn is_same_file(&self, one: &Path, other: &Path) -> bool {
-        self.steps.spend(ASK) && self.inner.is_same_file(one, other)
+        self.steps.spend(STEPS_PER_QUERY) && self.inner.is_same_file(one, other)
     }
 }
 
 /// Steps per query to the file system.
-const ASK: usize = 30;
+const STEPS_PER_QUERY: usize = 30;
 /// Characters of a path parsed or compared per step.
 const PER_STEP: usize = 8;
 
@@ -171,7 +171,7 @@ impl Located {
     }
 
     /// Whether the path stays in a directory in every form.
-    pub fn stays_in(&self, dir: &Path, resolve: &dyn Resolve) -> bool {
+    pub fn is_inside(&self, dir: &Path, resolve: &dyn Resolve) -> bool {
         let Some((resolved, canonical)) = self.resolved.as_ref().zip(resolve.canonical(dir)) else {
             return false;
         };
@@ -218,14 +218,14 @@ mod tests {
         assert!(!Nothing.is_directory(path) && !Nothing.is_repository(path));
         assert!(!Nothing.is_same_file(path, path));
         let located = Located::at(path, &Nothing);
-        assert!(located.forms().is_none() && !located.stays_in(path, &Nothing));
+        assert!(located.forms().is_none() && !located.is_inside(path, &Nothing));
     }
 
     #[test]
     fn a_directory_may_be_named_by_its_link_or_by_what_it_is() {
         let links = fake::Links(vec![("/link", "/real"), ("/real/out", "/etc")]);
         let stays = |path: &str, dir: &str| {
-            Located::at(Path::new(path), &links).stays_in(Path::new(dir), &links)
+            Located::at(Path::new(path), &links).is_inside(Path::new(dir), &links)
         };
         for (path, dir) in [
             ("/link/x", "/link"),

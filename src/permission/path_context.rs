@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::path::{Located, Remembering, Resolve};
+use super::path::{CachingResolver, Located, Resolve};
 use super::places::Places;
 use super::protected::{Protection, Relation};
 use super::steps::Steps;
@@ -28,7 +28,7 @@ impl PathContext<'_> {
         decide: impl FnOnce(PathContext) -> T,
     ) -> T {
         let steps = Steps::default();
-        let resolve = &Remembering::new(resolve, &steps);
+        let resolve = &CachingResolver::new(resolve, &steps);
         decide(PathContext {
             places,
             resolve,

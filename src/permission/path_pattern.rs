@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::list::{Flaw, Purpose};
+use super::list::{EntryError, Purpose};
 use super::path::{Located, normalise};
 use super::path_context::PathContext;
 use super::template::Piece;
@@ -27,14 +27,14 @@ enum Base {
     Virtual,
 }
 
-const INVALID: Flaw = ("invalid-path-pattern", "it is not a valid path pattern");
+const INVALID: EntryError = ("invalid-path-pattern", "it is not a valid path pattern");
 
 impl PathPattern {
     /// Parses the text inside `Read(…)`.
     ///
     /// # Errors
     /// A code and a message for a pattern that cannot match.
-    pub fn parse(pieces: &[Piece]) -> Result<Self, Flaw> {
+    pub fn parse(pieces: &[Piece]) -> Result<Self, EntryError> {
         let (directory, pieces) = match pieces.split_first() {
             Some((Piece::Literal(directory), rest)) => (Some(directory), rest),
             _ => (None, pieces),
@@ -131,7 +131,7 @@ impl PathPattern {
 
 /// Normalises a glob below the base: removes `.` and `..`, and prepends `**/` if it has no slash,
 /// to match at any depth.
-fn anchored(glob: &str) -> Result<Option<String>, Flaw> {
+fn anchored(glob: &str) -> Result<Option<String>, EntryError> {
     let floats = !glob.trim_end_matches('/').contains('/');
     let mut parts: Vec<&str> = Vec::new();
     for component in Path::new(glob).components() {

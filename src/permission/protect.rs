@@ -26,7 +26,7 @@ pub fn protect(
     let written = redirected.filter_map(|(path, writes)| writes.then_some(path.as_str()));
     for path in named_files(call).chain(written) {
         let written = context.places.for_tool(call.tool, path);
-        if context.relation(&written) == Relation::Within {
+        if context.relation(&written) == Relation::Inside {
             return Err(refuse("path", path, WHY_PROTECTED));
         }
     }

@@ -26,11 +26,11 @@ pub const WHY_PROTECTED: &str = "skills and what restricts them are kept there";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
     /// It is unrelated to them.
-    Apart,
+    Unrelated,
     /// It is an ancestor of one of them, whether or not that place exists.
-    Around,
+    Ancestor,
     /// It is one of them or lies inside one.
-    Within,
+    Inside,
 }
 
 /// The protected places in the current file system, resolved once per decision.
@@ -65,24 +65,24 @@ impl<'a> Protection<'a> {
     /// counts as protected. [`ANY_TEXT`] and [`ANY_CHAR`] in it match as wildcards.
     pub fn relation(&self, path: &Located) -> Relation {
         let Some(forms) = path.forms() else {
-            return Relation::Within;
+            return Relation::Inside;
         };
         let mut paths: Vec<String> = forms.map(folded).collect();
         paths.dedup();
-        let among = |places: &[Place]| {
-            let relations = paths.iter().map(|path| self.among(path, places));
-            relations.max().unwrap_or(Relation::Apart)
+        let relation_to = |places: &[Place]| {
+            let relations = paths.iter().map(|path| self.relation_to(path, places));
+            relations.max().unwrap_or(Relation::Unrelated)
         };
-        match among(self.known()) {
-            Relation::Within => Relation::Within,
+        match relation_to(self.known()) {
+            Relation::Inside => Relation::Inside,
             // Checked last: in a directory with many skills this takes a while.
-            other => other.max(among(self.linked())),
+            other => other.max(relation_to(self.linked())),
         }
     }
 
     /// Whether a name, in which [`ANY_TEXT`] and [`ANY_CHAR`] match as wildcards, may be one of a place's, or of
     /// what makes a directory in one a skill.
-    pub fn has_name(&self, glob: &str) -> bool {
+    pub fn may_name_place(&self, glob: &str) -> bool {
         let glob = fold(glob);
         let mut places = self.known().iter();
         self.steps.spend(places.len());
@@ -96,25 +96,25 @@ impl<'a> Protection<'a> {
     }
 
     /// How one path relates to places.
-    fn among(&self, path: &str, places: &[Place]) -> Relation {
+    fn relation_to(&self, path: &str, places: &[Place]) -> Relation {
         let is_glob = path.contains([ANY_TEXT, ANY_CHAR]);
         let each = if is_glob { 1 + path.len() / 16 } else { 1 };
         self.steps.spend(1 + places.len() * each);
         let relations = places.iter().map(|place| {
             if !is_glob {
-                return written_relation(path, &place.folded);
+                return literal_relation(path, &place.folded);
             }
-            match relation(path, &place.folded) {
-                Relation::Within if !self.is_matched(path, place) => Relation::Apart,
+            match glob_relation(path, &place.folded) {
+                Relation::Inside if !self.glob_can_mean(path, place) => Relation::Unrelated,
                 relation => relation,
             }
         });
-        relations.max().unwrap_or(Relation::Apart)
+        relations.max().unwrap_or(Relation::Unrelated)
     }
 
     /// Whether a path whose names match a place's can mean it: a glob matches only what is there, and
     /// nothing is below a file.
-    fn is_matched(&self, path: &str, place: &Place) -> bool {
+    fn glob_can_mean(&self, path: &str, place: &Place) -> bool {
         let depth = place.folded.split('/').count();
         let mut names = path.split('/').skip(depth - 1);
         let is_glob = names
@@ -174,32 +174,32 @@ fn folded(path: &Path) -> String {
 }
 
 /// How a path without wildcards relates to a place.
-fn written_relation(path: &str, place: &str) -> Relation {
+fn literal_relation(path: &str, place: &str) -> Relation {
     let is_below = |path: &str, above: &str| {
         let rest = path.strip_prefix(above.trim_end_matches('/'));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     match () {
-        () if is_below(path, place) => Relation::Within,
-        () if is_below(place, path) => Relation::Around,
-        () => Relation::Apart,
+        () if is_below(path, place) => Relation::Inside,
+        () if is_below(place, path) => Relation::Ancestor,
+        () => Relation::Unrelated,
     }
 }
 
 /// How a path with wildcards relates to a place.
-fn relation(path: &str, place: &str) -> Relation {
+fn glob_relation(path: &str, place: &str) -> Relation {
     let mut names = place.split('/');
     for glob in path.split('/') {
         match names.next() {
             Some(name) if wildcards_match(glob, name) => {}
-            Some(_) => return Relation::Apart,
-            None => return Relation::Within,
+            Some(_) => return Relation::Unrelated,
+            None => return Relation::Inside,
         }
     }
     if names.next().is_none() {
-        Relation::Within
+        Relation::Inside
     } else {
-        Relation::Around
+        Relation::Ancestor
     }
 }
 
@@ -250,7 +250,7 @@ fn fold(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::permission::path::fake::Links;
-    use Relation::{Apart, Around, Within};
+    use Relation::{Ancestor, Inside, Unrelated};
 
     fn protecting(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> ProtectedPlaces {
         ProtectedPlaces::found_by(|| ProtectedPaths {
@@ -260,7 +260,7 @@ mod tests {
         })
     }
 
-    fn relation(path: &str) -> Relation {
+    fn glob_relation(path: &str) -> Relation {
         let protected = protecting(
             vec!["/h/.chibi".into(), "/etc/x".into()],
             vec!["/p/.claude/skills".into(), "/dangling".into()],
@@ -281,30 +281,30 @@ mod tests {
     #[test]
     fn places_are_known_by_path_through_links_dots_and_case() {
         for (path, expected) in [
-            ("/h/.chibi", Within),
-            ("/h/.chibi/plugins/other/x", Within),
-            ("/real/chibi/x", Within),
-            ("/p/link/.chibi", Within),
-            ("/p/a/../.claude/skills/new/SKILL.md", Within),
-            ("/nowhere/yet/x", Within),
-            ("/p/work/mine/SKILL.md", Within),
-            ("/H/.Chibi/X", Within),
-            ("/p/docs/new/../m/config.toml", Within),
-            ("/p/docs/src/../m/config.toml", Within),
-            ("/p/docs/m/../x", Within),
-            ("/p/round/x", Within),
-            ("/", Around),
-            ("/h", Around),
-            ("/p", Around),
-            ("/p/.claude", Around),
-            ("/p/work", Around),
-            ("/p/link", Around),
-            ("/nowhere", Around),
-            ("/p/.claude/settings.json", Apart),
-            ("/p/src", Apart),
-            ("/h/.chibix", Apart),
+            ("/h/.chibi", Inside),
+            ("/h/.chibi/plugins/other/x", Inside),
+            ("/real/chibi/x", Inside),
+            ("/p/link/.chibi", Inside),
+            ("/p/a/../.claude/skills/new/SKILL.md", Inside),
+            ("/nowhere/yet/x", Inside),
+            ("/p/work/mine/SKILL.md", Inside),
+            ("/H/.Chibi/X", Inside),
+            ("/p/docs/new/../m/config.toml", Inside),
+            ("/p/docs/src/../m/config.toml", Inside),
+            ("/p/docs/m/../x", Inside),
+            ("/p/round/x", Inside),
+            ("/", Ancestor),
+            ("/h", Ancestor),
+            ("/p", Ancestor),
+            ("/p/.claude", Ancestor),
+            ("/p/work", Ancestor),
+            ("/p/link", Ancestor),
+            ("/nowhere", Ancestor),
+            ("/p/.claude/settings.json", Unrelated),
+            ("/p/src", Unrelated),
+            ("/h/.chibix", Unrelated),
         ] {
-            assert_eq!(relation(path), expected, "{path}");
+            assert_eq!(glob_relation(path), expected, "{path}");
         }
     }
 
@@ -315,7 +315,7 @@ mod tests {
         let path = Located::at(Path::new("/h/E\u{301}/x"), &links);
         assert_eq!(
             Protection::new(&protected, &links, &Steps::default()).relation(&path),
-            Within
+            Inside
         );
     }
 
@@ -325,22 +325,22 @@ mod tests {
         let (links, steps) = (Links::default(), Steps::default());
         let protection = Protection::new(&protected, &links, &steps);
         for (glob, expected) in [
-            ("/h/*", Apart),
-            ("/h/.*", Around),
-            ("/h/.*i", Around),
-            ("/h/.c*b*i", Around),
-            ("/h/.c*bi*i", Apart),
-            ("/h/?chibi", Apart),
-            ("/h/.?hibi", Around),
-            ("/h/.?ibi", Apart),
-            ("/h/.?????", Around),
-            ("/h/.??????", Apart),
-            ("/*/.chib*/?", Within),
-            ("/*/.chib*/??", Apart),
-            ("/h/.chibi/y*", Apart),
-            ("/h/.chibi/x/y*", Within),
-            ("/*", Around),
-            ("/h/*/../.chibi", Around),
+            ("/h/*", Unrelated),
+            ("/h/.*", Ancestor),
+            ("/h/.*i", Ancestor),
+            ("/h/.c*b*i", Ancestor),
+            ("/h/.c*bi*i", Unrelated),
+            ("/h/?chibi", Unrelated),
+            ("/h/.?hibi", Ancestor),
+            ("/h/.?ibi", Unrelated),
+            ("/h/.?????", Ancestor),
+            ("/h/.??????", Unrelated),
+            ("/*/.chib*/?", Inside),
+            ("/*/.chib*/??", Unrelated),
+            ("/h/.chibi/y*", Unrelated),
+            ("/h/.chibi/x/y*", Inside),
+            ("/*", Ancestor),
+            ("/h/*/../.chibi", Ancestor),
         ] {
             let path = glob.replace('*', "\u{1}").replace('?', "\u{2}");
             let path = Located::at(Path::new(&path), &links);

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::arg_matcher::ArgMatcher;
+use super::arg_matcher::ArgumentMatcher;
 use super::evidence::Grant;
 use super::list::Purpose;
 use super::path::Located;
@@ -11,7 +11,7 @@ use super::path_context::PathContext;
 use super::protected::wildcards_match;
 use super::rule::Rule;
 use super::shell::{ReadKind, ReadScope};
-use super::stacking::{Denials, Limit};
+use super::stacking::{ActiveList, Denials};
 use super::tool_matcher::Tool;
 
 /// Something that a program would show.
@@ -27,7 +27,7 @@ pub struct FileAccess<'a> {
 }
 
 /// What a rule says of the host tools that show the same.
-fn matchers(rule: &Rule, kind: ReadKind) -> impl Iterator<Item = &ArgMatcher> {
+fn matchers(rule: &Rule, kind: ReadKind) -> impl Iterator<Item = &ArgumentMatcher> {
     let tools: &[&str] = match kind {
         ReadKind::Contents => &["file_head"],
         ReadKind::Matches => &["grep_files", "file_head"],
@@ -35,22 +35,22 @@ fn matchers(rule: &Rule, kind: ReadKind) -> impl Iterator<Item = &ArgMatcher> {
     };
     tools
         .iter()
-        .filter_map(|tool| rule.test_of(&Tool::host(tool)))
+        .filter_map(|tool| rule.matcher_for(&Tool::host(tool)))
 }
 
 /// The first rule of a limit that lets programs show something.
-pub fn any_rule<'a>(limit: &Limit<'a>, kind: ReadKind) -> Option<&'a Rule> {
-    let gives = |test: &ArgMatcher| matches!(test, ArgMatcher::Any | ArgMatcher::Path(_));
-    limit
-        .rules
+pub fn any_rule<'a>(list: &ActiveList<'a>, kind: ReadKind) -> Option<&'a Rule> {
+    let gives =
+        |test: &ArgumentMatcher| matches!(test, ArgumentMatcher::Any | ArgumentMatcher::Path(_));
+    list.rules
         .iter()
         .find(|rule| matchers(rule, kind).any(gives))
 }
 
 /// Whether some rule of a limit lets a program show something.
-pub fn grants_any(limit: &Limit) -> bool {
+pub fn grants_any(list: &ActiveList) -> bool {
     let mut kinds = [ReadKind::Contents, ReadKind::Matches, ReadKind::Names].into_iter();
-    kinds.any(|kind| any_rule(limit, kind).is_some())
+    kinds.any(|kind| any_rule(list, kind).is_some())
 }
 
 /// Whether a path may lead to what the kernel makes up: the memory and the variables of processes,
@@ -71,7 +71,7 @@ impl FileAccess<'_> {
     /// Why none does, for a person.
     pub fn permitted(
         &self,
-        limit: &Limit,
+        list: &ActiveList,
         denials: &Denials,
         context: &PathContext,
     ) -> Result<Grant, String> {
@@ -88,9 +88,9 @@ impl FileAccess<'_> {
         if contains_kernel_files || is_kernel_file(&self.at) || found.iter().any(is_kernel_file) {
             return Err(format!("`{path}` leads to what is no file of a disk"));
         }
-        let denies = |test: &ArgMatcher| match test {
-            ArgMatcher::Any => true,
-            ArgMatcher::Path(test) => {
+        let denies = |test: &ArgumentMatcher| match test {
+            ArgumentMatcher::Any => true,
+            ArgumentMatcher::Path(test) => {
                 let mut places = std::iter::once(&self.at).chain(&found);
                 *self.scope == ReadScope::AnyName
                     || places.any(|place| test.covers(place, Purpose::Deny, context))
@@ -102,9 +102,9 @@ impl FileAccess<'_> {
         if let Some(rule) = denying.find(|rule| matchers(rule, *kind).any(denies)) {
             return Err(rule.cited.denies());
         }
-        let grants = |test: &ArgMatcher| match test {
-            ArgMatcher::Any => true,
-            ArgMatcher::Path(test) => {
+        let grants = |test: &ArgumentMatcher| match test {
+            ArgumentMatcher::Any => true,
+            ArgumentMatcher::Path(test) => {
                 let covers = |place: &Located| test.covers(place, Purpose::Allow, context);
                 let climbs = match self.scope {
                     ReadScope::MatchingNames(glob) => wildcards_match(glob, ".."),
@@ -114,7 +114,7 @@ impl FileAccess<'_> {
             }
             _ => false,
         };
-        let rule = limit
+        let rule = list
             .rules
             .iter()
             .find(|rule| matchers(rule, *kind).any(grants));

@@ -189,7 +189,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::permission::arg_matcher::ArgMatcher;
+    use crate::permission::arg_matcher::ArgumentMatcher;
     use crate::permission::rule::unclear_denial;
     use crate::permission::tool_matcher::Tool;
 
@@ -227,7 +227,7 @@ mod tests {
             let is_denied = |name: &&str| {
                 let tool = Tool::new(name, None, &BTreeSet::new());
                 let mut rules = restriction.denied.iter();
-                rules.any(|rule| rule.test_of(&tool) == Some(&ArgMatcher::Any))
+                rules.any(|rule| rule.matcher_for(&tool) == Some(&ArgumentMatcher::Any))
             };
             let count = calls.iter().filter(|name| is_denied(name)).count();
             (

@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use super::arg_matcher::ArgMatcher;
+use super::arg_matcher::ArgumentMatcher;
 use super::evidence::CitedRule;
 use super::list::{self, Entry, Purpose, is_name};
 use super::template::Directories;
-use super::tool_matcher::{MARKED, Tool, ToolMatcher, is_known};
+use super::tool_matcher::{MCP_PREFIX, Tool, ToolMatcher, is_known_tool};
 use crate::host::alias::{self, Capability};
 use crate::host::tools;
 
@@ -30,7 +30,7 @@ pub struct Rule {
     /// Whether it grants or denies.
     pub purpose: Purpose,
     subject: ToolMatcher,
-    test: ArgMatcher,
+    matcher: ArgumentMatcher,
 }
 
 /// The first of these denials in which a part names no tool, or all of it names none.
@@ -51,7 +51,7 @@ pub fn mistaken_grant(entries: &[String]) -> Option<String> {
     entries.iter().find_map(|entry| {
         let list: &[String] = std::slice::from_ref(entry);
         let (rules, notes) = read_list("", list, Purpose::Allow, &directories);
-        let is_idle = |rule: &&Rule| rule.test == ArgMatcher::Nothing;
+        let is_idle = |rule: &&Rule| rule.matcher == ArgumentMatcher::Nothing;
         let idle = rules.iter().find(is_idle).map(|rule| &rule.cited.rule);
         if idle.is_none() && !rules.is_empty() {
             return None;
@@ -96,7 +96,7 @@ impl Rule {
         {
             name = std::mem::take(tool);
             if is_name(&name) && name.contains([':', '/']) {
-                name.insert_str(0, MARKED);
+                name.insert_str(0, MCP_PREFIX);
             }
             body = Ok(None);
         }
@@ -108,7 +108,7 @@ impl Rule {
             });
         };
         let subject = ToolMatcher::parse(&name);
-        let test = body.and_then(|body| {
+        let matcher = body.and_then(|body| {
             match &subject {
                 ToolMatcher::Capability(Capability::Shell) if purpose == Purpose::Deny => {
                     if let Some(program) = body.as_deref().and_then(before_options) {
@@ -125,7 +125,7 @@ impl Rule {
                 {
                     remark("comma-in-pattern", "read as one pattern with a comma in it");
                 }
-                ToolMatcher::Named(_) if !is_known(&name) => {
+                ToolMatcher::Named(_) if !is_known_tool(&name) => {
                     let near = alias::nearest(&name);
                     let hint = near.map(|near| format!("; did you mean `{near}`?"));
                     let meaning = "no tool of the host has this name, so it means a plugin's tool";
@@ -136,13 +136,13 @@ impl Rule {
                 }
                 _ => {}
             }
-            ArgMatcher::parse(&subject, body.as_deref(), directories)
+            ArgumentMatcher::parse(&subject, body.as_deref(), directories)
         });
-        let test = test.unwrap_or_else(|(code, why)| {
+        let matcher = matcher.unwrap_or_else(|(code, why)| {
             remark(code, &purpose.outcome(&subject, why));
             match purpose {
-                Purpose::Allow => ArgMatcher::Nothing,
-                Purpose::Deny => ArgMatcher::Any,
+                Purpose::Allow => ArgumentMatcher::Nothing,
+                Purpose::Deny => ArgumentMatcher::Any,
             }
         });
         Self {
@@ -152,7 +152,7 @@ impl Rule {
             },
             purpose,
             subject,
-            test,
+            matcher,
         }
     }
 
@@ -163,12 +163,12 @@ impl Rule {
 
     /// Whether the entry can grant anything on this host.
     pub fn grants_something(&self) -> bool {
-        self.test != ArgMatcher::Nothing
+        self.matcher != ArgumentMatcher::Nothing
     }
 
     /// Whether this is a `Skill(name)` entry, which limits what may be activated.
     pub fn narrows_skills(&self) -> bool {
-        matches!(self.test, ArgMatcher::Skill(_))
+        matches!(self.matcher, ArgumentMatcher::Skill(_))
     }
 
     /// The capability that the entry names in another client's vocabulary, if any.
@@ -180,21 +180,21 @@ impl Rule {
     }
 
     /// The arguments of a tool that the rule covers; `None` if it does not cover the tool.
-    pub fn test_of(&self, tool: &Tool<'_>) -> Option<&ArgMatcher> {
+    pub fn matcher_for(&self, tool: &Tool<'_>) -> Option<&ArgumentMatcher> {
         if self.is_named_as(tool) {
             // Its arguments are unknown, so a pattern grants none of its calls and denies all. But
             // `skill` may be our own tool, called for a skill that does not exist.
             match self.purpose {
-                _ if self.test == ArgMatcher::Any => return Some(&self.test),
+                _ if self.matcher == ArgumentMatcher::Any => return Some(&self.matcher),
                 Purpose::Deny if !self.narrows_skills() || alias::fold(tool.name) != "skill" => {
-                    return Some(&ArgMatcher::Any);
+                    return Some(&ArgumentMatcher::Any);
                 }
                 _ => {}
             }
         }
         self.subject
             .covers(tool, self.purpose)
-            .then_some(&self.test)
+            .then_some(&self.matcher)
     }
 
     /// Whether a plugin's tool has exactly the entry's name, which means something else here.
@@ -212,7 +212,7 @@ impl Rule {
     pub fn written_names(&self) -> Vec<String> {
         match self.subject {
             ToolMatcher::Everything | ToolMatcher::Unclear => self.host_names(),
-            _ if self.test == ArgMatcher::Nothing => Vec::new(),
+            _ if self.matcher == ArgumentMatcher::Nothing => Vec::new(),
             _ => vec![self.cited.rule.clone()],
         }
     }
@@ -226,7 +226,7 @@ impl Rule {
     pub fn host_names_on(&self, older: bool) -> Vec<String> {
         let written = &self.cited.rule;
         let pattern = match written.find('(') {
-            _ if self.test == ArgMatcher::Any => String::new(),
+            _ if self.matcher == ArgumentMatcher::Any => String::new(),
             Some(open) => written[open..].to_owned(),
             None => match &self.subject {
                 ToolMatcher::Programs(programs) => format!("({}:*)", programs[0]),
@@ -235,7 +235,7 @@ impl Rule {
         };
         let named = |name: &str| vec![format!("{name}{pattern}")];
         match &self.subject {
-            _ if self.test == ArgMatcher::Nothing => Vec::new(),
+            _ if self.matcher == ArgumentMatcher::Nothing => Vec::new(),
             ToolMatcher::Named(name) if alias::is_elsewhere(name) => Vec::new(),
             ToolMatcher::Everything | ToolMatcher::Unclear => named("any tool"),
             ToolMatcher::Capability(Capability::Skill) => named("skill_*"),

@@ -11,9 +11,9 @@ use crate::sys::text::distinct;
 
 /// The restrictions that apply to one call.
 #[derive(Debug)]
-pub struct InForce<'a> {
+pub struct ActiveRestrictions<'a> {
     /// Every one of these must allow the call.
-    pub limits: Vec<Limit<'a>>,
+    pub lists: Vec<ActiveList<'a>>,
     /// What denies calls.
     pub denials: Denials<'a>,
     /// What only warns of them.
@@ -27,7 +27,7 @@ pub struct InForce<'a> {
 
 /// The list of a skill; one of its rules must grant the call.
 #[derive(Debug)]
-pub struct Limit<'a> {
+pub struct ActiveList<'a> {
     /// The skill's restriction.
     pub skill: &'a Restriction,
     /// The rules that may grant a call.
@@ -40,7 +40,7 @@ pub struct Limit<'a> {
 #[derive(Debug)]
 pub struct Denials<'a>(Vec<&'a Restriction>);
 
-impl<'a> InForce<'a> {
+impl<'a> ActiveRestrictions<'a> {
     /// Combines the restrictions of a scope.
     pub fn new(scope: &Scope<'a>) -> Self {
         let Scope {
@@ -61,17 +61,17 @@ impl<'a> InForce<'a> {
             let counts = one.binds || settings.stacking == Stacking::Intersect || is_latest(one);
             counts && enforcement(one) != Enforce::Off
         };
-        let limit = |one: &'a Restriction| {
-            Some(Limit {
+        let list = |one: &'a Restriction| {
+            Some(ActiveList {
                 skill: one,
                 rules: one.allowed()?,
                 enforce: enforcement(one),
             })
         };
-        let limits: Vec<Limit> = restrictions
+        let lists: Vec<ActiveList> = restrictions
             .iter()
             .filter(counts)
-            .filter_map(limit)
+            .filter_map(list)
             .collect();
         let of_mode = |mode| {
             restrictions
@@ -80,27 +80,27 @@ impl<'a> InForce<'a> {
         };
         let own = restrictions.iter().filter(|one| one.is_active);
         let own = own.map(|one| one.directory.as_path());
-        let binding = limits.iter().filter(|limit| limit.skill.binds);
-        let own = own.filter(|dir| binding.clone().all(|limit| limit.skill.directory == *dir));
+        let binding = lists.iter().filter(|list| list.skill.binds);
+        let own = own.filter(|dir| binding.clone().all(|list| list.skill.directory == *dir));
         let denying = scope.policy_deny.iter().chain(of_mode(Enforce::Restrict));
         Self {
             denials: Denials(denying.collect()),
             warnings: Denials(of_mode(Enforce::Warn).collect()),
             own: own.collect(),
-            limits,
+            lists,
             settings,
         }
     }
 
     /// Whether a call could be refused; if not, the user is at most warned.
     pub fn may_refuse(&self) -> bool {
-        let restricts = |limit: &Limit| limit.enforce == Enforce::Restrict;
-        self.limits.iter().any(restricts) || self.denials.iter().next().is_some()
+        let restricts = |list: &ActiveList| list.enforce == Enforce::Restrict;
+        self.lists.iter().any(restricts) || self.denials.iter().next().is_some()
     }
 
     /// Whether anything applies to a call, even just to warn.
-    pub fn is_anything(&self) -> bool {
-        !self.limits.is_empty() || self.denials.iter().next().is_some()
+    pub fn has_any(&self) -> bool {
+        !self.lists.is_empty() || self.denials.iter().next().is_some()
     }
 }
 
@@ -117,7 +117,7 @@ impl<'a> Denials<'a> {
     }
 }
 
-impl Limit<'_> {
+impl ActiveList<'_> {
     /// Whether the skill in `dir` may be activated without a rule: `Skill(name)` entries limit
     /// which others may.
     pub fn may_activate(&self, dir: &Path) -> bool {

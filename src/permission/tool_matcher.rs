@@ -8,7 +8,7 @@ use crate::host::alias::{self, Capability, fold};
 use crate::host::{ours, tools};
 
 /// What marks the tool of an MCP server whatever the server's name.
-pub const MARKED: &str = "mcp/";
+pub const MCP_PREFIX: &str = "mcp/";
 
 /// Which tools a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl ToolMatcher {
         }
         Self::mcp(name).unwrap_or_else(|| match name.strip_suffix('*') {
             Some(prefix) if prefix.len() >= 3 && !prefix.contains('*') => {
-                Self::Prefix(joined(prefix))
+                Self::Prefix(with_underscores(prefix))
             }
             _ if name.contains('*') => Self::Unclear,
             _ => Self::Named(fold(name)),
@@ -106,7 +106,7 @@ impl ToolMatcher {
         let name = &name.to_ascii_lowercase();
         let starts = |start: &str| {
             let (before, rest) = name.split_at_checked(start.len())?;
-            (joined(before) == start).then_some(rest)
+            (with_underscores(before) == start).then_some(rest)
         };
         let (server, tool) = if let Some(rest) = starts("mcp__") {
             rest.split_once("__").unwrap_or((rest, "*"))
@@ -117,7 +117,7 @@ impl ToolMatcher {
             let server = path.rsplit('/').next().unwrap_or(path);
             // `Bash:rm` means a pattern, not a tool of a server `Bash`.
             let mut parts = server.split(':').map(|part| part.trim_end_matches('*'));
-            if !path.starts_with(MARKED) && parts.any(is_known) {
+            if !path.starts_with(MCP_PREFIX) && parts.any(is_known_tool) {
                 return Some(Self::Unclear);
             }
             (server, tool)
@@ -127,7 +127,11 @@ impl ToolMatcher {
         let bundled = server.strip_prefix("plugin_");
         let start = bundled.and_then(|rest| Some(server.len() - rest.len() + rest.find('_')? + 1));
         let (bundle, server) = server.split_at(start.unwrap_or(0));
-        let (bundle, server, tool) = (joined(bundle), &*joined(server), &*joined(tool));
+        let (bundle, server, tool) = (
+            with_underscores(bundle),
+            &*with_underscores(server),
+            &*with_underscores(tool),
+        );
         let (name, open) = match (server.strip_suffix('*'), tool.strip_suffix('*')) {
             (Some(server), _) => (server.to_owned(), true),
             (None, Some(tool)) => (format!("{server}_{tool}"), true),
@@ -171,7 +175,7 @@ impl ToolMatcher {
                 };
                 // `Bash*` begins with another client's name, `read_*` with a part of a host's.
                 let alias = || Capability::named(prefix).filter(|_| !prefix.ends_with('_'));
-                reachable && joined(tool.name).starts_with(prefix)
+                reachable && with_underscores(tool.name).starts_with(prefix)
                     || denies
                         && alias().is_some_and(|it| Self::Capability(it).covers(tool, purpose))
             }
@@ -179,12 +183,13 @@ impl ToolMatcher {
             Self::Mcp { .. } if denies && tool.is_the_hosts_or_ours() => false,
             Self::Mcp { .. } if !denies && !tool.is_mcp => false,
             Self::Mcp { bundle, name, open } => {
-                let called = joined(tool.name);
-                let is_it = |called: &str| called == name || *open && called.starts_with(&**name);
+                let called = with_underscores(tool.name);
+                let is_named =
+                    |called: &str| called == name || *open && called.starts_with(&**name);
                 match called.strip_prefix(&**bundle) {
-                    Some(own) => is_it(own),
+                    Some(own) => is_named(own),
                     // `plugin_NAME_*` means no tool by another name.
-                    None => name.len() >= 3 && is_it(&called),
+                    None => name.len() >= 3 && is_named(&called),
                 }
             }
         }
@@ -192,17 +197,17 @@ impl ToolMatcher {
 }
 
 /// A name in the form prefixes are compared in: the `_` between server and tool stays.
-pub fn joined(name: &str) -> String {
+pub fn with_underscores(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
 }
 
 /// Whether a name is a host's tool in any client's words, a program or, by its form, one of ours.
-pub fn is_known(name: &str) -> bool {
-    let is_it = |known: &str| fold(known) == fold(name);
+pub fn is_known_tool(name: &str) -> bool {
+    let is_named = |known: &str| fold(known) == fold(name);
     Capability::named(name).is_some()
         || alias::is_elsewhere(name)
         || alias::programs(name).is_some()
-        || tools::HOST_TOOLS.iter().any(|tool| is_it(tool.name))
-        || ours::FIXED.into_iter().any(is_it)
-        || joined(name).starts_with("skill_")
+        || tools::HOST_TOOLS.iter().any(|tool| is_named(tool.name))
+        || ours::FIXED.into_iter().any(is_named)
+        || with_underscores(name).starts_with("skill_")
 }

@@ -10,7 +10,7 @@ use super::word::{Word, after_options, all_literal, is_digits};
 
 /// How the shell treats a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Builtin {
+pub enum CommandClass {
     /// It needs no rule.
     Neutral,
     /// It changes the working directory to this one; inside the project or skill it needs no rule.
@@ -28,15 +28,15 @@ pub fn classify(
     neutral: NeutralForm,
     arguments: &[Word],
     variables: Variables,
-) -> Result<Builtin, Rejection> {
-    let only_if = |yes: bool| {
+) -> Result<CommandClass, Rejection> {
+    let require = |yes: bool| {
         let unseen = || Rejection::new(program, "it can set variables or run text unseen");
         yes.then_some(true).ok_or_else(unseen)
     };
     let one_word_each = || arguments.iter().all(Word::is_one_word);
     let is_neutral = match neutral {
         NeutralForm::Never => false,
-        NeutralForm::SetsAnyVariable => only_if(false)?,
+        NeutralForm::SetsAnyVariable => require(false)?,
         NeutralForm::Always => true,
         NeutralForm::SingleWords => one_word_each(),
         NeutralForm::Numbers => arguments.iter().all(is_status),
@@ -48,59 +48,62 @@ pub fn classify(
         NeutralForm::OptionLetters(letters) => {
             all_literal(arguments, |text| is_cluster(text, letters))
         }
-        NeutralForm::Paths(most) => names_paths(most, arguments),
+        NeutralForm::Paths(most) => has_only_operands(most, arguments),
         NeutralForm::Cd => {
             let is_plain = |to: &&str| !to.is_empty() && !to.starts_with(['-', '+', '~']);
             let to = match arguments {
                 [directory] => directory.text().filter(is_plain),
                 _ => None,
             };
-            let change = to.map(|to| Builtin::ChangeDirectory(to.to_owned()));
-            return Ok(change.unwrap_or(Builtin::Ordinary));
+            let change = to.map(|to| CommandClass::ChangeDirectory(to.to_owned()));
+            return Ok(change.unwrap_or(CommandClass::Ordinary));
         }
-        NeutralForm::Test => test(arguments)?,
+        NeutralForm::Test => is_neutral_test(arguments)?,
         NeutralForm::Bracket => match arguments.split_last() {
-            Some((last, inside)) if last.text() == Some("]") => test(inside)?,
-            _ => only_if(false)?,
+            Some((last, inside)) if last.text() == Some("]") => is_neutral_test(inside)?,
+            _ => require(false)?,
         },
         NeutralForm::Printf => {
             let format = arguments.first().and_then(Word::text);
-            let letters = format.and_then(conversions);
-            only_if(letters.is_some())?;
+            let letters = format.and_then(printf_conversions);
+            require(letters.is_some())?;
             // The number of words after the format does not matter, but zsh evaluates those that
             // are not printed as text.
             let computes = |letters: String| letters.contains(|c| !"sb%".contains(c));
             !(variables.zsh && letters.is_some_and(computes))
                 || all_literal(&arguments[1..], is_digits)
         }
-        NeutralForm::Set => sets_only_strictness(arguments),
-        NeutralForm::CommandV => looks(arguments) && one_word_each(),
-        NeutralForm::Export => only_if(!arguments.is_empty() && arguments.iter().all(exports))?,
+        NeutralForm::Set => only_sets_strictness(arguments),
+        NeutralForm::CommandV => is_name_lookup(arguments) && one_word_each(),
+        NeutralForm::Export => {
+            require(!arguments.is_empty() && arguments.iter().all(is_harmless_export))?
+        }
         NeutralForm::Readonly => {
-            let may_set = |word: &Word| exports(word) || keeps(word, variables);
-            only_if(!arguments.is_empty() && arguments.iter().all(may_set))?
+            let may_set =
+                |word: &Word| is_harmless_export(word) || is_allowed_readonly(word, variables);
+            require(!arguments.is_empty() && arguments.iter().all(may_set))?
         }
         NeutralForm::Read => {
             let names = after_options(arguments, "-r");
-            only_if(
-                !names.is_empty() && all_literal(names, |name| variables.may_hold_anything(name)),
+            require(
+                !names.is_empty() && all_literal(names, |name| variables.may_have_any_value(name)),
             )?
         }
-        NeutralForm::Unset => only_if(all_literal(arguments, |name| variables.may_be_set(name)))?,
+        NeutralForm::Unset => require(all_literal(arguments, |name| variables.may_be_set(name)))?,
         NeutralForm::Sleep => !arguments.is_empty() && all_literal(arguments, is_duration),
-        NeutralForm::Date => date(arguments),
-        NeutralForm::Seq => seq(arguments),
-        NeutralForm::Id => id(arguments),
+        NeutralForm::Date => is_neutral_date(arguments),
+        NeutralForm::Seq => is_neutral_seq(arguments),
+        NeutralForm::Id => is_neutral_id(arguments),
     };
     Ok(if is_neutral {
-        Builtin::Neutral
+        CommandClass::Neutral
     } else {
-        Builtin::Ordinary
+        CommandClass::Ordinary
     })
 }
 
 /// Whether `command` only looks up names.
-pub fn looks(arguments: &[Word]) -> bool {
+pub fn is_name_lookup(arguments: &[Word]) -> bool {
     let first = arguments.first();
     first.is_some_and(|word| word.is_one_of(&["-v", "-V"]))
 }
@@ -110,24 +113,24 @@ fn is_status(word: &Word) -> bool {
 }
 
 /// A harmless variable, optionally with a plain value.
-fn exports(word: &Word) -> bool {
-    let harmless = |text: &str| names::may_be_exported(text) || names::sets_harmlessly(text);
+fn is_harmless_export(word: &Word) -> bool {
+    let harmless = |text: &str| names::may_be_exported(text) || names::is_harmless_assignment(text);
     word.text_is(harmless)
 }
 
 /// A variable of the shell itself, optionally with any value.
-fn keeps(word: &Word, variables: Variables) -> bool {
+fn is_allowed_readonly(word: &Word, variables: Variables) -> bool {
     let name = match names::assignment(&word.raw) {
         Some((name, _)) if word.is_one_word() => Some(name),
         Some(_) => None,
         None => word.text(),
     };
-    name.is_some_and(|name| variables.may_hold_anything(name))
+    name.is_some_and(|name| variables.may_have_any_value(name))
 }
 
 /// `test` evaluates the operand of `-v` and `-R`, so no operator may be a word that could become
 /// one of them.
-fn test(arguments: &[Word]) -> Result<bool, Rejection> {
+fn is_neutral_test(arguments: &[Word]) -> Result<bool, Rejection> {
     const UNARY: &str = "bcdefghkprstuwxzGLNOSn";
     const BINARY: [&str; 16] = [
         "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
@@ -163,7 +166,7 @@ fn test(arguments: &[Word]) -> Result<bool, Rejection> {
 
 /// The letters of a `printf` format's conversions; `None` if it may do more than print: `%n` sets a
 /// variable, and shells have further conversions of their own.
-fn conversions(format: &str) -> Option<String> {
+fn printf_conversions(format: &str) -> Option<String> {
     // Some shells process escapes first, so an escaped `%` may start a conversion.
     let escapes_percent = |escaped: &str| {
         let code = escaped.trim_start_matches(['x', 'u', 'U']);
@@ -191,7 +194,7 @@ fn conversions(format: &str) -> Option<String> {
 }
 
 /// `set -e`, `set -euo pipefail` and similar, which only change when the shell stops.
-pub fn sets_only_strictness(arguments: &[Word]) -> bool {
+pub fn only_sets_strictness(arguments: &[Word]) -> bool {
     let mut words = arguments.iter().map(Word::text);
     while let Some(word) = words.next() {
         let letters = word.and_then(|text| text.strip_prefix(['-', '+']));
@@ -229,7 +232,7 @@ fn is_duration(text: &str) -> bool {
 }
 
 /// `+FORMAT`, `-d TEXT`, BSD's `-v`, and output format options.
-fn date(arguments: &[Word]) -> bool {
+fn is_neutral_date(arguments: &[Word]) -> bool {
     let mut words = arguments.iter();
     let mut formats = 0;
     while let Some(word) = words.next() {
@@ -250,7 +253,7 @@ fn date(arguments: &[Word]) -> bool {
 }
 
 /// Operands without options, at most so many.
-fn names_paths(most: usize, arguments: &[Word]) -> bool {
+fn has_only_operands(most: usize, arguments: &[Word]) -> bool {
     let operands = match arguments {
         [first, operands @ ..] if first.text() == Some("--") => operands,
         operands => operands,
@@ -262,7 +265,7 @@ fn names_paths(most: usize, arguments: &[Word]) -> bool {
 }
 
 /// Numbers; after the first, where options have ended, unknown words too.
-fn seq(arguments: &[Word]) -> bool {
+fn is_neutral_seq(arguments: &[Word]) -> bool {
     let mut rest = arguments;
     while let [option, after @ ..] = rest {
         rest = match (option.text(), after) {
@@ -285,7 +288,7 @@ fn seq(arguments: &[Word]) -> bool {
 }
 
 /// Options, then at most one user.
-fn id(arguments: &[Word]) -> bool {
+fn is_neutral_id(arguments: &[Word]) -> bool {
     let is_option = |word: &&Word| word.text_is(|text| is_cluster(text, "ugGnr"));
     let users = &arguments[arguments.iter().take_while(is_option).count()..];
     users.len() <= 1 && all_literal(users, is_plain_name)
@@ -320,7 +323,7 @@ mod tests {
             .collect();
         let name = words[0].text().unwrap();
         let neutral = by_exact_name(name).neutral;
-        classify(name, neutral, &words[1..], Variables::default()) == Ok(Builtin::Neutral)
+        classify(name, neutral, &words[1..], Variables::default()) == Ok(CommandClass::Neutral)
     }
 
     #[test]

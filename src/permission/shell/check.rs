@@ -1,7 +1,7 @@
 //! Checks every step of a command line against the rules: commands, redirections, and where they
 //! lead after a directory change.
 
-use super::builtins::{self, Builtin};
+use super::builtins::{self, CommandClass};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
 use super::operands::has_directory_option;
@@ -138,7 +138,7 @@ impl Checker<'_> {
     fn check_text(&mut self, text: &str, in_loop: bool) {
         // A nested text may run in another shell, so it starts without constants.
         let with_variables = self.texts == 0 && !self.shell.persists;
-        let reading = self.cache.read(text, self.shell, with_variables);
+        let reading = self.cache.parse(text, self.shell, with_variables);
         let steps = match &*reading {
             Ok(reading) => {
                 self.rules.on_command_line(reading);
@@ -152,7 +152,7 @@ impl Checker<'_> {
                 Step::Command(simple) => self.check_command(simple, in_loop),
                 Step::Redirect(redirect) => self.check_redirection(redirect),
                 Step::Loop(name) => {
-                    if !self.variables().may_hold_anything(name) {
+                    if !self.variables().may_have_any_value(name) {
                         let part = format!("for {name}");
                         let rejection = Rejection::new(&part, STEERS);
                         self.record_rejection(&rejection, text);
@@ -320,10 +320,10 @@ impl Checker<'_> {
             });
         }
         match builtin {
-            Builtin::Neutral if !invocation.programs_only || !program.has(SHELL_ONLY) => {
+            CommandClass::Neutral if !invocation.programs_only || !program.has(SHELL_ONLY) => {
                 return Ok(Grant::NeedsNoRule("it needs no grant"));
             }
-            Builtin::ChangeDirectory(directory) if !invocation.programs_only => {
+            CommandClass::ChangeDirectory(directory) if !invocation.programs_only => {
                 let stays =
                     !invocation.in_loop && self.change_directory(&directory, invocation.simple);
                 return if stays {
@@ -377,13 +377,13 @@ impl Checker<'_> {
         &mut self,
         program: &Program,
         name: &str,
-        builtin: Builtin,
+        builtin: CommandClass,
         invocation: &Invocation,
     ) -> Result<(), Rejection> {
         let follows = !invocation.in_loop && !invocation.programs_only;
         match builtin {
             _ if !program.has(CHANGES_DIRECTORY) => {}
-            Builtin::ChangeDirectory(to)
+            CommandClass::ChangeDirectory(to)
                 if follows && self.change_directory(&to, invocation.simple) => {}
             _ if invocation.in_loop && self.directories.are_known() => {
                 return Rejection::err(name, "it changes the directory again and again");
@@ -597,6 +597,6 @@ fn may_export_all(step: &Step) -> bool {
     let runs_one =
         first.text_is(|text| by_exact_name(text).has(BUILTIN_PREFIX)) && others.iter().any(changes);
     let is_set = first.text_is(|text| by_exact_name(text).neutral == NeutralForm::Set);
-    let strict = is_set && builtins::sets_only_strictness(others);
+    let strict = is_set && builtins::only_sets_strictness(others);
     (changes(first) || runs_one) && !strict
 }

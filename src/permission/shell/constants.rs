@@ -2,7 +2,7 @@
 //! replaces the variable before the command is checked: `OUT=out; ls > "$OUT/x"` writes `out/x`.
 //! `$HOME` and the `~` of `~/x` are constants too.
 //!
-//! All conditions are in [`assigned_in`], [`assignments`] and [`fill`].
+//! All conditions are in [`constant_assignment`], [`assignments`] and [`fill`].
 
 use std::collections::BTreeMap;
 
@@ -25,10 +25,10 @@ type Constants = BTreeMap<String, String>;
 
 /// A bare `NAME=LITERAL`, as name and value. Other mentions of the name must follow it and be
 /// `$NAME` or `${NAME…}`.
-fn assigned_in(
+fn constant_assignment(
     command: &Node,
     known: &Constants,
-    text: &Text,
+    text: &SearchedText,
     variables: Variables,
 ) -> Option<(String, String)> {
     let NodeKind::Command {
@@ -47,19 +47,24 @@ fn assigned_in(
     }
     let written = literal(assignment, known)?;
     let (name, value) = names::assignment(&written)?;
-    let may_be = variables.may_hold_anything(name) && !is_special(name);
-    let value = plain(value).filter(|_| may_be && text.only_uses(name, 1))?;
+    let may_be = variables.may_have_any_value(name) && !is_special(name);
+    let value = literal_value(value).filter(|_| may_be && text.only_uses(name, 1))?;
     Some((name.to_owned(), value))
 }
 
 /// Replaces uses of constants. `nodes` were parsed from `text`.
-pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Steps) -> Vec<Node> {
+pub fn substitute(
+    mut nodes: Vec<Node>,
+    text: &str,
+    variables: Variables,
+    steps: &Steps,
+) -> Vec<Node> {
     if variables.inherited.is_none() || !text.contains(['$', '~']) {
         return nodes;
     }
-    let searched = Text::new(text);
+    let searched = SearchedText::new(text);
     // `$HOME`, if nothing in the text could change its value.
-    let home = variables.home.and_then(plain);
+    let home = variables.home.and_then(literal_value);
     let home = home.filter(|_| searched.only_uses("HOME", 0));
     let mut constants: Constants = home
         .map(|home| ("HOME".to_owned(), home))
@@ -71,19 +76,23 @@ pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Step
         if assignments.len() > MAX || !steps.spend(text.len() / 16) {
             return nodes;
         }
-        let found = assigned_in(command, &constants, &searched, variables);
+        let found = constant_assignment(command, &constants, &searched, variables);
         constants.extend(found.filter(|_| *runs_first));
     }
-    let is_opaque = |node: &mut Node| is_opaque(node, &constants);
-    if !constants.is_empty() && !nodes.iter_mut().any(|node| any(node, &mut { is_opaque })) {
-        let mut put_in = |node: &mut Node| {
+    let may_bind_unseen = |node: &mut Node| may_bind_unseen(node, &constants);
+    if !constants.is_empty()
+        && !nodes
+            .iter_mut()
+            .any(|node| any(node, &mut { may_bind_unseen }))
+    {
+        let mut substitute_in = |node: &mut Node| {
             if let NodeKind::Word { value, parts, .. } = &mut node.kind {
-                put_in_word(value, parts, &constants);
+                substitute_in_word(value, parts, &constants);
             }
             false
         };
         for node in &mut nodes {
-            any(node, &mut put_in);
+            any(node, &mut substitute_in);
         }
     }
     nodes
@@ -100,7 +109,7 @@ pub fn loops_over_names(
     if variables.inherited.is_none() || !text.contains("for") {
         return Vec::new();
     }
-    let searched = Text::new(text);
+    let searched = SearchedText::new(text);
     let mut found = Vec::new();
     let mut look = |node: &mut Node| {
         if let NodeKind::For {
@@ -111,7 +120,7 @@ pub fn loops_over_names(
         {
             let over_names = !words.is_empty() && words.iter().all(is_plain_name);
             let affordable = found.len() < MAX && steps.spend(text.len() / 16);
-            let may_be = variables.may_hold_anything(var) && !is_special(var);
+            let may_be = variables.may_have_any_value(var) && !is_special(var);
             if over_names && affordable && may_be && searched.only_uses(var, 1) {
                 found.push(var.clone());
             }
@@ -125,21 +134,21 @@ pub fn loops_over_names(
 }
 
 /// The variable of the host that an entry names, if nothing in the text could set it.
-pub fn of_the_host(nodes: &mut [Node], text: &str, variables: Variables) -> Option<String> {
+pub fn host_variable(nodes: &mut [Node], text: &str, variables: Variables) -> Option<String> {
     let is_untouched = |name: &&str| {
-        let written = Text::new(text);
+        let written = SearchedText::new(text);
         variables.inherited.is_some() && names::is_name(name) && written.only_uses(name, 0)
     };
     let name = variables.host.filter(is_untouched)?.to_owned();
     // The program that it leads to sets nothing here.
     let known = Constants::from([(name.clone(), "/".to_owned())]);
-    let mut look = |node: &mut Node| is_opaque(node, &known);
+    let mut look = |node: &mut Node| may_bind_unseen(node, &known);
     (!nodes.iter_mut().any(|node| any(node, &mut look))).then_some(name)
 }
 
 /// Whether a command line may bind variables invisibly.
 pub fn binds_unseen(nodes: &mut [Node]) -> bool {
-    let mut look = |node: &mut Node| is_opaque(node, &Constants::new());
+    let mut look = |node: &mut Node| may_bind_unseen(node, &Constants::new());
     nodes.iter_mut().any(|node| any(node, &mut look))
 }
 
@@ -147,17 +156,17 @@ pub fn binds_unseen(nodes: &mut [Node]) -> bool {
 fn is_plain_name(word: &Node) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.@%+-".contains(c);
     literal(word, &Constants::new())
-        .and_then(|text| plain(&text))
+        .and_then(|text| literal_value(&text))
         .is_some_and(|name| !name.starts_with('.') && name.chars().all(is_part))
 }
 
 /// A command line, and a copy without quotes, which could hide a name.
-struct Text<'a> {
+struct SearchedText<'a> {
     written: &'a str,
     unquoted: String,
 }
 
-impl<'a> Text<'a> {
+impl<'a> SearchedText<'a> {
     fn new(written: &'a str) -> Self {
         let quotes = ['"', '\'', '\\'];
         Self {
@@ -213,7 +222,7 @@ fn is_in_sum(before: &str, after: &str) -> bool {
 }
 
 /// A value without its quotes, if all its characters are literal in every context.
-fn plain(value: &str) -> Option<String> {
+fn literal_value(value: &str) -> Option<String> {
     let single = value
         .strip_prefix('\'')
         .and_then(|value| value.strip_suffix('\''));
@@ -229,13 +238,13 @@ fn literal(word: &Node, constants: &Constants) -> Option<String> {
     };
     let text = |part: &Node| match &part.kind {
         NodeKind::WordLiteral { value } => Some(value.clone()),
-        part => used(part, constants).cloned(),
+        part => constant_for(part, constants).cloned(),
     };
     parts.iter().map(text).collect()
 }
 
 /// The constant that this part of a word uses.
-fn used<'a>(part: &NodeKind, constants: &'a Constants) -> Option<&'a String> {
+fn constant_for<'a>(part: &NodeKind, constants: &'a Constants) -> Option<&'a String> {
     match part {
         NodeKind::ParamExpansion {
             param,
@@ -265,7 +274,7 @@ fn assignments(nodes: &[Node]) -> Vec<(&Node, bool)> {
     found
 }
 
-fn put_in_word(written: &str, parts: &mut [Node], constants: &Constants) {
+fn substitute_in_word(written: &str, parts: &mut [Node], constants: &Constants) {
     let below_home = written.starts_with("~/");
     let tildes = written.matches('~').count();
     // Braces expand before variables, and a tilde may expand after the constant too.
@@ -273,7 +282,7 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &Constants) {
         return;
     }
     for (at, part) in parts.iter_mut().enumerate() {
-        if let Some(value) = used(&part.kind, constants) {
+        if let Some(value) = constant_for(&part.kind, constants) {
             let value = value.clone();
             part.kind = NodeKind::WordLiteral { value };
             continue;
@@ -307,7 +316,7 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &Constants) {
 }
 
 /// Whether a command may bind variables invisibly: it evaluates text, or is unknown.
-fn is_opaque(node: &Node, constants: &Constants) -> bool {
+fn may_bind_unseen(node: &Node, constants: &Constants) -> bool {
     let NodeKind::Command { words, .. } = &node.kind else {
         return false;
     };

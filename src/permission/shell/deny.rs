@@ -31,29 +31,34 @@ impl From<Rejection> for Denial {
 ///
 /// # Errors
 /// The first such part, or what is not clear.
-pub fn undenied(
+pub fn check_denials(
     command: &str,
     denies: &dyn Fn(&CanonicalCommand) -> Option<usize>,
     cache: &ParseCache,
 ) -> Result<(), Denial> {
-    Seeker { denies, cache }.text(command, cache.places.shell, 0)
+    DenialCheck { denies, cache }.check_text(command, cache.places.shell, 0)
 }
 
-struct Seeker<'a> {
+struct DenialCheck<'a> {
     denies: &'a dyn Fn(&CanonicalCommand) -> Option<usize>,
     cache: &'a ParseCache<'a>,
 }
 
-impl Seeker<'_> {
-    fn text(&self, text: &str, shell: Shell, depth: usize) -> Result<(), Denial> {
-        let reading = self.cache.read(text, shell, false);
+impl DenialCheck<'_> {
+    fn check_text(&self, text: &str, shell: Shell, depth: usize) -> Result<(), Denial> {
+        let reading = self.cache.parse(text, shell, false);
         let reading = reading.as_ref().as_ref().map_err(Rejection::clone)?;
         let mut commands = reading.commands();
-        commands.try_for_each(|simple| self.command(&simple.words, simple, depth))
+        commands.try_for_each(|simple| self.check_command(&simple.words, simple, depth))
     }
 
     /// A command that is, or is run by, a simple one.
-    fn command(&self, words: &[Word], simple: &SimpleCommand, depth: usize) -> Result<(), Denial> {
+    fn check_command(
+        &self,
+        words: &[Word],
+        simple: &SimpleCommand,
+        depth: usize,
+    ) -> Result<(), Denial> {
         let Some((program, arguments)) = words.split_first() else {
             return Ok(());
         };
@@ -78,10 +83,10 @@ impl Seeker<'_> {
         }
         for run in wrappers::inner_commands(row, arguments) {
             match run {
-                Inner::Command(words) => self.command(&words, simple, depth + 1)?,
+                Inner::Command(words) => self.check_command(&words, simple, depth + 1)?,
                 Inner::Text { text, is_known } => {
                     Rejection::err_if(!is_known, name, "it runs text that is not known")?;
-                    self.text(&text, Shell::default(), depth + 1)?;
+                    self.check_text(&text, Shell::default(), depth + 1)?;
                 }
             }
         }

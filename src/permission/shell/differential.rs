@@ -9,7 +9,7 @@ use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions};
 
 use super::names::Variables;
-use super::read::read;
+use super::read::parse;
 use super::step::Step;
 use crate::host::shell::SH;
 use crate::permission::steps::Steps;
@@ -22,7 +22,7 @@ mod shell_grammar;
 
 /// The simple commands that our parser finds.
 fn our_commands(command: &str) -> Option<Vec<String>> {
-    let steps = read(command, SH, Variables::default(), &Steps::default())
+    let steps = parse(command, SH, Variables::default(), &Steps::default())
         .ok()?
         .steps;
     let simple = |step: Step| match step {

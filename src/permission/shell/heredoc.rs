@@ -8,7 +8,7 @@ const OLD_BASH: bool = cfg!(target_os = "macos");
 
 /// A here-document whose body has not started.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingHeredoc {
     delimiter: String,
     quoted: bool,
     strips_tabs: bool,
@@ -16,7 +16,7 @@ pub struct Pending {
     pub depth: usize,
 }
 
-impl Pending {
+impl PendingHeredoc {
     /// Reads `<<EOF`, `<<-EOF`, `<<'EOF'` and similar; also returns the width.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ fn old_bash_agrees(body: &str) -> bool {
 }
 
 /// For a here-document that some shell could begin or end elsewhere.
-pub fn heredoc_astray() -> Rejection {
+pub fn unclear_heredoc() -> Rejection {
     Rejection::new(
         "<<",
         "it is not clear where this here-document begins or ends",
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn plain_delimiters_are_read_with_their_width() {
-        let width = |text: &str| Pending::read(text, 0).map(|(_, width)| width).ok();
+        let width = |text: &str| PendingHeredoc::read(text, 0).map(|(_, width)| width).ok();
         assert_eq!(width("<<E\n"), Some(3));
         assert_eq!(width("<<- 'EOF' | x"), Some(9));
         for text in [
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_body_ends_at_the_line_that_is_the_delimiter() {
         let width = |operator: &str, body: &str| {
-            let (pending, _) = Pending::read(operator, 0).unwrap();
+            let (pending, _) = PendingHeredoc::read(operator, 0).unwrap();
             let read = pending.body(body, false).ok();
             read.map(|(_, width)| width)
         };

@@ -36,7 +36,7 @@ mod zsh;
 use crate::permission::steps::Steps;
 
 pub use check::{CommandRules, check};
-pub use deny::{Denial, undenied};
+pub use deny::{Denial, check_denials};
 pub use names::{Variables, is_name, may_be_exported};
 pub use options::ReadKind;
 pub use programs::{COMMON, EntryShape, Wraps, by_base_name, by_exact_name, list_contains};

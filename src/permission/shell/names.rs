@@ -14,7 +14,7 @@ const HARMLESS: Names = Names::new(
 );
 
 /// How names end of variables that say to what a program connects, or how it runs.
-const FORMS: [&str; 7] = [
+const SETTING_SUFFIXES: [&str; 7] = [
     "_URL", "_HOST", "_PORT", "_ENV", "_MODE", "_LEVEL", "_TIMEOUT",
 ];
 
@@ -23,7 +23,7 @@ const FORMS: [&str; 7] = [
 pub fn is_setting(text: &str) -> bool {
     let is_upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     assignment(text).is_some_and(|(name, value)| {
-        let has_form = name == "PORT" || FORMS.iter().any(|end| name.ends_with(end));
+        let has_form = name == "PORT" || SETTING_SUFFIXES.iter().any(|end| name.ends_with(end));
         has_form
             && name.chars().all(is_upper)
             && is_safe_value(name, value)
@@ -44,14 +44,14 @@ pub fn is_safe_value(name: &str, value: &str) -> bool {
     match name {
         // Some shells evaluate these values.
         "COLUMNS" | "LINES" => value.chars().all(|c| c.is_ascii_digit()),
-        _ if name == "LANG" || name.starts_with("LC_") => reads_syntax_as_written(value),
+        _ if name == "LANG" || name.starts_with("LC_") => is_ascii_safe_locale(value),
         _ => value.chars().all(plain),
     }
 }
 
 /// Whether in this locale no character but ASCII contains a byte of ASCII: in `zh_CN.GBK` the last
 /// byte of a character and the backslash behind it are one character, and what it quotes is syntax.
-fn reads_syntax_as_written(locale: &str) -> bool {
+fn is_ascii_safe_locale(locale: &str) -> bool {
     let name = locale.split('@').next().unwrap_or_default();
     let charset = name.split_once('.').map_or(name, |(_, charset)| charset);
     let charset = charset.to_ascii_lowercase();
@@ -60,7 +60,7 @@ fn reads_syntax_as_written(locale: &str) -> bool {
 }
 
 /// Whether this text, `NAME=value`, gives a harmless variable a plain value.
-pub fn sets_harmlessly(text: &str) -> bool {
+pub fn is_harmless_assignment(text: &str) -> bool {
     assignment(text)
         .is_some_and(|(name, value)| may_be_exported(name) && is_safe_value(name, value))
 }
@@ -108,7 +108,7 @@ impl Variables<'_> {
 
     /// Whether a variable may be given any text: it reaches no program, even if it is already
     /// exported.
-    pub fn may_hold_anything(self, name: &str) -> bool {
+    pub fn may_have_any_value(self, name: &str) -> bool {
         self.may_be_set(name) && !may_be_exported(name)
     }
 }
@@ -220,7 +220,7 @@ mod tests {
             "TZ=Europe/Rome",
             "LINES=24",
         ] {
-            assert!(sets_harmlessly(text), "{text}");
+            assert!(is_harmless_assignment(text), "{text}");
         }
         for text in [
             "DEBUG=$(shell x)",
@@ -233,11 +233,11 @@ mod tests {
             "PATH=/x",
             "CI=~",
         ] {
-            assert!(!sets_harmlessly(text), "{text}");
+            assert!(!is_harmless_assignment(text), "{text}");
         }
         let variables = Variables::default();
-        assert!(variables.may_hold_anything("f"));
-        assert!(!variables.may_hold_anything("DEBUG") && !variables.may_hold_anything("PATH"));
+        assert!(variables.may_have_any_value("f"));
+        assert!(!variables.may_have_any_value("DEBUG") && !variables.may_have_any_value("PATH"));
     }
 
     #[test]

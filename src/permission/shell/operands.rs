@@ -259,8 +259,8 @@ impl OperandCheck<'_> {
         whole: bool,
     ) -> Checked {
         let refused = match self.relation(text) {
-            Relation::Apart => false,
-            Relation::Around if !whole && self.is_directory(text) => {
+            Relation::Unrelated => false,
+            Relation::Ancestor if !whole && self.is_directory(text) => {
                 // What a directory holds may be anything.
                 sources.any(|source| match base(&source.text) {
                     "" | "." | ".." => true,
@@ -303,7 +303,7 @@ impl OperandCheck<'_> {
                         .around
                         .context
                         .protection
-                        .has_name(&mark_wildcards(&value.text));
+                        .may_name_place(&mark_wildcards(&value.text));
                 }
             } else if !text.starts_with(['-', '(', ')', '!', ',', ';', '+']) {
                 searched.push(one);

@@ -47,7 +47,7 @@ struct Word {
 
 /// A word that has been read.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Ended<'a> {
+pub struct FinishedWord<'a> {
     /// The word, if it is bare and at the start of a command.
     pub reserved: &'a str,
     /// As written.
@@ -95,9 +95,9 @@ impl Position {
     ///
     /// # Errors
     /// If there are too many words or compound commands.
-    pub fn end_word<'a>(&mut self, read: &'a str) -> Result<Ended<'a>, Rejection> {
+    pub fn end_word<'a>(&mut self, read: &'a str) -> Result<FinishedWord<'a>, Rejection> {
         let Some(word) = self.word.take() else {
-            return Ok(Ended::default());
+            return Ok(FinishedWord::default());
         };
         let text = &read[word.start..];
         // In any position: inside `[[` each is a level for the parser.
@@ -110,9 +110,9 @@ impl Position {
         let mut reserved = "";
         if self.begins_command {
             reserved = if word.bare { text } else { "" };
-            self.begins_command = self.reserved(reserved)?;
+            self.begins_command = self.count_reserved(reserved)?;
         }
-        Ok(Ended {
+        Ok(FinishedWord {
             reserved,
             text,
             work: word.braces * (1 + word.segments) * text.len() / 32
@@ -121,7 +121,7 @@ impl Position {
     }
 
     /// Records a word at the start of a command; returns whether another command follows it.
-    fn reserved(&mut self, word: &str) -> Result<bool, Rejection> {
+    fn count_reserved(&mut self, word: &str) -> Result<bool, Rejection> {
         match word {
             "if" | "while" | "until" | "for" | "{" => self.open += 1,
             "fi" | "done" | "}" => self.open = self.open.saturating_sub(1),

@@ -98,7 +98,7 @@ impl OperandCheck<'_> {
 
     /// Whether a text as a whole is, lies in or holds a protected place.
     pub fn affects_protected(&self, text: &str) -> bool {
-        self.relation(text) != Relation::Apart
+        self.relation(text) != Relation::Unrelated
     }
 
     /// Whether part of a text lies in a protected place other than the active skill's own.
@@ -107,7 +107,7 @@ impl OperandCheck<'_> {
         possible_paths(text).enumerate().any(|(at, part)| {
             let follows = at == 0 || !is_text;
             (follows || part.contains('/'))
-                && self.relation_except(part, self.around.own, follows) == Relation::Within
+                && self.relation_except(part, self.around.own, follows) == Relation::Inside
         })
     }
 
@@ -115,10 +115,10 @@ impl OperandCheck<'_> {
         let context = self.around.context;
         let known = text.split(UNKNOWN).next().unwrap_or_default();
         if known.len() < text.len() && known.is_empty() || known.len() > LONGEST {
-            return Relation::Apart;
+            return Relation::Unrelated;
         }
         if !context.steps.spend(PART + known.len() / 16) {
-            return Relation::Within;
+            return Relation::Inside;
         }
         // What is not known names something in that directory.
         let is_below = known.len() < text.len() && known.ends_with('/');
@@ -128,15 +128,15 @@ impl OperandCheck<'_> {
             } else {
                 Located::as_written(&path)
             };
-            let is_own = |dir: &&Path| located.stays_in(dir, context.resolve);
+            let is_own = |dir: &&Path| located.is_inside(dir, context.resolve);
             match context.protection.relation(&located) {
-                Relation::Within if except.iter().any(is_own) => Relation::Apart,
-                Relation::Around if is_below => Relation::Apart,
+                Relation::Inside if except.iter().any(is_own) => Relation::Unrelated,
+                Relation::Ancestor if is_below => Relation::Unrelated,
                 relation => relation,
             }
         };
         let paths = self.paths(known).into_iter();
-        paths.map(relation).max().unwrap_or(Relation::Apart)
+        paths.map(relation).max().unwrap_or(Relation::Unrelated)
     }
 
     /// A path in every directory where the command may run.
@@ -179,7 +179,7 @@ impl OperandCheck<'_> {
         let is_pipe = word.raw.starts_with(['<', '>']);
         let is_known = |it: &Expanded| it.text.contains(|c| c != UNKNOWN);
         Rejection::err_if(!is_pipe && !all.iter().any(is_known), &word.raw, NOT_KNOWN)?;
-        let is_place = |it: &Expanded| self.relation(&it.text) == Relation::Within;
+        let is_place = |it: &Expanded| self.relation(&it.text) == Relation::Inside;
         Rejection::err_if(all.iter().any(is_place), &word.raw, WHY_PROTECTED)
     }
 

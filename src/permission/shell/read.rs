@@ -33,19 +33,19 @@ pub struct ParsedLine {
 ///
 /// # Errors
 /// For everything that is refused outright (docs/spec/restriction.md#refused-outright).
-pub fn read(
+pub fn parse(
     source: &str,
     shell: Shell,
     variables: Variables,
     steps: &Steps,
 ) -> Result<ParsedLine, Rejection> {
     let scanned = scan(source, shell, steps)?;
-    let reading = parse(&scanned, shell, variables, steps)?;
-    match scanned.as_dash_reads_it() {
+    let reading = parse_scanned(&scanned, shell, variables, steps)?;
+    match scanned.text_for_dash() {
         None => Ok(reading),
         Some(other) => {
-            let other = parse(&scan(&other, shell, steps)?, shell, variables, steps)?;
-            Ok(reading.or(other))
+            let other = parse_scanned(&scan(&other, shell, steps)?, shell, variables, steps)?;
+            Ok(reading.merged_with(other))
         }
     }
 }
@@ -60,7 +60,7 @@ impl ParsedLine {
     }
 
     /// What the shell does if it reads the text in one of two ways.
-    fn or(self, other: Self) -> Self {
+    fn merged_with(self, other: Self) -> Self {
         let moves = changes_directory(&self.steps) || changes_directory(&other.steps);
         let enter = |kind| Step::Enter(Block { kind, moves });
         let mut steps = Vec::new();
@@ -84,7 +84,7 @@ impl ParsedLine {
     }
 }
 
-fn parse(
+fn parse_scanned(
     scanned: &Scan,
     shell: Shell,
     variables: Variables,
@@ -94,37 +94,38 @@ fn parse(
         .map_err(|_| Rejection::new("", "it cannot be parsed as a shell command"))?;
     // Before constants are put in: names are searched for in the text as it is written.
     let binds_unseen = scanned.text.contains("for") && constants::binds_unseen(&mut nodes);
-    let mut nodes = constants::fill(nodes, &scanned.text, variables, steps);
+    let mut nodes = constants::substitute(nodes, &scanned.text, variables, steps);
     let plain_loops = if binds_unseen {
         Vec::new()
     } else {
         constants::loops_over_names(&mut nodes, &scanned.text, variables, steps)
     };
-    let mut reader = Reader {
-        host_variable: constants::of_the_host(&mut nodes, &scanned.text, variables),
+    let mut builder = StepBuilder {
+        host_variable: constants::host_variable(&mut nodes, &scanned.text, variables),
         plain_loops,
         zsh: shell.language == Language::BashOrZsh,
-        ..Reader::default()
+        ..StepBuilder::default()
     };
     for node in &nodes {
-        reader.node(node)?;
-        reader.steps.push(Step::Join);
+        builder.node(node)?;
+        builder.steps.push(Step::Join);
     }
-    reader.heredocs.sort_unstable();
-    let same = reader.substitutions == scanned.substitutions && reader.heredocs == scanned.heredocs;
+    builder.heredocs.sort_unstable();
+    let same =
+        builder.substitutions == scanned.substitutions && builder.heredocs == scanned.heredocs;
     Rejection::err_if(!same, "", "two readings of it differ")?;
     let acts = |step: &Step| matches!(step, Step::Command(_) | Step::Redirect(_));
-    if !reader.has_test && !reader.steps.iter().any(acts) {
+    if !builder.has_test && !builder.steps.iter().any(acts) {
         return Rejection::err("", "it holds no command");
     }
     Ok(ParsedLine {
-        steps: reader.steps,
-        loops: reader.for_loops,
+        steps: builder.steps,
+        loops: builder.for_loops,
     })
 }
 
 #[derive(Default)]
-struct Reader {
+struct StepBuilder {
     steps: Vec<Step>,
     loops: usize,
     for_loops: Vec<(String, Vec<Word>)>,
@@ -141,17 +142,17 @@ struct Reader {
     zsh: bool,
 }
 
-impl Reader {
+impl StepBuilder {
     fn node(&mut self, node: &Node) -> Result<(), Rejection> {
         match &node.kind {
             NodeKind::Command { .. } => self.command(node, 0),
             NodeKind::List { .. } => self.list(node),
             NodeKind::Pipeline { commands, .. } => self.pipeline(commands),
             NodeKind::Negation { pipeline } => self.node(pipeline),
-            NodeKind::Time { pipeline, .. } => self.timed(pipeline),
+            NodeKind::Time { pipeline, .. } => self.time_prefix(pipeline),
             NodeKind::Subshell { body, redirects } => {
                 self.redirects(redirects)?;
-                self.scoped(BlockKind::Subshell, |this| this.node(body))
+                self.block(BlockKind::Subshell, |this| this.node(body))
             }
             NodeKind::BraceGroup { body, redirects } => {
                 self.redirects(redirects)?;
@@ -164,7 +165,7 @@ impl Reader {
                 redirects,
             } => {
                 self.redirects(redirects)?;
-                self.scoped(BlockKind::Branches, |this| {
+                self.block(BlockKind::Branches, |this| {
                     for part in [Some(condition), Some(then_body), else_body.as_ref()] {
                         part.map_or(Ok(()), |part| this.node(part))?;
                         this.steps.push(Step::Join);
@@ -183,7 +184,7 @@ impl Reader {
                 redirects,
             } => {
                 self.redirects(redirects)?;
-                self.repeated(&[condition, body])
+                self.loop_body(&[condition, body])
             }
             NodeKind::For {
                 var,
@@ -198,7 +199,7 @@ impl Reader {
             } => {
                 self.redirects(redirects)?;
                 self.word(word)?;
-                self.scoped(BlockKind::Branches, |this| {
+                self.block(BlockKind::Branches, |this| {
                     for pattern in patterns {
                         for word in &pattern.patterns {
                             this.word(word)?;
@@ -234,7 +235,7 @@ impl Reader {
     }
 
     /// Reads a part in which directory changes are local or are not followed.
-    fn scoped(
+    fn block(
         &mut self,
         kind: BlockKind,
         part: impl FnOnce(&mut Self) -> Result<(), Rejection>,
@@ -254,7 +255,7 @@ impl Reader {
     }
 
     fn pipeline(&mut self, commands: &[Node]) -> Result<(), Rejection> {
-        self.scoped(BlockKind::Mixed, |this| {
+        self.block(BlockKind::Mixed, |this| {
             for (stage, node) in commands.iter().enumerate() {
                 match &node.kind {
                     NodeKind::Command { .. } => this.command(node, stage)?,
@@ -268,7 +269,7 @@ impl Reader {
 
     /// `time` is grammar in some shells and a program in others, so only what both run alike may
     /// follow.
-    fn timed(&mut self, pipeline: &Node) -> Result<(), Rejection> {
+    fn time_prefix(&mut self, pipeline: &Node) -> Result<(), Rejection> {
         let first = match &pipeline.kind {
             NodeKind::Pipeline { commands, .. } => commands.first(),
             _ => Some(pipeline),
@@ -276,7 +277,7 @@ impl Reader {
         match first.map(|node| &node.kind) {
             // If it is a program, a `cd` after it has no effect.
             Some(NodeKind::Command { assignments, .. }) if assignments.is_empty() => {
-                self.scoped(BlockKind::Mixed, |this| this.node(pipeline))
+                self.block(BlockKind::Mixed, |this| this.node(pipeline))
             }
             _ => Rejection::err("time", "only a simple command can be timed in every shell"),
         }
@@ -296,7 +297,7 @@ impl Reader {
         let read = |node| self.word(node);
         let mut words: Vec<_> = words.iter().map(read).collect::<Result<_, _>>()?;
         if let (Some(name), Some(first)) = (&self.host_variable, words.first_mut()) {
-            spell(name, first);
+            spell_host_variable(name, first);
         }
         if let Some(first) = words.first().filter(|word| RESERVED.has(&word.raw)) {
             return Err(Rejection::misparsed(&first.raw));
@@ -313,7 +314,7 @@ impl Reader {
         // Behind a pipe zsh hands on both inputs.
         if let (0, [shell], [redirect]) = (stage, words.as_slice(), redirects.as_slice())
             && shell.text_is(|name| by_exact_name(name).has(SAME_GRAMMAR))
-            && let Some(line) = only_line(redirect)
+            && let Some(line) = single_heredoc_line(redirect)
         {
             words.extend(["-c", line].map(Word::literal));
         }
@@ -358,14 +359,14 @@ impl Reader {
         if self.plain_loops.iter().any(|plain| plain == name) {
             self.names.push(name.to_owned());
         }
-        self.repeated(&[body])?;
+        self.loop_body(&[body])?;
         self.names.truncate(around);
         Ok(())
     }
 
     /// Reads parts that may run any number of times.
-    fn repeated(&mut self, parts: &[&Node]) -> Result<(), Rejection> {
-        self.scoped(BlockKind::Mixed, |this| {
+    fn loop_body(&mut self, parts: &[&Node]) -> Result<(), Rejection> {
+        self.block(BlockKind::Mixed, |this| {
             this.loops += 1;
             for part in parts {
                 this.node(part)?;
@@ -438,7 +439,7 @@ impl Reader {
 
     /// Reads a word, preceded by the commands substituted in it.
     fn word(&mut self, node: &Node) -> Result<Word, Rejection> {
-        let word = Word::read(node, &self.names)?;
+        let word = Word::from_node(node, &self.names)?;
         if let NodeKind::Word { parts, .. } = &node.kind {
             for part in parts {
                 if let NodeKind::ArithmeticExpansion {
@@ -452,7 +453,7 @@ impl Reader {
                 | NodeKind::ProcessSubstitution { command, .. } = &part.kind
                 {
                     self.substitutions += 1;
-                    self.scoped(BlockKind::Subshell, |this| this.node(command))?;
+                    self.block(BlockKind::Subshell, |this| this.node(command))?;
                     self.steps.push(Step::Join);
                 }
             }
@@ -465,7 +466,7 @@ impl Reader {
 const MAX_FILES: usize = 128;
 
 /// Makes a program's path that begins with a variable plain text, as an entry has it.
-fn spell(name: &str, program: &mut Word) {
+fn spell_host_variable(name: &str, program: &mut Word) {
     let is_empty = |piece: &Piece| matches!(piece, Piece::Text(text) if text.is_empty());
     let begin = program
         .pieces
@@ -482,7 +483,7 @@ fn spell(name: &str, program: &mut Word) {
 
 /// The text of one line that a here-document gives a shell as its input. Of several, a command could
 /// read a part, and the shell go on in the middle of a word.
-fn only_line(redirect: &Node) -> Option<&str> {
+fn single_heredoc_line(redirect: &Node) -> Option<&str> {
     match &redirect.kind {
         NodeKind::HereDoc {
             content,
@@ -520,12 +521,12 @@ fn check_conditional(body: &Node, zsh: bool) -> Result<(), Rejection> {
             NodeKind::CondTerm { value, .. } if value.chars().all(|c| c.is_ascii_digit()) => Ok(()),
             _ => Err(refused()),
         },
-        NodeKind::UnaryTest { op, operand } if is_unary(op) => term(operand, zsh),
+        NodeKind::UnaryTest { op, operand } if is_unary(op) => test_operand(operand, zsh),
         NodeKind::BinaryTest { op, left, right } if BINARY.contains(&op.as_str()) => {
-            term(left, zsh)?;
-            term(right, zsh)
+            test_operand(left, zsh)?;
+            test_operand(right, zsh)
         }
-        NodeKind::CondTerm { .. } => term(body, zsh),
+        NodeKind::CondTerm { .. } => test_operand(body, zsh),
         _ => Err(refused()),
     }
 }
@@ -535,7 +536,7 @@ fn is_unary(op: &str) -> bool {
         .is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
 }
 
-fn term(node: &Node, zsh: bool) -> Result<(), Rejection> {
+fn test_operand(node: &Node, zsh: bool) -> Result<(), Rejection> {
     let NodeKind::CondTerm { value, .. } = &node.kind else {
         return Err(refused());
     };
@@ -550,7 +551,7 @@ fn refused() -> Rejection {
 }
 
 /// Command lines beyond this number, nested ones included, are parsed again.
-const MOST: usize = 16;
+const MAX_CACHED: usize = 16;
 /// Characters compared per step.
 const PER_STEP: usize = 64;
 
@@ -585,7 +586,7 @@ impl<'a> ParseCache<'a> {
 
     /// What `shell` would do with a text; `with_variables` replaces variables whose values are
     /// known.
-    pub fn read(
+    pub fn parse(
         &self,
         text: &str,
         shell: Shell,
@@ -605,9 +606,9 @@ impl<'a> ParseCache<'a> {
         } else {
             Variables::default()
         };
-        let reading = Rc::new(read(text, shell, variables, self.steps));
+        let reading = Rc::new(parse(text, shell, variables, self.steps));
         let mut cached = self.cached.borrow_mut();
-        if cached.len() < MOST {
+        if cached.len() < MAX_CACHED {
             cached.push(Cached {
                 text: text.to_owned(),
                 shell,

@@ -3,7 +3,7 @@
 //! (docs/spec/restriction.md#how-a-command-is-read), and what shells are known to read differently.
 //! Counts what it saw, for comparison with the parser; builds no tree and knows no rules.
 
-use super::heredoc::{Pending, heredoc_astray};
+use super::heredoc::{PendingHeredoc, unclear_heredoc};
 use super::position::Position;
 use super::{Rejection, expansion, zsh};
 use crate::host::shell::{Language, Shell};
@@ -24,14 +24,14 @@ pub struct Scan {
     /// The bodies of here-documents, in textual order.
     pub heredocs: Vec<String>,
     /// Where in the text there is a `>` behind an `&`, as in `&>` and `&>>`.
-    pub both_outputs: Vec<usize>,
+    pub ampersand_redirections: Vec<usize>,
 }
 
 impl Scan {
     /// The text as dash reads it, if that differs: `a &>f b` runs `a` in the background, then `b`.
-    pub fn as_dash_reads_it(&self) -> Option<String> {
+    pub fn text_for_dash(&self) -> Option<String> {
         let mut text = self.text.clone();
-        for at in self.both_outputs.iter().rev() {
+        for at in self.ampersand_redirections.iter().rev() {
             text.insert(*at, ' ');
         }
         (text.len() > self.text.len()).then_some(text)
@@ -58,7 +58,7 @@ pub fn scan(source: &str, shell: Shell, steps: &Steps) -> Result<Scan, Rejection
         levels: Vec::new(),
         pending: Vec::new(),
         position: Position::start(),
-        seen: Scan::default(),
+        scan: Scan::default(),
     };
     lexer.read()
 }
@@ -71,18 +71,18 @@ struct Lexer<'a> {
     at: usize,
     copied: usize,
     levels: Vec<Level>,
-    pending: Vec<Pending>,
+    pending: Vec<PendingHeredoc>,
     position: Position,
-    seen: Scan,
+    scan: Scan,
 }
 
 impl<'a> Lexer<'a> {
     fn read(mut self) -> Result<Scan, Rejection> {
         while let Some(c) = self.peek() {
-            self.weigh(1)?;
+            self.charge(1)?;
             match self.levels.last() {
-                Some(Level::DoubleQuote) => self.quoted(c)?,
-                _ => self.code(c)?,
+                Some(Level::DoubleQuote) => self.double_quoted(c)?,
+                _ => self.unquoted(c)?,
             }
         }
         self.finish()
@@ -102,7 +102,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Counts the parser's work for this many bytes.
-    fn weigh(&mut self, bytes: usize) -> Result<(), Rejection> {
+    fn charge(&mut self, bytes: usize) -> Result<(), Rejection> {
         let depth = self.levels.len();
         if depth + self.position.open > MAX_DEPTH {
             return Rejection::err("", "it is nested too deeply");
@@ -112,7 +112,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads one step inside double quotes.
-    fn quoted(&mut self, c: char) -> Result<(), Rejection> {
+    fn double_quoted(&mut self, c: char) -> Result<(), Rejection> {
         match c {
             '"' => {
                 self.levels.pop();
@@ -121,7 +121,7 @@ impl<'a> Lexer<'a> {
             '\\' => self.escape()?,
             '$' => self.dollar()?,
             '`' => self.backtick()?,
-            '\n' if !self.pending.is_empty() => return Err(heredoc_astray()),
+            '\n' if !self.pending.is_empty() => return Err(unclear_heredoc()),
             _ => {
                 self.position.quoted_braces(usize::from(c == '{'));
                 self.at += c.len_utf8();
@@ -131,30 +131,30 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads one step outside quotes.
-    fn code(&mut self, c: char) -> Result<(), Rejection> {
+    fn unquoted(&mut self, c: char) -> Result<(), Rejection> {
         match c {
             ' ' | '\t' => self.end_word(1)?,
             '\n' => {
                 self.end_word(1)?;
                 self.position.separate()?;
-                self.bodies()?;
+                self.heredoc_bodies()?;
             }
             ';' | '&' | '|' => {
                 if self.zsh() && c == '&' {
                     zsh::operator(self.rest(), 1)?;
                 }
                 if c != '|' {
-                    self.another_command()?;
+                    self.refuse_command_after_heredoc()?;
                 }
                 if [";;", ";&", ";|"]
                     .iter()
                     .any(|end| self.rest().starts_with(end))
                 {
-                    replace(&mut self.levels, Level::Branch, Level::Case);
+                    replace_innermost(&mut self.levels, Level::Branch, Level::Case);
                 }
                 if self.rest().starts_with("&>") && !self.zsh() {
-                    let at = self.seen.text.len() + self.at - self.copied;
-                    self.seen.both_outputs.push(at + 1);
+                    let at = self.scan.text.len() + self.at - self.copied;
+                    self.scan.ampersand_redirections.push(at + 1);
                 }
                 self.end_word(1)?;
                 self.position.separate()?;
@@ -180,7 +180,7 @@ impl<'a> Lexer<'a> {
             '<' | '>' => self.redirection()?,
             '\'' => self.single_quotes()?,
             '"' => {
-                self.quote_begins()?;
+                self.begin_quote()?;
                 self.levels.push(Level::DoubleQuote);
                 self.at += 1;
             }
@@ -189,7 +189,7 @@ impl<'a> Lexer<'a> {
             '`' => self.backtick()?,
             '#' if !self.position.is_in_word() => self.comment()?,
             '[' if self.position.is_in_word() && !self.source[..self.at].ends_with('[') => {
-                brackets_close(self.rest())?;
+                refuse_open_bracket(self.rest())?;
                 self.position.text(self.at, false);
                 self.at += 1;
             }
@@ -208,7 +208,7 @@ impl<'a> Lexer<'a> {
     /// Ends the word before this character and advances `width` bytes.
     fn end_word(&mut self, width: usize) -> Result<(), Rejection> {
         let ended = self.position.end_word(&self.source[..self.at])?;
-        self.weigh(ended.work)?;
+        self.charge(ended.work)?;
         if self.zsh() && !["{", "}"].contains(&ended.reserved) {
             zsh::argument(ended.text)?;
         }
@@ -238,7 +238,7 @@ impl<'a> Lexer<'a> {
                 // A substitution is part of a word, which continues after it.
                 let in_word = *level == Level::Substitution;
                 self.position.end_commands(self.at, in_word);
-                self.no_pending()?;
+                self.refuse_pending_heredoc()?;
                 self.levels.pop();
                 // This was a pattern in parentheses.
                 if self.levels.last() == Some(&Level::Case) && !in_word {
@@ -252,7 +252,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn begin_branch(&mut self) {
-        replace(&mut self.levels, Level::Case, Level::Branch);
+        replace_innermost(&mut self.levels, Level::Case, Level::Branch);
         self.position.begins_command = true;
     }
 
@@ -286,14 +286,14 @@ impl<'a> Lexer<'a> {
         if !is_quoted {
             self.end_word(0)?;
         }
-        self.seen.text.push_str(&self.source[self.copied..self.at]);
+        self.scan.text.push_str(&self.source[self.copied..self.at]);
         self.at += 2;
         self.copied = self.at;
         Ok(())
     }
 
     fn single_quotes(&mut self) -> Result<(), Rejection> {
-        self.quote_begins()?;
+        self.begin_quote()?;
         let inside = &self.rest()[1..];
         let end = inside.find('\'').ok_or_else(unclosed)?;
         let inside = &inside[..end];
@@ -302,15 +302,15 @@ impl<'a> Lexer<'a> {
             return Rejection::err("`", "quotes inside backticks are read in several ways");
         }
         if inside.contains('\n') {
-            self.no_pending()?;
+            self.refuse_pending_heredoc()?;
         }
-        self.weigh(end)?;
+        self.charge(end)?;
         self.position.quoted_braces(inside.matches('{').count());
         self.at += end + 2;
         Ok(())
     }
 
-    fn quote_begins(&mut self) -> Result<(), Rejection> {
+    fn begin_quote(&mut self) -> Result<(), Rejection> {
         let mut inner = self.levels.iter().rev();
         if inner.any(|level| *level == Level::Backtick)
             && inner.any(|level| *level == Level::DoubleQuote)
@@ -331,7 +331,7 @@ impl<'a> Lexer<'a> {
         if rest.starts_with("$((") {
             self.at += expansion::arithmetic(rest)?;
         } else if rest.starts_with("$(") {
-            self.seen.substitutions += 1;
+            self.scan.substitutions += 1;
             self.at += 1;
             self.open(Level::Substitution)?;
         } else if rest.starts_with("${") {
@@ -352,7 +352,7 @@ impl<'a> Lexer<'a> {
 
     fn backtick(&mut self) -> Result<(), Rejection> {
         if self.levels.last() == Some(&Level::Backtick) {
-            self.no_pending()?;
+            self.refuse_pending_heredoc()?;
             self.end_word(0)?;
             self.levels.pop();
             self.position.end_commands(self.at, true);
@@ -361,7 +361,7 @@ impl<'a> Lexer<'a> {
         } else {
             self.position.segment(self.at);
             self.levels.push(Level::Backtick);
-            self.seen.substitutions += 1;
+            self.scan.substitutions += 1;
             self.position.begin_commands()?;
         }
         self.at += 1;
@@ -382,11 +382,11 @@ impl<'a> Lexer<'a> {
 
     fn redirection(&mut self) -> Result<(), Rejection> {
         let rest = self.rest();
-        one_digit_at_most(&self.source[..self.at])?;
+        refuse_long_descriptor(&self.source[..self.at])?;
         if rest.starts_with("<(") || rest.starts_with(">(") {
             // A part of the word, as `$(…)` is.
             self.position.segment(self.at);
-            self.seen.substitutions += 1;
+            self.scan.substitutions += 1;
             self.at += 1;
             return self.open(Level::Substitution);
         }
@@ -395,19 +395,19 @@ impl<'a> Lexer<'a> {
             self.at += 3;
         } else if rest.starts_with("<<") {
             if self.levels.contains(&Level::Backtick) {
-                return Err(heredoc_astray());
+                return Err(unclear_heredoc());
             }
             if self.in_substitution() && self.levels.last() != Some(&Level::Substitution) {
-                return Err(joined_in_bash());
+                return Err(joined_by_bash());
             }
-            let (pending, width) = Pending::read(rest, self.levels.len())?;
+            let (pending, width) = PendingHeredoc::read(rest, self.levels.len())?;
             self.pending.push(pending);
             self.at += width;
         } else {
             // `>&` and `&>` are single operators, not the end of a command.
             let width = 1 + usize::from(rest[1..].starts_with(['&', '>', '|']));
             if rest[1..].starts_with('&') {
-                names_a_descriptor_or_file(&rest[2..])?;
+                refuse_moved_descriptor(&rest[2..])?;
             }
             if self.zsh() {
                 zsh::operator(rest, width)?;
@@ -418,29 +418,29 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips the bodies of the here-documents that this line began.
-    fn bodies(&mut self) -> Result<(), Rejection> {
+    fn heredoc_bodies(&mut self) -> Result<(), Rejection> {
         let is_last = self.in_substitution() && !self.pending.is_empty();
         for pending in std::mem::take(&mut self.pending) {
             if pending.depth != self.levels.len() {
-                return Err(heredoc_astray());
+                return Err(unclear_heredoc());
             }
             let (body, width) = pending.body(self.rest(), self.zsh())?;
-            self.seen.heredocs.push(body);
-            self.weigh(width)?;
+            self.scan.heredocs.push(body);
+            self.charge(width)?;
             self.at += width;
         }
         let ends = |rest: &str| rest.trim_start_matches([' ', '\t', '\n']).starts_with(')');
         // Only then: in a text of empty lines each would look through all the others.
         if is_last && !ends(self.rest()) {
-            return Err(joined_in_bash());
+            return Err(joined_by_bash());
         }
         Ok(())
     }
 
     /// Refuses the end of a command whose here-document's body is yet to come, in a substitution.
-    fn another_command(&self) -> Result<(), Rejection> {
+    fn refuse_command_after_heredoc(&self) -> Result<(), Rejection> {
         if self.in_substitution() && !self.pending.is_empty() {
-            return Err(joined_in_bash());
+            return Err(joined_by_bash());
         }
         Ok(())
     }
@@ -449,29 +449,29 @@ impl<'a> Lexer<'a> {
         self.levels.contains(&Level::Substitution)
     }
 
-    fn no_pending(&self) -> Result<(), Rejection> {
+    fn refuse_pending_heredoc(&self) -> Result<(), Rejection> {
         if self.pending.is_empty() {
             return Ok(());
         }
-        Err(heredoc_astray())
+        Err(unclear_heredoc())
     }
 
     fn finish(mut self) -> Result<Scan, Rejection> {
         self.end_word(0)?;
-        self.no_pending()?;
+        self.refuse_pending_heredoc()?;
         if !self.levels.is_empty() {
             return Err(unclosed());
         }
-        self.seen.text.push_str(&self.source[self.copied..]);
-        self.seen.heredocs.sort_unstable();
-        Ok(self.seen)
+        self.scan.text.push_str(&self.source[self.copied..]);
+        self.scan.heredocs.sort_unstable();
+        Ok(self.scan)
     }
 }
 
 /// For commands after a here-document in a substitution. Bash 5.2 prints a substitution and reads
 /// the print, which has no separator before the second command after a here-document:
 /// `a; b` becomes `a b`.
-fn joined_in_bash() -> Rejection {
+fn joined_by_bash() -> Rejection {
     Rejection::new(
         "<<",
         "bash 5.2 joins the commands after a here-document in a substitution; end the substitution with it",
@@ -479,7 +479,7 @@ fn joined_in_bash() -> Rejection {
 }
 
 /// Refuses `33>x`: a descriptor in bash, the word `33` in dash and zsh.
-fn one_digit_at_most(before: &str) -> Result<(), Rejection> {
+fn refuse_long_descriptor(before: &str) -> Result<(), Rejection> {
     let word = before.trim_end_matches(|c: char| c.is_ascii_digit());
     let is_complete =
         word.is_empty() || word.ends_with([' ', '\t', '\n', ';', '|', '&', '(', ')', '`']);
@@ -492,7 +492,7 @@ fn one_digit_at_most(before: &str) -> Result<(), Rejection> {
 
 /// Refuses `>&1-`, which moves a descriptor in bash and writes the file `1-` in busybox; the parser
 /// drops the `-`, and that of any other target. One whose end is not plain to see is refused too.
-fn names_a_descriptor_or_file(text: &str) -> Result<(), Rejection> {
+fn refuse_moved_descriptor(text: &str) -> Result<(), Rejection> {
     let target = text.trim_start_matches([' ', '\t']);
     let ends = [' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')'];
     let target = target.split(ends).next().unwrap_or_default();
@@ -530,7 +530,7 @@ enum Level {
 }
 
 /// Replaces the innermost level, if it is `from`.
-fn replace(levels: &mut [Level], from: Level, to: Level) {
+fn replace_innermost(levels: &mut [Level], from: Level, to: Level) {
     if let Some(level) = levels.last_mut().filter(|level| **level == from) {
         *level = to;
     }
@@ -546,7 +546,7 @@ fn may_be_blank(c: char) -> bool {
 
 /// Refuses brackets not closed within their word. For the parser, an array subscript, and any
 /// bracket in `[[ … ]]`, continues across blanks and quotes, which moves word boundaries.
-fn brackets_close(text: &str) -> Result<(), Rejection> {
+fn refuse_open_bracket(text: &str) -> Result<(), Rejection> {
     let mut depth = 0_usize;
     for c in text.chars() {
         match c {

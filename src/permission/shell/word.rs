@@ -145,7 +145,7 @@ impl Word {
     ///
     /// # Errors
     /// For text that this code splits or expands differently from the parser.
-    pub fn read(node: &Node, names: &[String]) -> Result<Self, Rejection> {
+    pub fn from_node(node: &Node, names: &[String]) -> Result<Self, Rejection> {
         let NodeKind::Word { value, parts, .. } = &node.kind else {
             return Err(Rejection::misparsed(&format!("{node}")));
         };

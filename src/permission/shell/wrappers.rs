@@ -107,7 +107,7 @@ pub fn inner_commands<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Inner
         Wraps::Eval => text(arguments),
         Wraps::Trap => text(&arguments[..arguments.len().min(1)]),
         Wraps::Command { .. }
-            if program.neutral == NeutralForm::CommandV && builtins::looks(arguments) =>
+            if program.neutral == NeutralForm::CommandV && builtins::is_name_lookup(arguments) =>
         {
             Vec::new()
         }
@@ -246,7 +246,7 @@ fn after_listed_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<
 
 /// Whether a word stands before the command: an option, or an assignment for `env`.
 fn is_option(text: &str, grantable: &str) -> bool {
-    let may_be_set = |text| names::sets_harmlessly(text) || names::is_setting(text);
+    let may_be_set = |text| names::is_harmless_assignment(text) || names::is_setting(text);
     text.len() > 1 && text.starts_with('-') || grantable == "=" && may_be_set(text)
 }
 

@@ -83,11 +83,11 @@ fn command(body: &str) -> String {
     if !is_open {
         return format!("exactly the command `{start}`");
     }
-    let is_it = |begin: &str| {
+    let begins_with = |begin: &str| {
         let rest = start.strip_prefix(begin);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
-    match DANGERS.iter().find(|(begin, _)| is_it(begin)) {
+    match DANGERS.iter().find(|(begin, _)| begins_with(begin)) {
         Some((begin, opens)) if *begin == start => (*opens).to_owned(),
         Some((_, opens)) => format!("`{start}` with any arguments: {opens}"),
         None => format!("`{start}` with any arguments"),

@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, Offered};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::host::tools::SUB_AGENT;
-use crate::permission::forbidden_outright;
+use crate::permission::never_allowed;
 use crate::protocol::judge::our_tool;
 use crate::protocol::{ListedTool, Response, activation};
 use crate::session::Session;
@@ -63,10 +63,10 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
         offered.any(|one| one.is_required && one.tool == tool)
     };
     let requires = offered.iter().any(|one| one.is_required);
-    if one_tool && !requires && forbidden_outright(&scope, skills).len() == offered.len() {
+    if one_tool && !requires && never_allowed(&scope, skills).len() == offered.len() {
         hidden.push(ours::SKILL);
     }
-    let forbidden = forbidden_outright(&scope, known).into_iter();
+    let forbidden = never_allowed(&scope, known).into_iter();
     hidden.extend(forbidden.filter(|tool| !is_required(tool)));
     hidden.sort_unstable();
     hidden.dedup();

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Call, OurTool, Outcome, Part, decide_unreadable_state, forbidden_outright, free};
+use super::{Call, OurTool, Outcome, Part, decide_unreadable_state, free, never_allowed};
 use crate::permission::scene::{Scene, activating, scene};
 use crate::permission::settings::Stacking;
 
@@ -109,7 +109,7 @@ fn what_no_argument_could_make_allowed_is_known_beforehand() {
         ),
         ("agent-skills", Some(OurTool::Direct)),
     ];
-    let forbidden = scene.scoped(|scope| forbidden_outright(scope, tools.into_iter()));
+    let forbidden = scene.scoped(|scope| never_allowed(scope, tools.into_iter()));
     let expected = [
         "write_file",
         "fetch_url",
@@ -124,7 +124,7 @@ fn what_no_argument_could_make_allowed_is_known_beforehand() {
             ("my_tool", None),
             ("other", None),
         ];
-        scene.scoped(|scope| forbidden_outright(scope, tools.into_iter()).join(" "))
+        scene.scoped(|scope| never_allowed(scope, tools.into_iter()).join(" "))
     };
     assert_eq!(forbidden(&free()), "agent-skills");
     let denied = free().skill("a", None, &["my_tool"]);
