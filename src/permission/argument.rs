@@ -8,7 +8,7 @@ use super::arg_matcher::ArgumentMatcher;
 use super::call::{Call, OurTool};
 use super::domain::web_address;
 use super::list::Purpose;
-use super::meant::{Meant, fits};
+use super::meant::{ArgumentValue, fits};
 use super::path_context::PathContext;
 use super::path_pattern::PathPattern;
 use super::rule::Rule;
@@ -57,7 +57,8 @@ impl PathContext<'_> {
                 Some(OurTool::Skill { name, .. }) => {
                     let is_named = name == wanted.trim_end_matches('*');
                     let is_meant = || {
-                        Meant::skill("skill", vec![name.to_owned()]).is_covered(wanted, purpose)
+                        ArgumentValue::skill("skill", vec![name.to_owned()])
+                            .is_covered(wanted, purpose)
                             || means(call, "skill", wanted, purpose)
                     };
                     is_named || doubt && is_meant()

@@ -14,7 +14,7 @@ use crate::sys::variables;
 const TOOL_CACHE: &str = "vfs:///sys/tool_cache/";
 
 /// Marketplace actions that only read what is installed or a source the user configured.
-const LOOKING: [&str; 5] = [
+const READ_ONLY_ACTIONS: [&str; 5] = [
     "list",
     "list_installed",
     "info",
@@ -23,14 +23,16 @@ const LOOKING: [&str; 5] = [
 ];
 
 /// The canonical name of a marketplace verb that changes nothing.
-pub fn looking(verb: &str) -> Option<&'static str> {
+pub fn read_only_action(verb: &str) -> Option<&'static str> {
     let verb = verb.replace('-', "_");
-    LOOKING.into_iter().find(|looking| *looking == verb)
+    READ_ONLY_ACTIONS
+        .into_iter()
+        .find(|looking| *looking == verb)
 }
 
 /// Whether a marketplace action changes nothing.
-pub fn only_looks(action: Option<&str>) -> bool {
-    action.and_then(looking).is_some()
+pub fn is_read_only(action: Option<&str>) -> bool {
+    action.and_then(read_only_action).is_some()
 }
 
 /// Whether a limit allows a call without a rule that grants it.
@@ -42,7 +44,7 @@ pub fn allows(call: &Call, list: &ActiveList, in_force: &ActiveRestrictions) -> 
                 let is_open = !list.skill.binds && settings.scripts != ScriptScope::Own;
                 is_open || skill.is_some_and(|dir| in_force.own.contains(&dir))
             }
-            Some(OurTool::Marketplace { action }) => only_looks(action) && !chooses_a_host(call),
+            Some(OurTool::Marketplace { action }) => is_read_only(action) && !chooses_a_host(call),
             Some(_) => may_allow(call.tool, call.ours, list, settings),
             None => is_harmless(call.tool) || pages_cached_output(call),
         }

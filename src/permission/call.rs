@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::meant::Meant;
+use super::meant::ArgumentValue;
 use crate::host::tools::{self, HostTool};
 
 /// A tool call as the host is about to make it.
@@ -18,7 +18,7 @@ pub struct Call<'a> {
     /// `skill_`.
     pub ours: Option<OurTool<'a>>,
     /// What its arguments mean to our tool.
-    pub meant: &'a [Meant],
+    pub meant: &'a [ArgumentValue],
 }
 
 /// One of our own tools.
@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
     }
 
     /// The reading of the file that is the input of a script.
-    pub fn reading<T>(&self, then: impl FnOnce(&Call) -> T) -> Option<T> {
+    pub fn with_script_input<T>(&self, then: impl FnOnce(&Call) -> T) -> Option<T> {
         let is_script = matches!(self.ours, Some(OurTool::RunSkillScript { .. }));
         let path = is_script.then(|| self.text("stdin_file")).flatten();
         let path = path.filter(|path| !path.trim().is_empty())?;

@@ -65,10 +65,11 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
     if !decision.allows() {
         return decision;
     }
-    call.reading(|read| {
+    call.with_script_input(|read| {
         let reading = decide_call(scope, read, resolve);
         decision.parts.extend(reading.parts);
-        let refused = |it: Refusal| it.of(call.tool, read.text("path").unwrap_or_default());
+        let refused =
+            |it: Refusal| it.of_script_input(call.tool, read.text("path").unwrap_or_default());
         match reading.outcome {
             Outcome::Blocked(it) => decision.outcome = Outcome::Blocked(refused(it)),
             Outcome::Warned(it) => decision.outcome = Outcome::Warned(refused(it)),
@@ -104,7 +105,7 @@ pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
 /// Decides about a call when the restrictions are unknown: only reads are allowed.
 pub fn decide_unreadable_state(call: &Call) -> Decision {
     let reads = match call.ours {
-        Some(OurTool::Marketplace { action }) => baseline::only_looks(action),
+        Some(OurTool::Marketplace { action }) => baseline::is_read_only(action),
         Some(OurTool::Direct | OurTool::RunSkillScript { .. } | OurTool::Propose { .. }) => false,
         Some(
             OurTool::ReadSkillFile { .. } | OurTool::Skill { .. } | OurTool::Job | OurTool::Session,

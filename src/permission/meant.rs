@@ -7,7 +7,7 @@ use crate::skill::SkillName;
 
 /// One value of an argument. Each value of an argument that takes several is one of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Meant {
+pub struct ArgumentValue {
     /// The argument. What may be given under several keys is there once for each.
     pub key: &'static str,
     /// The texts that mean this value, each certainly nothing else. Without any, no rule grants it.
@@ -20,7 +20,7 @@ pub struct Meant {
     pub is_doubtful: bool,
 }
 
-impl Meant {
+impl ArgumentValue {
     /// A value that is a text.
     pub fn text(key: &'static str, text: impl Into<String>) -> Self {
         Self::any(key, vec![text.into()])
@@ -114,7 +114,7 @@ mod tests {
             ("dep", "deploy", false),
             ("deploy-*", "deploy", false),
         ] {
-            let skill = Meant::skill("skill", vec![name.to_owned()]);
+            let skill = ArgumentValue::skill("skill", vec![name.to_owned()]);
             assert_eq!(skill.is_covered(glob, Purpose::Deny), expected, "{glob}");
             let is_exact = glob == name;
             assert_eq!(skill.is_covered(glob, Purpose::Allow), is_exact, "{glob}");
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_denied_and_not_granted() {
         for glob in ["*", "dep"] {
-            let any = Meant::doubtful("skill_ref");
+            let any = ArgumentValue::doubtful("skill_ref");
             assert!(any.is_covered(glob, Purpose::Deny), "{glob}");
             assert!(!any.is_covered(glob, Purpose::Allow), "{glob}");
         }

@@ -39,13 +39,13 @@ mod tool_matcher;
 mod work;
 
 pub use absolute::absolute_arguments;
-pub use baseline::looking;
+pub use baseline::read_only_action;
 pub use call::{Call, OurTool};
 pub use decide::{
     Decision, Outcome, compares_arguments, decide, decide_unreadable_state, denied, never_allowed,
 };
 pub use evidence::{CALL, CitedRule, Grant, Part};
-pub use meant::Meant;
+pub use meant::ArgumentValue;
 pub use outline::Outline;
 pub use path::Resolve;
 pub use places::{Places, ProtectedPaths, ProtectedPlaces};
@@ -54,4 +54,4 @@ pub use restriction::Restriction;
 pub use rule::{Rule, RuleNote, mistaken_grant, unclear_denial};
 pub use scope::Scope;
 pub use settings::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
-pub use suggestion::{Obstacle, Wanted, entries_for, is_known_program, opens};
+pub use suggestion::{EntryRequest, Obstacle, describe_entry, entries_for, is_known_program};

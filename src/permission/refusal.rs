@@ -18,7 +18,8 @@ const NAMED: usize = 8;
 pub struct Refusal(Box<Details>);
 
 /// What may usually be done instead.
-const INSTEAD: &str = " Use an allowed tool, or tell the user that the skill does not permit this.";
+const DEFAULT_ADVICE: &str =
+    " Use an allowed tool, or tell the user that the skill does not permit this.";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Details {
@@ -27,7 +28,7 @@ struct Details {
     reason: Reason,
     allowed: Vec<String>,
     /// Whether the host is chibi, which has tools of ours.
-    of_chibi: bool,
+    host_is_chibi: bool,
     /// What to do instead, where more is known of the call.
     instead: Option<String>,
 }
@@ -76,7 +77,7 @@ impl Refusal {
             part: None,
             reason,
             allowed: Vec::new(),
-            of_chibi: true,
+            host_is_chibi: true,
             instead: None,
         }))
     }
@@ -94,13 +95,13 @@ impl Refusal {
             });
         }
         name.clone_into(&mut self.0.tool);
-        self.0.of_chibi = false;
+        self.0.host_is_chibi = false;
         self
     }
 
     /// The same for a call of `tool` that reads the file `path`.
     #[must_use]
-    pub fn of(mut self, tool: &str, path: &str) -> Self {
+    pub fn of_script_input(mut self, tool: &str, path: &str) -> Self {
         tool.clone_into(&mut self.0.tool);
         self.part("path", path)
     }
@@ -120,7 +121,7 @@ impl Refusal {
     }
 
     /// Whether it is such a part of the call that was refused.
-    pub fn is_of(&self, kind: &str) -> bool {
+    pub fn is_about(&self, kind: &str) -> bool {
         self.0.part.as_ref().is_some_and(|(of, _)| *of == kind)
     }
 
@@ -157,7 +158,7 @@ impl Refusal {
         if let Some((kind, part)) = &self.0.part {
             let _ = write!(text, " for {kind} `{}`", brief(part, 120));
         }
-        let (because, advice) = self.explained();
+        let (because, advice) = self.reason_and_advice();
         text.push_str(&because);
         if !self.0.allowed.is_empty() {
             let room =
@@ -174,7 +175,7 @@ impl Refusal {
         self.0.part.iter().for_each(|(kind, part)| {
             let _ = write!(text, " for {kind} `{}`", brief(part, 120));
         });
-        text.push_str(&self.explained().0);
+        text.push_str(&self.reason_and_advice().0);
         if !self.0.allowed.is_empty() {
             text.push_str(&list(&self.0.allowed, BLOCK_MESSAGE_CHARS));
         }
@@ -182,13 +183,13 @@ impl Refusal {
     }
 
     /// Why it is refused, and what to do instead.
-    fn explained(&self) -> (String, String) {
+    fn reason_and_advice(&self) -> (String, String) {
         const SIMPLER: &str = " Write it more simply, or tell the user that it cannot be checked.";
         let instead = match &self.0.instead {
             Some(instead) => format!(" {instead}"),
-            None => INSTEAD.to_owned(),
+            None => DEFAULT_ADVICE.to_owned(),
         };
-        let to_people = if self.0.of_chibi {
+        let to_people = if self.0.host_is_chibi {
             " Use skill_marketplace, or tell the user the command."
         } else {
             " Tell the user the command."
@@ -206,7 +207,7 @@ impl Refusal {
                 let active = brief(skill, 64);
                 let because = format!(": the skill `{active}` does not permit it{why}.");
                 // An agent shows the person this same text; in chibi they get one of their own.
-                let next = if self.0.of_chibi || self.0.instead.is_some() {
+                let next = if self.0.host_is_chibi || self.0.instead.is_some() {
                     instead
                 } else {
                     let instead = instead.trim_end_matches('.');

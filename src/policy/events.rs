@@ -113,7 +113,7 @@ fn refused(call: &Call, decision: &Decision) -> &'static str {
     match &decision.outcome {
         Outcome::Blocked(refusal)
             if matches!(refusal.reason(), Reason::Protected { .. })
-                || call.ours.is_some() && refusal.is_of("path") =>
+                || call.ours.is_some() && refusal.is_about("path") =>
         {
             "path"
         }

@@ -17,8 +17,8 @@ use crate::cli::write::try_skill;
 use crate::host::agent::table::Does;
 use crate::host::{Agent, ours};
 use crate::permission::{
-    self, Decision, Enforce, Obstacle, OurTool, Outcome, Wanted, decide, entries_for,
-    is_known_program, opens,
+    self, Decision, Enforce, EntryRequest, Obstacle, OurTool, Outcome, decide, describe_entry,
+    entries_for, is_known_program,
 };
 use crate::policy::{Config, Line, OnDisk, Policies, audit_file, last_events};
 use crate::protocol::tools::propose_change;
@@ -86,7 +86,7 @@ impl Suggest {
         let command = |(flag, _): &(&str, &str)| format!("agent-skills {}", self.command(flag));
         let next: Vec<String> = ways.iter().map(command).collect();
         let left = |(why, (calls, example)): (&Why, &(usize, String))| {
-            let (reason, message) = why.told();
+            let (reason, message) = why.code_and_reason();
             json!({"reason": reason, "message": message, "calls": calls, "example": example})
         };
         let value = json!({
@@ -173,7 +173,7 @@ fn shown(name: &str, found: &Suggestions, none: Option<&str>, screen: Screen) ->
     }
     for (why, (calls, example)) in &found.left_out {
         let calls = counted(*calls, "call is", "calls are");
-        let (why, example) = (why.told().1, brief(example, EXAMPLE));
+        let (why, example) = (why.code_and_reason().1, brief(example, EXAMPLE));
         let line = format!("{calls} left out: {why} (`{example}`)");
         text += &screen.hanging("", &one_line(&line), 2);
     }
@@ -354,7 +354,7 @@ impl Suggestions {
                     let adding = enforcement.adding(SUGGESTED, entries);
                     decide(&adding.scope(), call, &OnDisk)
                 };
-                let wanted = Wanted {
+                let wanted = EntryRequest {
                     call: *call,
                     tool: &found.tool,
                     places: scope.places,
@@ -424,7 +424,7 @@ impl Suggestions {
                     recorded: 0,
                     documented: 0,
                     example: found.example.clone(),
-                    opens: opens(&rule.rule),
+                    opens: describe_entry(&rule.rule),
                 });
                 self.entries.len() - 1
             });
@@ -559,9 +559,9 @@ impl Found {
 
 impl Why {
     /// A stable name, and the reason as a clause.
-    fn told(self) -> (&'static str, &'static str) {
+    fn code_and_reason(self) -> (&'static str, &'static str) {
         match self {
-            Self::Obstacle(obstacle) => obstacle.told(),
+            Self::Obstacle(obstacle) => obstacle.code_and_reason(),
             Self::Incomplete => ("incomplete", "the audit log does not have all of it"),
             Self::Gone => ("gone", "it names a skill that is not there"),
             Self::Typed => (

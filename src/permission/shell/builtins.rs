@@ -3,9 +3,8 @@
 //! must be literal. An unknown operand must be quoted and must not be where it could be an option:
 //! `date FILE` sets the clock, `date -f FILE` prints it.
 
-use super::Rejection;
 use super::names::{self, Variables};
-use super::programs::{NeutralForm, list_contains};
+use super::programs::{NeutralForm, has_word};
 use super::word::{Word, after_options, all_literal, is_digits};
 
 /// How the shell treats a command.
@@ -24,15 +23,12 @@ pub enum CommandClass {
 /// # Errors
 /// For forms that set a variable of any name or evaluate text; no rule covers these.
 pub fn classify(
-    program: &str,
     neutral: NeutralForm,
     arguments: &[Word],
     variables: Variables,
-) -> Result<CommandClass, Rejection> {
-    let require = |yes: bool| {
-        let unseen = || Rejection::new(program, "it can set variables or run text unseen");
-        yes.then_some(true).ok_or_else(unseen)
-    };
+) -> Result<CommandClass, &'static str> {
+    const UNSEEN: &str = "it can set variables or run text unseen";
+    let require = |yes: bool| yes.then_some(true).ok_or(UNSEEN);
     let one_word_each = || arguments.iter().all(Word::is_one_word);
     let is_neutral = match neutral {
         NeutralForm::Never => false,
@@ -40,7 +36,7 @@ pub fn classify(
         NeutralForm::Always => true,
         NeutralForm::SingleWords => one_word_each(),
         NeutralForm::Numbers => arguments.iter().all(is_status),
-        NeutralForm::OnlyWords(words) => all_literal(arguments, |text| list_contains(words, text)),
+        NeutralForm::OnlyWords(words) => all_literal(arguments, |text| has_word(words, text)),
         NeutralForm::OptionsThenNames(options) => {
             let names = after_options(arguments, options);
             !names.is_empty() && all_literal(names, is_plain_name)
@@ -130,7 +126,7 @@ fn is_allowed_readonly(word: &Word, variables: Variables) -> bool {
 
 /// `test` evaluates the operand of `-v` and `-R`, so no operator may be a word that could become
 /// one of them.
-fn is_neutral_test(arguments: &[Word]) -> Result<bool, Rejection> {
+fn is_neutral_test(arguments: &[Word]) -> Result<bool, &'static str> {
     const UNARY: &str = "bcdefghkprstuwxzGLNOSn";
     const BINARY: [&str; 16] = [
         "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
@@ -155,13 +151,8 @@ fn is_neutral_test(arguments: &[Word]) -> Result<bool, Rejection> {
             }
             more => more.iter().all(|word| word.text().is_some()),
         };
-    if safe {
-        return Ok(true);
-    }
-    Rejection::err(
-        "test",
-        "an operator that is not plain text may evaluate its operand",
-    )
+    let why = "an operator that is not plain text may evaluate its operand";
+    safe.then_some(true).ok_or(why)
 }
 
 /// The letters of a `printf` format's conversions; `None` if it may do more than print: `%n` sets a
@@ -303,7 +294,7 @@ fn is_plain_name(text: &str) -> bool {
 #[rustfmt::skip]
 mod tests {
     use super::*;
-    use crate::permission::shell::programs::by_exact_name;
+    use crate::permission::shell::programs::by_name;
     use crate::permission::shell::word::{WordCount, Piece};
 
     /// `?` is a quoted unknown word, `*` an unquoted one.
@@ -322,8 +313,8 @@ mod tests {
             })
             .collect();
         let name = words[0].text().unwrap();
-        let neutral = by_exact_name(name).neutral;
-        classify(name, neutral, &words[1..], Variables::default()) == Ok(CommandClass::Neutral)
+        let neutral = by_name(name).neutral;
+        classify(neutral, &words[1..], Variables::default()) == Ok(CommandClass::Neutral)
     }
 
     #[test]

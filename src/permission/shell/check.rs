@@ -8,7 +8,7 @@ use super::operands::has_directory_option;
 use super::options::ReadKind;
 use super::programs::{
     BUILTIN_PREFIX, CHANGES_DIRECTORY, NeutralForm, OperandUse, Program, SETS_OPTIONS, SHELL_ONLY,
-    Wraps, by_base_name, by_exact_name, text_may_move,
+    Wraps, by_name, by_path, text_may_move,
 };
 use super::read::{ParseCache, ParsedLine};
 use super::reading_programs::{self, FileRead, ReadScope, file_read};
@@ -66,7 +66,7 @@ pub trait CommandRules {
         false
     }
     /// Receives why a command or a text within a command is not followed.
-    fn on_unfollowed(&self, _: &Rejection) {}
+    fn on_unfollowed(&self, _why: &str) {}
     /// Receives each command line that a shell would run.
     fn on_command_line(&self, _reading: &ParsedLine) {}
     /// Receives each command and the directories it may run in.
@@ -76,6 +76,9 @@ pub trait CommandRules {
     /// Receives a part whose redirections lead to unknown files.
     fn on_unclear_file(&self, _part: &str, _writes: bool) {}
 }
+
+/// What grants a command, or why nothing does.
+type Granted = Result<Grant, String>;
 
 const STEERS: &str = "this variable may steer programs";
 
@@ -175,9 +178,7 @@ impl Checker<'_> {
     fn check_command(&mut self, simple: &SimpleCommand, in_loop: bool) {
         let parts = self.parts.len();
         self.rules.on_command(simple, &self.directories);
-        let outcome = self
-            .grant_simple(simple, in_loop)
-            .map_err(|rejection| rejection.why);
+        let outcome = self.grant_simple(simple, in_loop);
         // Callers that ask only about files go on.
         if outcome.is_err() && self.parts.len() == parts && simple.may_change_directory() {
             self.directories.forget();
@@ -210,14 +211,14 @@ impl Checker<'_> {
         }
     }
 
-    fn grant_simple(&mut self, simple: &SimpleCommand, in_loop: bool) -> Result<Grant, Rejection> {
+    fn grant_simple(&mut self, simple: &SimpleCommand, in_loop: bool) -> Granted {
         let Some(program) = simple.words.first() else {
             let steers = |one: &&Assignment| {
                 let reaches_programs = names::may_be_exported(&one.name) && !one.is_safe;
                 reaches_programs || !self.variables().may_be_set(&one.name)
             };
             return match simple.assignments.iter().find(steers) {
-                Some(one) => Rejection::err(&one.raw, STEERS),
+                Some(_) => Err(STEERS.into()),
                 None => Ok(Grant::NeedsNoRule("an assignment")),
             };
         };
@@ -228,8 +229,7 @@ impl Checker<'_> {
             let ends = one.name == "IFS" && program == "read";
             let harmless = names::may_be_exported(&one.name) && one.is_safe;
             if !ends && !harmless {
-                let steers = || Rejection::new(&one.raw, STEERS);
-                assignments.push(one.text.clone().ok_or_else(steers)?);
+                assignments.push(one.text.clone().ok_or(STEERS)?);
             }
         }
         self.grant(&Invocation {
@@ -252,31 +252,23 @@ impl Checker<'_> {
                 .enter(directory, |to| self.rules.is_inside(to), cdpath)
     }
 
-    fn grant(&mut self, invocation: &Invocation) -> Result<Grant, Rejection> {
-        let Some((program, arguments)) = invocation.words.split_first() else {
-            return Rejection::err("", "there is no command");
+    fn grant(&mut self, call: &Invocation) -> Granted {
+        let Some((program, arguments)) = call.words.split_first() else {
+            return Err("there is no command".into());
         };
         let name = program_name(program)?;
         if self.rules.follows_all_wrappers() {
             let mut outcome = None;
-            let program = by_base_name(name);
-            for run in wrappers::inner_commands(program, arguments) {
-                outcome = Some(match run {
+            let program = by_path(name);
+            for inner in wrappers::inner_commands(program, arguments) {
+                outcome = Some(match inner {
                     Inner::Command(words) => {
-                        let programs_only = invocation.programs_only || runs_programs(program);
                         let begin = wrappers::inner_command_start(program, arguments).unwrap_or(0);
-                        let moves = has_directory_option(&arguments[..begin]);
-                        let here = moves.then(|| self.directories.clone());
-                        if moves {
-                            self.directories.forget();
-                        }
-                        let outcome = self.grant_wrapped(&words, invocation, programs_only);
-                        if let Some(here) = here {
-                            self.directories = here;
-                        }
-                        outcome
+                        let elsewhere = has_directory_option(&arguments[..begin]);
+                        let programs_only = call.programs_only || runs_programs(program);
+                        self.grant_wrapped(&words, call, programs_only, elsewhere)
                     }
-                    Inner::Text { text, .. } => self.grant_text(program.wraps, &text, invocation),
+                    Inner::Text { text, .. } => self.grant_text(program.wraps, &text, call),
                 });
             }
             if let Some(outcome) = outcome {
@@ -288,155 +280,146 @@ impl Checker<'_> {
             .are_roots(|directory| self.rules.is_root(directory));
         let is_relative = name.contains('/') && !name.starts_with('/');
         if is_relative && !home {
-            return Rejection::err(name, "it is another program in another directory");
+            return Err("it is another program in another directory".into());
         }
-        let program = by_exact_name(name);
-        let builtin = builtins::classify(name, program.neutral, arguments, self.variables())?;
-        let actions = match by_base_name(name).operand_use {
+        let program = by_name(name);
+        let builtin = builtins::classify(program.neutral, arguments, self.variables())?;
+        let actions = match by_path(name).operand_use {
             OperandUse::Find => find::actions(arguments)?,
             _ => find::Actions::default(),
         };
-        let command = word::canonical(invocation.assignments, invocation.words);
+        let command = word::canonical(call.assignments, call.words);
         if let Some(by) = self.rules.granting_rule(&command, &actions.spelled, home) {
-            for run in &actions.commands {
-                let here = run.in_file_directory.then(|| self.directories.clone());
-                if run.in_file_directory {
-                    self.directories.forget();
-                }
-                self.grant_wrapped(&run.words, invocation, true)?;
-                if let Some(here) = here {
-                    self.directories = here;
-                }
+            for action in &actions.commands {
+                self.grant_wrapped(&action.words, call, true, action.in_file_directory)?;
             }
-            self.follow_granted_cd(program, name, builtin, invocation)?;
+            self.follow_granted_cd(program, builtin, call)?;
             return Ok(Grant::Rule(by));
         }
-        if !invocation.assignments.is_empty() {
-            refuse_unless_settings(program, invocation.assignments)?;
+        if !call.assignments.is_empty() {
+            if !are_settings(program, call.assignments) {
+                return Err(STEERS.into());
+            }
             // No entry spells the settings; it is what it is without them.
             return self.grant(&Invocation {
                 assignments: &[],
-                ..*invocation
+                ..*call
             });
         }
         match builtin {
-            CommandClass::Neutral if !invocation.programs_only || !program.has(SHELL_ONLY) => {
+            CommandClass::Neutral if !call.programs_only || !program.has(SHELL_ONLY) => {
                 return Ok(Grant::NeedsNoRule("it needs no grant"));
             }
-            CommandClass::ChangeDirectory(directory) if !invocation.programs_only => {
-                let stays =
-                    !invocation.in_loop && self.change_directory(&directory, invocation.simple);
+            CommandClass::ChangeDirectory(directory) if !call.programs_only => {
+                let stays = !call.in_loop && self.change_directory(&directory, call.simple);
                 return if stays {
                     Ok(Grant::NeedsNoRule("it stays in the project"))
                 } else {
-                    Rejection::err("", "it leaves the project")
+                    Err("it leaves the project".into())
                 };
             }
-            _ if program.neutral == NeutralForm::Cd && self.stays_at_toplevel(invocation) => {
+            _ if program.neutral == NeutralForm::Cd && self.stays_at_toplevel(call) => {
                 return Ok(Grant::NeedsNoRule("it stays in the project"));
             }
             _ => {}
         }
-        if invocation.depth == 0 && self.is_free_filter(invocation) {
+        if call.depth == 0 && self.is_free_filter(call) {
             return Ok(Grant::NeedsNoRule("it only filters a pipe"));
         }
-        if let Some(read) = self.grant_reading_program(invocation) {
+        if let Some(read) = self.grant_reading_program(call) {
             return read;
         }
-        if let Some((directory, words)) = wrappers::split_git_directory(invocation.words) {
-            return self.grant_in(directory, &words, invocation);
+        if let Some((directory, words)) = wrappers::split_git_directory(call.words) {
+            return self.grant_in(directory, &words, call);
         }
-        let is_builtin = invocation.programs_only && program.has(SHELL_ONLY);
-        match wrappers::grantable_inner(invocation.words).filter(|_| !is_builtin) {
+        let is_builtin = call.programs_only && program.has(SHELL_ONLY);
+        match wrappers::grantable_inner(call.words).filter(|_| !is_builtin) {
             Some(Inner::Command(words)) => {
-                let programs_only = invocation.programs_only || runs_programs(program);
-                self.grant_wrapped(&words, invocation, programs_only)
+                let programs_only = call.programs_only || runs_programs(program);
+                self.grant_wrapped(&words, call, programs_only, false)
             }
-            Some(Inner::Text { text, .. }) => self.grant_text(program.wraps, &text, invocation),
-            _ => Rejection::err("", "no entry grants it"),
+            Some(Inner::Text { text, .. }) => self.grant_text(program.wraps, &text, call),
+            _ => Err("no entry grants it".into()),
         }
     }
 
     /// A command that runs in another directory of the project or the skill.
-    fn grant_in(
-        &mut self,
-        to: &str,
-        words: &[Word],
-        invocation: &Invocation,
-    ) -> Result<Grant, Rejection> {
+    fn grant_in(&mut self, to: &str, words: &[Word], call: &Invocation) -> Granted {
         let here = self.directories.clone();
-        let stays = self.change_directory(to, invocation.simple);
-        let outcome =
-            stays.then(|| self.grant_wrapped(words, invocation, invocation.programs_only));
+        let stays = self.change_directory(to, call.simple);
+        let outcome = stays.then(|| self.grant_wrapped(words, call, call.programs_only, false));
         self.directories = here;
-        outcome.unwrap_or_else(|| Rejection::err("", "it leaves the project"))
+        outcome.unwrap_or_else(|| Err("it leaves the project".into()))
     }
 
     /// Follows a granted change of directory, if possible.
     fn follow_granted_cd(
         &mut self,
         program: &Program,
-        name: &str,
         builtin: CommandClass,
-        invocation: &Invocation,
-    ) -> Result<(), Rejection> {
-        let follows = !invocation.in_loop && !invocation.programs_only;
+        call: &Invocation,
+    ) -> Result<(), String> {
+        let follows = !call.in_loop && !call.programs_only;
         match builtin {
             _ if !program.has(CHANGES_DIRECTORY) => {}
             CommandClass::ChangeDirectory(to)
-                if follows && self.change_directory(&to, invocation.simple) => {}
-            _ if invocation.in_loop && self.directories.are_known() => {
-                return Rejection::err(name, "it changes the directory again and again");
+                if follows && self.change_directory(&to, call.simple) => {}
+            _ if call.in_loop && self.directories.are_known() => {
+                return Err("it changes the directory again and again".into());
             }
             _ => self.directories.forget(),
         }
         Ok(())
     }
 
+    /// A command within `call`; `elsewhere`: it runs in a directory that is not known.
     fn grant_wrapped(
         &mut self,
         words: &[Word],
-        invocation: &Invocation,
+        call: &Invocation,
         programs_only: bool,
-    ) -> Result<Grant, Rejection> {
-        if invocation.depth == MAX_WRAPPERS {
+        elsewhere: bool,
+    ) -> Granted {
+        if call.depth == MAX_WRAPPERS {
             return Err(self.too_deep("too many wrappers around a command"));
         }
-        self.grant(&Invocation {
+        let here = elsewhere.then(|| self.directories.clone());
+        if elsewhere {
+            self.directories.forget();
+        }
+        let outcome = self.grant(&Invocation {
             words,
             programs_only,
-            depth: invocation.depth + 1,
-            ..*invocation
-        })
+            depth: call.depth + 1,
+            ..*call
+        });
+        if let Some(here) = here {
+            self.directories = here;
+        }
+        outcome
     }
 
-    fn too_deep(&self, why: &str) -> Rejection {
-        let rejection = Rejection::new("", why);
-        self.rules.on_unfollowed(&rejection);
-        rejection
+    fn too_deep(&self, why: &str) -> String {
+        self.rules.on_unfollowed(why);
+        why.to_owned()
     }
 
     /// Whether this is `cd "$(git rev-parse --show-toplevel)"` as the first command in a shell that
     /// is already there (docs/spec/restriction.md#the-top-of-the-working-tree). If git finds no
     /// repository, the shell stays too.
-    fn stays_at_toplevel(&self, invocation: &Invocation) -> bool {
+    fn stays_at_toplevel(&self, call: &Invocation) -> bool {
         const COMMAND: &str = "git rev-parse --show-toplevel";
         let is_first = matches!(self.parts.as_slice(), [only] if only.text == COMMAND);
         is_first
             && self.texts == 0
-            && invocation.depth == 0
-            && !invocation.in_loop
-            && matches!(invocation.words, [_, word] if word.raw == format!("\"$({COMMAND})\""))
+            && call.depth == 0
+            && !call.in_loop
+            && matches!(call.words, [_, word] if word.raw == format!("\"$({COMMAND})\""))
             && self.rules.is_toplevel()
     }
 
     /// Checks a command line that something runs, in this shell or in its own.
-    fn grant_text(
-        &mut self,
-        runs: Wraps,
-        text: &str,
-        invocation: &Invocation,
-    ) -> Result<Grant, Rejection> {
+    fn grant_text(&mut self, runs: Wraps, text: &str, call: &Invocation) -> Granted {
         if self.texts == MAX_TEXTS {
             return Err(self.too_deep("too many command lines within command lines"));
         }
@@ -453,43 +436,39 @@ impl Checker<'_> {
         };
         self.directories.enter_block(Block { kind, moves });
         let before = self.parts.len();
-        self.check_text(text, here && invocation.in_loop);
+        self.check_text(text, here && call.in_loop);
         self.texts -= 1;
         self.directories.leave_block();
         self.shell = shell;
         let mut within = self.parts[before..].iter();
         if within.any(|part| part.outcome.is_err()) {
-            return Rejection::err("", "a command in it is not granted");
+            return Err("a command in it is not granted".into());
         }
         Ok(Grant::NeedsNoRule("each command in it is granted"))
     }
 
     /// What the rules say about a command that shows files; `None` if it runs another program.
-    fn grant_reading_program(&self, invocation: &Invocation) -> Option<Result<Grant, Rejection>> {
+    fn grant_reading_program(&self, call: &Invocation) -> Option<Granted> {
         if !self.rules.reads_by_shell() {
             return None;
         }
-        let simple = invocation.simple;
+        let simple = call.simple;
         let has_input = match simple.input {
             Input::Outer => simple.stage > 0,
             Input::Text => true,
             // Of an input that is a device, `rg` takes no notice, and searches the directory.
-            Input::File => !invocation
-                .words
-                .first()?
-                .text_is(|name| name.ends_with("rg")),
+            Input::File => !call.words.first()?.text_is(|name| name.ends_with("rg")),
             Input::Unknown => false,
         };
-        let read = file_read(invocation.words, has_input)?;
-        let granted = match read {
+        let read = file_read(call.words, has_input)?;
+        Some(match read {
             _ if !simple.assignments.is_empty() => Err("no variable may be set for it".to_owned()),
             Ok(reading) => self.grant_operands(&reading),
             Err(why) => Err(why),
-        };
-        Some(granted.map_err(|why| Rejection::new("", &why)))
+        })
     }
 
-    fn grant_operands(&self, reading: &FileRead) -> Result<Grant, String> {
+    fn grant_operands(&self, reading: &FileRead) -> Granted {
         // The kind of entry comes first: a file that none covers is another mistake.
         let mut granted = self.rules.grant_read(reading.reads, None).map_err(|why| {
             let program = reading.program;
@@ -524,7 +503,7 @@ impl Checker<'_> {
         self.parts.push(part);
     }
 
-    fn grant_redirection(&self, redirect: &Redirection) -> Result<Grant, String> {
+    fn grant_redirection(&self, redirect: &Redirection) -> Granted {
         let path = match redirect.target.pieces.as_slice() {
             [Piece::Text(text)] if text.starts_with('~') => format!("./{text}"),
             [Piece::Text(text)] => text.clone(),
@@ -552,15 +531,15 @@ impl Checker<'_> {
         granted
     }
 
-    fn is_free_filter(&self, invocation: &Invocation) -> bool {
-        let simple = invocation.simple;
-        let is_cat = matches!(invocation.words, [cat] if cat.text() == Some("cat"));
+    fn is_free_filter(&self, call: &Invocation) -> bool {
+        let simple = call.simple;
+        let is_cat = matches!(call.words, [cat] if cat.text() == Some("cat"));
         let echoes = simple.input == Input::Text && is_cat;
         echoes
             || self.rules.pipe_filters()
                 && simple.stage > 0
                 && simple.input < Input::File
-                && reading_programs::is_filter(invocation.words)
+                && reading_programs::is_filter(call.words)
     }
 }
 
@@ -569,19 +548,17 @@ fn runs_programs(program: &Program) -> bool {
     program.neutral != NeutralForm::CommandV
 }
 
-/// Refuses assignments before a program that may be more than settings.
-fn refuse_unless_settings(program: &Program, assignments: &[String]) -> Result<(), Rejection> {
-    let is_no_setting = program.has(SHELL_ONLY) || assignments.len() > MAX_SETTINGS;
-    let mut all = assignments.iter();
-    all.try_for_each(|text| {
-        Rejection::err_if(is_no_setting || !names::is_setting(text), text, STEERS)
-    })
+/// Whether assignments before a program are only settings.
+fn are_settings(program: &Program, assignments: &[String]) -> bool {
+    !program.has(SHELL_ONLY)
+        && assignments.len() <= MAX_SETTINGS
+        && assignments.iter().all(|text| names::is_setting(text))
 }
 
 /// The text of a word in a program's place.
-fn program_name(program: &Word) -> Result<&str, Rejection> {
+fn program_name(program: &Word) -> Result<&str, &'static str> {
     let name = program.text().filter(|name| !name.is_empty());
-    name.ok_or_else(|| Rejection::new(&program.raw, "the program must be plain text"))
+    name.ok_or("the program must be plain text")
 }
 
 /// Whether a command may make the shell export everything set from then on (`set -a`), or may do so
@@ -593,10 +570,10 @@ fn may_export_all(step: &Step) -> bool {
     let Some((first, others)) = simple.words.split_first() else {
         return false;
     };
-    let changes = |word: &Word| word.text_is(|text| by_exact_name(text).has(SETS_OPTIONS));
+    let changes = |word: &Word| word.text_is(|text| by_name(text).has(SETS_OPTIONS));
     let runs_one =
-        first.text_is(|text| by_exact_name(text).has(BUILTIN_PREFIX)) && others.iter().any(changes);
-    let is_set = first.text_is(|text| by_exact_name(text).neutral == NeutralForm::Set);
+        first.text_is(|text| by_name(text).has(BUILTIN_PREFIX)) && others.iter().any(changes);
+    let is_set = first.text_is(|text| by_name(text).neutral == NeutralForm::Set);
     let strict = is_set && builtins::only_sets_strictness(others);
     (changes(first) || runs_one) && !strict
 }

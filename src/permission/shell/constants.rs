@@ -10,9 +10,7 @@ use rable::{ListOperator, Node, NodeKind};
 
 use super::expansion::LONGEST_SUM;
 use super::names::{self, Variables};
-use super::programs::{
-    BINDS_OPERANDS, BINDS_UNSEEN, BUILTIN_PREFIX, NeutralForm, Wraps, by_exact_name,
-};
+use super::programs::{BINDS_OPERANDS, BINDS_UNSEEN, BUILTIN_PREFIX, NeutralForm, Wraps, by_name};
 use super::special::is_special;
 use super::tree::{any, commands, names_in};
 use crate::permission::steps::Steps;
@@ -326,14 +324,14 @@ fn may_bind_unseen(node: &Node, constants: &Constants) -> bool {
     };
     // Nearly every program is none of these.
     let is_other =
-        |name: &String| !by_exact_name(name).has(BINDS_UNSEEN | BINDS_OPERANDS | BUILTIN_PREFIX);
+        |name: &String| !by_name(name).has(BINDS_UNSEEN | BINDS_OPERANDS | BUILTIN_PREFIX);
     if words.first().and_then(text).as_ref().is_some_and(is_other) {
         return false;
     }
     let texts: Vec<Option<String>> = words.iter().map(text).collect();
     let is = |text: &Option<String>, traits| {
         text.as_deref()
-            .is_some_and(|text| by_exact_name(text).has(traits))
+            .is_some_and(|text| by_name(text).has(traits))
     };
     let Some(program) = texts.first() else {
         return false;
@@ -353,7 +351,7 @@ fn may_bind_unseen(node: &Node, constants: &Constants) -> bool {
     };
     // Only values follow the format, unless the format is an option.
     let format = texts.get(1).and_then(Option::as_deref);
-    let row = program.as_deref().map(by_exact_name);
+    let row = program.as_deref().map(by_name);
     let prints = row.is_some_and(|row| row.neutral == NeutralForm::Printf)
         && format.is_some_and(|format| !format.starts_with('-'));
     let binds_unknown = !prints && !words.iter().skip(1).all(is_known);

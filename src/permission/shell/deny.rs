@@ -2,7 +2,7 @@
 //! read is compared, and those that it runs by its words. What cannot be read is refused.
 
 use super::Rejection;
-use super::programs::{OperandUse, base, by_base_name};
+use super::programs::{OperandUse, base, by_path};
 use super::read::ParseCache;
 use super::step::SimpleCommand;
 use super::word::{self, Word};
@@ -67,7 +67,7 @@ impl DenialCheck<'_> {
         let unknown = || Rejection::new(&program.raw, "the program must be plain text");
         let name = program.text().ok_or_else(unknown)?;
         // A rule for a subcommand means it behind other options, too.
-        let row = by_base_name(name);
+        let row = by_path(name);
         let verb = match row.operand_use {
             OperandUse::Git => wrappers::git_subcommand_index(arguments),
             _ => 0,

@@ -1,7 +1,6 @@
 //! `find`, which runs commands and deletes files: what a rule for it covers
 //! (docs/spec/restriction.md#find).
 
-use super::Rejection;
 use super::word::{Piece, Word, make_unknown};
 use crate::sys::name_list::Names;
 
@@ -41,7 +40,7 @@ pub struct ExecAction {
 ///
 /// # Errors
 /// For words that could become an action.
-pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
+pub fn actions(arguments: &[Word]) -> Result<Actions, &'static str> {
     let mut actions = Actions::default();
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
@@ -50,7 +49,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
         let Some(text) = word.text() else {
             let is_value = word.is_one_word() && is_primary_value(before);
             if !(word.cannot_be_option() || is_value || ends_unlike_an_action(word)) {
-                return Rejection::err(&word.raw, "this may become an action of `find`");
+                return Err("this may become an action of `find`");
             }
             continue;
         };
@@ -60,7 +59,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
         }
         // Values are not skipped: an apparent primary before one may itself be a value.
         if before.last().is_some_and(|word| word.text_is(takes_value)) {
-            return Rejection::err(text, "it may be a value or an action of `find`");
+            return Err("it may be a value or an action of `find`");
         }
         if let Some(primary) = write {
             actions.spelled.push(primary);
@@ -73,7 +72,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Rejection> {
         let end = arguments[at..].iter().position(may_end);
         let plain = |end: &usize| *end > 0 && arguments[at + end].text().is_some();
         let Some(end) = end.filter(plain) else {
-            return Rejection::err(text, "the command it runs has no plain end");
+            return Err("the command it runs has no plain end");
         };
         let mut words = arguments[at..at + end].to_vec();
         substitute_file_names(&mut words);

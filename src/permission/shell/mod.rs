@@ -39,7 +39,7 @@ pub use check::{CommandRules, check};
 pub use deny::{Denial, check_denials};
 pub use names::{Variables, is_name, may_be_exported};
 pub use options::ReadKind;
-pub use programs::{COMMON, EntryShape, Wraps, by_base_name, by_exact_name, list_contains};
+pub use programs::{COMMON, EntryShape, Wraps, by_name, by_path, has_word};
 pub use reach::Surroundings;
 pub use read::ParseCache;
 pub use reading_programs::ReadScope;

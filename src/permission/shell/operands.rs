@@ -36,7 +36,7 @@ impl OperandCheck<'_> {
         if all.iter().any(|name| self.is_our_executable(&name.text)) {
             return Some(program.raw.clone());
         }
-        let runs = wrappers::inner_commands(programs::by_base_name(program.text()?), arguments);
+        let runs = wrappers::inner_commands(programs::by_path(program.text()?), arguments);
         runs.iter().find_map(|run| match run {
             Inner::Command(words) => self.our_executable_in(words, depth + 1),
             Inner::Text { .. } => None,
@@ -56,7 +56,7 @@ impl OperandCheck<'_> {
         };
         // As in `for p in rm; do $p x; done`.
         for name in self.expand(std::slice::from_ref(program))? {
-            let row = programs::by_base_name(&name.text);
+            let row = programs::by_path(&name.text);
             match row.operand_use_as(&name.text) {
                 OperandUse::Reads => {}
                 operand_use => self.check_program(row, operand_use, arguments, depth)?,
@@ -105,37 +105,34 @@ impl OperandCheck<'_> {
         row: &Program,
         operand_use: OperandUse,
         words: &[Word],
-        expanded: &[Expanded],
+        texts: &[Expanded],
         depth: usize,
     ) -> Checked {
-        Rejection::spend(self.around.context.steps, expanded.len())?;
+        Rejection::spend(self.around.context.steps, texts.len())?;
         match operand_use {
             OperandUse::Reads => Ok(()),
             OperandUse::Sed if sed_only_reads(words) => Ok(()),
             OperandUse::Sed => {
-                expanded
+                texts
                     .iter()
                     .try_for_each(|one| self.check_sed_script(one))?;
-                if has_option(expanded, "i") {
-                    return self.check_changed(expanded);
+                if has_option(texts, "i") {
+                    return self.check_changed(texts);
                 }
-                self.check_named(expanded)
+                self.check_named(texts)
             }
-            OperandUse::Changes => self.check_changed(expanded),
+            OperandUse::Changes => self.check_changed(texts),
             OperandUse::Moves
             | OperandUse::Copies
             | OperandUse::Installs
             | OperandUse::Syncs
-            | OperandUse::Links => self.check_placed(operand_use, expanded),
-            OperandUse::Dd => expanded.iter().try_for_each(|expanded| {
-                let file = expanded.text.strip_prefix("of=");
-                refuse_if(
-                    expanded,
-                    file.is_some_and(|file| self.affects_protected(file)),
-                )
+            | OperandUse::Links => self.check_placed(operand_use, texts),
+            OperandUse::Dd => texts.iter().try_for_each(|one| {
+                let file = one.text.strip_prefix("of=");
+                refuse_if(one, file.is_some_and(|file| self.affects_protected(file)))
             }),
-            OperandUse::Find => self.check_find(words, expanded, depth),
-            OperandUse::Git => self.check_git(words, expanded),
+            OperandUse::Find => self.check_find(words, texts, depth),
+            OperandUse::Git => self.check_git(words, texts),
             OperandUse::Unknown => {
                 let from = wrappers::inner_command_start(row, words).unwrap_or(words.len());
                 if matches!(row.wraps, Wraps::Command { .. }) {
@@ -146,16 +143,16 @@ impl OperandCheck<'_> {
                         }
                     }
                 }
-                self.check_named(expanded.iter().take_while(|it| it.at < from))
+                self.check_named(texts.iter().take_while(|it| it.at < from))
             }
         }
     }
 
     /// Operands that are removed or changed, perhaps with everything below, and the values of options.
-    fn check_changed(&self, expanded: &[Expanded]) -> Checked {
-        self.check_named(expanded.iter().filter(|it| it.is_option()))?;
+    fn check_changed(&self, texts: &[Expanded]) -> Checked {
+        self.check_named(texts.iter().filter(|it| it.is_option()))?;
         // As in `sed -i '' …` of macOS.
-        not_options(expanded).try_for_each(|one| {
+        not_options(texts).try_for_each(|one| {
             refuse_if(
                 one,
                 !one.text.is_empty() && self.affects_protected(&one.text),
@@ -175,9 +172,9 @@ impl OperandCheck<'_> {
     }
 
     /// Unknown programs may use anything unprotected, and the active skill's files.
-    fn check_named<'n>(&self, expanded: impl IntoIterator<Item = &'n Expanded<'n>>) -> Checked {
-        let mut expanded = expanded.into_iter();
-        expanded.try_for_each(|it| refuse_if(it, self.names_protected(&it.text)))
+    fn check_named<'n>(&self, texts: impl IntoIterator<Item = &'n Expanded<'n>>) -> Checked {
+        let mut texts = texts.into_iter();
+        texts.try_for_each(|it| refuse_if(it, self.names_protected(&it.text)))
     }
 
     /// The values of assignments: a program may write the file that a variable names.
@@ -189,11 +186,11 @@ impl OperandCheck<'_> {
     }
 
     /// `mv`, `cp`, `ln` and the like.
-    fn check_placed(&self, operand_use: OperandUse, expanded: &[Expanded]) -> Checked {
-        self.check_named(expanded.iter().filter(|it| it.is_option()))?;
+    fn check_placed(&self, operand_use: OperandUse, texts: &[Expanded]) -> Checked {
+        self.check_named(texts.iter().filter(|it| it.is_option()))?;
         let links = match operand_use {
-            OperandUse::Copies => has_option(expanded, "ls"),
-            OperandUse::Installs => has_option(expanded, "d"),
+            OperandUse::Copies => has_option(texts, "ls"),
+            OperandUse::Installs => has_option(texts, "d"),
             operand_use => operand_use == OperandUse::Links,
         };
         let replaces = |one: &Expanded| {
@@ -207,12 +204,12 @@ impl OperandCheck<'_> {
                 || is_cluster && one.text.contains(whole)
                 || links && one.is_option() && one.text.contains(['n', 'h'])
         };
-        let whole = expanded.iter().any(replaces);
-        let into = operand_use != OperandUse::Syncs && has_option(expanded, "t");
+        let whole = texts.iter().any(replaces);
+        let into = operand_use != OperandUse::Syncs && has_option(texts, "t");
         // A value of an option that stands behind would look like the destination.
-        let mut behind = expanded.iter().skip_while(|it| it.is_option());
+        let mut behind = texts.iter().skip_while(|it| it.is_option());
         let mixed = behind.any(|it| it.is_option() && it.text != "--");
-        let operands: Vec<&Expanded> = not_options(expanded).collect();
+        let operands: Vec<&Expanded> = not_options(texts).collect();
         // If the last word may vanish, the one before it is the destination.
         let stays = operands.last().is_some_and(|last| last.word.is_one_word());
         let last = operands.last().map_or(0, |last| last.at);
@@ -238,7 +235,7 @@ impl OperandCheck<'_> {
             }
         }
         // As `-t/x` and `--target-directory=/x`.
-        for one in expanded.iter().filter(|one| into && one.is_option()) {
+        for one in texts.iter().filter(|one| into && one.is_option()) {
             let value = match one.text.strip_prefix("--t") {
                 Some(long) => long.split_once('='),
                 None => one.text.split_once('t'),
@@ -275,18 +272,18 @@ impl OperandCheck<'_> {
     }
 
     /// `find`: what it deletes, and what the commands change that it runs.
-    fn check_find(&self, words: &[Word], expanded: &[Expanded], depth: usize) -> Checked {
-        let mut removes = expanded.iter().any(|it| it.text == "-delete");
-        let mut writes = expanded.iter().any(|it| it.text.starts_with("-f"));
+    fn check_find(&self, words: &[Word], texts: &[Expanded], depth: usize) -> Checked {
+        let mut removes = texts.iter().any(|it| it.text == "-delete");
+        let mut writes = texts.iter().any(|it| it.text.starts_with("-f"));
         // A file may be called `-delete`, of which a glob then makes an action.
         let mut actions = find::WRITE_PRIMARIES.iter().chain(&find::EXEC_PRIMARIES);
-        let is_open = actions.any(|action| expanded.iter().any(|one| may_become(one, action)));
+        let is_open = actions.any(|action| texts.iter().any(|one| may_become(one, action)));
         removes |= is_open;
         writes |= is_open;
         let mut searched = Vec::new();
         // Whether names that no place has choose what is removed.
         let (mut is_chosen, mut is_plain) = (false, true);
-        let mut rest = expanded.iter();
+        let mut rest = texts.iter();
         while let Some(one) = rest.next() {
             let text = one.text.as_str();
             if find::EXEC_PRIMARIES.contains(&text) {
@@ -316,7 +313,7 @@ impl OperandCheck<'_> {
             self.check_command(&inner, depth + 1)?;
             // What is run at last decides, as in `-exec sudo rm`.
             while let Some(from) = inner.split_first().and_then(|(program, arguments)| {
-                wrappers::inner_command_start(programs::by_base_name(program.text()?), arguments)
+                wrappers::inner_command_start(programs::by_path(program.text()?), arguments)
             }) {
                 inner.drain(..=from);
             }
@@ -324,7 +321,7 @@ impl OperandCheck<'_> {
                 continue;
             };
             let name = program.text().unwrap_or_default();
-            let row = programs::by_base_name(name);
+            let row = programs::by_path(name);
             let reads = match row.operand_use_as(name) {
                 OperandUse::Sed => !has_option(&self.expand(arguments)?, "i"),
                 operand_use => operand_use == OperandUse::Reads,
@@ -343,17 +340,17 @@ impl OperandCheck<'_> {
     }
 
     /// `git`: what it removes, moves or writes by the paths it is given.
-    fn check_git(&self, words: &[Word], expanded: &[Expanded]) -> Checked {
+    fn check_git(&self, words: &[Word], texts: &[Expanded]) -> Checked {
         let place = wrappers::git_subcommand_index(words);
-        let (before, behind) = expanded.split_at(expanded.partition_point(|one| one.at < place));
+        let (before, behind) = texts.split_at(texts.partition_point(|one| one.at < place));
         let verbs: Vec<&str> = behind
             .iter()
             .take_while(|one| one.at == place)
             .map(|verb| &*verb.text)
             .collect();
-        let is_one_of = |list: &str, verb: &&str| programs::list_contains(list, verb);
+        let is_one_of = |list: &str, verb: &&str| programs::has_word(list, verb);
         if verbs.iter().any(|verb| is_one_of("clean rm mv", verb)) && !is_dry_run(&verbs, behind) {
-            self.check_named(expanded)?;
+            self.check_named(texts)?;
             // Where a directory is named, what it holds goes without a path.
             if verbs.contains(&"clean") && not_options(behind).nth(verbs.len()).is_none() {
                 self.check_changed(before)?;
@@ -368,7 +365,7 @@ impl OperandCheck<'_> {
                 |one: &&Expanded| one.text.starts_with("-o") || one.text.starts_with("--ou");
             return self.check_named(before.iter().chain(behind.iter().filter(is_output)));
         }
-        self.check_named(expanded)
+        self.check_named(texts)
     }
 }
 
@@ -423,18 +420,18 @@ fn refuse_if(expanded: &Expanded, refused: bool) -> Checked {
 }
 
 /// What is no option.
-fn not_options<'n, 'w>(expanded: &'n [Expanded<'w>]) -> impl Iterator<Item = &'n Expanded<'w>> {
+fn not_options<'n, 'w>(texts: &'n [Expanded<'w>]) -> impl Iterator<Item = &'n Expanded<'w>> {
     let mut ended = false;
-    expanded.iter().filter(move |expanded| {
-        let ends = !ended && expanded.text == "--";
-        let is_plain = !ends && (ended || !expanded.is_option());
+    texts.iter().filter(move |one| {
+        let ends = !ended && one.text == "--";
+        let is_plain = !ends && (ended || !one.is_option());
         ended |= ends;
         is_plain
     })
 }
 
-fn has_option(expanded: &[Expanded], letters: &str) -> bool {
-    expanded.iter().any(|one| is_option_with(one, letters))
+fn has_option(texts: &[Expanded], letters: &str) -> bool {
+    texts.iter().any(|one| is_option_with(one, letters))
 }
 
 /// Whether this is an option with one of these letters, in a cluster or in long form too.

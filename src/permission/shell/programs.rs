@@ -451,7 +451,7 @@ const fn hash(text: &[u8], begin: usize, end: usize) -> usize {
 }
 
 /// The program of exactly this name.
-pub fn by_exact_name(name: &str) -> &'static Program {
+pub fn by_name(name: &str) -> &'static Program {
     find_row(name).unwrap_or(&OTHER)
 }
 
@@ -461,7 +461,7 @@ pub fn is_known(name: &str) -> bool {
 }
 
 /// The program of this name, whatever its path; GNU tools on other systems begin with `g`.
-pub fn by_base_name(name: &str) -> &'static Program {
+pub fn by_path(name: &str) -> &'static Program {
     let base = base(name);
     let gnu = || find_row(base.strip_prefix('g')?);
     find_row(base).or_else(gnu).unwrap_or(&OTHER)
@@ -510,7 +510,7 @@ impl Program {
 }
 
 /// Whether a name is in a list, which is separated by blanks.
-pub fn list_contains(list: &str, name: &str) -> bool {
+pub fn has_word(list: &str, name: &str) -> bool {
     list.split(' ').any(|one| one == name)
 }
 
@@ -550,16 +550,13 @@ mod tests {
         assert!(TABLE.len() < 255 && names.len() < SLOTS / 2);
         for row in TABLE {
             for name in row.names.split(' ') {
-                assert!(std::ptr::eq(by_exact_name(name), row), "{name}");
+                assert!(std::ptr::eq(by_name(name), row), "{name}");
             }
         }
-        assert!(std::ptr::eq(
-            by_base_name("/usr/bin/gls"),
-            by_exact_name("ls")
-        ));
+        assert!(std::ptr::eq(by_path("/usr/bin/gls"), by_name("ls")));
         for name in ["", " ", "no-such-program", "rm rmdir"] {
             assert!(
-                std::ptr::eq(by_exact_name(name), std::ptr::from_ref(&OTHER)),
+                std::ptr::eq(by_name(name), std::ptr::from_ref(&OTHER)),
                 "{name}"
             );
         }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rable::{ListOperator, Node, NodeKind};
 
 use super::names::{self, Variables};
-use super::programs::{SAME_GRAMMAR, by_exact_name};
+use super::programs::{SAME_GRAMMAR, by_name};
 use super::scan::{Scan, scan};
 use super::step::{
     Assignment, Block, BlockKind, Input, Redirection, SimpleCommand, Step, changes_directory,
@@ -313,7 +313,7 @@ impl StepBuilder {
         self.redirects(redirects)?;
         // Behind a pipe zsh hands on both inputs.
         if let (0, [shell], [redirect]) = (stage, words.as_slice(), redirects.as_slice())
-            && shell.text_is(|name| by_exact_name(name).has(SAME_GRAMMAR))
+            && shell.text_is(|name| by_name(name).has(SAME_GRAMMAR))
             && let Some(line) = single_heredoc_line(redirect)
         {
             words.extend(["-c", line].map(Word::literal));

@@ -2,7 +2,7 @@
 //! (docs/spec/restriction.md#pipe-filters). Does not know who may read what.
 
 use super::options::{OperandKind, ProgramOptions, ReadKind};
-use super::programs::{FILTER, OperandUse, by_exact_name, list_contains, without_system_path};
+use super::programs::{FILTER, OperandUse, by_name, has_word, without_system_path};
 use super::word::{Piece, Word};
 use crate::permission::protected::ANY_TEXT;
 
@@ -55,7 +55,7 @@ const FIND_VALUED: &str = "-amin -atime -cmin -ctime -gid -group -ilname -iname 
 pub fn file_read(words: &[Word], has_input: bool) -> Option<Result<FileRead<'_>, String>> {
     let (program, arguments) = words.split_first()?;
     let name = without_system_path(program.text()?);
-    let program = by_exact_name(name);
+    let program = by_name(name);
     let (reads, operands) = match program.options {
         _ if program.operand_use == OperandUse::Find => (ReadKind::Names, find(arguments)),
         Some(options) => {
@@ -76,9 +76,9 @@ pub fn file_read(words: &[Word], has_input: bool) -> Option<Result<FileRead<'_>,
 pub fn is_filter(words: &[Word]) -> bool {
     let filters = |(program, arguments): (&Word, &[Word])| {
         let name = program.text()?;
-        let options = by_exact_name(name)
+        let options = by_name(name)
             .options
-            .filter(|_| by_exact_name(name).has(FILTER))?;
+            .filter(|_| by_name(name).has(FILTER))?;
         let files = Arguments::new(name, options).read(arguments, true).ok()?;
         Some(files.is_empty())
     };
@@ -147,8 +147,8 @@ impl<'a> Arguments<'a> {
             "--exclude --exclude-dir --glob --hide --iglob --ignore --include";
         let option = word.prefix().split_once('=').map(|(option, _)| option);
         let stays = !word.raw.contains(['$', '`', '<', '>']);
-        match option.filter(|option| list_contains(CHOOSE_FILES, option)) {
-            Some(option) if stays && list_contains(self.options.long_valued, option) => Ok(()),
+        match option.filter(|option| has_word(CHOOSE_FILES, option)) {
+            Some(option) if stays && has_word(self.options.long_valued, option) => Ok(()),
             _ => Err(unknown_option(self.name, &word.raw)),
         }
     }
@@ -157,19 +157,19 @@ impl<'a> Arguments<'a> {
         let options = self.options;
         self.searches |= matches!(text, "--recursive" | "--files" | "--type-list");
         self.is_given |= matches!(text, "--files" | "--type-list");
-        if list_contains(options.two_valued, text) {
+        if has_word(options.two_valued, text) {
             return match rest {
                 [name, value, rest @ ..] if value.is_one_word() => known_text(name).map(|_| rest),
                 _ => Err(unknown_option(self.name, text)),
             };
         }
         match text.split_once('=') {
-            Some((option, value)) if list_contains(options.long_valued, option) => {
+            Some((option, value)) if has_word(options.long_valued, option) => {
                 self.value(option, value)?;
                 Ok(rest)
             }
-            None if list_contains(options.long, text) => Ok(rest),
-            None if list_contains(options.next_word_valued, text) => self.next(text, rest),
+            None if has_word(options.long, text) => Ok(rest),
+            None if has_word(options.next_word_valued, text) => self.next(text, rest),
             _ => Err(unknown_option(self.name, text)),
         }
     }
@@ -270,8 +270,8 @@ fn find(arguments: &[Word]) -> Result<Vec<Operand>, String> {
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
         match word.text() {
-            Some(text) if list_contains(FIND_WORDS, text) => {}
-            Some(text) if list_contains(FIND_VALUED, text) => {
+            Some(text) if has_word(FIND_WORDS, text) => {}
+            Some(text) if has_word(FIND_VALUED, text) => {
                 let value = rest.next().ok_or_else(|| unknown_option("find", text))?;
                 known_text(value)?;
             }

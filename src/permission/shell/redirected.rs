@@ -10,7 +10,7 @@ use super::check::{CommandRules, check};
 use super::directories::WorkingDirectories;
 use super::operand::{KnownValues, MAX_WORK, expansions};
 use super::operands::{directory_option, has_directory_option};
-use super::programs::{CHANGES_DIRECTORY, EXPORTS, OperandUse, Wraps, by_base_name, by_exact_name};
+use super::programs::{CHANGES_DIRECTORY, EXPORTS, OperandUse, Wraps, by_name, by_path};
 use super::reach::{LONGEST, OperandCheck, Surroundings};
 use super::read::ParsedLine;
 use super::step::{Redirection, SimpleCommand};
@@ -117,9 +117,9 @@ impl CommandRules for EffectRecorder<'_> {
         true
     }
 
-    fn on_unfollowed(&self, rejection: &Rejection) {
+    fn on_unfollowed(&self, why: &str) {
         let protected = &mut self.effects.borrow_mut().protected;
-        protected.get_or_insert_with(|| rejection.clone());
+        protected.get_or_insert_with(|| Rejection::new("", why));
     }
 
     /// Learns the values and directories that a text names, before it is gone through: the parts of
@@ -142,11 +142,10 @@ impl CommandRules for EffectRecorder<'_> {
             }
         }
         let here = WorkingDirectories::default();
-        let entering =
-            |word: &Word| word.text_is(|text| by_exact_name(text).has(CHANGES_DIRECTORY));
+        let entering = |word: &Word| word.text_is(|text| by_name(text).has(CHANGES_DIRECTORY));
         let moves = |simple: &SimpleCommand| {
             let name = simple.words.first().and_then(Word::text);
-            let wraps = |name| matches!(by_base_name(name).wraps, Wraps::Command { .. });
+            let wraps = |name| matches!(by_path(name).wraps, Wraps::Command { .. });
             name.is_some_and(wraps) && has_directory_option(&simple.words)
         };
         for simple in reading.commands() {
@@ -174,8 +173,7 @@ impl CommandRules for EffectRecorder<'_> {
 
     fn on_command(&self, command: &SimpleCommand, directories: &WorkingDirectories) {
         let name = command.words.first().and_then(Word::text);
-        let only_reads =
-            name.is_some_and(|name| by_exact_name(name).operand_use == OperandUse::Reads);
+        let only_reads = name.is_some_and(|name| by_name(name).operand_use == OperandUse::Reads);
         if only_reads && command.assignments.is_empty() {
             return;
         }
@@ -243,7 +241,7 @@ fn sets_host_variable(command: &SimpleCommand) -> Option<String> {
             .iter()
             .any(|name| text.starts_with(name))
     };
-    let is_setting = |word: &&Word| word.text_is(|text| by_base_name(text).has(EXPORTS));
+    let is_setting = |word: &&Word| word.text_is(|text| by_path(text).has(EXPORTS));
     let words = command.words.iter().skip_while(|word| !is_setting(word));
     let words = words.map(Word::prefix);
     let assigned = command.assignments.iter().map(|one| one.raw.as_str());

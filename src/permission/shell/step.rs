@@ -1,6 +1,6 @@
 //! What the shell will do, as a flat list in order; the rules are checked against this list.
 
-use super::programs::{BUILTIN_PREFIX, CHANGES_DIRECTORY, EVALUATES, by_exact_name};
+use super::programs::{BUILTIN_PREFIX, CHANGES_DIRECTORY, EVALUATES, by_name};
 use super::word::{Word, WordCount};
 
 /// One step of a command line.
@@ -110,7 +110,7 @@ pub fn changes_directory(steps: &[Step]) -> bool {
 impl SimpleCommand {
     /// Whether it may change the shell's directory, including behind wrappers.
     pub fn may_change_directory(&self) -> bool {
-        let has = |word: &Word, traits| word.text_is(|text| by_exact_name(text).has(traits));
+        let has = |word: &Word, traits| word.text_is(|text| by_name(text).has(traits));
         let prefixed = |at: usize| {
             self.words[..at]
                 .iter()

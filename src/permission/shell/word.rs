@@ -4,7 +4,7 @@
 
 use rable::{Node, NodeKind};
 
-use super::programs::list_contains;
+use super::programs::has_word;
 use super::{PLACEHOLDER, Rejection};
 use crate::permission::command::CanonicalCommand;
 use crate::permission::protected::{ANY_CHAR, ANY_TEXT};
@@ -331,7 +331,7 @@ pub fn all_literal(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
 
 /// The words after as many of these options, separated by blanks, as there are.
 pub fn after_options<'w>(words: &'w [Word], options: &str) -> &'w [Word] {
-    let is_other = |word: &Word| !word.text_is(|text| list_contains(options, text));
+    let is_other = |word: &Word| !word.text_is(|text| has_word(options, text));
     &words[words.iter().position(is_other).unwrap_or(words.len())..]
 }
 

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 
 use super::programs::{
-    APPENDS_INPUT, NeutralForm, OperandUse, Program, SAME_GRAMMAR, Wraps, by_exact_name,
-    list_contains, without_system_path,
+    APPENDS_INPUT, NeutralForm, OperandUse, Program, SAME_GRAMMAR, Wraps, by_name, has_word,
+    without_system_path,
 };
 use super::word::{Piece, Word, is_digits, make_unknown};
 use super::{builtins, find, names};
@@ -50,7 +50,7 @@ pub fn inner_command_start(program: &Program, arguments: &[Word]) -> Option<usiz
     if !verbs.is_empty() {
         at = 1 + arguments
             .iter()
-            .position(|word| word.text_is(|text| list_contains(verbs, text)))?;
+            .position(|word| word.text_is(|text| has_word(verbs, text)))?;
     }
     let assigns = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('='));
     let (mut left, mut options) = (operands, true);
@@ -59,9 +59,9 @@ pub fn inner_command_start(program: &Program, arguments: &[Word]) -> Option<usiz
         if options && text == "--" {
             options = false;
         } else if options && text.len() > 1 && text.starts_with('-') {
-            let is_valued = |c: char| list_contains(valued, c.encode_utf8(&mut [0; 4]));
+            let is_valued = |c: char| has_word(valued, c.encode_utf8(&mut [0; 4]));
             let takes_next = if text.starts_with("--") {
-                list_contains(valued, text)
+                has_word(valued, text)
             } else {
                 let found = text[1..].find(is_valued);
                 found.is_some_and(|at| at + 2 == text.len())
@@ -147,7 +147,7 @@ pub fn split_git_directory(words: &[Word]) -> Option<(&str, Vec<Word>)> {
 pub fn git_subcommand_index(arguments: &[Word]) -> usize {
     let mut at = 0;
     while let Some(option) = arguments.get(at).filter(|word| word.may_be_option()) {
-        at += 1 + usize::from(option.text_is(|text| list_contains(VALUED, text)));
+        at += 1 + usize::from(option.text_is(|text| has_word(VALUED, text)));
     }
     at.min(arguments.len())
 }
@@ -155,7 +155,7 @@ pub fn git_subcommand_index(arguments: &[Word]) -> usize {
 /// The command inside a wrapper; `None` if this is not certainly one.
 pub fn grantable_inner(words: &[Word]) -> Option<Inner<'_>> {
     let (program, arguments) = words.split_first()?;
-    let program = by_exact_name(without_system_path(program.text()?));
+    let program = by_name(without_system_path(program.text()?));
     match program.wraps {
         Wraps::Command { .. } => after_listed_options(program, arguments).map(Inner::Command),
         Wraps::Eval => {
@@ -196,8 +196,8 @@ fn after_listed_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<
             _ if text.starts_with("--") => (text, ""),
             _ => text.split_at(text.len().min(2)),
         };
-        let is_number = list_contains(grantable, "-#") && is_digits(&text[1..]);
-        if is_number || list_contains(grantable, text) {
+        let is_number = has_word(grantable, "-#") && is_digits(&text[1..]);
+        if is_number || has_word(grantable, text) {
             continue;
         }
         // Not `--option VALUE`: some versions take no value there.

@@ -1,9 +1,7 @@
 //! Which entry for the shell names one simple command. Whether it grants it, the engine decides.
 
 use super::words::{Word, is_assignment, is_option, split};
-use crate::permission::shell::{
-    COMMON, EntryShape, Wraps, by_base_name, by_exact_name, list_contains,
-};
+use crate::permission::shell::{COMMON, EntryShape, Wraps, by_name, by_path, has_word};
 
 /// Commands within each other that are looked into.
 const DEPTH: usize = 4;
@@ -12,7 +10,7 @@ const EXACT: usize = 160;
 
 /// How the words after a program's name are read.
 pub fn shape(program: &str) -> EntryShape {
-    let row = by_base_name(program);
+    let row = by_path(program);
     match (row.shape, row.wraps) {
         (EntryShape::Plain, Wraps::CommandString) => EntryShape::Shell,
         (EntryShape::Plain, Wraps::Command { .. }) => EntryShape::Wrapper,
@@ -22,7 +20,7 @@ pub fn shape(program: &str) -> EntryShape {
 
 /// Whether it is the name of a program that skills often use, and hardly a word of a sentence.
 pub fn is_known_program(program: &str) -> bool {
-    by_exact_name(program).has(COMMON)
+    by_name(program).has(COMMON)
 }
 
 /// Whether code stands behind this option of an interpreter.
@@ -41,13 +39,13 @@ pub fn entries(command: &str) -> Vec<String> {
     let is_run = |word: &Word| word.as_deref().is_some_and(|word| runs.contains(&word));
     let is_find = words.first().and_then(Option::as_deref) == Some("find");
     let run = words.iter().position(is_run).filter(|_| is_find);
-    let run = run.and_then(|at| naming(&words[at + 1..], 0));
-    let bodies = naming(words, 0).into_iter().chain(run);
+    let run = run.and_then(|at| pattern_for(&words[at + 1..], 0));
+    let bodies = pattern_for(words, 0).into_iter().chain(run);
     bodies.map(|body| format!("Bash({body})")).collect()
 }
 
 /// What names the command between the parentheses of an entry.
-fn naming(words: &[Word], depth: usize) -> Option<String> {
+fn pattern_for(words: &[Word], depth: usize) -> Option<String> {
     let plain: Vec<&str> = words.iter().map_while(Option::as_deref).collect();
     let program = plain.first().filter(|_| depth <= DEPTH)?;
     let begins = |c: char| c.is_ascii_alphanumeric() || "./~_".contains(c);
@@ -58,7 +56,7 @@ fn naming(words: &[Word], depth: usize) -> Option<String> {
     let exact = (plain.len() == words.len() && whole.len() <= EXACT).then_some(whole);
     let open = |length: usize| Some(format!("{}:*", plain[..length].join(" ")));
     let behind = |at: usize| {
-        let inner = naming(words.get(at..)?, depth + 1)?;
+        let inner = pattern_for(words.get(at..)?, depth + 1)?;
         Some(format!("{} {inner}", plain[..at].join(" ")))
     };
     match shape(program) {
@@ -71,18 +69,18 @@ fn naming(words: &[Word], depth: usize) -> Option<String> {
             plain.get(1 + flags).map_or(exact, |_| open(2 + flags))
         }
         // Without a script it reads its code from standard input.
-        EntryShape::Interpreter => interpreted(&plain).map_or(exact, open),
-        EntryShape::Wrapper => naming(&words[wrapped(words)?..], depth + 1),
+        EntryShape::Interpreter => words_before_code(&plain).map_or(exact, open),
+        EntryShape::Wrapper => pattern_for(&words[wrapped_command_start(words)?..], depth + 1),
         EntryShape::Elevating => behind(1),
         EntryShape::Subcommands(count, further) => {
             let verbs = plain[1..].iter().take(count);
             let end = 1 + verbs.take_while(|word| is_verb(word)).count();
             let has_next = plain.get(end).is_some_and(|word| !is_option(word));
             let said = plain[1..end].last().copied().unwrap_or_default();
-            match by_exact_name(program).wraps {
+            match by_name(program).wraps {
                 _ if end == 1 => exact,
-                Wraps::Command { verbs, .. } if list_contains(verbs, said) => behind(end),
-                _ if has_next && list_contains(further, said) => open(end + 1),
+                Wraps::Command { verbs, .. } if has_word(verbs, said) => behind(end),
+                _ if has_next && has_word(further, said) => open(end + 1),
                 _ => open(end),
             }
         }
@@ -90,7 +88,7 @@ fn naming(words: &[Word], depth: usize) -> Option<String> {
 }
 
 /// Where the command behind a wrapper and its options seems to begin.
-fn wrapped(words: &[Word]) -> Option<usize> {
+fn wrapped_command_start(words: &[Word]) -> Option<usize> {
     let may_be_program = |word: &Word| {
         let word = word.as_deref().unwrap_or("-");
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
@@ -101,7 +99,7 @@ fn wrapped(words: &[Word]) -> Option<usize> {
 }
 
 /// The number of words up to the script, the module, or the option before the code.
-fn interpreted(plain: &[&str]) -> Option<usize> {
+fn words_before_code(plain: &[&str]) -> Option<usize> {
     let at = 1 + plain[1..]
         .iter()
         .position(|word| takes_code(word) || ["-", "-m"].contains(word) || !is_option(word))?;

@@ -8,5 +8,5 @@ mod parts;
 mod words;
 
 pub use commands::is_known_program;
-pub use opens::opens;
-pub use parts::{Obstacle, Wanted, entries_for};
+pub use opens::describe_entry;
+pub use parts::{EntryRequest, Obstacle, entries_for};

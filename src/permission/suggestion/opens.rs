@@ -36,7 +36,7 @@ const DANGERS: &[(&str, &str)] = &[
 ];
 
 /// What an entry opens, as a clause.
-pub fn opens(entry: &str) -> String {
+pub fn describe_entry(entry: &str) -> String {
     let (name, body) = match entry.split_once('(') {
         Some((name, body)) => (name, body.strip_suffix(')').unwrap_or(body)),
         None => return format!("`{entry}` with any arguments"),
@@ -134,7 +134,7 @@ mod tests {
             ),
             ("my_tool", "`my_tool` with any arguments"),
         ] {
-            assert_eq!(opens(entry), expected, "{entry}");
+            assert_eq!(describe_entry(entry), expected, "{entry}");
         }
     }
 }

@@ -36,7 +36,7 @@ pub enum Obstacle {
 
 impl Obstacle {
     /// A stable name, and the reason as a clause.
-    pub fn told(self) -> (&'static str, &'static str) {
+    pub fn code_and_reason(self) -> (&'static str, &'static str) {
         match self {
             Self::Denied => ("denied", "a denial covers it, which no entry overrules"),
             Self::Protected => ("protected", "it would change a protected place"),
@@ -51,7 +51,7 @@ impl Obstacle {
 }
 
 /// A call for which entries are wanted.
-pub struct Wanted<'a> {
+pub struct EntryRequest<'a> {
     /// The call.
     pub call: Call<'a>,
     /// What authors call its tool, if it is neither the host's nor ours.
@@ -69,7 +69,7 @@ pub struct Wanted<'a> {
 /// # Errors
 /// Why none should be proposed.
 pub fn entries_for(
-    wanted: &Wanted,
+    request: &EntryRequest,
     known: &[String],
     decide: &dyn Fn(&[String]) -> Decision,
 ) -> Result<Vec<String>, Obstacle> {
@@ -77,12 +77,12 @@ pub fn entries_for(
     // What a granted command runs in turn is a part of its own.
     for _ in 0..ROUNDS {
         let decision = decide(&entries);
-        let Some(parts) = lacking(wanted, &decision)? else {
+        let Some(parts) = missing_entries(request, &decision)? else {
             return Ok(entries.split_off(known.len()));
         };
         let before = entries.len();
         for of_part in parts {
-            let mut of_part = of_part.into_iter().map(|entry| wanted.portable(&entry));
+            let mut of_part = of_part.into_iter().map(|entry| request.portable(&entry));
             let new = of_part.find(|entry| !entries.contains(entry));
             entries.extend(new.filter(|new| mistaken_grant(slice::from_ref(new)).is_none()));
         }
@@ -98,7 +98,10 @@ pub fn entries_for(
 ///
 /// # Errors
 /// Why no entry should be proposed.
-fn lacking(wanted: &Wanted, decision: &Decision) -> Result<Option<Vec<Vec<String>>>, Obstacle> {
+fn missing_entries(
+    request: &EntryRequest,
+    decision: &Decision,
+) -> Result<Option<Vec<Vec<String>>>, Obstacle> {
     let refusal = match &decision.outcome {
         Outcome::Warned(refusal) | Outcome::Blocked(refusal) => refusal,
         Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => return Ok(None),
@@ -121,15 +124,16 @@ fn lacking(wanted: &Wanted, decision: &Decision) -> Result<Option<Vec<Vec<String
         Reason::OurProgram | Reason::ForPeople => return Err(Obstacle::ForPeople),
         Reason::NotGranted { .. } => {}
     }
-    let is_shell = wanted
+    let is_shell = request
         .call
         .host_tool()
         .is_some_and(|tool| tool.keys(&[Argument::Command]).next().is_some());
     if !is_shell {
-        let read = Some(&wanted.call).filter(|_| refusal.is_of("path"));
-        let read = read.and_then(|call| call.reading(|read| of_tool(read, wanted)));
+        let read = Some(&request.call).filter(|_| refusal.is_about("path"));
+        let read =
+            read.and_then(|call| call.with_script_input(|read| entries_for_tool(read, request)));
         return Ok(Some(vec![
-            read.unwrap_or_else(|| of_tool(&wanted.call, wanted)),
+            read.unwrap_or_else(|| entries_for_tool(&request.call, request)),
         ]));
     }
     let refused = decision.parts.iter().filter(|part| part.outcome.is_err());
@@ -143,7 +147,7 @@ fn lacking(wanted: &Wanted, decision: &Decision) -> Result<Option<Vec<Vec<String
         "syntax" => Err(Obstacle::Unreadable),
         "redirection" => {
             let path = part.text.trim_matches(['"', '\'']);
-            let each = ["Write", "Read"].map(|name| of_path(name, path, wanted.places));
+            let each = ["Write", "Read"].map(|name| entries_for_path(name, path, request.places));
             Ok(each.concat())
         }
         _ => Ok(commands::entries(&part.text)),
@@ -151,7 +155,7 @@ fn lacking(wanted: &Wanted, decision: &Decision) -> Result<Option<Vec<Vec<String
     entries.collect::<Result<_, _>>().map(Some)
 }
 
-impl Wanted<'_> {
+impl EntryRequest<'_> {
     fn portable(&self, entry: &str) -> String {
         // An absolute path is written as `//path` in entries for files.
         let own = "${CLAUDE_SKILL_DIR}";
@@ -161,19 +165,19 @@ impl Wanted<'_> {
 }
 
 /// What may grant a call that is no command.
-fn of_tool(call: &Call, wanted: &Wanted) -> Vec<String> {
-    let places = wanted.places;
+fn entries_for_tool(call: &Call, request: &EntryRequest) -> Vec<String> {
+    let places = request.places;
     match call.ours {
         Some(OurTool::Skill { name, .. }) => return vec![format!("Skill({name})")],
         Some(_) => return Vec::new(),
         None => {}
     }
     let Some(tool) = tools::find(call.tool) else {
-        let is_tool = is_name(wanted.tool) && !wanted.tool.contains('*');
+        let is_tool = is_name(request.tool) && !request.tool.contains('*');
         // Another client's name for a shell would grant the shell.
-        let named = Capability::named(wanted.tool);
+        let named = Capability::named(request.tool);
         return if is_tool && named.is_none_or(|named| named == Capability::WebSearch) {
-            vec![wanted.tool.to_owned()]
+            vec![request.tool.to_owned()]
         } else {
             Vec::new()
         };
@@ -201,7 +205,7 @@ fn of_tool(call: &Call, wanted: &Wanted) -> Vec<String> {
         Named::File => {
             let path = places.for_tool(call.tool, text);
             let path = path.to_str().unwrap_or_default();
-            of_path(name, path, places)
+            entries_for_path(name, path, places)
         }
     }
 }
@@ -214,7 +218,7 @@ fn name_of(tool: &HostTool) -> &'static str {
 
 /// Entries for a file: its directory, or only itself where that would be a whole project, home or
 /// file system.
-fn of_path(name: &str, path: &str, places: &Places) -> Vec<String> {
+fn entries_for_path(name: &str, path: &str, places: &Places) -> Vec<String> {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./@+~ ".contains(c);
     let climbs = path.split('/').any(|part| part == "..");
     if path.is_empty() || climbs || !path.chars().all(is_plain) {
@@ -271,7 +275,7 @@ mod tests {
         };
         let scene = scene().active(list).policy(policy);
         scene.scoped(|scope| {
-            let wanted = Wanted {
+            let request = EntryRequest {
                 call,
                 tool,
                 places: scope.places,
@@ -286,7 +290,7 @@ mod tests {
                 };
                 decide(&with, &call, &Links(Vec::new()))
             };
-            entries_for(&wanted, &[], &decide).map(|entries| entries.join(", "))
+            entries_for(&request, &[], &decide).map(|entries| entries.join(", "))
         })
     }
 

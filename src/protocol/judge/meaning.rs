@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::request::{Asks, Request};
 use crate::catalog::{Catalog, Entry};
 use crate::facts::Facts;
-use crate::permission::{Call, Meant, Scope, compares_arguments, looking};
+use crate::permission::{ArgumentValue, Call, Scope, compares_arguments, read_only_action};
 use crate::protocol::called::{Called, skill_dir};
 use crate::protocol::request::NAME;
 use crate::protocol::tools::script_path;
@@ -24,7 +24,7 @@ pub fn meaning(
     session: &Session,
     request: &Request,
     call: &Call,
-) -> Vec<Meant> {
+) -> Vec<ArgumentValue> {
     let asks = |call: &Call| compares_arguments(scope, call);
     if !asks(call) && !asks(&request.forwarded(*call)) {
         return Vec::new();
@@ -48,39 +48,44 @@ pub fn meaning(
                 Some(forms(&dir, &path.resolve(&dir).ok()?))
             });
             let named = skill("skill", read.skill.as_deref());
-            let file = Meant::any("path", file.unwrap_or_default());
+            let file = ArgumentValue::any("path", file.unwrap_or_default());
             plain(tool, read, vec![named, file])
         }
         ToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
             let file = dir(&start.skill).and_then(|dir| script(start, &dir));
             let file = file.unwrap_or_default();
             let named = skill("skill", start.skill.as_deref());
-            let script = Meant::any("script", file.clone());
+            let script = ArgumentValue::any("script", file.clone());
             // Its path can be written in many ways.
             let input = start
                 .stdin_file
                 .as_ref()
-                .map(|_| Meant::doubtful("stdin_file"));
-            let known = [named, script, Meant::any("path", file)];
+                .map(|_| ArgumentValue::doubtful("stdin_file"));
+            let known = [named, script, ArgumentValue::any("path", file)];
             plain(tool, start, known.into_iter().chain(input).collect())
         }
         ToolCall::RunSkillScript(job) => plain(tool, job, Vec::new()),
         ToolCall::SkillSession(call) => {
-            let skills = |written: &[String]| -> Vec<Meant> {
+            let skills = |written: &[String]| -> Vec<ArgumentValue> {
                 let written = written.iter();
                 written.map(|name| skill("names", Some(name))).collect()
             };
             let (action, all, mut meant) = match call {
                 SkillSession::Load { names, adds } => {
                     let mode = if *adds { "add" } else { "replace" };
-                    let mode = vec![Meant::text("mode", mode)];
+                    let mode = vec![ArgumentValue::text("mode", mode)];
                     ("load", "false", [skills(names), mode].concat())
                 }
                 SkillSession::Unload(Some(names)) => ("unload", "false", skills(names)),
-                SkillSession::Unload(None) => ("unload", "true", vec![Meant::doubtful("names")]),
+                SkillSession::Unload(None) => {
+                    ("unload", "true", vec![ArgumentValue::doubtful("names")])
+                }
                 SkillSession::Status => ("status", "false", Vec::new()),
             };
-            meant.extend([Meant::text("action", action), Meant::text("all", all)]);
+            meant.extend([
+                ArgumentValue::text("action", action),
+                ArgumentValue::text("all", all),
+            ]);
             meant
         }
         ToolCall::ProposeSkillUpdate(proposed) => {
@@ -89,13 +94,13 @@ pub fn meaning(
         ToolCall::CreateSkill(new) => {
             let name = SkillName::from_written(&new.name);
             let name = name.map_or_else(|| new.name.clone(), |name| name.to_string());
-            plain(tool, new, vec![Meant::text("name", name)])
+            plain(tool, new, vec![ArgumentValue::text("name", name)])
         }
     }
 }
 
 /// What a call means: what is `known` of some arguments, and each other one as it was read.
-fn plain(tool: &str, call: &impl Serialize, mut known: Vec<Meant>) -> Vec<Meant> {
+fn plain(tool: &str, call: &impl Serialize, mut known: Vec<ArgumentValue>) -> Vec<ArgumentValue> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
@@ -110,44 +115,49 @@ fn plain(tool: &str, call: &impl Serialize, mut known: Vec<Meant>) -> Vec<Meant>
                 let each = all
                     .iter()
                     .map(|(name, value)| format!("{name}={}", text(value)));
-                known.extend(each.map(|text| Meant::text(key, text)));
+                known.extend(each.map(|text| ArgumentValue::text(key, text)));
             }
             Some(Value::Array(all)) => {
                 let all: Vec<String> = all.iter().map(text).collect();
-                known.push(Meant::text(key, all.join(" ")));
+                known.push(ArgumentValue::text(key, all.join(" ")));
             }
-            Some(other) => known.push(Meant::text(key, text(other))),
+            Some(other) => known.push(ArgumentValue::text(key, text(other))),
         }
     }
     known
 }
 
 /// The skill that is named, else the latest, in every form that finds it.
-fn skill(facts: &Facts, session: &Session, key: &'static str, written: Option<&str>) -> Meant {
+fn skill(
+    facts: &Facts,
+    session: &Session,
+    key: &'static str,
+    written: Option<&str>,
+) -> ArgumentValue {
     let dir = skill_dir(facts, written, session);
     match dir {
         Some(dir) => skill_in(&Catalog::with_owners(facts), key, &dir),
-        None => Meant::any(key, Vec::new()),
+        None => ArgumentValue::any(key, Vec::new()),
     }
 }
 
-fn skill_in(catalog: &Catalog, key: &'static str, dir: &Path) -> Meant {
+fn skill_in(catalog: &Catalog, key: &'static str, dir: &Path) -> ArgumentValue {
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
     let directory = dir.file_name();
-    Meant {
+    ArgumentValue {
         maybe: directory.map(|name| name.to_string_lossy().into_owned()),
-        ..Meant::skill(key, entry.map(Entry::names).unwrap_or_default())
+        ..ArgumentValue::skill(key, entry.map(Entry::names).unwrap_or_default())
     }
 }
 
-fn activation(facts: &Facts, called: &Called) -> Vec<Meant> {
+fn activation(facts: &Facts, called: &Called) -> Vec<ArgumentValue> {
     let catalog = Catalog::with_owners(facts);
     let skill = |key: &&'static str| skill_in(&catalog, key, &called.skill.dir);
-    let mut meant: Vec<Meant> = NAME.iter().map(skill).collect();
-    meant.push(Meant::text("action", "use"));
+    let mut meant: Vec<ArgumentValue> = NAME.iter().map(skill).collect();
+    meant.push(ArgumentValue::text("action", "use"));
     let given = called.arguments.iter();
     let keys = ["arguments", "args", "query"];
-    meant.extend(given.flat_map(|text| keys.map(|key| Meant::text(key, text))));
+    meant.extend(given.flat_map(|text| keys.map(|key| ArgumentValue::text(key, text))));
     meant
 }
 
@@ -177,14 +187,14 @@ fn forms(dir: &Path, file: &Path) -> Vec<String> {
 
 /// What a command line of the marketplace means: its verb, and under both keys each operand. What
 /// changes skills and names none may mean all of them.
-fn command(facts: &Facts, words: &[String]) -> Vec<Meant> {
-    let mut meant = vec![Meant::text("args", words.join(" "))];
+fn command(facts: &Facts, words: &[String]) -> Vec<ArgumentValue> {
+    let mut meant = vec![ArgumentValue::text("args", words.join(" "))];
     let verb = words.iter().position(|word| !word.starts_with('-'));
     let Some((verb, operands)) = verb.and_then(|at| words[at..].split_first()) else {
         return meant;
     };
     let names = [verb.replace('-', "_"), verb.replace('_', "-")];
-    meant.push(Meant::any("action", names.to_vec()));
+    meant.push(ArgumentValue::any("action", names.to_vec()));
     let keys = ["skill_ref", "query"];
     // What is behind `--` is no option.
     let end = operands.iter().position(|word| word == "--");
@@ -194,8 +204,8 @@ fn command(facts: &Facts, words: &[String]) -> Vec<Meant> {
     // What an option means is not known here, nor whether a word is its value.
     let has_options = options.iter().any(|word| word.starts_with('-'));
     let has_operands = operands.clone().next().is_some();
-    if has_options || !has_operands && looking(verb).is_none() {
-        meant.extend(keys.map(Meant::doubtful));
+    if has_options || !has_operands && read_only_action(verb).is_none() {
+        meant.extend(keys.map(ArgumentValue::doubtful));
     }
     let is_named = is_installed && has_operands;
     let catalog = is_named.then(|| Catalog::with_owners(facts));
@@ -204,7 +214,7 @@ fn command(facts: &Facts, words: &[String]) -> Vec<Meant> {
         meant.extend(keys.map(|key| {
             let skill = entry.zip(catalog.as_ref());
             let skill = skill.map(|(entry, catalog)| skill_in(catalog, key, &entry.dir));
-            let mut meant = skill.unwrap_or_else(|| Meant::any(key, Vec::new()));
+            let mut meant = skill.unwrap_or_else(|| ArgumentValue::any(key, Vec::new()));
             meant.forms.push(operand.clone());
             meant
         }));

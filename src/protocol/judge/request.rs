@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::{ours, tools};
-use crate::permission::{Call, OurTool, Refusal, looking};
+use crate::permission::{Call, OurTool, Refusal, read_only_action};
 use crate::protocol::called::{self, Called};
 use crate::protocol::{RunSkillScript, ToolCall, ToolUse, written_skill};
 use crate::session::Session;
@@ -236,7 +236,9 @@ pub fn our_tool<'a>(
         ours::DIRECT => Some(OurTool::Direct),
         ours::MARKETPLACE => Some(OurTool::Marketplace {
             action: match parsed {
-                Some(ToolCall::Command(words)) => words.first().and_then(|verb| looking(verb)),
+                Some(ToolCall::Command(words)) => {
+                    words.first().and_then(|verb| read_only_action(verb))
+                }
                 _ => None,
             },
         }),
