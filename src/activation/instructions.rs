@@ -45,7 +45,7 @@ impl Instructions<'_> {
             &files,
             self.reference,
         );
-        notes.extend(permitted_line(facts, self.skill));
+        notes.extend(permission_summary(facts, self.skill));
         notes.extend(long_line(&body));
         notes.extend(self.more);
         let text = skill::rendered(self.skill, &body, &files, self.arguments, &notes);
@@ -105,7 +105,7 @@ pub fn handed_over(skill: &Skill, reference: &str, arguments: Option<&str>) -> R
 }
 
 /// What the model may use while the skill is active; `None` if that is not enforced.
-fn permitted_line(facts: &Facts, skill: &Skill) -> Option<String> {
+fn permission_summary(facts: &Facts, skill: &Skill) -> Option<String> {
     let (name, config) = (skill.name.as_str(), facts.config().ok()?);
     let enforced = config.permission();
     if enforced.enforcement(name) != Enforce::Restrict {
@@ -117,7 +117,7 @@ fn permitted_line(facts: &Facts, skill: &Skill) -> Option<String> {
     let brought = Restriction::parse(name, allowed, denied, &skill.dir, &project);
     let added = added_entries(facts, &config, name, &skill.dir);
     let brought = brought.adding(CONFIGURATION, added, &project);
-    brought.permitted_line(facts.run.protocol == Some(Protocol::Environment))
+    brought.permission_summary(facts.run.protocol == Some(Protocol::Environment))
 }
 
 /// A skill's body and files.

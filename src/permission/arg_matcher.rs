@@ -1,11 +1,11 @@
 //! Which arguments an entry covers: the text in its parentheses, interpreted by the tool's argument
 //! types (docs/spec/restriction.md#argument-patterns).
 
-use super::command::CommandPattern;
+use super::command_pattern::CommandPattern;
 use super::domain::DomainPattern;
-use super::list::{EntryError, NOT_A_NAME};
+use super::entry_grammar::{EntryError, NOT_A_NAME};
 use super::path_pattern::PathPattern;
-use super::template::Directories;
+use super::placeholders::PlaceholderValues;
 use super::tool_matcher::ToolMatcher;
 use crate::host::alias::{Capability, fold};
 use crate::host::tools::{Argument, HOST_TOOLS, HostTool};
@@ -14,7 +14,7 @@ const NOTEBOOK: &str = ".ipynb";
 
 /// Which arguments a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ArgumentMatcher {
+pub enum ArgMatcher {
     /// All arguments.
     Any,
     /// Commands that match one of these.
@@ -33,7 +33,7 @@ pub enum ArgumentMatcher {
     Nothing,
 }
 
-impl ArgumentMatcher {
+impl ArgMatcher {
     /// Parses the text in the parentheses of an entry for `subject`.
     ///
     /// # Errors
@@ -41,13 +41,13 @@ impl ArgumentMatcher {
     pub fn parse(
         subject: &ToolMatcher,
         body: Option<&str>,
-        directories: &Directories,
+        directories: &PlaceholderValues,
     ) -> Result<Self, EntryError> {
         const UNKNOWN: EntryError = (
             "unsupported-pattern",
             "this tool takes no pattern of this kind",
         );
-        let path = |body: &str| PathPattern::parse(&directories.fill(body)).map(Self::Path);
+        let path = |body: &str| PathPattern::parse(&directories.split(body)).map(Self::Path);
         let body = body.filter(|body| *body != "*");
         match (subject, body) {
             (ToolMatcher::Unclear, _) => Err(NOT_A_NAME),
@@ -94,7 +94,7 @@ impl ArgumentMatcher {
     fn of_host_tool(
         tool: &HostTool,
         body: &str,
-        directories: &Directories,
+        directories: &PlaceholderValues,
     ) -> Result<Self, EntryError> {
         // The text for an argument of this meaning, with or without the argument's name.
         let text_for = |meaning: Argument| {
@@ -107,7 +107,7 @@ impl ArgumentMatcher {
         match (text_for(Argument::Command), text_for(Argument::Path)) {
             (Some("*"), _) | (None, Some("*")) => Ok(Self::Any),
             (Some(body), _) => command(body, directories),
-            (None, Some(body)) => PathPattern::parse(&directories.fill(body)).map(Self::Path),
+            (None, Some(body)) => PathPattern::parse(&directories.split(body)).map(Self::Path),
             _ if body.starts_with("domain:") && text_for(Argument::Url).is_some() => {
                 DomainPattern::parse(body).map(Self::Domain)
             }
@@ -116,17 +116,17 @@ impl ArgumentMatcher {
     }
 }
 
-fn command(body: &str, directories: &Directories) -> Result<ArgumentMatcher, EntryError> {
-    let pattern = CommandPattern::parse(&directories.fill(body))?;
+fn command(body: &str, directories: &PlaceholderValues) -> Result<ArgMatcher, EntryError> {
+    let pattern = CommandPattern::parse(&directories.split(body))?;
     // One skill generator emits `cmd:*` (docs/spec/restriction.md#command-patterns).
     if pattern == CommandPattern::program("cmd") {
         return Err(("placeholder", "`cmd` is a placeholder, not a program"));
     }
-    Ok(ArgumentMatcher::Command(vec![pattern]))
+    Ok(ArgMatcher::Command(vec![pattern]))
 }
 
 /// Parses `key:glob, key:glob`.
-fn arguments(body: &str) -> Result<ArgumentMatcher, EntryError> {
+fn arguments(body: &str) -> Result<ArgMatcher, EntryError> {
     let pair = |pair: &str| {
         let (key, glob) = pair.trim().split_once(':')?;
         let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -134,7 +134,7 @@ fn arguments(body: &str) -> Result<ArgumentMatcher, EntryError> {
         valid.then(|| (key.to_owned(), glob.trim().to_owned()))
     };
     let pairs: Option<Vec<_>> = body.split(',').map(pair).collect();
-    pairs.map(ArgumentMatcher::Arguments).ok_or((
+    pairs.map(ArgMatcher::Arguments).ok_or((
         "unsupported-pattern",
         "a pattern for this tool is `argument:glob`",
     ))

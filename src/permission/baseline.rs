@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
+use super::active_restrictions::{ActiveList, ActiveRestrictions};
 use super::call::{Call, OurTool};
 use super::settings::{ScriptScope, Settings};
-use super::stacking::{ActiveList, ActiveRestrictions};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
 use crate::sys::variables;
@@ -125,10 +125,10 @@ pub fn steering_variable(call: &Call) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::permission::active_restrictions::Scope;
     use crate::permission::places::Places;
     use crate::permission::restriction::Restriction;
     use crate::permission::scene::activating;
-    use crate::permission::scope::Scope;
     use serde_json::json;
     use std::collections::BTreeSet;
     use std::path::Path;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::meant::ArgumentValue;
+use super::argument_value::ArgumentValue;
 use crate::host::tools::{self, HostTool};
 
 /// A tool call as the host is about to make it.

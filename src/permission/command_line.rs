@@ -4,19 +4,17 @@
 use std::cell::OnceCell;
 use std::path::Path;
 
-use super::arg_matcher::ArgumentMatcher;
-use super::command::{CanonicalCommand, CommandPattern};
+use super::active_restrictions::{ActiveList, ActiveRestrictions, Denials};
+use super::arg_matcher::ArgMatcher;
+use super::command_pattern::{Canonical, CommandPattern};
 use super::evidence::{CitedRule, Grant, Part};
 use super::path::Located;
 use super::path_context::PathContext;
 use super::places::Places;
-use super::reading::{self, FileAccess, is_kernel_file};
+use super::reading_by_shell::{self, FileAccess, is_kernel_file};
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
-use super::shell::{
-    self, Denial, Effects, ParseCache, ReadKind, ReadScope, Surroundings, Variables,
-};
-use super::stacking::{ActiveList, ActiveRestrictions, Denials};
+use super::shell::{self, Denial, Effects, ParseCache, ReadKind, ReadScope, Variables};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
 
@@ -61,13 +59,8 @@ impl<'a> CommandLine<'a> {
     /// What it touches besides running programs, regardless of the rules.
     pub fn effects(&self) -> &Effects {
         self.effects.get_or_init(|| {
-            let around = Surroundings {
-                context: self.context,
-                begin: &self.context.places.for_tool(self.tool.name, ""),
-                own: &self.own,
-                cache: &self.cache,
-            };
-            shell::effects(self.text, around)
+            let start = self.context.places.for_tool(self.tool.name, "");
+            shell::effects(self.text, self.context, &start, &self.own, &self.cache)
         })
     }
 
@@ -90,7 +83,7 @@ impl<'a> CommandLine<'a> {
         let of_commands: Vec<_> = command_denials(denials, &self.tool).collect();
         if let Some((rule, _)) = of_commands.first() {
             let home = self.context.places.home.as_deref().and_then(Path::to_str);
-            let denies = |command: &CanonicalCommand| {
+            let denies = |command: &Canonical| {
                 let forms = command.forms(home);
                 let covers =
                     |pattern: &CommandPattern| forms.iter().any(|form| pattern.may_match(form));
@@ -140,8 +133,8 @@ impl<'a> CommandLine<'a> {
     ) -> Option<&'r Rule> {
         let file = self.locate(path);
         let covers = |rule: &Rule, tool: &Tool| match rule.matcher_for(tool) {
-            Some(ArgumentMatcher::Any) => true,
-            Some(ArgumentMatcher::Path(test)) => test.covers(&file, rule.purpose, &self.context),
+            Some(ArgMatcher::Any) => true,
+            Some(ArgMatcher::Path(test)) => test.covers(&file, rule.purpose, &self.context),
             _ => false,
         };
         rules.find(|rule| redirecting(writes).any(|tool| covers(rule, &tool)))
@@ -156,7 +149,7 @@ pub fn command_denials<'a>(
     denials
         .iter()
         .filter_map(|rule| match rule.matcher_for(tool) {
-            Some(ArgumentMatcher::Command(patterns)) => Some((rule, patterns.as_slice())),
+            Some(ArgMatcher::Command(patterns)) => Some((rule, patterns.as_slice())),
             _ => None,
         })
 }
@@ -219,16 +212,16 @@ impl ListRules<'_> {
 impl shell::CommandRules for ListRules<'_> {
     fn granting_rule(
         &self,
-        command: &CanonicalCommand,
+        command: &Canonical,
         spelled: &[&str],
         home: bool,
     ) -> Option<CitedRule> {
         let forms = command.forms(self.line.cache.variables.home);
         let grants = |rule: &&Rule| match rule.matcher_for(&self.line.tool) {
-            Some(ArgumentMatcher::Command(patterns)) => patterns.iter().any(|pattern| {
+            Some(ArgMatcher::Command(patterns)) => patterns.iter().any(|pattern| {
                 forms.iter().any(|form| pattern.matches(form))
-                    && spelled.iter().all(|word| pattern.spells(word))
-                    && (home || !pattern.holds_relative_path())
+                    && spelled.iter().all(|word| pattern.has_literal_word(word))
+                    && (home || !pattern.has_relative_path())
             }),
             _ => false,
         };
@@ -267,7 +260,7 @@ impl shell::CommandRules for ListRules<'_> {
         place: Option<(&str, &ReadScope)>,
     ) -> Result<Grant, String> {
         let Some((path, scope)) = place else {
-            let rule = reading::any_rule(self.list, kind);
+            let rule = reading_by_shell::any_rule(self.list, kind);
             let missing = || format!("only a {kind} entry gives");
             return rule
                 .map(|rule| Grant::Rule(rule.cited.clone()))

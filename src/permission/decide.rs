@@ -1,23 +1,24 @@
 //! The decision about one call (docs/spec/restriction.md#order-of-evaluation): denials, then the
 //! baseline, then the rules of the restrictions in force, else a refusal.
 
-use super::arg_matcher::ArgumentMatcher;
+use super::active_restrictions::Scope;
+use super::active_restrictions::{ActiveList, ActiveRestrictions, Denials};
+use super::arg_matcher::ArgMatcher;
 use super::baseline;
 use super::call::{Call, OurTool};
 use super::command_line::{CommandLine, command_denials};
 use super::evidence::{CALL, CitedRule, Grant, Part};
 use super::path::Resolve;
 use super::path_context::PathContext;
-use super::protect::protect;
-use super::reading;
+use super::protected::{Relation, WHY_PROTECTED};
+use super::reading_by_shell;
 use super::refusal::{Reason, Refusal};
 use super::restriction::Restriction;
 use super::rule::Rule;
-use super::scope::Scope;
 use super::settings::Enforce;
-use super::stacking::{ActiveList, ActiveRestrictions, Denials};
+use super::shell::Effects;
 use super::tool_matcher::Tool;
-use crate::host::tools::{self, Argument, Effect};
+use crate::host::tools::{self, Argument, Effect, Named};
 use crate::sys::text::distinct;
 
 /// The decision about a call, with its evidence.
@@ -129,12 +130,7 @@ pub fn compares_arguments(scope: &Scope, call: &Call) -> bool {
     let tool = Tool::new(call.tool, call.ours, scope.mcp_tools);
     let sources = scope.restrictions.iter().chain(scope.policy_deny);
     let mut rules = sources.flat_map(Restriction::rules);
-    let compared = |test| {
-        matches!(
-            test,
-            &(ArgumentMatcher::Arguments(_) | ArgumentMatcher::Skill(_))
-        )
-    };
+    let compared = |test| matches!(test, &(ArgMatcher::Arguments(_) | ArgMatcher::Skill(_)));
     call.ours.is_some() && rules.any(|rule| rule.matcher_for(&tool).is_some_and(compared))
 }
 
@@ -147,11 +143,11 @@ pub fn never_allowed<'t>(
     let forbidden = |(name, ours): &(&str, Option<OurTool>)| {
         let tool = Tool::new(name, *ours, scope.mcp_tools);
         let mut denials = in_force.denials.iter();
-        let denied = denials.any(|rule| rule.matcher_for(&tool) == Some(&ArgumentMatcher::Any));
+        let denied = denials.any(|rule| rule.matcher_for(&tool) == Some(&ArgMatcher::Any));
         let blocked = |list: &ActiveList| {
             let mut tests = list.rules.iter().filter_map(|rule| rule.matcher_for(&tool));
             list.enforce == Enforce::Restrict
-                && !tests.any(|test| *test != ArgumentMatcher::Nothing)
+                && !tests.any(|test| *test != ArgMatcher::Nothing)
                 && !baseline::may_allow(name, *ours, list, scope.settings)
         };
         *ours == Some(OurTool::Direct) || denied || in_force.lists.iter().any(blocked)
@@ -303,7 +299,7 @@ impl<'a> Evaluation<'a> {
             .rules
             .iter()
             .any(|rule| rule.matcher_for(&self.tool).is_some())
-            || reads_by_shell && reading::grants_any(list);
+            || reads_by_shell && reading_by_shell::grants_any(list);
         let not_granted = |why: &str| {
             let (skill, why) = (list.skill.source.clone(), why.to_owned());
             self.refusal(Reason::NotGranted { skill, why })
@@ -329,6 +325,44 @@ impl<'a> Evaluation<'a> {
         };
         Err(refusal.allowed(list.host_names()))
     }
+}
+
+/// Refuses to change protected places while `skill` restricts.
+///
+/// # Errors
+/// The refusal, which names the path or operand.
+fn protect(
+    skill: &str,
+    call: &Call,
+    effects: Option<&Effects>,
+    context: PathContext,
+) -> Result<(), Refusal> {
+    let refuse = |kind: &'static str, part: &str, why: &str| {
+        let (skill, why) = (skill.to_owned(), why.to_owned());
+        Refusal::new(call.tool, Reason::Protected { skill, why }).part(kind, part)
+    };
+    let redirected = effects.into_iter().flat_map(|effects| &effects.files);
+    let written = redirected.filter_map(|(path, writes)| writes.then_some(path.as_str()));
+    for path in named_files(call).chain(written) {
+        let written = context.places.for_tool(call.tool, path);
+        if context.relation(&written) == Relation::Inside {
+            return Err(refuse("path", path, WHY_PROTECTED));
+        }
+    }
+    match effects.and_then(|effects| effects.protected.as_ref()) {
+        Some(rejection) => Err(refuse("operand", &rejection.part, &rejection.why)),
+        None => Ok(()),
+    }
+}
+
+/// The files on disk that a call of a host tool writes.
+fn named_files<'c>(call: &Call<'c>) -> impl Iterator<Item = &'c str> {
+    let changes = tools::find(call.tool).filter(|tool| tool.effect == Effect::Change);
+    let keys = changes
+        .into_iter()
+        .flat_map(|tool| tool.keys(&[Argument::Path]));
+    let texts = keys.filter_map(|key| call.text(key));
+    texts.filter(|text| Argument::Path.names(text) == Named::File)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-use super::list::EntryError;
+use super::entry_grammar::EntryError;
 use crate::host::tools::{Argument, Named};
 
 /// A pattern for URLs: `domain:example.com` or `domain:*.example.com`.

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_home_stands_for_its_names() {
+    fn tilde_and_home_are_replaced() {
         let places = Places {
             home: Some("/h".into()),
             ..Places::default()

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_nothing_in_particular() {
+    fn an_unknown_path_is_in_no_directory() {
         let path = Path::new("/p");
         assert!(!Nothing.is_directory(path) && !Nothing.is_repository(path));
         assert!(!Nothing.is_same_file(path, path));

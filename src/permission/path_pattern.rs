@@ -3,10 +3,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::list::{EntryError, Purpose};
+use super::entry_grammar::{EntryError, Purpose};
 use super::path::{Located, normalise};
 use super::path_context::PathContext;
-use super::template::Piece;
+use super::placeholders::PatternPiece;
 
 /// A pattern for paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,14 +34,14 @@ impl PathPattern {
     ///
     /// # Errors
     /// A code and a message for a pattern that cannot match.
-    pub fn parse(pieces: &[Piece]) -> Result<Self, EntryError> {
+    pub fn parse(pieces: &[PatternPiece]) -> Result<Self, EntryError> {
         let (directory, pieces) = match pieces.split_first() {
-            Some((Piece::Literal(directory), rest)) => (Some(directory), rest),
+            Some((PatternPiece::Literal(directory), rest)) => (Some(directory), rest),
             _ => (None, pieces),
         };
-        let written = |piece: &Piece| match piece {
-            Piece::Written(text) => (*text).to_owned(),
-            Piece::Literal(text) => escape(text),
+        let written = |piece: &PatternPiece| match piece {
+            PatternPiece::Written(text) => (*text).to_owned(),
+            PatternPiece::Literal(text) => escape(text),
         };
         let glob: String = pieces.iter().map(written).collect();
         let glob = glob.trim();
@@ -194,7 +194,7 @@ mod tests {
             ("/real/p/docs/round", ""),
         ]);
         let places = places();
-        let pattern = PathPattern::parse(&[Piece::Written(pattern)]).unwrap();
+        let pattern = PathPattern::parse(&[PatternPiece::Written(pattern)]).unwrap();
         let path = match path.strip_prefix('~') {
             Some(rest) => PathBuf::from(format!("/h{rest}")),
             None => places.project_root.join(path),
@@ -274,34 +274,35 @@ mod tests {
 
     #[test]
     fn a_placeholder_is_a_base_of_its_own() {
-        let directory = Piece::Literal("/s k/*".into());
+        let directory = PatternPiece::Literal("/s k/*".into());
         let places = places();
         let links = Links::default();
-        let pattern = PathPattern::parse(&[directory.clone(), Piece::Written("/x/**")]).unwrap();
+        let pattern =
+            PathPattern::parse(&[directory.clone(), PatternPiece::Written("/x/**")]).unwrap();
         let covers = |path: &str| {
             PathContext::with(&places, &links, |context| {
                 pattern.covers(&context.locate(Path::new(path)), Purpose::Allow, &context)
             })
         };
         assert!(covers("/s k/*/x/a") && !covers("/s k/z/x/a") && !covers("/s k/*/y"));
-        assert!(PathPattern::parse(&[directory, Piece::Written("x")]).is_err());
+        assert!(PathPattern::parse(&[directory, PatternPiece::Written("x")]).is_err());
     }
 
     #[test]
     fn uris_of_the_virtual_file_system_are_compared_whole() {
-        let pattern = PathPattern::parse(&[Piece::Written("vfs:///shared/**")]).unwrap();
+        let pattern = PathPattern::parse(&[PatternPiece::Written("vfs:///shared/**")]).unwrap();
         assert!(pattern.covers_virtual("vfs:///shared/a/b"));
         assert!(!pattern.covers_virtual("vfs:///shared/../sys/x"));
         assert!(!pattern.covers_virtual("vfs:///sys/x"));
-        let plain = PathPattern::parse(&[Piece::Written("**")]).unwrap();
+        let plain = PathPattern::parse(&[PatternPiece::Written("**")]).unwrap();
         assert!(!plain.covers_virtual("vfs:///shared/a"));
     }
 
     #[test]
-    fn what_could_match_nothing_is_an_error() {
+    fn a_pattern_that_cannot_match_is_an_error() {
         for pattern in ["!src", "../x", "a/*/../b", "[a", "{a", "a\\"] {
             assert!(
-                PathPattern::parse(&[Piece::Written(pattern)]).is_err(),
+                PathPattern::parse(&[PatternPiece::Written(pattern)]).is_err(),
                 "{pattern}"
             );
         }

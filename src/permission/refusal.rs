@@ -154,30 +154,27 @@ impl Refusal {
 
     /// The text the model reads instead of a result: at most 600 characters.
     pub fn message(&self) -> String {
-        let mut text = format!("`{}` is not allowed", brief(&self.0.tool, 64));
-        if let Some((kind, part)) = &self.0.part {
-            let _ = write!(text, " for {kind} `{}`", brief(part, 120));
-        }
         let (because, advice) = self.reason_and_advice();
-        text.push_str(&because);
-        if !self.0.allowed.is_empty() {
-            let room =
-                BLOCK_MESSAGE_CHARS.saturating_sub(text.chars().count() + advice.chars().count());
-            text.push_str(&list(&self.0.allowed, room));
-        }
-        text.push_str(&advice);
-        shorten(&text, BLOCK_MESSAGE_CHARS)
+        let text = self.explain(&because, Some(&advice));
+        shorten(&(text + &advice), BLOCK_MESSAGE_CHARS)
     }
 
     /// The same without advice, for a person who asks whether the skill allows the call.
     pub fn for_people(&self) -> String {
+        self.explain(&self.reason_and_advice().0, None)
+    }
+
+    /// What is not allowed and why, and as much of what is allowed as `advice` leaves room for.
+    fn explain(&self, because: &str, advice: Option<&str>) -> String {
         let mut text = format!("`{}` is not allowed", brief(&self.0.tool, 64));
-        self.0.part.iter().for_each(|(kind, part)| {
+        if let Some((kind, part)) = &self.0.part {
             let _ = write!(text, " for {kind} `{}`", brief(part, 120));
-        });
-        text.push_str(&self.reason_and_advice().0);
+        }
+        text.push_str(because);
         if !self.0.allowed.is_empty() {
-            text.push_str(&list(&self.0.allowed, BLOCK_MESSAGE_CHARS));
+            let taken = advice.map_or(0, |advice| text.chars().count() + advice.chars().count());
+            let room = BLOCK_MESSAGE_CHARS.saturating_sub(taken);
+            text.push_str(&list(&self.0.allowed, room));
         }
         text
     }
@@ -325,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_put_in_it_stays_one_paragraph_of_600_characters() {
+    fn a_message_is_one_paragraph_of_at_most_600_characters() {
         let long = "x`y\n".repeat(500);
         let refusal = not_granted(&long)
             .part("subcommand", &long)

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::list::Purpose;
+use super::entry_grammar::Purpose;
+use super::placeholders::PlaceholderValues;
 use super::rule::{Rule, RuleNote, read_list};
-use super::template::Directories;
 use crate::sys::text::{distinct, listed, shorten};
 
 /// The allowed-tools and disallowed-tools of one active skill, or the denials of a policy.
@@ -41,7 +41,7 @@ impl Restriction {
         skill_dir: &Path,
         project_root: &Path,
     ) -> Self {
-        let directories = Directories {
+        let directories = PlaceholderValues {
             skill: skill_dir.to_owned(),
             project: project_root.to_owned(),
         };
@@ -92,7 +92,7 @@ impl Restriction {
         let Some(allowed) = &mut self.allowed else {
             return self;
         };
-        let directories = Directories {
+        let directories = PlaceholderValues {
             skill: self.directory.clone(),
             project: project_root.to_owned(),
         };
@@ -165,7 +165,7 @@ impl Restriction {
 
     /// One line for the model on what it may use while the skill is active, in this host's tool
     /// names; `None` if the skill restricts nothing.
-    pub fn permitted_line(&self, older_host: bool) -> Option<String> {
+    pub fn permission_summary(&self, older_host: bool) -> Option<String> {
         const NAMED: usize = 16;
         const CHARS: usize = 60;
         let named = |rules: &[Rule]| {
@@ -189,7 +189,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::permission::arg_matcher::ArgumentMatcher;
+    use crate::permission::arg_matcher::ArgMatcher;
     use crate::permission::rule::unclear_denial;
     use crate::permission::tool_matcher::Tool;
 
@@ -227,7 +227,7 @@ mod tests {
             let is_denied = |name: &&str| {
                 let tool = Tool::new(name, None, &BTreeSet::new());
                 let mut rules = restriction.denied.iter();
-                rules.any(|rule| rule.matcher_for(&tool) == Some(&ArgumentMatcher::Any))
+                rules.any(|rule| rule.matcher_for(&tool) == Some(&ArgMatcher::Any))
             };
             let count = calls.iter().filter(|name| is_denied(name)).count();
             (
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn one_line_says_what_is_permitted() {
-        let line = |allowed, denied: &[&str]| parse(allowed, denied).permitted_line(false);
+        let line = |allowed, denied: &[&str]| parse(allowed, denied).permission_summary(false);
         assert_eq!(line(None, &[]), None);
         let only = line(Some(&["Bash(git:*)", "Bash(git:*)"]), &["Bash(rm:*)"]).unwrap();
         assert!(

@@ -3,10 +3,10 @@
 
 use std::fmt;
 
-use super::arg_matcher::ArgumentMatcher;
+use super::arg_matcher::ArgMatcher;
+use super::entry_grammar::{self, Entry, Purpose, is_name};
 use super::evidence::CitedRule;
-use super::list::{self, Entry, Purpose, is_name};
-use super::template::Directories;
+use super::placeholders::PlaceholderValues;
 use super::tool_matcher::{MCP_PREFIX, Tool, ToolMatcher, is_known_tool};
 use crate::host::alias::{self, Capability};
 use crate::host::tools;
@@ -30,12 +30,12 @@ pub struct Rule {
     /// Whether it grants or denies.
     pub purpose: Purpose,
     subject: ToolMatcher,
-    matcher: ArgumentMatcher,
+    matcher: ArgMatcher,
 }
 
 /// The first of these denials in which a part names no tool, or all of it names none.
 pub fn unclear_denial(entries: &[String]) -> Option<&String> {
-    let directories = Directories::default();
+    let directories = PlaceholderValues::default();
     entries.iter().find(|entry| {
         let list: &[String] = std::slice::from_ref(*entry);
         let (rules, _) = read_list("", list, Purpose::Deny, &directories);
@@ -47,11 +47,11 @@ pub fn unclear_denial(entries: &[String]) -> Option<&String> {
 /// What is wrong with the first of these entries in which a part cannot grant anything; the text
 /// names it. A name that only another client has is no mistake.
 pub fn mistaken_grant(entries: &[String]) -> Option<String> {
-    let directories = Directories::default();
+    let directories = PlaceholderValues::default();
     entries.iter().find_map(|entry| {
         let list: &[String] = std::slice::from_ref(entry);
         let (rules, notes) = read_list("", list, Purpose::Allow, &directories);
-        let is_idle = |rule: &&Rule| rule.matcher == ArgumentMatcher::Nothing;
+        let is_idle = |rule: &&Rule| rule.matcher == ArgMatcher::Nothing;
         let idle = rules.iter().find(is_idle).map(|rule| &rule.cited.rule);
         if idle.is_none() && !rules.is_empty() {
             return None;
@@ -67,12 +67,12 @@ pub fn read_list(
     source: &str,
     entries: &[String],
     purpose: Purpose,
-    directories: &Directories,
+    directories: &PlaceholderValues,
 ) -> (Vec<Rule>, Vec<RuleNote>) {
     let mut notes = Vec::new();
     let rules = entries
         .iter()
-        .flat_map(|entry| list::split(entry))
+        .flat_map(|entry| entry_grammar::split(entry))
         .map(|entry| Rule::new(source, entry, purpose, directories, &mut notes))
         .collect();
     (rules, notes)
@@ -83,7 +83,7 @@ impl Rule {
         source: &str,
         entry: Entry,
         purpose: Purpose,
-        directories: &Directories,
+        directories: &PlaceholderValues,
         notes: &mut Vec<RuleNote>,
     ) -> Self {
         let Entry {
@@ -136,13 +136,13 @@ impl Rule {
                 }
                 _ => {}
             }
-            ArgumentMatcher::parse(&subject, body.as_deref(), directories)
+            ArgMatcher::parse(&subject, body.as_deref(), directories)
         });
         let matcher = matcher.unwrap_or_else(|(code, why)| {
             remark(code, &purpose.outcome(&subject, why));
             match purpose {
-                Purpose::Allow => ArgumentMatcher::Nothing,
-                Purpose::Deny => ArgumentMatcher::Any,
+                Purpose::Allow => ArgMatcher::Nothing,
+                Purpose::Deny => ArgMatcher::Any,
             }
         });
         Self {
@@ -163,12 +163,12 @@ impl Rule {
 
     /// Whether the entry can grant anything on this host.
     pub fn grants_something(&self) -> bool {
-        self.matcher != ArgumentMatcher::Nothing
+        self.matcher != ArgMatcher::Nothing
     }
 
     /// Whether this is a `Skill(name)` entry, which limits what may be activated.
     pub fn narrows_skills(&self) -> bool {
-        matches!(self.matcher, ArgumentMatcher::Skill(_))
+        matches!(self.matcher, ArgMatcher::Skill(_))
     }
 
     /// The capability that the entry names in another client's vocabulary, if any.
@@ -180,14 +180,14 @@ impl Rule {
     }
 
     /// The arguments of a tool that the rule covers; `None` if it does not cover the tool.
-    pub fn matcher_for(&self, tool: &Tool<'_>) -> Option<&ArgumentMatcher> {
+    pub fn matcher_for(&self, tool: &Tool<'_>) -> Option<&ArgMatcher> {
         if self.is_named_as(tool) {
             // Its arguments are unknown, so a pattern grants none of its calls and denies all. But
             // `skill` may be our own tool, called for a skill that does not exist.
             match self.purpose {
-                _ if self.matcher == ArgumentMatcher::Any => return Some(&self.matcher),
+                _ if self.matcher == ArgMatcher::Any => return Some(&self.matcher),
                 Purpose::Deny if !self.narrows_skills() || alias::fold(tool.name) != "skill" => {
-                    return Some(&ArgumentMatcher::Any);
+                    return Some(&ArgMatcher::Any);
                 }
                 _ => {}
             }
@@ -212,7 +212,7 @@ impl Rule {
     pub fn written_names(&self) -> Vec<String> {
         match self.subject {
             ToolMatcher::Everything | ToolMatcher::Unclear => self.host_names(),
-            _ if self.matcher == ArgumentMatcher::Nothing => Vec::new(),
+            _ if self.matcher == ArgMatcher::Nothing => Vec::new(),
             _ => vec![self.cited.rule.clone()],
         }
     }
@@ -226,7 +226,7 @@ impl Rule {
     pub fn host_names_on(&self, older: bool) -> Vec<String> {
         let written = &self.cited.rule;
         let pattern = match written.find('(') {
-            _ if self.matcher == ArgumentMatcher::Any => String::new(),
+            _ if self.matcher == ArgMatcher::Any => String::new(),
             Some(open) => written[open..].to_owned(),
             None => match &self.subject {
                 ToolMatcher::Programs(programs) => format!("({}:*)", programs[0]),
@@ -235,7 +235,7 @@ impl Rule {
         };
         let named = |name: &str| vec![format!("{name}{pattern}")];
         match &self.subject {
-            _ if self.matcher == ArgumentMatcher::Nothing => Vec::new(),
+            _ if self.matcher == ArgMatcher::Nothing => Vec::new(),
             ToolMatcher::Named(name) if alias::is_elsewhere(name) => Vec::new(),
             ToolMatcher::Everything | ToolMatcher::Unclear => named("any tool"),
             ToolMatcher::Capability(Capability::Skill) => named("skill_*"),

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::active_restrictions::Scope;
 use super::call::{Call, OurTool};
 use super::decide::{Decision, Outcome, decide};
 use super::path::fake::Links;
 use super::places::{Places, ProtectedPaths, ProtectedPlaces};
 use super::restriction::Restriction;
-use super::scope::Scope;
 use super::settings::Settings;
 use crate::host::shell::{Language, Shell};
 
@@ -111,7 +111,7 @@ impl Scene {
     }
 
     /// Runs the host process in this directory instead of the project root.
-    pub fn begun_in(mut self, working_dir: &'static str) -> Self {
+    pub fn in_directory(mut self, working_dir: &'static str) -> Self {
         self.working_dir = Some(working_dir);
         self
     }
@@ -123,7 +123,7 @@ impl Scene {
     }
 
     /// Sets `CDPATH` in the environment of the host's shell.
-    pub fn searching_directories(mut self) -> Self {
+    pub fn with_cdpath(mut self) -> Self {
         self.cdpath = true;
         self
     }

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_refused_once_is_never_given_again() {
+    fn an_exhausted_budget_stays_exhausted() {
         let steps = Steps::default();
         assert!(steps.spend(Steps::LIMIT) && !steps.are_spent());
         assert!(!steps.spend(1) && !steps.spend(0) && steps.are_spent());

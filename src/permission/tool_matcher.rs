@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::call::OurTool;
-use super::list::{Purpose, is_name};
+use super::entry_grammar::{Purpose, is_name};
 use crate::host::alias::{self, Capability, fold};
 use crate::host::{ours, tools};
 

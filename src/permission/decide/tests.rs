@@ -1,5 +1,6 @@
 //! Decisions as sentences: a scene of skills, rules and settings, and calls in it.
 
+mod protected;
 mod reasons;
 mod stacking;
 

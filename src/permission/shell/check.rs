@@ -1,35 +1,31 @@
 //! Checks every step of a command line against the rules: commands, redirections, and where they
 //! lead after a directory change.
 
-use super::builtins::{self, CommandClass};
 use super::directories::WorkingDirectories;
-use super::names::{self, Variables};
-use super::operands::has_directory_option;
+use super::neutral_commands::{self, CommandClass};
 use super::options::ReadKind;
+use super::parse::{ParseCache, ParsedLine};
 use super::programs::{
-    BUILTIN_PREFIX, CHANGES_DIRECTORY, NeutralForm, OperandUse, Program, SETS_OPTIONS, SHELL_ONLY,
-    Wraps, by_name, by_path, text_may_move,
+    CHANGES_DIRECTORY, NeutralForm, OperandUse, PREFIX, Program, SETS_OPTIONS, SHELL_ONLY, Wraps,
+    by_name, by_path, text_may_move,
 };
-use super::read::{ParseCache, ParsedLine};
+use super::protected_operands::has_directory_option;
 use super::reading_programs::{self, FileRead, ReadScope, file_read};
 use super::step::{Assignment, Block, BlockKind, Input, Redirection, SimpleCommand, Step};
+use super::variables::{self, Variables};
 use super::word::{self, Piece, Word, WordCount, is_digits};
 use super::wrappers::{self, Inner};
 use super::{Rejection, find};
 use crate::host::shell::{Language, Shell};
-use crate::permission::command::CanonicalCommand;
+use crate::permission::command_pattern::Canonical;
 use crate::permission::evidence::{CitedRule, Grant, Part};
 
 /// What the shell module asks of the rules.
 pub trait CommandRules {
     /// The rule that grants a command and itself contains each word of `spelled`. Outside `home`, a
     /// rule with a relative path names another file and grants nothing.
-    fn granting_rule(
-        &self,
-        command: &CanonicalCommand,
-        spelled: &[&str],
-        home: bool,
-    ) -> Option<CitedRule>;
+    fn granting_rule(&self, command: &Canonical, spelled: &[&str], home: bool)
+    -> Option<CitedRule>;
     /// The rule that permits writing or reading a file, or why none does.
     ///
     /// # Errors
@@ -214,7 +210,7 @@ impl Checker<'_> {
     fn grant_simple(&mut self, simple: &SimpleCommand, in_loop: bool) -> Granted {
         let Some(program) = simple.words.first() else {
             let steers = |one: &&Assignment| {
-                let reaches_programs = names::may_be_exported(&one.name) && !one.is_safe;
+                let reaches_programs = variables::may_be_exported(&one.name) && !one.is_safe;
                 reaches_programs || !self.variables().may_be_set(&one.name)
             };
             return match simple.assignments.iter().find(steers) {
@@ -227,7 +223,7 @@ impl Checker<'_> {
         for one in &simple.assignments {
             // `IFS=…` before `read` ends with it, as in `while IFS= read -r line`.
             let ends = one.name == "IFS" && program == "read";
-            let harmless = names::may_be_exported(&one.name) && one.is_safe;
+            let harmless = variables::may_be_exported(&one.name) && one.is_safe;
             if !ends && !harmless {
                 assignments.push(one.text.clone().ok_or(STEERS)?);
             }
@@ -283,7 +279,7 @@ impl Checker<'_> {
             return Err("it is another program in another directory".into());
         }
         let program = by_name(name);
-        let builtin = builtins::classify(program.neutral, arguments, self.variables())?;
+        let builtin = neutral_commands::classify(program.neutral, arguments, self.variables())?;
         let actions = match by_path(name).operand_use {
             OperandUse::Find => find::actions(arguments)?,
             _ => find::Actions::default(),
@@ -552,7 +548,7 @@ fn runs_programs(program: &Program) -> bool {
 fn are_settings(program: &Program, assignments: &[String]) -> bool {
     !program.has(SHELL_ONLY)
         && assignments.len() <= MAX_SETTINGS
-        && assignments.iter().all(|text| names::is_setting(text))
+        && assignments.iter().all(|text| variables::is_setting(text))
 }
 
 /// The text of a word in a program's place.
@@ -571,9 +567,8 @@ fn may_export_all(step: &Step) -> bool {
         return false;
     };
     let changes = |word: &Word| word.text_is(|text| by_name(text).has(SETS_OPTIONS));
-    let runs_one =
-        first.text_is(|text| by_name(text).has(BUILTIN_PREFIX)) && others.iter().any(changes);
+    let runs_one = first.text_is(|text| by_name(text).has(PREFIX)) && others.iter().any(changes);
     let is_set = first.text_is(|text| by_name(text).neutral == NeutralForm::Set);
-    let strict = is_set && builtins::only_sets_strictness(others);
+    let strict = is_set && neutral_commands::only_sets_strictness(others);
     (changes(first) || runs_one) && !strict
 }

@@ -2,17 +2,17 @@
 //! replaces the variable before the command is checked: `OUT=out; ls > "$OUT/x"` writes `out/x`.
 //! `$HOME` and the `~` of `~/x` are constants too.
 //!
-//! All conditions are in [`constant_assignment`], [`assignments`] and [`fill`].
+//! All conditions are in [`constant_assignment`], [`assignments`] and [`substitute`].
 
 use std::collections::BTreeMap;
 
 use rable::{ListOperator, Node, NodeKind};
 
-use super::expansion::LONGEST_SUM;
-use super::names::{self, Variables};
-use super::programs::{BINDS_OPERANDS, BINDS_UNSEEN, BUILTIN_PREFIX, NeutralForm, Wraps, by_name};
-use super::special::is_special;
-use super::tree::{any, commands, names_in};
+use super::accepted_expansions::LONGEST_SUM;
+use super::programs::{BINDS_OPERANDS, BINDS_UNSEEN, NeutralForm, PREFIX, Wraps, by_name};
+use super::special_variables::is_special;
+use super::syntax_tree::{any, commands, names_in};
+use super::variables::{self, Variables};
 use crate::permission::steps::Steps;
 
 /// With more assignments than this, no constant is used: each costs a search of the whole text.
@@ -44,7 +44,7 @@ fn constant_assignment(
         return None;
     }
     let written = literal(assignment, known)?;
-    let (name, value) = names::assignment(&written)?;
+    let (name, value) = variables::assignment(&written)?;
     let may_be = variables.may_have_any_value(name) && !is_special(name);
     let value = literal_value(value).filter(|_| may_be && text.only_uses(name, 1))?;
     Some((name.to_owned(), value))
@@ -77,21 +77,14 @@ pub fn substitute(
         let found = constant_assignment(command, &constants, &searched, variables);
         constants.extend(found.filter(|_| *runs_first));
     }
-    let may_bind_unseen = |node: &mut Node| may_bind_unseen(node, &constants);
-    if !constants.is_empty()
-        && !nodes
-            .iter_mut()
-            .any(|node| any(node, &mut { may_bind_unseen }))
-    {
-        let mut substitute_in = |node: &mut Node| {
+    let mut binds = |node: &mut Node| may_bind_unseen(node, &constants);
+    if !constants.is_empty() && !any(&mut nodes, &mut binds) {
+        any(&mut nodes, &mut |node| {
             if let NodeKind::Word { value, parts, .. } = &mut node.kind {
                 substitute_in_word(value, parts, &constants);
             }
             false
-        };
-        for node in &mut nodes {
-            any(node, &mut substitute_in);
-        }
+        });
     }
     nodes
 }
@@ -109,7 +102,7 @@ pub fn loops_over_names(
     }
     let searched = SearchedText::new(text);
     let mut found = Vec::new();
-    let mut look = |node: &mut Node| {
+    any(nodes, &mut |node| {
         if let NodeKind::For {
             var,
             words: Some(words),
@@ -124,10 +117,7 @@ pub fn loops_over_names(
             }
         }
         false
-    };
-    for node in nodes {
-        any(node, &mut look);
-    }
+    });
     found
 }
 
@@ -135,19 +125,18 @@ pub fn loops_over_names(
 pub fn host_variable(nodes: &mut [Node], text: &str, variables: Variables) -> Option<String> {
     let is_untouched = |name: &&str| {
         let written = SearchedText::new(text);
-        variables.inherited.is_some() && names::is_name(name) && written.only_uses(name, 0)
+        variables.inherited.is_some() && variables::is_name(name) && written.only_uses(name, 0)
     };
     let name = variables.host.filter(is_untouched)?.to_owned();
     // The program that it leads to sets nothing here.
     let known = Constants::from([(name.clone(), "/".to_owned())]);
-    let mut look = |node: &mut Node| may_bind_unseen(node, &known);
-    (!nodes.iter_mut().any(|node| any(node, &mut look))).then_some(name)
+    let binds = any(nodes, &mut |node| may_bind_unseen(node, &known));
+    (!binds).then_some(name)
 }
 
 /// Whether a command line may bind variables invisibly.
 pub fn binds_unseen(nodes: &mut [Node]) -> bool {
-    let mut look = |node: &mut Node| may_bind_unseen(node, &Constants::new());
-    nodes.iter_mut().any(|node| any(node, &mut look))
+    any(nodes, &mut |node| may_bind_unseen(node, &Constants::new()))
 }
 
 /// Whether a word names a file in its directory, even if text is added on either side.
@@ -323,8 +312,7 @@ fn may_bind_unseen(node: &Node, constants: &Constants) -> bool {
         text.map(|text| text.replace(['"', '\'', '\\'], ""))
     };
     // Nearly every program is none of these.
-    let is_other =
-        |name: &String| !by_name(name).has(BINDS_UNSEEN | BINDS_OPERANDS | BUILTIN_PREFIX);
+    let is_other = |name: &String| !by_name(name).has(BINDS_UNSEEN | BINDS_OPERANDS | PREFIX);
     if words.first().and_then(text).as_ref().is_some_and(is_other) {
         return false;
     }
@@ -337,7 +325,7 @@ fn may_bind_unseen(node: &Node, constants: &Constants) -> bool {
         return false;
     };
     let is_named = |word: &Node| match &word.kind {
-        NodeKind::Word { value, .. } => names::assignment(value).is_some(),
+        NodeKind::Word { value, .. } => variables::assignment(value).is_some(),
         _ => false,
     };
     // A glob may be the name of any file.
@@ -362,7 +350,5 @@ fn may_bind_unseen(node: &Node, constants: &Constants) -> bool {
         return false;
     }
     let may_bind = |text| is(text, BINDS_UNSEEN) || is(text, BINDS_OPERANDS) && binds_unknown;
-    program.is_none()
-        || may_bind(program)
-        || is(program, BUILTIN_PREFIX) && texts.iter().any(may_bind)
+    program.is_none() || may_bind(program) || is(program, PREFIX) && texts.iter().any(may_bind)
 }

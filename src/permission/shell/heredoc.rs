@@ -1,7 +1,7 @@
 //! Here-documents as the scan reads them: a plain delimiter, and a body up to a line that is only
 //! the delimiter.
 
-use super::{Rejection, expansion};
+use super::{Rejection, accepted_expansions};
 
 /// macOS's `sh` is bash 3.2, which looks for the end of `$(…)` without recognising here-documents.
 const OLD_BASH: bool = cfg!(target_os = "macos");
@@ -81,7 +81,7 @@ impl PendingHeredoc {
             content.push_str(bare);
             content.push('\n');
             if !self.quoted {
-                expansion::plain_variables_only(bare, zsh)?;
+                accepted_expansions::plain_variables_only(bare, zsh)?;
                 if bare.ends_with('\\') {
                     return Rejection::err("<<", "a here-document's line ends in a backslash");
                 }
@@ -108,10 +108,8 @@ fn old_bash_agrees(body: &str) -> bool {
 
 /// For a here-document that some shell could begin or end elsewhere.
 pub fn unclear_heredoc() -> Rejection {
-    Rejection::new(
-        "<<",
-        "it is not clear where this here-document begins or ends",
-    )
+    const WHY: &str = "it is not clear where this here-document begins or ends";
+    Rejection::new("<<", WHY)
 }
 
 #[cfg(test)]
@@ -119,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_that_old_shells_would_leave() {
+    fn bodies_that_old_bash_ends_early_are_refused() {
         assert!(old_bash_agrees("fix(parser): all of it\n\n- more\n"));
         for body in [")\" ; rm x", "it's", "(", "a) (b", "`x`", "\\"] {
             assert!(!old_bash_agrees(body), "{body}");

@@ -1,34 +1,34 @@
 //! What a shell command line would run (docs/spec/restriction.md#shell-commands), read so that
-//! nothing runs unseen: `read` compares the results of `scan` and of the parser, which must agree. `check` checks
-//! every step against the rules, `deny` against denials.
+//! nothing runs unseen: `parse` compares the results of `scan` and of the parser, which must agree.
+//! `check` checks every step against the rules, `denials` against denials.
 
-mod builtins;
+mod accepted_expansions;
 mod check;
 mod constants;
-mod deny;
-#[cfg(test)]
-mod differential;
+mod denials;
 mod directories;
-mod expansion;
+mod effects;
 mod find;
 mod heredoc;
-mod names;
-mod operand;
-mod operands;
+mod lexer_position;
+mod neutral_commands;
+mod operand_paths;
 mod options;
-mod position;
+mod parse;
+#[cfg(test)]
+mod parser_comparison;
 mod programs;
-mod reach;
-mod read;
+mod protected_operands;
 mod reading_programs;
-mod redirected;
 mod scan;
-mod special;
+mod special_variables;
 mod step;
+mod variables;
+mod word_expansion;
 #[cfg(test)]
 #[rustfmt::skip]
 mod tests;
-mod tree;
+mod syntax_tree;
 mod word;
 mod wrappers;
 mod zsh;
@@ -36,15 +36,14 @@ mod zsh;
 use crate::permission::steps::Steps;
 
 pub use check::{CommandRules, check};
-pub use deny::{Denial, check_denials};
-pub use names::{Variables, is_name, may_be_exported};
+pub use denials::{Denial, check_denials};
+pub use effects::{Effects, effects};
 pub use options::ReadKind;
+pub use parse::ParseCache;
 pub use programs::{COMMON, EntryShape, Wraps, by_name, by_path, has_word};
-pub use reach::Surroundings;
-pub use read::ParseCache;
 pub use reading_programs::ReadScope;
-pub use redirected::{Effects, effects};
 pub use step::{SimpleCommand, Step};
+pub use variables::{Variables, is_name, may_be_exported};
 
 /// Part of a command whose safety cannot be established.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -91,7 +91,7 @@ pub const BINDS_OPERANDS: u16 = 1 << 5;
 /// It gives variables to programs.
 pub const EXPORTS: u16 = 1 << 6;
 /// The builtin behind it runs.
-pub const BUILTIN_PREFIX: u16 = 1 << 7;
+pub const PREFIX: u16 = 1 << 7;
 /// It puts names that it reads behind the command that it runs.
 pub const APPENDS_INPUT: u16 = 1 << 11;
 /// A shell whose texts are parsed like the surrounding line.
@@ -268,9 +268,9 @@ static TABLE: &[Program] = &[
     row("source .").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).shape(EntryShape::Never),
     row("eval").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).wraps(Wraps::Eval).shape(EntryShape::Never),
     row("trap").traits(SHELL_ONLY | EVALUATES | BINDS_UNSEEN | SETS_OPTIONS).wraps(Wraps::Trap).shape(EntryShape::Never),
-    row("command").traits(SHELL_ONLY | BUILTIN_PREFIX).neutral(NeutralForm::CommandV).command("", 0).grantable_options(""),
-    row("exec").traits(SHELL_ONLY | BUILTIN_PREFIX).command("a", 0).grantable_options("").shape(EntryShape::Never),
-    row("builtin noglob nocorrect").traits(SHELL_ONLY | BUILTIN_PREFIX).command("", 0),
+    row("command").traits(SHELL_ONLY | PREFIX).neutral(NeutralForm::CommandV).command("", 0).grantable_options(""),
+    row("exec").traits(SHELL_ONLY | PREFIX).command("a", 0).grantable_options("").shape(EntryShape::Never),
+    row("builtin noglob nocorrect").traits(SHELL_ONLY | PREFIX).command("", 0),
     row("coproc").traits(SHELL_ONLY | BINDS_UNSEEN).command("", 0),
     // What runs a text or a command.
     common("bash sh").traits(SAME_GRAMMAR).wraps(Wraps::CommandString),
@@ -282,7 +282,7 @@ static TABLE: &[Program] = &[
         .grantable_options("--foreground --preserve-status -v -k: -s: --signal: --kill-after:"),
     common("nohup").command("", 0).grantable_options(""),
     common("xargs").traits(APPENDS_INPUT).command(XARGS, 0).grantable_options("-0 -r -t -n: -P: -L: -I:"),
-    row("time").traits(BUILTIN_PREFIX).command("f o --format --output", 0).grantable_options("-p"),
+    row("time").traits(PREFIX).command("f o --format --output", 0).grantable_options("-p"),
     row("nice").command("n --adjustment", 0).grantable_options("-# -n: --adjustment:"),
     row("stdbuf").command("i o e --input --output --error", 0).grantable_options("-i: -o: -e:"),
     common("sudo doas").command(SUDO, 0).shape(EntryShape::Elevating),

@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_filters() {
+    fn filter_programs_only_filter() {
         for command in [
             "head", "head -20", "head -n 20", "head -n20", "tail -c 100", "tail -n +5", "wc -l", "sort", "sort -rn", "sort -k 2 -t ,", "sort -k2,3n", "uniq -c", "cut -d: -f1", "cut -d , -f 1-3", "tr a-z A-Z", "tr -d x", "grep x", "grep -i x", "grep -vE x", "grep -n -A 3 x", "grep -e x", "grep -c x", "nl", "column -t", "cat", "rev", "tac",
         ] {
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_or_writes_files_or_runs_programs() {
+    fn programs_that_do_more_are_no_filters() {
         for command in [
             "head x", "head -n 5 x", "tail -f", "tail -F x", "tail --follow", "wc x", "wc --files0-from=x", "sort x", "sort -o x", "sort -uo x", "sort -ox", "sort --compress-prog=./evil", "sort -S100k", "sort -T /tmp", "sort --files0-from=x", "uniq x", "uniq x y", "cut -f1 x", "tr a b c", "grep", "grep x y", "grep -r x", "grep -f x", "grep -fx", "grep -e x y", "grep -R x", "grep --file=x", "cat x", "cat -x", "nl x", "rev x", "tac x", "column x", "sed w x", "awk xy", "tee x", "xargs x", "less", "jq", "grep -if x",
         ] {

@@ -4,8 +4,8 @@
 //! Counts what it saw, for comparison with the parser; builds no tree and knows no rules.
 
 use super::heredoc::{PendingHeredoc, unclear_heredoc};
-use super::position::Position;
-use super::{Rejection, expansion, zsh};
+use super::lexer_position::Position;
+use super::{Rejection, accepted_expansions, zsh};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
@@ -329,13 +329,13 @@ impl<'a> Lexer<'a> {
             zsh::expansion(rest)?;
         }
         if rest.starts_with("$((") {
-            self.at += expansion::arithmetic(rest)?;
+            self.at += accepted_expansions::arithmetic(rest)?;
         } else if rest.starts_with("$(") {
             self.scan.substitutions += 1;
             self.at += 1;
             self.open(Level::Substitution)?;
         } else if rest.starts_with("${") {
-            let width = expansion::parameter(rest)?;
+            let width = accepted_expansions::parameter(rest)?;
             if self.zsh() {
                 zsh::expansions(&rest[..width])?;
             }
@@ -508,10 +508,8 @@ fn refuse_moved_descriptor(text: &str) -> Result<(), Rejection> {
 }
 
 fn unclosed() -> Rejection {
-    Rejection::new(
-        "",
-        "a quote or parenthesis is not closed where it should be",
-    )
+    const WHY: &str = "a quote or parenthesis is not closed where it should be";
+    Rejection::new("", WHY)
 }
 
 /// An enclosing construct.

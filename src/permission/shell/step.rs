@@ -1,6 +1,6 @@
 //! What the shell will do, as a flat list in order; the rules are checked against this list.
 
-use super::programs::{BUILTIN_PREFIX, CHANGES_DIRECTORY, EVALUATES, by_name};
+use super::programs::{CHANGES_DIRECTORY, EVALUATES, PREFIX, by_name};
 use super::word::{Word, WordCount};
 
 /// One step of a command line.
@@ -111,11 +111,7 @@ impl SimpleCommand {
     /// Whether it may change the shell's directory, including behind wrappers.
     pub fn may_change_directory(&self) -> bool {
         let has = |word: &Word, traits| word.text_is(|text| by_name(text).has(traits));
-        let prefixed = |at: usize| {
-            self.words[..at]
-                .iter()
-                .all(|word| has(word, BUILTIN_PREFIX))
-        };
+        let prefixed = |at: usize| self.words[..at].iter().all(|word| has(word, PREFIX));
         let moves = |(at, word): (usize, &Word)| {
             has(word, CHANGES_DIRECTORY | EVALUATES) && (word.text() != Some(".") || prefixed(at))
         };

@@ -42,7 +42,7 @@ fn refused_for(scene: &Scene, command: &str, part: &str) {
 }
 
 #[test]
-fn the_worked_cases() {
+fn granted_and_refused_commands() {
     let git = git();
     all_run(
         &git,

@@ -6,7 +6,7 @@ use rable::{Node, NodeKind};
 
 use super::programs::has_word;
 use super::{PLACEHOLDER, Rejection};
-use crate::permission::command::CanonicalCommand;
+use crate::permission::command_pattern::Canonical;
 use crate::permission::protected::{ANY_CHAR, ANY_TEXT};
 
 /// A word after quote removal.
@@ -294,8 +294,8 @@ impl QuoteRemoval<'_> {
 pub fn canonical<'a>(
     assignments: &[String],
     words: impl IntoIterator<Item = &'a Word>,
-) -> CanonicalCommand {
-    let mut canonical = CanonicalCommand::default();
+) -> Canonical {
+    let mut canonical = Canonical::default();
     for assignment in assignments {
         canonical.assignment(assignment);
     }

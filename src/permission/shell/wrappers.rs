@@ -10,7 +10,7 @@ use super::programs::{
     without_system_path,
 };
 use super::word::{Piece, Word, is_digits, make_unknown};
-use super::{builtins, find, names};
+use super::{find, neutral_commands, variables};
 
 /// Something that a command runs by its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +107,8 @@ pub fn inner_commands<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Inner
         Wraps::Eval => text(arguments),
         Wraps::Trap => text(&arguments[..arguments.len().min(1)]),
         Wraps::Command { .. }
-            if program.neutral == NeutralForm::CommandV && builtins::is_name_lookup(arguments) =>
+            if program.neutral == NeutralForm::CommandV
+                && neutral_commands::is_name_lookup(arguments) =>
         {
             Vec::new()
         }
@@ -246,7 +247,7 @@ fn after_listed_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<
 
 /// Whether a word stands before the command: an option, or an assignment for `env`.
 fn is_option(text: &str, grantable: &str) -> bool {
-    let may_be_set = |text| names::is_harmless_assignment(text) || names::is_setting(text);
+    let may_be_set = |text| variables::is_harmless_assignment(text) || variables::is_setting(text);
     text.len() > 1 && text.starts_with('-') || grantable == "=" && may_be_set(text)
 }
 
@@ -309,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bash_takes_a_text_behind_its_options() {
+    fn bash_takes_a_command_string_behind_options() {
         for (arguments, text) in [
             ("-c x", Some("x")),
             ("-lc x y", Some("x")),
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn one_form_is_a_text() {
+    fn one_form_of_a_command_string_is_grantable() {
         for options in [
             "-c",
             "-e -c",

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expansions_that_go_on() {
+    fn expansions_with_subscripts_or_modifiers_are_refused() {
         for text in [
             "$x", "$x y", "$x.y", "$x/y", "$x-y", "$?", "$?,", "$", "$ ", "$.", "$x:", "$x:8080",
             "$x:/y", "$x: y", "$1", "${x}[y]",
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_and_words() {
+    fn operators_and_words_that_zsh_reads_otherwise() {
         for (text, width) in [
             (">!x", 1),
             (">>!x", 2),

@@ -1,6 +1,5 @@
 //! Which entry for the shell names one simple command. Whether it grants it, the engine decides.
 
-use super::words::{Word, is_assignment, is_option, split};
 use crate::permission::shell::{COMMON, EntryShape, Wraps, by_name, by_path, has_word};
 
 /// Commands within each other that are looked into.
@@ -31,7 +30,7 @@ pub fn takes_code(option: &str) -> bool {
 /// The entry for a command, and for `find` that for what `-exec` runs, too; empty if none should be
 /// proposed.
 pub fn entries(command: &str) -> Vec<String> {
-    let words = split(command);
+    let words = split_words(command);
     let is_lead = |word: &&Word| word.as_deref().is_some_and(is_assignment);
     // A harmless assignment needs no mention.
     let words = &words[words.iter().take_while(is_lead).count()..];
@@ -114,6 +113,62 @@ fn is_verb(word: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "_:-".contains(c))
 }
 
+/// A word, or `None` where only the shell knows what it becomes.
+type Word = Option<String>;
+
+/// Splits a simple command at blanks outside quotes.
+fn split_words(command: &str) -> Vec<Word> {
+    let mut words: Vec<(String, bool)> = Vec::new();
+    let (mut quote, mut between) = (None, true);
+    let mut chars = command.chars();
+    while let Some(c) = chars.next() {
+        if quote.is_none() && c.is_whitespace() {
+            between = true;
+            continue;
+        }
+        if std::mem::take(&mut between) {
+            words.push((String::new(), true));
+        }
+        let Some((word, is_plain)) = words.last_mut() else {
+            break;
+        };
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (_, '\\') => {
+                *is_plain = false;
+                chars.next();
+            }
+            _ => {
+                *is_plain &= is_plain_character(c);
+                word.push(c);
+            }
+        }
+    }
+    let kept = |(word, is_plain): (String, bool)| (is_plain && !word.is_empty()).then_some(word);
+    words.into_iter().map(kept).collect()
+}
+
+/// Characters that mean themselves to the shell, to an entry and to a list of entries, and that a
+/// person cannot take for others.
+fn is_plain_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-./@:+=%~^".contains(c)
+}
+
+/// Whether this is `NAME=value`.
+pub fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+/// Whether this is an option, or a lone `-`.
+fn is_option(word: &str) -> bool {
+    word.starts_with('-')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,5 +227,26 @@ mod tests {
         ] {
             assert_eq!(entries(command).join("|"), expected, "{command}");
         }
+    }
+
+    #[test]
+    fn words_that_the_shell_expands_are_left_out() {
+        let read = |text: &str| {
+            let words = split_words(text).into_iter();
+            let shown = words.map(|word| word.unwrap_or_else(|| "?".to_owned()));
+            shown.collect::<Vec<_>>().join("|")
+        };
+        for (text, words) in [
+            ("git log  -1", "git|log|-1"),
+            ("a 'b/c' \"d\"", "a|b/c|d"),
+            ("a 'b c' \"$d\" e*", "a|?|?|?"),
+            ("a b\\ c d", "a|?|d"),
+            ("a '' (b)", "a|?|?"),
+            ("a=1 b", "a=1|b"),
+            ("", ""),
+        ] {
+            assert_eq!(read(text), words, "{text}");
+        }
+        assert!(is_assignment("A_1=x") && !is_assignment("1=x") && !is_assignment("--a=b"));
     }
 }

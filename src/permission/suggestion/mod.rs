@@ -3,10 +3,9 @@
 //! the calls come from.
 
 mod commands;
-mod opens;
-mod parts;
-mod words;
+mod entry_description;
+mod missing_entries;
 
 pub use commands::is_known_program;
-pub use opens::describe_entry;
-pub use parts::{EntryRequest, Obstacle, entries_for};
+pub use entry_description::describe_entry;
+pub use missing_entries::{EntryRequest, Obstacle, entries_for};

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_compared_and_printed() {
+    fn comparing_and_printing_fields_is_harmless() {
         for arguments in [
             &["{print $1}"][..], &["{ print $1, $NF }"], &["{print}"], &["NR > 1 {print $2}"], &["$3 > 100 {print $1, $3}"],
             &["$3 != \"Running\" {print $1}"], &["NF"], &["NR==1"], &["NR>=2 && NR<=5"], &["{print $1 \",\" $3}"],

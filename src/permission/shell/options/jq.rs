@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_over_the_input() {
+    fn programs_that_use_only_their_input_are_harmless() {
         for arguments in [
             &["."][..], &["-r", ".a[0].b"], &[".a", "-r"], &["-rc", ".[] | {id, name}"],
             &["-e", "-s", "-n", "-S", "-j", "-M", "[inputs]"], &["--arg", "v", "--rawfile", "$v"],

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn substitutions_and_lines_that_are_picked() {
+    fn substitutions_and_selected_lines_are_harmless() {
         for script in [
             "s/a/b/", "s/a/b/g", "s|origin/||", "s,a,b,2", "s#.*github.com[:/]##", "s/a\\/b/c/", "s/[]x]/y/gI", "s/[^]x]/y/",
             "s/[[:space:]]*$//", "s/\\x1b\\[[0-9]*m//g", "s/^v//p", "s/<[^>]*>//g", "s/a/\\//", "s/a/&&/", "p", "1p",

@@ -5,12 +5,12 @@ use crate::host::shell::Language;
 use crate::permission::scene::scene;
 
 #[test]
-fn a_star_is_held_in_options_assignments_and_after_a_slash() {
+fn a_star_is_confined_in_options_assignments_and_paths() {
     all_run(&scene().active("Bash(cat * -n)"), &["cat ../x -n"]);
 }
 
 #[test]
-fn so_many_constants_are_put_in_and_no_more() {
+fn the_number_of_constants_is_limited() {
     let scene = scene().active("Bash(git:*) Write(out/**)");
     let assign = |count: usize| {
         let mut many: Vec<String> = (0..count).map(|n| format!("v{n}=out")).collect();
@@ -22,7 +22,7 @@ fn so_many_constants_are_put_in_and_no_more() {
 }
 
 #[test]
-fn a_name_before_closing_brackets_is_no_use_of_it() {
+fn a_name_before_closing_parentheses_is_no_use() {
     let scene = scene().active("Bash(git:*) Write(out/**)");
     all_run(&scene, &["n=out; git $((1+2)); git a > $n/x", "n=3; git $((n+1)) > out/x"]);
     none_runs(&scene, &["n=out; ( (read n)); git a > $n/x"]);
@@ -30,14 +30,14 @@ fn a_name_before_closing_brackets_is_no_use_of_it() {
 
 #[test]
 fn with_cdpath_a_name_may_be_another_directory() {
-    let searching = scene().active("Bash(git:*)").searching_directories();
+    let searching = scene().active("Bash(git:*)").with_cdpath();
     none_runs(&searching, &["cd sub && git a", "cd sub"]);
     all_run(&searching, &["cd ./sub && git a", "cd /p/sub && git a", "git a"]);
     all_run(&git(), &["cd sub && git a"]);
 }
 
 #[test]
-fn what_find_runs_ends_where_it_ends() {
+fn the_command_of_exec_ends_at_its_terminator() {
     let find = scene().active("Bash(find:*) Bash(git:*)");
     all_run(&find, &["find . -exec git log -fls +", r"find . -exec git log -fls \;"]);
     none_runs(&find, &["find . -exec git log + -fls x"]);
@@ -51,7 +51,7 @@ fn a_text_for_another_shell_is_read_as_that_shell_does() {
 }
 
 #[test]
-fn so_many_wrappers_are_taken_off_and_no_more() {
+fn the_number_of_wrappers_is_limited() {
     let wrapped = |count: usize| "env ".repeat(count) + "git a";
     all_run(&git(), &[&wrapped(8)]);
     none_runs(&git(), &[&wrapped(9)]);
@@ -71,14 +71,14 @@ fn the_toplevel_is_the_project_only_where_its_repository_is() {
 }
 
 #[test]
-fn a_command_may_be_so_long_and_no_longer() {
+fn the_length_of_a_command_is_limited() {
     let long = |bytes: usize| format!("git {}", "x".repeat(bytes - 4));
     all_run(&git(), &[&long(64 * 1024)]);
     none_runs(&git(), &[&long(64 * 1024 + 1)]);
 }
 
 #[test]
-fn a_command_may_hold_so_many_words_and_no_more() {
+fn the_number_of_words_is_limited() {
     let words = |count: usize| format!("git{}", " a".repeat(count - 1));
     all_run(&git(), &[&words(4096)]);
     none_runs(&git(), &[&words(4097)]);
@@ -103,26 +103,26 @@ fn quotes_and_operators_decide_how_many_words_a_value_is() {
 }
 
 #[test]
-fn constants_are_put_in_behind_a_negation_too() {
+fn constants_are_replaced_behind_a_negation() {
     let scene = scene().active("Bash(git:*) Write(out/**)");
     all_run(&scene, &["D=out; ! git a > $D/x"]);
     none_runs(&scene, &["D=..; ! git a > $D/x"]);
 }
 
 #[test]
-fn a_sum_may_hold_brackets() {
+fn arithmetic_may_have_parentheses() {
     all_run(&git(), &["git log -n $(( (1+2)*3 ))", "git log -n $((1+(2*3)))"]);
     none_runs(&git(), &["git log -n $(( (x)*3 ))", "git log -n $((1+(a[0])))"]);
 }
 
 #[test]
-fn a_here_document_stands_at_the_depth_of_its_operator() {
+fn a_here_document_ends_at_the_depth_of_its_operator() {
     none_runs(&git(), &["git a <<E $(git b\nx\nE\n)", "git a $(git b <<E)\nx\nE", "git a <<E $(\nx\nE\ngit b)"]);
     all_run(&git(), &["git a <<E\nx\nE", "git a $(git b <<E\nx\nE\n)"]);
 }
 
 #[test]
-fn what_is_set_may_reach_programs_after_set_a() {
+fn after_set_a_assignments_reach_programs() {
     let list = scene().active("Bash(git:*) Bash(set:*) Bash(command:*)");
     none_runs(&list, &["set -a; VERSION=1; git a", "set -o allexport; VERSION=1; git a", "command set -a; VERSION=1; git a"]);
     all_run(&list, &["set -e; VERSION=1; git a", "set -euo pipefail; VERSION=1; git a", "VERSION=1; git a"]);
@@ -136,7 +136,7 @@ fn under_denials_a_wrappers_operand_may_be_unknown() {
 }
 
 #[test]
-fn a_line_goes_on_behind_a_backslash_where_words_end() {
+fn a_line_continuation_may_not_join_words() {
     all_run(&git(), &["git \\\na", "git a\\\n b", "git a \\\n  --b", "git\t\\\n\ta", "git a\\\n\tb", "git a \\\n\n"]);
     none_runs(&git(), &["git a\\\nb", "gi\\\nt a", "git a;evi\\\nl", "git a&\\\nevil"]);
 }
@@ -173,7 +173,7 @@ fn a_test_has_an_operator_that_every_shell_knows() {
 }
 
 #[test]
-fn a_command_may_redirect_so_often_and_no_more() {
+fn the_number_of_redirections_is_limited() {
     let scene = scene().active("Bash(git:*) Write(out/**)");
     let files = |count: usize| format!("git a{}", " > out/x".repeat(count));
     all_run(&scene, &[&files(128)]);
@@ -187,7 +187,7 @@ fn a_command_may_redirect_so_often_and_no_more() {
 }
 
 #[test]
-fn options_and_builtins_behind_wrappers_are_told_apart() {
+fn options_and_builtins_behind_wrappers_differ() {
     all_run(&git(), &["timeout --signal=KILL 5 git a", "timeout 1.5 git a", "nice time -p git a", "git a | grep -e 'a b'"]);
     none_runs(&git(), &["timeout -5 git a", "timeout 5m. x git a", "env cd sub", "nice cd sub", "timeout 5 cd .", "env set -e", "nice umask 022"]);
     none_runs(&git(), &["time A=1 git a", "time LC_ALL=C git a", "[ -n x", "sort", "git a | awk 'BEGIN{print \"a\nb\"}'"]);

@@ -7,7 +7,7 @@ use super::{all_run, git, none_runs};
 use crate::permission::scene::scene;
 
 #[test]
-fn a_word_that_may_be_several_stands_where_no_position_counts() {
+fn a_word_of_unknown_count_is_allowed_only_where_order_is_free() {
     let find = scene().active("Bash(git:*) Bash(find:*) Bash(ls:*)");
     none_runs(
         &find,
@@ -73,7 +73,7 @@ fn a_here_document_in_parentheses_has_no_line_like_its_end() {
 }
 
 #[test]
-fn a_shell_is_told_its_text_in_one_form() {
+fn a_shell_takes_its_command_string_in_one_form() {
     let git = git();
     let options = [
         "-", "--", "- -c", "-- -c", "-c --", "-c -", "-c -e", "-c +e", "+e -c", "-x -c", "-xc", "-ic", "-i -c", "-s -c", "-sc", "-n -c", "-p -c", "-cx", "-ce",
@@ -198,7 +198,7 @@ fn a_script_is_granted_with_the_shell_that_runs_it() {
 }
 
 #[test]
-fn git_in_a_directory_of_the_project_is_git_there() {
+fn git_c_within_the_project_is_followed() {
     let git = scene().active("Bash(git status:*) Bash(git add src/x)");
     all_run(&git, &["git -C sub status", "git -C ./a/b status -s", "git -C /p/sub status", "git -C a -C b status", "for d in a b; do git -C sub status; done", "git -C sub status && git status"]);
     none_runs(
@@ -246,7 +246,7 @@ fn a_backslash_ends_a_line_within_double_quotes() {
 }
 
 #[test]
-fn an_entry_spells_a_variable_of_the_host() {
+fn an_entry_may_name_a_variable_of_the_host() {
     let host = scene().active("Bash(${PLUGIN_ROOT}/scripts/*.sh:*) Bash(git:*) Write");
     all_run(
         &host,

@@ -8,7 +8,7 @@ fn writer() -> Scene {
 }
 
 #[test]
-fn a_constant_is_its_value() {
+fn a_constant_is_replaced_by_its_value() {
     all_run(
         &writer(),
         &[
@@ -25,7 +25,7 @@ fn a_constant_is_its_value() {
 }
 
 #[test]
-fn what_may_have_another_value_is_not_known() {
+fn a_variable_of_several_values_is_no_constant() {
     let bindings = [
         "OUT=out && git a > $OUT/x", "git a && OUT=out; git a > $OUT/x", "git a || OUT=out; git a > $OUT/x", "! OUT=out; git a > $OUT/x",
         "OUT=out | git a; git a > $OUT/x", "OUT=out & git a > $OUT/x", "(OUT=out); git a > $OUT/x", "{ OUT=out; }; git a > $OUT/x",
@@ -61,7 +61,7 @@ fn what_may_have_another_value_is_not_known() {
 }
 
 #[test]
-fn many_assignments_are_decided() {
+fn many_assignments_are_decided_in_time() {
     let chain: Vec<String> = (1..24).map(|n| format!("A{n}=$A{}\n", n - 1)).collect();
     let chain = chain.concat();
     let uses = "echo $A0 $A23;".repeat(900);

@@ -28,7 +28,7 @@ fn text_that_a_shell_runs_is_read() {
 }
 
 #[test]
-fn a_denied_program_is_an_operand_elsewhere() {
+fn a_denied_program_may_be_an_operand() {
     all_run(
         &denied(),
         &[
@@ -39,7 +39,7 @@ fn a_denied_program_is_an_operand_elsewhere() {
 }
 
 #[test]
-fn denials_look_through_what_runs_words() {
+fn denials_look_through_eval_and_trap() {
     let wrappers = [
         "pkexec", "mise exec --", "nsenter -t 1 -m", "fakeroot", "setarch x86_64", "taskset 1", "toybox", "busybox", "unshare -r", "chroot /x", "direnv exec .", "ionice -c 3", "setsid", "flock x", "watch", "watch -n 5", "doas", "strace -f",
         "ltrace", "valgrind", "parallel", "sudo", "sudo -u bob", "sudo --user bob", "sudo -E", "sudo --", "sudo A=1", "env", "env A=1", "env -i", "env -u X", "npx", "npx -y", "bunx", "pnpx", "uvx", "systemd-run", "chrt 1", "timeout 5", "timeout -k 3 5",

@@ -99,7 +99,7 @@ fn a_redirection_is_made_where_the_shell_is_before_the_command() {
 }
 
 #[test]
-fn filters_only_filter() {
+fn filters_at_the_end_of_a_pipe_need_no_rule() {
     let git = git();
     all_run(
         &git,
@@ -184,7 +184,7 @@ fn a_value_of_find_hides_no_action() {
 }
 
 #[test]
-fn what_find_runs_elsewhere_is_another_program_and_file() {
+fn execdir_runs_in_an_unknown_directory() {
     let find = scene().active("Bash(find:*) Bash(./x:*) Bash(/p/x:*) Bash(git:*) Write(out/**)");
     none_runs(
         &find,
@@ -250,7 +250,7 @@ fn a_relative_program_is_granted_where_it_was_meant() {
 }
 
 #[test]
-fn denials_look_behind_what_runs_a_command() {
+fn denials_look_behind_wrappers() {
     let rm = scene().skill("a", None, &["Bash(rm:*)", "Bash(git push *)"]);
     all_run(
         &rm,

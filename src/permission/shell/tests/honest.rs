@@ -6,7 +6,7 @@ use crate::permission::scene::scene;
 const TABLE: &str = include_str!("honest.txt");
 
 #[test]
-fn nearly_every_command_comes_out_as_a_sensible_person_expects() {
+fn honest_commands_pass_under_the_list_an_author_would_write() {
     let (mut list, mut count, mut exceptions, mut wrong) = ("", 0, 0, Vec::new());
     for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let (mark, text) = line.split_at(2);

@@ -6,7 +6,7 @@ use super::{all_run, none_runs};
 use crate::permission::scene::scene;
 
 #[test]
-fn a_star_behind_a_slash_does_not_lead_upwards() {
+fn a_star_after_a_slash_does_not_match_dot_dot() {
     let scripts = scene().active("Bash(./scripts/*) Bash(python3 tools/*) Bash(/opt/x/*:*) Bash(node lib/*.js *) Bash(git:*)");
     none_runs(
         &scripts,
@@ -36,7 +36,7 @@ fn a_star_behind_a_slash_does_not_lead_upwards() {
 }
 
 #[test]
-fn a_loop_over_plain_names_does_not_lead_upwards() {
+fn a_loop_over_plain_names_does_not_match_dot_dot() {
     let tools = scene().active("Bash(python3 tools/*) Bash(git:*) Bash(node -r* x.js)");
     all_run(
         &tools,
@@ -60,7 +60,7 @@ fn a_loop_over_plain_names_does_not_lead_upwards() {
 }
 
 #[test]
-fn a_star_in_an_assignment_or_option_does_not_lead_upwards() {
+fn a_star_in_an_assignment_or_option_does_not_match_dot_dot() {
     let lead = scene().active("Bash(PYTHONPATH=* python3 *) Bash(node --require=* server.js) Bash(node -r* x.js) Bash(env FOO=* ls) Bash(git log --author=*)");
     none_runs(
         &lead,

@@ -12,7 +12,7 @@ fn zsh() -> Scene {
 }
 
 #[test]
-fn what_zsh_reads_otherwise_is_refused_where_it_may_read() {
+fn what_zsh_reads_otherwise_is_refused_if_it_may_run() {
     let table = [
         "path=/x; git a", "for path in /x; do git a; done", "read path <<< /x; git a", "cdpath=/x", "fpath=x", "manpath=x", "module_path=x", "argv=x", "status=1", "prompt=x", "mailpath=x", "psvar=x", "fignore=x", "watch=x", "options=x", "aliases=x",
         "functions=x", "commands=x", "reply=x", "match=x", "signals=x", "readonly path=/x", "path=/x git a", "read -r argv", "for status in 1; do git a; done", "x='*(e:cmd:)'; echo $~x", "git $=x", "git $^x", "git $+x", "git \"$=x\"", "git \"$~x\"",
@@ -50,7 +50,7 @@ fn what_zsh_reads_otherwise_is_refused_where_it_may_read() {
 }
 
 #[test]
-fn a_shell_that_lives_on_is_somewhere() {
+fn a_persistent_shell_starts_in_an_unknown_directory() {
     for language in [Sh, BashOrZsh] {
         let lives = scene().active(LIST).shell(language, true);
         none_runs(
@@ -67,7 +67,7 @@ fn a_shell_that_lives_on_is_somewhere() {
 }
 
 #[test]
-fn a_shell_that_is_not_known_runs_nothing_by_pattern() {
+fn an_unknown_shell_runs_nothing_by_pattern() {
     let commands = ["git a", "echo a", "true", "bash -c 'git a'", "cd sub", "x=1", "git a > out/x", "printf a"];
     for persists in [false, true] {
         none_runs(&scene().active(LIST).shell(Other, persists), &commands);
@@ -78,7 +78,7 @@ fn a_shell_that_is_not_known_runs_nothing_by_pattern() {
 
 /// `a &>f b` is `a &` and `>f b` in dash.
 #[test]
-fn what_stands_behind_both_outputs_is_a_command_too() {
+fn the_word_after_ampersand_redirection_may_be_a_command() {
     let scene = scene().active("Bash(git:*) Read Write(out/**)");
     none_runs(
         &scene,

@@ -1,0 +1,145 @@
+//! Which rules let the shell's own programs show files, in hosts where these are the tools for
+//! reading (docs/spec/restriction.md#reading-by-the-shell).
+
+use std::path::{Path, PathBuf};
+
+use super::active_restrictions::{ActiveList, Denials};
+use super::arg_matcher::ArgMatcher;
+use super::entry_grammar::Purpose;
+use super::evidence::Grant;
+use super::path::Located;
+use super::path_context::PathContext;
+use super::protected::wildcards_match;
+use super::rule::Rule;
+use super::shell::{ReadKind, ReadScope};
+use super::tool_matcher::Tool;
+
+/// Something that a program would show.
+pub struct FileAccess<'a> {
+    /// What of it.
+    pub kind: ReadKind,
+    /// The path as written.
+    pub path: &'a str,
+    /// Where it is.
+    pub at: Located,
+    /// How far it leads from there.
+    pub scope: &'a ReadScope,
+}
+
+/// What a rule says of the host tools that show the same.
+fn matchers(rule: &Rule, kind: ReadKind) -> impl Iterator<Item = &ArgMatcher> {
+    let tools: &[&str] = match kind {
+        ReadKind::Contents => &["file_head"],
+        ReadKind::Matches => &["grep_files", "file_head"],
+        ReadKind::Names => &["dir_list"],
+    };
+    tools
+        .iter()
+        .filter_map(|tool| rule.matcher_for(&Tool::host(tool)))
+}
+
+/// The first rule of a limit that lets programs show something.
+pub fn any_rule<'a>(list: &ActiveList<'a>, kind: ReadKind) -> Option<&'a Rule> {
+    let gives = |test: &ArgMatcher| matches!(test, ArgMatcher::Any | ArgMatcher::Path(_));
+    list.rules
+        .iter()
+        .find(|rule| matchers(rule, kind).any(gives))
+}
+
+/// Whether some rule of a limit lets a program show something.
+pub fn grants_any(list: &ActiveList) -> bool {
+    let mut kinds = [ReadKind::Contents, ReadKind::Matches, ReadKind::Names].into_iter();
+    kinds.any(|kind| any_rule(list, kind).is_some())
+}
+
+/// Whether a path may lead to what the kernel makes up: the memory and the variables of processes,
+/// and devices.
+pub fn is_kernel_file(path: &Located) -> bool {
+    let is_kernel_path = |path: &Path| {
+        let mut directories = ["/proc", "/dev", "/sys"].iter();
+        directories.any(|dir| path.starts_with(dir)) && path != Path::new("/dev/null")
+    };
+    path.forms()
+        .is_none_or(|mut forms| forms.any(is_kernel_path))
+}
+
+impl FileAccess<'_> {
+    /// The rule that permits it.
+    ///
+    /// # Errors
+    /// Why none does, for a person.
+    pub fn permitted(
+        &self,
+        list: &ActiveList,
+        denials: &Denials,
+        context: &PathContext,
+    ) -> Result<Grant, String> {
+        let Self { kind, path, .. } = self;
+        let reads_below = match self.scope {
+            ReadScope::File => false,
+            ReadScope::Tree => context.resolve.is_directory(&self.at.lexical),
+            ReadScope::MatchingNames(_) | ReadScope::AnyName => true,
+        };
+        let found = self.links(context);
+        let is_root = |path: &Path| path == Path::new("/");
+        let contains_kernel_files =
+            reads_below && self.at.forms().is_none_or(|mut all| all.any(is_root));
+        if contains_kernel_files || is_kernel_file(&self.at) || found.iter().any(is_kernel_file) {
+            return Err(format!("`{path}` leads to what is no file of a disk"));
+        }
+        let denies = |test: &ArgMatcher| match test {
+            ArgMatcher::Any => true,
+            ArgMatcher::Path(test) => {
+                let mut places = std::iter::once(&self.at).chain(&found);
+                *self.scope == ReadScope::AnyName
+                    || places.any(|place| test.covers(place, Purpose::Deny, context))
+                    || reads_below && test.may_cover_below(&self.at, context)
+            }
+            _ => false,
+        };
+        let mut denying = denials.iter();
+        if let Some(rule) = denying.find(|rule| matchers(rule, *kind).any(denies)) {
+            return Err(rule.cited.denies());
+        }
+        let grants = |test: &ArgMatcher| match test {
+            ArgMatcher::Any => true,
+            ArgMatcher::Path(test) => {
+                let covers = |place: &Located| test.covers(place, Purpose::Allow, context);
+                let climbs = match self.scope {
+                    ReadScope::MatchingNames(glob) => wildcards_match(glob, ".."),
+                    scope => *scope == ReadScope::AnyName,
+                };
+                !climbs && covers(&self.at) && found.iter().all(covers)
+            }
+            _ => false,
+        };
+        let rule = list
+            .rules
+            .iter()
+            .find(|rule| matchers(rule, *kind).any(grants));
+        let uncovered = || format!("no {kind} entry covers `{path}`");
+        rule.map(|rule| Grant::Rule(rule.cited.clone()))
+            .ok_or_else(uncovered)
+    }
+
+    /// The links in the directory that the glob may match.
+    fn links(&self, context: &PathContext) -> Vec<Located> {
+        let matches = |link: &PathBuf| match self.scope {
+            ReadScope::File | ReadScope::Tree => false,
+            ReadScope::AnyName => true,
+            ReadScope::MatchingNames(glob) => {
+                let name = link.file_name().unwrap_or_default().to_string_lossy();
+                wildcards_match(glob, &name)
+            }
+        };
+        if matches!(self.scope, ReadScope::File | ReadScope::Tree) {
+            return Vec::new();
+        }
+        let links = context.resolve.links_in(&self.at.lexical).into_iter();
+        let targets = links.filter(matches);
+        targets.map(|link| context.locate(&link)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

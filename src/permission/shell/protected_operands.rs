@@ -1,0 +1,445 @@
+//! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
+//! lets it remove, move, replace or link the files that restrict it, or run our own executable.
+
+use super::operand_paths::{Checked, Expanded, OperandCheck};
+use super::programs::{self, OperandUse, Program, Wraps, base};
+use super::reading_programs::file_read;
+use super::word::Word;
+use super::word_expansion::mark_wildcards;
+use super::wrappers::{self, Inner};
+use super::{Rejection, find};
+use crate::permission::protected::{ANY_CHAR, ANY_TEXT, Relation, WHY_PROTECTED, wildcards_match};
+
+/// Options of many programs whose value is the directory to run in.
+const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
+/// Options by which a destination is replaced and not entered, or sources go.
+const WHOLE: [&str; 7] = [
+    "--delete",
+    "--remove-source-files",
+    "--no-t",
+    "--no-d",
+    "--pare",
+    "--relative",
+    "--files-from",
+];
+
+/// The limit of such options that are followed.
+const MAX_MOVES: usize = 8;
+/// The limit of commands within each other.
+const MAX_DEPTH: usize = 8;
+
+impl OperandCheck<'_> {
+    /// The word that runs our own executable, if any.
+    pub fn our_executable_in(&self, words: &[Word], depth: usize) -> Option<String> {
+        let (program, arguments) = words.split_first().filter(|_| depth <= MAX_DEPTH)?;
+        let all = self.expand(std::slice::from_ref(program)).ok()?;
+        if all.iter().any(|name| self.is_our_executable(&name.text)) {
+            return Some(program.raw.clone());
+        }
+        let runs = wrappers::inner_commands(programs::by_path(program.text()?), arguments);
+        runs.iter().find_map(|run| match run {
+            Inner::Command(words) => self.our_executable_in(words, depth + 1),
+            Inner::Text { .. } => None,
+        })
+    }
+
+    /// Refuses a command that would change a protected place.
+    ///
+    /// # Errors
+    /// The word concerned, and the reason.
+    pub fn check_command(&self, words: &[Word], depth: usize) -> Checked {
+        // A command inside wrappers or `find` is checked again for each of them.
+        Rejection::spend(self.context.steps, 1 + words.len())?;
+        Rejection::err_if(depth > MAX_DEPTH, "", "too many commands within commands")?;
+        let Some((program, arguments)) = words.split_first() else {
+            return Ok(());
+        };
+        // As in `for p in rm; do $p x; done`.
+        for name in self.expand(std::slice::from_ref(program))? {
+            let row = programs::by_path(&name.text);
+            match row.operand_use_as(&name.text) {
+                OperandUse::Reads => {}
+                operand_use => self.check_program(row, operand_use, arguments, depth)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What a program of this row would change, here and in the directories that its options name, as
+    /// in `git -C DIRECTORY` and `tar -C DIRECTORY`.
+    fn check_program(
+        &self,
+        row: &Program,
+        operand_use: OperandUse,
+        arguments: &[Word],
+        depth: usize,
+    ) -> Checked {
+        let behind = self.expand(arguments)?;
+        self.check_operands(row, operand_use, arguments, &behind, depth)?;
+        if !matches!(operand_use, OperandUse::Git | OperandUse::Unknown) {
+            return Ok(());
+        }
+        let mut directories = self.directories.clone();
+        let options = behind
+            .iter()
+            .filter(|one| directory_option(&one.text).is_some());
+        for option in options.take(MAX_MOVES) {
+            let next = behind.iter().filter(|next| next.at == option.at + 1);
+            let to = match directory_option(&option.text) {
+                Some("") => next.map(|next| &*next.text).collect(),
+                value => Vec::from_iter(value),
+            };
+            directories = directories.joined_with(&to);
+            let directories = &directories;
+            let moved = OperandCheck {
+                directories,
+                ..*self
+            };
+            moved.check_operands(row, operand_use, arguments, &behind, depth)?;
+        }
+        Ok(())
+    }
+
+    fn check_operands(
+        &self,
+        row: &Program,
+        operand_use: OperandUse,
+        words: &[Word],
+        texts: &[Expanded],
+        depth: usize,
+    ) -> Checked {
+        Rejection::spend(self.context.steps, texts.len())?;
+        match operand_use {
+            OperandUse::Reads => Ok(()),
+            OperandUse::Sed if sed_only_reads(words) => Ok(()),
+            OperandUse::Sed => {
+                texts
+                    .iter()
+                    .try_for_each(|one| self.check_sed_script(one))?;
+                if has_option(texts, "i") {
+                    return self.check_changed(texts);
+                }
+                self.check_named(texts)
+            }
+            OperandUse::Changes => self.check_changed(texts),
+            OperandUse::Moves
+            | OperandUse::Copies
+            | OperandUse::Installs
+            | OperandUse::Syncs
+            | OperandUse::Links => self.check_placed(operand_use, texts),
+            OperandUse::Dd => texts.iter().try_for_each(|one| {
+                let file = one.text.strip_prefix("of=");
+                refuse_if(one, file.is_some_and(|file| self.affects_protected(file)))
+            }),
+            OperandUse::Find => self.check_find(words, texts, depth),
+            OperandUse::Git => self.check_git(words, texts),
+            OperandUse::Unknown => {
+                let from = wrappers::inner_command_start(row, words).unwrap_or(words.len());
+                if matches!(row.wraps, Wraps::Command { .. }) {
+                    for run in wrappers::inner_commands(row, words) {
+                        // Texts are read by themselves.
+                        if let Inner::Command(inner) = run {
+                            self.check_command(&inner, depth + 1)?;
+                        }
+                    }
+                }
+                self.check_named(texts.iter().take_while(|it| it.at < from))
+            }
+        }
+    }
+
+    /// Operands that are removed or changed, perhaps with everything below, and the values of options.
+    fn check_changed(&self, texts: &[Expanded]) -> Checked {
+        self.check_named(texts.iter().filter(|it| it.is_option()))?;
+        // As in `sed -i '' …` of macOS.
+        not_options(texts).try_for_each(|one| {
+            refuse_if(
+                one,
+                !one.text.is_empty() && self.affects_protected(&one.text),
+            )
+        })
+    }
+
+    /// The files that a program for `sed` writes by `w`.
+    fn check_sed_script(&self, expanded: &Expanded) -> Checked {
+        let text = expanded.text.as_str();
+        let writes = text.match_indices(['w', 'W']);
+        let mut files = writes.filter_map(|(at, _)| text[at + 1..].lines().next());
+        refuse_if(
+            expanded,
+            files.any(|file| self.names_protected(file.trim_start())),
+        )
+    }
+
+    /// Unknown programs may use anything unprotected, and the active skill's files.
+    fn check_named<'n>(&self, texts: impl IntoIterator<Item = &'n Expanded<'n>>) -> Checked {
+        let mut texts = texts.into_iter();
+        texts.try_for_each(|it| refuse_if(it, self.names_protected(&it.text)))
+    }
+
+    /// The values of assignments: a program may write the file that a variable names.
+    ///
+    /// # Errors
+    /// The value, and the reason.
+    pub fn check_values(&self, values: &[Word]) -> Checked {
+        self.check_named(&self.expand(values)?)
+    }
+
+    /// `mv`, `cp`, `ln` and the like.
+    fn check_placed(&self, operand_use: OperandUse, texts: &[Expanded]) -> Checked {
+        self.check_named(texts.iter().filter(|it| it.is_option()))?;
+        let links = match operand_use {
+            OperandUse::Copies => has_option(texts, "ls"),
+            OperandUse::Installs => has_option(texts, "d"),
+            operand_use => operand_use == OperandUse::Links,
+        };
+        let replaces = |one: &Expanded| {
+            let is_cluster = one.is_option() && !one.text.starts_with("--");
+            let whole = if operand_use == OperandUse::Syncs {
+                'R'
+            } else {
+                'T'
+            };
+            WHOLE.iter().any(|whole| one.text.starts_with(whole))
+                || is_cluster && one.text.contains(whole)
+                || links && one.is_option() && one.text.contains(['n', 'h'])
+        };
+        let whole = texts.iter().any(replaces);
+        let into = operand_use != OperandUse::Syncs && has_option(texts, "t");
+        // A value of an option that stands behind would look like the destination.
+        let mut behind = texts.iter().skip_while(|it| it.is_option());
+        let mixed = behind.any(|it| it.is_option() && it.text != "--");
+        let operands: Vec<&Expanded> = not_options(texts).collect();
+        // If the last word may vanish, the one before it is the destination.
+        let stays = operands.last().is_some_and(|last| last.word.is_one_word());
+        let last = operands.last().map_or(0, |last| last.at);
+        let begin = operands.partition_point(|one| one.at < last);
+        let (sources, destinations) = if mixed || into || !stays {
+            (operands.as_slice(), operands.as_slice())
+        } else {
+            operands.split_at(begin)
+        };
+        if links || whole || operand_use == OperandUse::Moves {
+            for source in sources {
+                refuse_if(source, self.affects_protected(&source.text))?;
+            }
+        }
+        for one in destinations {
+            // A link without a name gets that of what it leads to, here.
+            if links && operands.iter().all(|other| other.at == one.at) {
+                refuse_if(one, self.affects_protected(&one.text))?;
+                self.check_destination(one, ".", operands.iter(), whole)?;
+            } else {
+                let others = sources.iter().filter(|source| source.at != one.at);
+                self.check_destination(one, &one.text, others, whole)?;
+            }
+        }
+        // As `-t/x` and `--target-directory=/x`.
+        for one in texts.iter().filter(|one| into && one.is_option()) {
+            let value = match one.text.strip_prefix("--t") {
+                Some(long) => long.split_once('='),
+                None => one.text.split_once('t'),
+            };
+            if let Some((_, value)) = value.filter(|(_, value)| !value.is_empty()) {
+                self.check_destination(one, value, sources.iter(), whole)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where sources are put: in a directory that holds a place, but not as the place.
+    fn check_destination<'n>(
+        &self,
+        one: &Expanded,
+        text: &str,
+        mut sources: impl Iterator<Item = &'n &'n Expanded<'n>>,
+        whole: bool,
+    ) -> Checked {
+        let refused = match self.relation(text) {
+            Relation::Unrelated => false,
+            Relation::Ancestor if !whole && self.is_directory(text) => {
+                // What a directory holds may be anything.
+                sources.any(|source| match base(&source.text) {
+                    "" | "." | ".." => true,
+                    name => {
+                        self.affects_protected(&format!("{}/{name}", text.trim_end_matches('/')))
+                    }
+                })
+            }
+            _ => true,
+        };
+        refuse_if(one, refused)
+    }
+
+    /// `find`: what it deletes, and what the commands change that it runs.
+    fn check_find(&self, words: &[Word], texts: &[Expanded], depth: usize) -> Checked {
+        let mut removes = texts.iter().any(|it| it.text == "-delete");
+        let mut writes = texts.iter().any(|it| it.text.starts_with("-f"));
+        // A file may be called `-delete`, of which a glob then makes an action.
+        let mut actions = find::WRITE_PRIMARIES.iter().chain(&find::EXEC_PRIMARIES);
+        let is_open = actions.any(|action| texts.iter().any(|one| may_become(one, action)));
+        removes |= is_open;
+        writes |= is_open;
+        let mut searched = Vec::new();
+        // Whether names that no place has choose what is removed.
+        let (mut is_chosen, mut is_plain) = (false, true);
+        let mut rest = texts.iter();
+        while let Some(one) = rest.next() {
+            let text = one.text.as_str();
+            if find::EXEC_PRIMARIES.contains(&text) {
+                rest.find(|it| matches!(it.text.as_str(), ";" | "+"));
+            } else if text != "-f" && find::takes_value(text) {
+                let Some(value) = rest.next() else {
+                    continue;
+                };
+                if text.starts_with("-f") {
+                    refuse_if(value, self.names_protected(&value.text))?;
+                } else if matches!(text, "-name" | "-iname") {
+                    is_chosen = true;
+                    is_plain &= !self
+                        .context
+                        .protection
+                        .may_name_place(&mark_wildcards(&value.text));
+                }
+            } else if !text.starts_with(['-', '(', ')', '!', ',', ';', '+']) {
+                searched.push(one);
+            } else {
+                is_plain &= !matches!(text, "(" | "!" | "," | "-not" | "-o" | "-or");
+            }
+        }
+        let is_chosen = is_chosen && is_plain;
+        for mut inner in find::exec_commands(words) {
+            self.check_command(&inner, depth + 1)?;
+            // What is run at last decides, as in `-exec sudo rm`.
+            while let Some(from) = inner.split_first().and_then(|(program, arguments)| {
+                wrappers::inner_command_start(programs::by_path(program.text()?), arguments)
+            }) {
+                inner.drain(..=from);
+            }
+            let Some((program, arguments)) = inner.split_first() else {
+                continue;
+            };
+            let name = program.text().unwrap_or_default();
+            let row = programs::by_path(name);
+            let reads = match row.operand_use_as(name) {
+                OperandUse::Sed => !has_option(&self.expand(arguments)?, "i"),
+                operand_use => operand_use == OperandUse::Reads,
+            };
+            removes |= row.changes() && !reads && !is_chosen;
+            writes |= !reads;
+        }
+        if removes && searched.is_empty() {
+            return self.check_changed(&self.expand(&[Word::literal(".")])?);
+        }
+        let mut searched = searched.into_iter();
+        searched.try_for_each(|one| {
+            let is_changed = removes && self.affects_protected(&one.text);
+            refuse_if(one, is_changed || writes && self.names_protected(&one.text))
+        })
+    }
+
+    /// `git`: what it removes, moves or writes by the paths it is given.
+    fn check_git(&self, words: &[Word], texts: &[Expanded]) -> Checked {
+        let place = wrappers::git_subcommand_index(words);
+        let (before, behind) = texts.split_at(texts.partition_point(|one| one.at < place));
+        let verbs: Vec<&str> = behind
+            .iter()
+            .take_while(|one| one.at == place)
+            .map(|verb| &*verb.text)
+            .collect();
+        let is_one_of = |list: &str, verb: &&str| programs::has_word(list, verb);
+        if verbs.iter().any(|verb| is_one_of("clean rm mv", verb)) && !is_dry_run(&verbs, behind) {
+            self.check_named(texts)?;
+            // Where a directory is named, what it holds goes without a path.
+            if verbs.contains(&"clean") && not_options(behind).nth(verbs.len()).is_none() {
+                self.check_changed(before)?;
+            }
+            return self.check_changed(behind);
+        }
+        if verbs
+            .iter()
+            .all(|verb| is_one_of("log diff show status blame", verb))
+        {
+            let is_output =
+                |one: &&Expanded| one.text.starts_with("-o") || one.text.starts_with("--ou");
+            return self.check_named(before.iter().chain(behind.iter().filter(is_output)));
+        }
+        self.check_named(texts)
+    }
+}
+
+/// Whether `git rm`, `mv` or `clean` with these words certainly changes no file: by an option before all
+/// else, which none takes back.
+fn is_dry_run(verbs: &[&str], behind: &[Expanded]) -> bool {
+    let mut leading = behind[verbs.len()..].iter().take_while(|one| {
+        let option = one.text.trim_start_matches('-');
+        let is_exclusion =
+            one.text.starts_with("--e") || !one.text.starts_with("--") && option.contains('e');
+        one.is_option() && !option.is_empty() && !(verbs.contains(&"clean") && is_exclusion)
+    });
+    let is_certain = |one: &Expanded| behind.iter().filter(|other| other.at == one.at).count() == 1;
+    let is_dry = |one: &Expanded| match verbs {
+        ["rm"] if one.text == "--cached" => true,
+        _ => one.text == "--dry-run" || !one.text.starts_with("--") && one.text.contains('n'),
+    };
+    let is_undone = behind.iter().any(|one| one.text.starts_with("--no-"));
+    verbs.len() == 1 && !is_undone && leading.any(|one| is_certain(one) && is_dry(one))
+}
+
+/// Whether a glob may become this word, if a file has such a name.
+fn may_become(one: &Expanded, word: &str) -> bool {
+    one.text.starts_with([ANY_TEXT, ANY_CHAR]) && wildcards_match(&one.text, word)
+}
+
+/// The value of an option that names the directory to run in; an empty one is the next word.
+pub fn directory_option(option: &str) -> Option<&str> {
+    let mut options = DIRECTORY_OPTIONS.split(' ');
+    let value = options.find_map(|name| option.strip_prefix(name));
+    // As in `env -iC DIRECTORY`.
+    let is_last = || option.starts_with('-') && !option.starts_with("--") && option.ends_with('C');
+    let value = value.or_else(|| is_last().then_some(""));
+    value.map(|value| value.trim_start_matches('='))
+}
+
+/// Whether one of these words may be an option that names the directory to run in.
+pub fn has_directory_option(words: &[Word]) -> bool {
+    words
+        .iter()
+        .any(|word| directory_option(word.prefix()).is_some())
+}
+
+/// Whether `sed` with these arguments changes no file.
+fn sed_only_reads(arguments: &[Word]) -> bool {
+    let words = [&[Word::literal("sed")], arguments].concat();
+    matches!(file_read(&words, false), Some(Ok(_)))
+}
+
+fn refuse_if(expanded: &Expanded, refused: bool) -> Checked {
+    Rejection::err_if(refused, &expanded.word.raw, WHY_PROTECTED)
+}
+
+/// What is no option.
+fn not_options<'n, 'w>(texts: &'n [Expanded<'w>]) -> impl Iterator<Item = &'n Expanded<'w>> {
+    let mut ended = false;
+    texts.iter().filter(move |one| {
+        let ends = !ended && one.text == "--";
+        let is_plain = !ends && (ended || !one.is_option());
+        ended |= ends;
+        is_plain
+    })
+}
+
+fn has_option(texts: &[Expanded], letters: &str) -> bool {
+    texts.iter().any(|one| is_option_with(one, letters))
+}
+
+/// Whether this is an option with one of these letters, in a cluster or in long form too.
+fn is_option_with(expanded: &Expanded, letters: &str) -> bool {
+    let Some(option) = expanded.text.strip_prefix('-') else {
+        return false;
+    };
+    match option.strip_prefix('-') {
+        Some(long) => long.starts_with(|c: char| letters.contains(c)),
+        None => option.contains(|c: char| letters.contains(c)),
+    }
+}
