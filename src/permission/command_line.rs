@@ -14,7 +14,7 @@ use super::places::Places;
 use super::reading_by_shell::{self, FileAccess, is_kernel_file};
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
-use super::shell::{self, Denial, Effects, ParseCache, ReadKind, ReadScope, Variables};
+use super::shell::{self, Denial, Depth, Effects, ParseCache, ReadKind, Variables};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
 
@@ -254,12 +254,8 @@ impl shell::CommandRules for ListRules<'_> {
         self.line.context.places.reads_by_shell
     }
 
-    fn grant_read(
-        &self,
-        kind: ReadKind,
-        place: Option<(&str, &ReadScope)>,
-    ) -> Result<Grant, String> {
-        let Some((path, scope)) = place else {
+    fn grant_read(&self, kind: ReadKind, place: Option<(&str, &Depth)>) -> Result<Grant, String> {
+        let Some((path, depth)) = place else {
             let rule = reading_by_shell::any_rule(self.list, kind);
             let missing = || format!("only a {kind} entry gives");
             return rule
@@ -270,7 +266,7 @@ impl shell::CommandRules for ListRules<'_> {
             kind,
             path,
             at: self.line.locate(path),
-            scope,
+            depth,
         };
         access.permitted(self.list, &self.in_force.denials, &self.line.context)
     }

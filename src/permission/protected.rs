@@ -86,13 +86,8 @@ impl<'a> Protection<'a> {
         let glob = fold(glob);
         let mut places = self.known().iter();
         self.steps.spend(places.len());
-        wildcards_match(&glob, "skill.md")
-            || places.any(|place| {
-                place
-                    .folded
-                    .split('/')
-                    .any(|name| wildcards_match(&glob, name))
-            })
+        may_match(&glob, "skill.md")
+            || places.any(|place| place.folded.split('/').any(|name| may_match(&glob, name)))
     }
 
     /// How one path relates to places.
@@ -191,7 +186,7 @@ fn glob_relation(path: &str, place: &str) -> Relation {
     let mut names = place.split('/');
     for glob in path.split('/') {
         match names.next() {
-            Some(name) if wildcards_match(glob, name) => {}
+            Some(name) if may_match(glob, name) => {}
             Some(_) => return Relation::Unrelated,
             None => return Relation::Inside,
         }
@@ -204,7 +199,7 @@ fn glob_relation(path: &str, place: &str) -> Relation {
 }
 
 /// Whether a name, which may contain wildcards, may match this one.
-pub fn wildcards_match(glob: &str, name: &str) -> bool {
+pub fn may_match(glob: &str, name: &str) -> bool {
     // Nearly every name has no wildcard.
     if !glob.contains([ANY_TEXT, ANY_CHAR]) {
         return glob == name;

@@ -9,9 +9,9 @@ use super::entry_grammar::Purpose;
 use super::evidence::Grant;
 use super::path::Located;
 use super::path_context::PathContext;
-use super::protected::wildcards_match;
+use super::protected::may_match;
 use super::rule::Rule;
-use super::shell::{ReadKind, ReadScope};
+use super::shell::{Depth, ReadKind};
 use super::tool_matcher::Tool;
 
 /// Something that a program would show.
@@ -23,7 +23,7 @@ pub struct FileAccess<'a> {
     /// Where it is.
     pub at: Located,
     /// How far it leads from there.
-    pub scope: &'a ReadScope,
+    pub depth: &'a Depth,
 }
 
 /// What a rule says of the host tools that show the same.
@@ -75,10 +75,10 @@ impl FileAccess<'_> {
         context: &PathContext,
     ) -> Result<Grant, String> {
         let Self { kind, path, .. } = self;
-        let reads_below = match self.scope {
-            ReadScope::File => false,
-            ReadScope::Tree => context.resolve.is_directory(&self.at.lexical),
-            ReadScope::MatchingNames(_) | ReadScope::AnyName => true,
+        let reads_below = match self.depth {
+            Depth::File => false,
+            Depth::Tree => context.resolve.is_directory(&self.at.lexical),
+            Depth::MatchingNames(_) | Depth::AnyName => true,
         };
         let found = self.links(context);
         let is_root = |path: &Path| path == Path::new("/");
@@ -91,7 +91,7 @@ impl FileAccess<'_> {
             ArgMatcher::Any => true,
             ArgMatcher::Path(test) => {
                 let mut places = std::iter::once(&self.at).chain(&found);
-                *self.scope == ReadScope::AnyName
+                *self.depth == Depth::AnyName
                     || places.any(|place| test.covers(place, Purpose::Deny, context))
                     || reads_below && test.may_cover_below(&self.at, context)
             }
@@ -105,9 +105,9 @@ impl FileAccess<'_> {
             ArgMatcher::Any => true,
             ArgMatcher::Path(test) => {
                 let covers = |place: &Located| test.covers(place, Purpose::Allow, context);
-                let climbs = match self.scope {
-                    ReadScope::MatchingNames(glob) => wildcards_match(glob, ".."),
-                    scope => *scope == ReadScope::AnyName,
+                let climbs = match self.depth {
+                    Depth::MatchingNames(glob) => may_match(glob, ".."),
+                    depth => *depth == Depth::AnyName,
                 };
                 !climbs && covers(&self.at) && found.iter().all(covers)
             }
@@ -124,15 +124,15 @@ impl FileAccess<'_> {
 
     /// The links in the directory that the glob may match.
     fn links(&self, context: &PathContext) -> Vec<Located> {
-        let matches = |link: &PathBuf| match self.scope {
-            ReadScope::File | ReadScope::Tree => false,
-            ReadScope::AnyName => true,
-            ReadScope::MatchingNames(glob) => {
+        let matches = |link: &PathBuf| match self.depth {
+            Depth::File | Depth::Tree => false,
+            Depth::AnyName => true,
+            Depth::MatchingNames(glob) => {
                 let name = link.file_name().unwrap_or_default().to_string_lossy();
-                wildcards_match(glob, &name)
+                may_match(glob, &name)
             }
         };
-        if matches!(self.scope, ReadScope::File | ReadScope::Tree) {
+        if matches!(self.depth, Depth::File | Depth::Tree) {
             return Vec::new();
         }
         let links = context.resolve.links_in(&self.at.lexical).into_iter();

@@ -10,7 +10,7 @@ use super::programs::{
     by_name, by_path, text_may_move,
 };
 use super::protected_operands::has_directory_option;
-use super::reading_programs::{self, FileRead, ReadScope, file_read};
+use super::reading_programs::{self, Depth, FileRead, file_read};
 use super::step::{Assignment, Block, BlockKind, Input, Redirection, SimpleCommand, Step};
 use super::variables::{self, Variables};
 use super::word::{self, Piece, Word, WordCount, is_digits};
@@ -40,11 +40,7 @@ pub trait CommandRules {
     ///
     /// # Errors
     /// The reason, for a person.
-    fn grant_read(
-        &self,
-        _what: ReadKind,
-        _place: Option<(&str, &ReadScope)>,
-    ) -> Result<Grant, String> {
+    fn grant_read(&self, _what: ReadKind, _place: Option<(&str, &Depth)>) -> Result<Grant, String> {
         Err(String::new())
     }
     /// Whether a command may work in this directory: it lies inside the project or the skill.
@@ -158,7 +154,7 @@ impl Checker<'_> {
                     }
                 }
                 Step::Join => self.directories.join(),
-                Step::Enter(scope) => self.directories.enter_block(*scope),
+                Step::Enter(block) => self.directories.enter_block(*block),
                 Step::Leave => self.directories.leave_block(),
             }
         }
@@ -453,7 +449,7 @@ impl Checker<'_> {
             Input::Outer => simple.stage > 0,
             Input::Text => true,
             // Of an input that is a device, `rg` takes no notice, and searches the directory.
-            Input::File => !call.words.first()?.text_is(|name| name.ends_with("rg")),
+            Input::File => !call.words.first()?.fits(|name| name.ends_with("rg")),
             Input::Unknown => false,
         };
         let read = file_read(call.words, has_input)?;
@@ -481,7 +477,7 @@ impl Checker<'_> {
                 return Err("it is not clear in which directory this is".to_owned());
             }
             for path in paths {
-                let place = Some((path.as_str(), &operand.scope));
+                let place = Some((path.as_str(), &operand.depth));
                 granted = self.rules.grant_read(reading.reads, place)?;
             }
         }
@@ -566,9 +562,9 @@ fn may_export_all(step: &Step) -> bool {
     let Some((first, others)) = simple.words.split_first() else {
         return false;
     };
-    let changes = |word: &Word| word.text_is(|text| by_name(text).has(SETS_OPTIONS));
-    let runs_one = first.text_is(|text| by_name(text).has(PREFIX)) && others.iter().any(changes);
-    let is_set = first.text_is(|text| by_name(text).neutral == NeutralForm::Set);
+    let changes = |word: &Word| word.fits(|text| by_name(text).has(SETS_OPTIONS));
+    let runs_one = first.fits(|text| by_name(text).has(PREFIX)) && others.iter().any(changes);
+    let is_set = first.fits(|text| by_name(text).neutral == NeutralForm::Set);
     let strict = is_set && neutral_commands::only_sets_strictness(others);
     (changes(first) || runs_one) && !strict
 }

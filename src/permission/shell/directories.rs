@@ -81,17 +81,17 @@ impl WorkingDirectories {
     }
 
     /// Enters a part of the command line.
-    pub fn enter_block(&mut self, scope: Block) {
-        if scope.moves && scope.kind == BlockKind::Mixed {
+    pub fn enter_block(&mut self, block: Block) {
+        if block.moves && block.kind == BlockKind::Mixed {
             self.forget();
         }
-        let before = (scope.kind == BlockKind::Subshell && scope.moves).then(|| {
+        let before = (block.kind == BlockKind::Subshell && block.moves).then(|| {
             Box::new(Self {
                 around: Vec::new(),
                 ..self.clone()
             })
         });
-        self.around.push((scope, before));
+        self.around.push((block, before));
     }
 
     /// Leaves the innermost part; a subshell restores the directory.
@@ -101,7 +101,7 @@ impl WorkingDirectories {
                 self.current = before.current;
                 self.if_failed = before.if_failed;
             }
-            Some((scope, None)) if scope.moves => self.forget(),
+            Some((block, None)) if block.moves => self.forget(),
             _ => {}
         }
     }

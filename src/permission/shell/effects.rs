@@ -150,7 +150,7 @@ impl CommandRules for EffectRecorder<'_> {
             }
         }
         let here = WorkingDirectories::default();
-        let entering = |word: &Word| word.text_is(|text| by_name(text).has(CHANGES_DIRECTORY));
+        let entering = |word: &Word| word.fits(|text| by_name(text).has(CHANGES_DIRECTORY));
         let moves = |simple: &SimpleCommand| {
             let name = simple.words.first().and_then(Word::text);
             let wraps = |name| matches!(by_path(name).wraps, Wraps::Command { .. });
@@ -192,9 +192,12 @@ impl CommandRules for EffectRecorder<'_> {
                     .or_else(|| operands.our_executable_in(&command.words, 0));
             }
             if effects.protected.is_none() {
-                let values = command
-                    .assigned_values()
+                let assigned = command
+                    .assignments
+                    .iter()
                     .filter(|_| !command.words.is_empty());
+                let values = assigned.filter_map(|one| one.raw.split_once('='));
+                let values = values.map(|(_, value)| Word::from_source(value, WordCount::Any));
                 let checked = operands.check_values(&values.collect::<Vec<_>>());
                 let checked = checked.and_then(|()| operands.check_command(&command.words, 0));
                 effects.protected = checked.err();
@@ -249,7 +252,7 @@ fn sets_host_variable(command: &SimpleCommand) -> Option<String> {
             .iter()
             .any(|name| text.starts_with(name))
     };
-    let is_setting = |word: &&Word| word.text_is(|text| by_path(text).has(EXPORTS));
+    let is_setting = |word: &&Word| word.fits(|text| by_path(text).has(EXPORTS));
     let words = command.words.iter().skip_while(|word| !is_setting(word));
     let words = words.map(Word::prefix);
     let assigned = command.assignments.iter().map(|one| one.raw.as_str());

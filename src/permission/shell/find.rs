@@ -58,7 +58,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, &'static str> {
             continue;
         }
         // Values are not skipped: an apparent primary before one may itself be a value.
-        if before.last().is_some_and(|word| word.text_is(takes_value)) {
+        if before.last().is_some_and(|word| word.fits(takes_value)) {
             return Err("it may be a value or an action of `find`");
         }
         if let Some(primary) = write {
@@ -138,5 +138,5 @@ fn is_primary_value(before: &[Word]) -> bool {
         return false;
     };
     let takes_none = |text: &str| !text.starts_with('-') || VALUELESS.has(text);
-    primary.text_is(takes_value) && before.last().and_then(Word::text).is_none_or(takes_none)
+    primary.fits(takes_value) && before.last().and_then(Word::text).is_none_or(takes_none)
 }

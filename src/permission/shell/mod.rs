@@ -41,7 +41,7 @@ pub use effects::{Effects, effects};
 pub use options::ReadKind;
 pub use parse::ParseCache;
 pub use programs::{COMMON, EntryShape, Wraps, by_name, by_path, has_word};
-pub use reading_programs::ReadScope;
+pub use reading_programs::Depth;
 pub use step::{SimpleCommand, Step};
 pub use variables::{Variables, is_name, may_be_exported};
 

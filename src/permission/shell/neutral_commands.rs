@@ -105,14 +105,14 @@ pub fn is_name_lookup(arguments: &[Word]) -> bool {
 }
 
 fn is_status(word: &Word) -> bool {
-    word.text_is(is_digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
+    word.fits(is_digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
 }
 
 /// A harmless variable, optionally with a plain value.
 fn is_harmless_export(word: &Word) -> bool {
     let harmless =
         |text: &str| variables::may_be_exported(text) || variables::is_harmless_assignment(text);
-    word.text_is(harmless)
+    word.fits(harmless)
 }
 
 /// A variable of the shell itself, optionally with any value.
@@ -140,7 +140,7 @@ fn is_neutral_test(arguments: &[Word]) -> Result<bool, &'static str> {
     };
     let evaluates = |word: &Word| word.is_one_of(&["-v", "-R"]);
     // Some shells evaluate the number.
-    let is_terminal = |pair: &[Word]| pair[0].text() != Some("-t") || pair[1].text_is(is_digits);
+    let is_terminal = |pair: &[Word]| pair[0].text() != Some("-t") || pair[1].fits(is_digits);
     let safe = !arguments.iter().any(evaluates)
         && arguments.windows(2).all(is_terminal)
         && arguments.iter().all(Word::is_one_word)
@@ -281,7 +281,7 @@ fn is_neutral_seq(arguments: &[Word]) -> bool {
 
 /// Options, then at most one user.
 fn is_neutral_id(arguments: &[Word]) -> bool {
-    let is_option = |word: &&Word| word.text_is(|text| is_cluster(text, "ugGnr"));
+    let is_option = |word: &&Word| word.fits(|text| is_cluster(text, "ugGnr"));
     let users = &arguments[arguments.iter().take_while(is_option).count()..];
     users.len() <= 1 && all_literal(users, is_plain_name)
 }

@@ -87,12 +87,12 @@ impl OperandCheck<'_> {
     }
 
     /// Whether a text as a whole is, lies in or holds a protected place.
-    pub fn affects_protected(&self, text: &str) -> bool {
+    pub fn hits_place(&self, text: &str) -> bool {
         self.relation(text) != Relation::Unrelated
     }
 
     /// Whether part of a text lies in a protected place other than the active skill's own.
-    pub fn names_protected(&self, text: &str) -> bool {
+    pub fn names_place(&self, text: &str) -> bool {
         let is_text = possible_paths(text).nth(FOLLOWED).is_some();
         possible_paths(text).enumerate().any(|(at, part)| {
             let follows = at == 0 || !is_text;

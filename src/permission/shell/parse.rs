@@ -313,7 +313,7 @@ impl StepBuilder {
         self.redirects(redirects)?;
         // Behind a pipe zsh hands on both inputs.
         if let (0, [shell], [redirect]) = (stage, words.as_slice(), redirects.as_slice())
-            && shell.text_is(|name| by_name(name).has(SAME_GRAMMAR))
+            && shell.fits(|name| by_name(name).has(SAME_GRAMMAR))
             && let Some(line) = single_heredoc_line(redirect)
         {
             words.extend(["-c", line].map(Word::literal));
@@ -511,43 +511,39 @@ const BINARY: [&str; 7] = ["=", "==", "!=", "=~", "-nt", "-ot", "-ef"];
 ///
 /// # Errors
 /// For anything but one test of plain words.
-fn check_conditional(body: &Node, zsh: bool) -> Result<(), Rejection> {
-    match &body.kind {
+fn check_conditional(test: &Node, zsh: bool) -> Result<(), Rejection> {
+    let refused = || Rejection::new("[[", "only one plain test is read; use `[` and `&&`");
+    let mut operands = test_operands(test).ok_or_else(refused)?.into_iter();
+    operands.try_for_each(|text| accepted_expansions::plain_variables_only(text, zsh))
+}
+
+/// The operands of one plain test.
+fn test_operands(test: &Node) -> Option<Vec<&str>> {
+    match &test.kind {
         NodeKind::CondNot { operand } if !matches!(operand.kind, NodeKind::CondNot { .. }) => {
-            check_conditional(operand, zsh)
+            test_operands(operand)
         }
-        // zsh evaluates the number of a terminal.
-        NodeKind::UnaryTest { op, operand } if op == "-t" => match &operand.kind {
-            NodeKind::CondTerm { value, .. } if value.chars().all(|c| c.is_ascii_digit()) => Ok(()),
-            _ => Err(refused()),
-        },
-        NodeKind::UnaryTest { op, operand } if is_unary(op) => test_operand(operand, zsh),
+        NodeKind::UnaryTest { op, operand } => {
+            let letter = op.strip_prefix('-').filter(|letter| letter.len() == 1)?;
+            let text = test_operand(operand)?;
+            // zsh evaluates the number of a terminal.
+            let is_safe = letter != "t" || text.chars().all(|c| c.is_ascii_digit());
+            (is_safe && UNARY.contains(letter)).then(|| vec![text])
+        }
         NodeKind::BinaryTest { op, left, right } if BINARY.contains(&op.as_str()) => {
-            test_operand(left, zsh)?;
-            test_operand(right, zsh)
+            Some(vec![test_operand(left)?, test_operand(right)?])
         }
-        NodeKind::CondTerm { .. } => test_operand(body, zsh),
-        _ => Err(refused()),
+        NodeKind::CondTerm { .. } => Some(vec![test_operand(test)?]),
+        _ => None,
     }
 }
 
-fn is_unary(op: &str) -> bool {
-    op.strip_prefix('-')
-        .is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
-}
-
-fn test_operand(node: &Node, zsh: bool) -> Result<(), Rejection> {
-    let NodeKind::CondTerm { value, .. } = &node.kind else {
-        return Err(refused());
-    };
-    if value.contains(['(', ')', '<', '>', '|', '&', ';', '\\', '\n']) {
-        return Err(refused());
+fn test_operand(node: &Node) -> Option<&str> {
+    let special = ['(', ')', '<', '>', '|', '&', ';', '\\', '\n'];
+    match &node.kind {
+        NodeKind::CondTerm { value, .. } if !value.contains(special) => Some(value),
+        _ => None,
     }
-    accepted_expansions::plain_variables_only(value, zsh)
-}
-
-fn refused() -> Rejection {
-    Rejection::new("[[", "only one plain test is read; use `[` and `&&`")
 }
 
 /// Command lines beyond this number, nested ones included, are parsed again.

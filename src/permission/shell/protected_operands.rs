@@ -8,7 +8,7 @@ use super::word::Word;
 use super::word_expansion::mark_wildcards;
 use super::wrappers::{self, Inner};
 use super::{Rejection, find};
-use crate::permission::protected::{ANY_CHAR, ANY_TEXT, Relation, WHY_PROTECTED, wildcards_match};
+use crate::permission::protected::{ANY_CHAR, ANY_TEXT, Relation, WHY_PROTECTED, may_match};
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
@@ -129,7 +129,7 @@ impl OperandCheck<'_> {
             | OperandUse::Links => self.check_placed(operand_use, texts),
             OperandUse::Dd => texts.iter().try_for_each(|one| {
                 let file = one.text.strip_prefix("of=");
-                refuse_if(one, file.is_some_and(|file| self.affects_protected(file)))
+                refuse_if(one, file.is_some_and(|file| self.hits_place(file)))
             }),
             OperandUse::Find => self.check_find(words, texts, depth),
             OperandUse::Git => self.check_git(words, texts),
@@ -152,12 +152,8 @@ impl OperandCheck<'_> {
     fn check_changed(&self, texts: &[Expanded]) -> Checked {
         self.check_named(texts.iter().filter(|it| it.is_option()))?;
         // As in `sed -i '' …` of macOS.
-        not_options(texts).try_for_each(|one| {
-            refuse_if(
-                one,
-                !one.text.is_empty() && self.affects_protected(&one.text),
-            )
-        })
+        not_options(texts)
+            .try_for_each(|one| refuse_if(one, !one.text.is_empty() && self.hits_place(&one.text)))
     }
 
     /// The files that a program for `sed` writes by `w`.
@@ -167,14 +163,14 @@ impl OperandCheck<'_> {
         let mut files = writes.filter_map(|(at, _)| text[at + 1..].lines().next());
         refuse_if(
             expanded,
-            files.any(|file| self.names_protected(file.trim_start())),
+            files.any(|file| self.names_place(file.trim_start())),
         )
     }
 
     /// Unknown programs may use anything unprotected, and the active skill's files.
     fn check_named<'n>(&self, texts: impl IntoIterator<Item = &'n Expanded<'n>>) -> Checked {
         let mut texts = texts.into_iter();
-        texts.try_for_each(|it| refuse_if(it, self.names_protected(&it.text)))
+        texts.try_for_each(|it| refuse_if(it, self.names_place(&it.text)))
     }
 
     /// The values of assignments: a program may write the file that a variable names.
@@ -221,13 +217,13 @@ impl OperandCheck<'_> {
         };
         if links || whole || operand_use == OperandUse::Moves {
             for source in sources {
-                refuse_if(source, self.affects_protected(&source.text))?;
+                refuse_if(source, self.hits_place(&source.text))?;
             }
         }
         for one in destinations {
             // A link without a name gets that of what it leads to, here.
             if links && operands.iter().all(|other| other.at == one.at) {
-                refuse_if(one, self.affects_protected(&one.text))?;
+                refuse_if(one, self.hits_place(&one.text))?;
                 self.check_destination(one, ".", operands.iter(), whole)?;
             } else {
                 let others = sources.iter().filter(|source| source.at != one.at);
@@ -261,9 +257,7 @@ impl OperandCheck<'_> {
                 // What a directory holds may be anything.
                 sources.any(|source| match base(&source.text) {
                     "" | "." | ".." => true,
-                    name => {
-                        self.affects_protected(&format!("{}/{name}", text.trim_end_matches('/')))
-                    }
+                    name => self.hits_place(&format!("{}/{name}", text.trim_end_matches('/'))),
                 })
             }
             _ => true,
@@ -277,6 +271,9 @@ impl OperandCheck<'_> {
         let mut writes = texts.iter().any(|it| it.text.starts_with("-f"));
         // A file may be called `-delete`, of which a glob then makes an action.
         let mut actions = find::WRITE_PRIMARIES.iter().chain(&find::EXEC_PRIMARIES);
+        let may_become = |one: &Expanded, action: &str| {
+            one.text.starts_with([ANY_TEXT, ANY_CHAR]) && may_match(&one.text, action)
+        };
         let is_open = actions.any(|action| texts.iter().any(|one| may_become(one, action)));
         removes |= is_open;
         writes |= is_open;
@@ -293,7 +290,7 @@ impl OperandCheck<'_> {
                     continue;
                 };
                 if text.starts_with("-f") {
-                    refuse_if(value, self.names_protected(&value.text))?;
+                    refuse_if(value, self.names_place(&value.text))?;
                 } else if matches!(text, "-name" | "-iname") {
                     is_chosen = true;
                     is_plain &= !self
@@ -333,8 +330,8 @@ impl OperandCheck<'_> {
         }
         let mut searched = searched.into_iter();
         searched.try_for_each(|one| {
-            let is_changed = removes && self.affects_protected(&one.text);
-            refuse_if(one, is_changed || writes && self.names_protected(&one.text))
+            let is_changed = removes && self.hits_place(&one.text);
+            refuse_if(one, is_changed || writes && self.names_place(&one.text))
         })
     }
 
@@ -386,11 +383,6 @@ fn is_dry_run(verbs: &[&str], behind: &[Expanded]) -> bool {
     verbs.len() == 1 && !is_undone && leading.any(|one| is_certain(one) && is_dry(one))
 }
 
-/// Whether a glob may become this word, if a file has such a name.
-fn may_become(one: &Expanded, word: &str) -> bool {
-    one.text.starts_with([ANY_TEXT, ANY_CHAR]) && wildcards_match(&one.text, word)
-}
-
 /// The value of an option that names the directory to run in; an empty one is the next word.
 pub fn directory_option(option: &str) -> Option<&str> {
     let mut options = DIRECTORY_OPTIONS.split(' ');
@@ -429,17 +421,11 @@ fn not_options<'n, 'w>(texts: &'n [Expanded<'w>]) -> impl Iterator<Item = &'n Ex
     })
 }
 
+/// Whether one of these is an option with one of the letters, in a cluster or in long form too.
 fn has_option(texts: &[Expanded], letters: &str) -> bool {
-    texts.iter().any(|one| is_option_with(one, letters))
-}
-
-/// Whether this is an option with one of these letters, in a cluster or in long form too.
-fn is_option_with(expanded: &Expanded, letters: &str) -> bool {
-    let Some(option) = expanded.text.strip_prefix('-') else {
-        return false;
-    };
-    match option.strip_prefix('-') {
-        Some(long) => long.starts_with(|c: char| letters.contains(c)),
-        None => option.contains(|c: char| letters.contains(c)),
-    }
+    let has_letter = |c: char| letters.contains(c);
+    texts.iter().any(|one| match one.text.strip_prefix("--") {
+        Some(long) => long.starts_with(has_letter),
+        None => one.is_option() && one.text[1..].contains(has_letter),
+    })
 }

@@ -12,12 +12,12 @@ pub struct Operand {
     /// The path: of a glob, the directory before it.
     pub path: String,
     /// How far it leads from there.
-    pub scope: ReadScope,
+    pub depth: Depth,
 }
 
 /// How far an operand leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReadScope {
+pub enum Depth {
     /// This file only.
     File,
     /// Everything below, if it is a directory.
@@ -290,7 +290,7 @@ fn find(arguments: &[Word]) -> Result<Vec<Operand>, String> {
 fn current_directory() -> Operand {
     Operand {
         path: ".".to_owned(),
-        scope: ReadScope::Tree,
+        depth: Depth::Tree,
     }
 }
 
@@ -335,13 +335,9 @@ fn operand(
         () => "",
     };
     if glob.is_empty() && word.is_complete {
-        let scope = if searches {
-            ReadScope::Tree
-        } else {
-            ReadScope::File
-        };
+        let depth = if searches { Depth::Tree } else { Depth::File };
         let path = format!("{home}{known}");
-        return Ok(Operand { path, scope });
+        return Ok(Operand { path, depth });
     }
     // A glob; all else that is not known may be anything, and a brace several words.
     let first_wild = raw.find(['*', '?', '[']);
@@ -376,12 +372,12 @@ fn operand(
         }
     }
     // Of a bracket only the beginning is known.
-    let scope = if !word.is_complete || may_be_option {
-        ReadScope::AnyName
+    let depth = if !word.is_complete || may_be_option {
+        Depth::AnyName
     } else {
-        ReadScope::MatchingNames(names)
+        Depth::MatchingNames(names)
     };
-    Ok(Operand { path, scope })
+    Ok(Operand { path, depth })
 }
 
 #[cfg(test)]

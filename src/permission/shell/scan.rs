@@ -143,8 +143,8 @@ impl<'a> Lexer<'a> {
                 if self.zsh() && c == '&' {
                     zsh::operator(self.rest(), 1)?;
                 }
-                if c != '|' {
-                    self.refuse_command_after_heredoc()?;
+                if c != '|' && self.in_substitution() && !self.pending.is_empty() {
+                    return Err(joined_by_bash());
                 }
                 if [";;", ";&", ";|"]
                     .iter()
@@ -432,14 +432,6 @@ impl<'a> Lexer<'a> {
         let ends = |rest: &str| rest.trim_start_matches([' ', '\t', '\n']).starts_with(')');
         // Only then: in a text of empty lines each would look through all the others.
         if is_last && !ends(self.rest()) {
-            return Err(joined_by_bash());
-        }
-        Ok(())
-    }
-
-    /// Refuses the end of a command whose here-document's body is yet to come, in a substitution.
-    fn refuse_command_after_heredoc(&self) -> Result<(), Rejection> {
-        if self.in_substitution() && !self.pending.is_empty() {
             return Err(joined_by_bash());
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What the shell will do, as a flat list in order; the rules are checked against this list.
 
 use super::programs::{CHANGES_DIRECTORY, EVALUATES, PREFIX, by_name};
-use super::word::{Word, WordCount};
+use super::word::Word;
 
 /// One step of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub fn changes_directory(steps: &[Step]) -> bool {
     let mut inside: Vec<BlockKind> = Vec::new();
     steps.iter().any(|step| {
         match step {
-            Step::Enter(scope) => inside.push(scope.kind),
+            Step::Enter(block) => inside.push(block.kind),
             Step::Leave => drop(inside.pop()),
             Step::Command(simple) => {
                 return !inside.contains(&BlockKind::Subshell) && simple.may_change_directory();
@@ -110,7 +110,7 @@ pub fn changes_directory(steps: &[Step]) -> bool {
 impl SimpleCommand {
     /// Whether it may change the shell's directory, including behind wrappers.
     pub fn may_change_directory(&self) -> bool {
-        let has = |word: &Word, traits| word.text_is(|text| by_name(text).has(traits));
+        let has = |word: &Word, traits| word.fits(|text| by_name(text).has(traits));
         let prefixed = |at: usize| self.words[..at].iter().all(|word| has(word, PREFIX));
         let moves = |(at, word): (usize, &Word)| {
             has(word, CHANGES_DIRECTORY | EVALUATES) && (word.text() != Some(".") || prefixed(at))
@@ -123,13 +123,6 @@ impl SimpleCommand {
     /// Whether it assigns a value to this variable.
     pub fn assigns(&self, name: &str) -> bool {
         self.assignments.iter().any(|one| one.name == name)
-    }
-
-    /// The values of its assignments, as words.
-    pub fn assigned_values(&self) -> impl Iterator<Item = Word> {
-        let values = self.assignments.iter();
-        let values = values.filter_map(|one| one.raw.split_once('='));
-        values.map(|(_, value)| Word::from_source(value, WordCount::Any))
     }
 
     /// The command as written, for people.

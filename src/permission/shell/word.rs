@@ -91,13 +91,13 @@ impl Word {
     }
 
     /// Whether the text is known and accepted.
-    pub fn text_is(&self, accepts: impl FnOnce(&str) -> bool) -> bool {
+    pub fn fits(&self, accepts: impl FnOnce(&str) -> bool) -> bool {
         self.text().is_some_and(accepts)
     }
 
     /// Whether this is known to be one of these texts.
     pub fn is_one_of(&self, texts: &[&str]) -> bool {
-        self.text_is(|text| texts.contains(&text))
+        self.fits(|text| texts.contains(&text))
     }
 
     /// Whether this is, or may become, an option.
@@ -326,12 +326,12 @@ pub fn make_unknown(words: &mut [Word], name: &str) {
 
 /// Whether every word's text is known and accepted.
 pub fn all_literal(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
-    words.iter().all(|word| word.text_is(&accepts))
+    words.iter().all(|word| word.fits(&accepts))
 }
 
 /// The words after as many of these options, separated by blanks, as there are.
 pub fn after_options<'w>(words: &'w [Word], options: &str) -> &'w [Word] {
-    let is_other = |word: &Word| !word.text_is(|text| has_word(options, text));
+    let is_other = |word: &Word| !word.fits(|text| has_word(options, text));
     &words[words.iter().position(is_other).unwrap_or(words.len())..]
 }
 

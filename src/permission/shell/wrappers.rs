@@ -50,7 +50,7 @@ pub fn inner_command_start(program: &Program, arguments: &[Word]) -> Option<usiz
     if !verbs.is_empty() {
         at = 1 + arguments
             .iter()
-            .position(|word| word.text_is(|text| has_word(verbs, text)))?;
+            .position(|word| word.fits(|text| has_word(verbs, text)))?;
     }
     let assigns = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('='));
     let (mut left, mut options) = (operands, true);
@@ -148,7 +148,7 @@ pub fn split_git_directory(words: &[Word]) -> Option<(&str, Vec<Word>)> {
 pub fn git_subcommand_index(arguments: &[Word]) -> usize {
     let mut at = 0;
     while let Some(option) = arguments.get(at).filter(|word| word.may_be_option()) {
-        at += 1 + usize::from(option.text_is(|text| has_word(VALUED, text)));
+        at += 1 + usize::from(option.fits(|text| has_word(VALUED, text)));
     }
     at.min(arguments.len())
 }
@@ -219,22 +219,19 @@ fn after_listed_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<
     }
     for _ in 0..operands {
         let begins = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-        rest = rest
-            .split_first()
-            .filter(|(word, _)| word.text_is(begins))?
-            .1;
+        rest = rest.split_first().filter(|(word, _)| word.fits(begins))?.1;
     }
     let is_program =
         |text: &str| !text.starts_with('-') && (grantable != "=" || !text.contains('='));
     if !program.has(APPENDS_INPUT) {
         return rest
             .first()?
-            .text_is(is_program)
+            .fits(is_program)
             .then_some(Cow::Borrowed(rest));
     }
     let mut words = rest.to_vec();
     match words.first() {
-        Some(first) if !first.text_is(is_program) => return None,
+        Some(first) if !first.fits(is_program) => return None,
         Some(_) => {}
         None => words.push(Word::literal("echo")),
     }
@@ -276,7 +273,7 @@ fn grantable_text(arguments: &[Word]) -> Option<&str> {
 /// elsewhere.
 fn runs_script(arguments: &[Word]) -> bool {
     let is_path = |word: &str| word.contains('/') && !word.starts_with(['-', '+']);
-    arguments.first().is_some_and(|word| word.text_is(is_path))
+    arguments.first().is_some_and(|word| word.fits(is_path))
 }
 
 /// The text that bash would run, behind whatever options.
