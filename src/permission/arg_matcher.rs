@@ -5,7 +5,7 @@ use super::command_pattern::CommandPattern;
 use super::domain::DomainPattern;
 use super::entry_grammar::{EntryError, NOT_A_NAME};
 use super::path_pattern::PathPattern;
-use super::placeholders::PlaceholderValues;
+use super::placeholders::Placeholders;
 use super::tool_matcher::ToolMatcher;
 use crate::host::alias::{Capability, fold};
 use crate::host::tools::{Argument, HOST_TOOLS, HostTool};
@@ -41,7 +41,7 @@ impl ArgMatcher {
     pub fn parse(
         subject: &ToolMatcher,
         body: Option<&str>,
-        directories: &PlaceholderValues,
+        directories: &Placeholders,
     ) -> Result<Self, EntryError> {
         const UNKNOWN: EntryError = (
             "unsupported-pattern",
@@ -94,7 +94,7 @@ impl ArgMatcher {
     fn of_host_tool(
         tool: &HostTool,
         body: &str,
-        directories: &PlaceholderValues,
+        directories: &Placeholders,
     ) -> Result<Self, EntryError> {
         // The text for an argument of this meaning, with or without the argument's name.
         let text_for = |meaning: Argument| {
@@ -116,7 +116,7 @@ impl ArgMatcher {
     }
 }
 
-fn command(body: &str, directories: &PlaceholderValues) -> Result<ArgMatcher, EntryError> {
+fn command(body: &str, directories: &Placeholders) -> Result<ArgMatcher, EntryError> {
     let pattern = CommandPattern::parse(&directories.split(body))?;
     // One skill generator emits `cmd:*` (docs/spec/restriction.md#command-patterns).
     if pattern == CommandPattern::program("cmd") {

@@ -8,26 +8,19 @@ use super::call::{Call, OurTool};
 use super::settings::{ScriptScope, Settings};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
+use crate::sys::name_list::Words;
 use crate::sys::variables;
 
 /// Where the host keeps outputs that are too long for the model (docs/hosts.md#answers).
 const TOOL_CACHE: &str = "vfs:///sys/tool_cache/";
 
 /// Marketplace actions that only read what is installed or a source the user configured.
-const READ_ONLY_ACTIONS: [&str; 5] = [
-    "list",
-    "list_installed",
-    "info",
-    "search",
-    "search_installed",
-];
+const READ_ONLY_ACTIONS: Words = Words("list list_installed info search search_installed");
 
 /// The canonical name of a marketplace verb that changes nothing.
 pub fn read_only_action(verb: &str) -> Option<&'static str> {
     let verb = verb.replace('-', "_");
-    READ_ONLY_ACTIONS
-        .into_iter()
-        .find(|looking| *looking == verb)
+    READ_ONLY_ACTIONS.iter().find(|action| *action == verb)
 }
 
 /// Whether a marketplace action changes nothing.

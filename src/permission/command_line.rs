@@ -17,6 +17,7 @@ use super::rule::Rule;
 use super::shell::{self, Denial, Depth, Effects, ParseCache, ReadKind, Variables};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
+use crate::sys::name_list::Names;
 
 /// The shell command of a call. Facts that several checks need are computed once.
 pub struct CommandLine<'a> {
@@ -155,15 +156,8 @@ pub fn command_denials<'a>(
 }
 
 /// Beginnings of the names, behind `GIT_`, of variables that decide which repository git takes.
-const TOPLEVEL: [&str; 7] = [
-    "DIR",
-    "WORK_TREE",
-    "COMMON_DIR",
-    "CEILING",
-    "DISCOVERY",
-    "CONFIG",
-    "EXEC_PATH",
-];
+const REPOSITORY_VARIABLES: Names =
+    Names::new("DIR WORK_TREE COMMON_DIR CEILING DISCOVERY CONFIG EXEC_PATH");
 
 /// What is known about the variables of the host's shell. `$HOME` equals `~` only if `HOME` is set.
 fn variables(places: &Places) -> Variables<'_> {
@@ -286,8 +280,8 @@ impl shell::CommandRules for ListRules<'_> {
     fn is_toplevel(&self) -> bool {
         let context = self.line.context;
         let steers_git = |name: &String| {
-            let what = name.strip_prefix("GIT_");
-            what.is_some_and(|what| TOPLEVEL.iter().any(|begin| what.starts_with(begin)))
+            let rest = name.strip_prefix("GIT_");
+            rest.is_some_and(|rest| REPOSITORY_VARIABLES.has_beginning_of(rest))
         };
         let environment = context.places.environment.as_ref();
         environment.is_some_and(|names| !names.iter().any(steers_git))

@@ -74,12 +74,12 @@ pub struct CommandPattern {
 /// Nothing may follow.
 const NOTHING: &[&[Token]] = &[&[]];
 /// Further words may follow (`git:*`).
-const WORDS: &[&[Token]] = &[&[], &[Token::Char(BREAK), Token::AnyText]];
+const WORDS: &[&[Token]] = &[&[], &[Token::Char(BREAK), Token::Any]];
 /// As [`WORDS`]; `:` may also continue the last word (`npm run test:*` covers `npm run test:unit`).
 const WORDS_OR_COLON: &[&[Token]] = &[
     &[],
-    &[Token::Char(BREAK), Token::AnyText],
-    &[Token::Char(':'), Token::AnyText],
+    &[Token::Char(BREAK), Token::Any],
+    &[Token::Char(':'), Token::Any],
 ];
 
 impl CommandPattern {
@@ -133,11 +133,7 @@ impl CommandPattern {
     /// A pattern for plain text, in which only `*` is special.
     pub fn text(glob: &str) -> Self {
         let token = |c| {
-            if c == '*' {
-                Token::AnyText
-            } else {
-                Token::Char(c)
-            }
+            if c == '*' { Token::Any } else { Token::Char(c) }
         };
         Self {
             tokens: glob.chars().map(token).collect(),
@@ -261,8 +257,8 @@ impl PatternWords {
                     chars = below_home(chars.as_str()).unwrap_or_default().chars();
                     Some(Token::Char(HOME))
                 }
-                (None, '*') => Some(Token::AnyText),
-                (Some('"'), '*') => Some(Token::InWord),
+                (None, '*') => Some(Token::Any),
+                (Some('"'), '*') => Some(Token::Within),
                 (None, '\\') => chars.next().map(Token::Char),
                 _ => Some(Token::Char(c)),
             };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The values of the placeholders.
 #[derive(Debug, Clone, Default)]
-pub struct PlaceholderValues {
+pub struct Placeholders {
     /// The skill's own directory.
     pub skill: PathBuf,
     /// The user's project.
@@ -21,7 +21,7 @@ pub enum PatternPiece<'a> {
     Literal(String),
 }
 
-impl PlaceholderValues {
+impl Placeholders {
     /// Splits a pattern at its placeholders.
     ///
     /// A skill is installed without the plugin it came in, so `${CLAUDE_PLUGIN_ROOT}` is the
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn placeholders_become_literal_pieces() {
-        let directories = PlaceholderValues {
+        let directories = Placeholders {
             skill: "/s k/*".into(),
             project: "/p".into(),
         };

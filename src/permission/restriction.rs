@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::entry_grammar::Purpose;
-use super::placeholders::PlaceholderValues;
+use super::placeholders::Placeholders;
 use super::rule::{Rule, RuleNote, read_list};
 use crate::sys::text::{distinct, listed, shorten};
 
@@ -41,7 +41,7 @@ impl Restriction {
         skill_dir: &Path,
         project_root: &Path,
     ) -> Self {
-        let directories = PlaceholderValues {
+        let directories = Placeholders {
             skill: skill_dir.to_owned(),
             project: project_root.to_owned(),
         };
@@ -92,7 +92,7 @@ impl Restriction {
         let Some(allowed) = &mut self.allowed else {
             return self;
         };
-        let directories = PlaceholderValues {
+        let directories = Placeholders {
             skill: self.directory.clone(),
             project: project_root.to_owned(),
         };

@@ -6,7 +6,7 @@ use std::fmt;
 use super::arg_matcher::ArgMatcher;
 use super::entry_grammar::{self, Entry, Purpose, is_name};
 use super::evidence::CitedRule;
-use super::placeholders::PlaceholderValues;
+use super::placeholders::Placeholders;
 use super::tool_matcher::{MCP_PREFIX, Tool, ToolMatcher, is_known_tool};
 use crate::host::alias::{self, Capability};
 use crate::host::tools;
@@ -35,7 +35,7 @@ pub struct Rule {
 
 /// The first of these denials in which a part names no tool, or all of it names none.
 pub fn unclear_denial(entries: &[String]) -> Option<&String> {
-    let directories = PlaceholderValues::default();
+    let directories = Placeholders::default();
     entries.iter().find(|entry| {
         let list: &[String] = std::slice::from_ref(*entry);
         let (rules, _) = read_list("", list, Purpose::Deny, &directories);
@@ -47,7 +47,7 @@ pub fn unclear_denial(entries: &[String]) -> Option<&String> {
 /// What is wrong with the first of these entries in which a part cannot grant anything; the text
 /// names it. A name that only another client has is no mistake.
 pub fn mistaken_grant(entries: &[String]) -> Option<String> {
-    let directories = PlaceholderValues::default();
+    let directories = Placeholders::default();
     entries.iter().find_map(|entry| {
         let list: &[String] = std::slice::from_ref(entry);
         let (rules, notes) = read_list("", list, Purpose::Allow, &directories);
@@ -67,7 +67,7 @@ pub fn read_list(
     source: &str,
     entries: &[String],
     purpose: Purpose,
-    directories: &PlaceholderValues,
+    directories: &Placeholders,
 ) -> (Vec<Rule>, Vec<RuleNote>) {
     let mut notes = Vec::new();
     let rules = entries
@@ -83,7 +83,7 @@ impl Rule {
         source: &str,
         entry: Entry,
         purpose: Purpose,
-        directories: &PlaceholderValues,
+        directories: &Placeholders,
         notes: &mut Vec<RuleNote>,
     ) -> Self {
         let Entry {

@@ -17,15 +17,15 @@ pub enum Token {
     /// This character.
     Char(char),
     /// `*`: any text, including word breaks.
-    AnyText,
-    /// `*` after a `/`, or in an assignment or option with something after it: as [`Token::AnyText`],
+    Any,
+    /// `*` after a `/`, or in an assignment or option with something after it: as [`Token::Any`],
     /// but the rest of that word must not lead upwards.
-    BelowPath,
-    /// `*` in double quotes: as [`Token::BelowPath`], and no further than its word.
-    InWord,
+    Below,
+    /// `*` in double quotes: as [`Token::Below`], and no further than its word.
+    Within,
 }
 
-/// Turns each `*` after a `/` in its word into [`Token::BelowPath`], and each in an assignment or option
+/// Turns each `*` after a `/` in its word into [`Token::Below`], and each in an assignment or option
 /// with something after it. `open` says whether further words may follow.
 pub fn confine_stars(tokens: &mut [Token], open: bool) {
     let mut words = tokens
@@ -36,8 +36,8 @@ pub fn confine_stars(tokens: &mut [Token], open: bool) {
         let mut confined = followed && (word.first() == Some(&Token::Char('-')) || assigns(word));
         for token in word {
             confined |= *token == Token::Char('/');
-            if confined && *token == Token::AnyText {
-                *token = Token::BelowPath;
+            if confined && *token == Token::Any {
+                *token = Token::Below;
             }
         }
     }
@@ -58,7 +58,7 @@ pub fn is_relative_path(word: &[Token]) -> bool {
     ];
     let char_of = |token: &Token| match token {
         Token::Char(c) => *c,
-        Token::AnyText | Token::BelowPath | Token::InWord => '*',
+        Token::Any | Token::Below | Token::Within => '*',
     };
     let text: String = word.iter().map(char_of).collect();
     let text = text.rsplit('=').next().unwrap_or_default();
@@ -103,11 +103,11 @@ pub fn matches(pattern: &[Token], ending: &[Token], text: &str) -> bool {
     loop {
         match (token(at), text[here..].chars().next()) {
             (None, None) => return true,
-            (Some(star @ (Token::AnyText | Token::BelowPath | Token::InWord)), _) => {
-                let confined = star != Token::AnyText;
+            (Some(star @ (Token::Any | Token::Below | Token::Within)), _) => {
+                let confined = star != Token::Any;
                 let begins_option =
                     || text[here..].starts_with('-') && !text[..here].ends_with(|c| c != BREAK);
-                if star == Token::InWord && begins_option() {
+                if star == Token::Within && begins_option() {
                     return false;
                 }
                 if confined && is_upwards_at(text, here) {
@@ -118,7 +118,7 @@ pub fn matches(pattern: &[Token], ending: &[Token], text: &str) -> bool {
                     after: at,
                     match_end: here,
                     confined,
-                    ends: if star == Token::InWord {
+                    ends: if star == Token::Within {
                         BREAK
                     } else {
                         ASSIGNMENT
@@ -173,7 +173,7 @@ pub fn may_match(tokens: &[Token], text: impl Iterator<Item = char>) -> bool {
             let skipped = unknown(c) && at > 0 && next[at - 1];
             match tokens.get(at) {
                 _ if unknown(c) => next[at] = reached[at] || skipped,
-                Some(Token::AnyText | Token::BelowPath | Token::InWord) if reached[at] => {
+                Some(Token::Any | Token::Below | Token::Within) if reached[at] => {
                     next[at] = true;
                     reached[at + 1] = true;
                 }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn unknown_text_may_match_any_pattern() {
-        let pattern = [Token::Char('a'), Token::AnyText, Token::Char('b')];
+        let pattern = [Token::Char('a'), Token::Any, Token::Char('b')];
         let match_end = |text: &str| may_match(&pattern, text.chars());
         assert!(match_end("ab") && match_end("axb") && match_end("ab\u{2}") && match_end("\u{2}"));
         assert!(match_end("a\u{4}") && match_end("\u{2}b"));

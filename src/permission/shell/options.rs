@@ -8,6 +8,8 @@ mod sed;
 
 use std::fmt;
 
+use ReadKind::{Contents, Matches, Names};
+
 /// What a program shows of the files that it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadKind {
@@ -102,7 +104,7 @@ pub static CAT: ProgramOptions = ProgramOptions {
     long: "--number --number-nonblank --show-all --show-ends --show-tabs --show-nonprinting \
          --squeeze-blank",
     only_shows: true,
-    ..options(Some(ReadKind::Contents), OperandKind::Files)
+    ..options(Some(Contents), OperandKind::Files)
 };
 
 /// Those of `head`.
@@ -120,14 +122,14 @@ const HEADS: ProgramOptions = ProgramOptions {
     long: "--quiet --silent --verbose",
     long_valued: "--lines --bytes",
     only_shows: true,
-    ..options(Some(ReadKind::Contents), OperandKind::Files)
+    ..options(Some(Contents), OperandKind::Files)
 };
 
 /// Those of `wc`.
 pub static WC: ProgramOptions = ProgramOptions {
     flags: "lwcmL",
     long: "--lines --words --bytes --chars --max-line-length",
-    ..options(Some(ReadKind::Contents), OperandKind::Files)
+    ..options(Some(Contents), OperandKind::Files)
 };
 
 /// Those of `nl`.
@@ -135,14 +137,14 @@ pub static NL: ProgramOptions = ProgramOptions {
     flags: "p",
     valued: "bdfhilnsvw",
     only_shows: true,
-    ..options(Some(ReadKind::Contents), OperandKind::Files)
+    ..options(Some(Contents), OperandKind::Files)
 };
 
 /// Those of `file`.
 pub static FILE: ProgramOptions = ProgramOptions {
     flags: "bhiIkN",
     long: "--brief --mime --mime-type --mime-encoding --keep-going",
-    ..options(Some(ReadKind::Contents), OperandKind::Files)
+    ..options(Some(Contents), OperandKind::Files)
 };
 
 /// Those of `sed`.
@@ -151,10 +153,7 @@ pub static SED: ProgramOptions = ProgramOptions {
     valued: "e",
     long: "--quiet --silent --regexp-extended",
     long_valued: "--expression",
-    ..options(
-        Some(ReadKind::Contents),
-        OperandKind::Script(sed::only_prints),
-    )
+    ..options(Some(Contents), OperandKind::Script(sed::only_prints))
 };
 
 /// Those of `jq`.
@@ -165,10 +164,7 @@ pub static JQ: ProgramOptions = ProgramOptions {
     next_word_valued: "--indent",
     permutes: true,
     two_valued: "--arg --argjson",
-    ..options(
-        Some(ReadKind::Contents),
-        OperandKind::Script(jq::stays_inside),
-    )
+    ..options(Some(Contents), OperandKind::Script(jq::stays_inside))
 };
 
 /// Those of `grep`.
@@ -184,8 +180,12 @@ pub static GREP: ProgramOptions = ProgramOptions {
          --exclude --exclude-dir --include --max-count --regexp",
     next_word_valued: "--exclude --exclude-dir --include",
     permutes: true,
-    ..options(Some(ReadKind::Matches), OperandKind::Pattern)
+    ..options(Some(Matches), OperandKind::Pattern)
 };
+
+const RG_VALUED: &str = "--after-context --before-context --color --context --encoding --glob --iglob \
+     --max-columns --max-count --max-depth --max-filesize --regexp --replace --sort \
+     --sortr --threads --type --type-not";
 
 /// Not `-z`: it runs the programs that unpack.
 pub static RG: ProgramOptions = ProgramOptions {
@@ -199,14 +199,10 @@ pub static RG: ProgramOptions = ProgramOptions {
          --no-ignore-vcs --no-line-number --no-messages --null --one-file-system \
          --only-matching --passthru --pcre2 --pretty --quiet --smart-case --stats --text \
          --trim --type-list --unrestricted --vimgrep --with-filename --word-regexp",
-    long_valued: "--after-context --before-context --color --context --encoding --glob --iglob \
-         --max-columns --max-count --max-depth --max-filesize --regexp --replace --sort \
-         --sortr --threads --type --type-not",
-    next_word_valued: "--after-context --before-context --color --context --encoding --glob --iglob \
-         --max-columns --max-count --max-depth --max-filesize --regexp --replace --sort \
-         --sortr --threads --type --type-not",
+    long_valued: RG_VALUED,
+    next_word_valued: RG_VALUED,
     permutes: true,
-    ..options(Some(ReadKind::Matches), OperandKind::Pattern)
+    ..options(Some(Matches), OperandKind::Pattern)
 };
 
 /// Those of `ls`.
@@ -217,7 +213,7 @@ pub static LS: ProgramOptions = ProgramOptions {
          --numeric-uid-gid --recursive --reverse --si --size",
     long_valued: "--block-size --color --format --hide --ignore --sort --time --time-style",
     only_shows: true,
-    ..options(Some(ReadKind::Names), OperandKind::Roots)
+    ..options(Some(Names), OperandKind::Roots)
 };
 
 /// BSD's `-f` takes a format, which then counts as a file too.
@@ -227,7 +223,7 @@ pub static STAT: ProgramOptions = ProgramOptions {
     long: "--terse",
     long_valued: "--format --printf",
     only_shows: true,
-    ..options(Some(ReadKind::Names), OperandKind::Files)
+    ..options(Some(Names), OperandKind::Files)
 };
 
 /// Not `-R`: it writes a file per directory with `-H` and `-L`.
@@ -239,7 +235,7 @@ pub static TREE: ProgramOptions = ProgramOptions {
     long_valued: "--charset --filelimit --sort --timefmt",
     permutes: true,
     refuses_joined_values: true,
-    ..options(Some(ReadKind::Names), OperandKind::Roots)
+    ..options(Some(Names), OperandKind::Roots)
 };
 
 /// A filter without options that it may have.

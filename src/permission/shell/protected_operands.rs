@@ -9,19 +9,13 @@ use super::word_expansion::mark_wildcards;
 use super::wrappers::{self, Inner};
 use super::{Rejection, find};
 use crate::permission::protected::{ANY_CHAR, ANY_TEXT, Relation, WHY_PROTECTED, may_match};
+use crate::sys::name_list::Names;
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";
 /// Options by which a destination is replaced and not entered, or sources go.
-const WHOLE: [&str; 7] = [
-    "--delete",
-    "--remove-source-files",
-    "--no-t",
-    "--no-d",
-    "--pare",
-    "--relative",
-    "--files-from",
-];
+const REPLACING_OPTIONS: Names =
+    Names::new("--delete --remove-source-files --no-t --no-d --pare --relative --files-from");
 
 /// The limit of such options that are followed.
 const MAX_MOVES: usize = 8;
@@ -196,7 +190,7 @@ impl OperandCheck<'_> {
             } else {
                 'T'
             };
-            WHOLE.iter().any(|whole| one.text.starts_with(whole))
+            REPLACING_OPTIONS.has_beginning_of(&one.text)
                 || is_cluster && one.text.contains(whole)
                 || links && one.is_option() && one.text.contains(['n', 'h'])
         };
