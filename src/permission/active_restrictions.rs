@@ -60,16 +60,13 @@ pub struct Denials<'a>(Vec<&'a Restriction>);
 impl<'a> ActiveRestrictions<'a> {
     /// Combines the restrictions of a scope.
     pub fn new(scope: &Scope<'a>) -> Self {
-        let Scope {
-            restrictions,
-            settings,
-            ..
-        } = *scope;
+        let (restrictions, settings) = (scope.restrictions, scope.settings);
         let enforcement = |one: &Restriction| {
             if one.binds {
-                return Enforce::Restrict;
+                Enforce::Restrict
+            } else {
+                settings.enforcement(&one.source)
             }
-            settings.enforcement(&one.source)
         };
         let latest = restrictions.iter().rfind(|one| one.is_active && !one.binds);
         let is_latest = |one: &Restriction| latest.is_some_and(|latest| std::ptr::eq(latest, one));
@@ -85,16 +82,10 @@ impl<'a> ActiveRestrictions<'a> {
                 enforce: enforcement(one),
             })
         };
-        let lists: Vec<ActiveList> = restrictions
-            .iter()
-            .filter(counts)
-            .filter_map(list)
-            .collect();
-        let of_mode = |mode| {
-            restrictions
-                .iter()
-                .filter(move |one| enforcement(one) == mode)
-        };
+        let counting = restrictions.iter().filter(counts);
+        let lists: Vec<ActiveList> = counting.filter_map(list).collect();
+        let all = restrictions.iter();
+        let of_mode = |mode| all.clone().filter(move |one| enforcement(one) == mode);
         let own = restrictions.iter().filter(|one| one.is_active);
         let own = own.map(|one| one.directory.as_path());
         let binding = lists.iter().filter(|list| list.skill.binds);

@@ -28,7 +28,7 @@ pub fn is_read_only(action: Option<&str>) -> bool {
     action.and_then(read_only_action).is_some()
 }
 
-/// Whether a limit allows a call without a rule that grants it.
+/// Whether a list allows a call without a rule that grants it.
 pub fn allows(call: &Call, list: &ActiveList, in_force: &ActiveRestrictions) -> bool {
     let settings = in_force.settings;
     !list.skill.binds && is_always_allowed(call.tool, settings)

@@ -45,14 +45,16 @@ impl<'a> CommandLine<'a> {
             let at = text.find(&format!("${{{name}}}"))? + 2;
             Some(&text[at..at + name.len()])
         });
-        let mut variables = variables(context.places);
-        variables.host = host;
         Self {
             text,
             tool,
             own,
             context,
-            cache: ParseCache::new(context.steps, context.places, variables),
+            cache: ParseCache::new(
+                context.steps,
+                context.places,
+                variables(context.places, host),
+            ),
             effects: OnceCell::new(),
         }
     }
@@ -65,7 +67,7 @@ impl<'a> CommandLine<'a> {
         })
     }
 
-    /// What a limit's rules say about each part of it.
+    /// What a list's rules say about each part of it.
     pub fn parts(&self, list: &ActiveList, in_force: &ActiveRestrictions) -> Vec<Part> {
         let rules = ListRules {
             line: self,
@@ -160,14 +162,14 @@ const REPOSITORY_VARIABLES: Names =
     Names::new("DIR WORK_TREE COMMON_DIR CEILING DISCOVERY CONFIG EXEC_PATH");
 
 /// What is known about the variables of the host's shell. `$HOME` equals `~` only if `HOME` is set.
-fn variables(places: &Places) -> Variables<'_> {
+fn variables<'a>(places: &'a Places, host: Option<&'a str>) -> Variables<'a> {
     let environment = places.environment.as_ref();
     let is_set = environment.is_some_and(|names| names.contains("HOME"));
     let home = places.home.as_deref().and_then(Path::to_str);
     Variables {
         inherited: environment,
         has_startup_files: places.has_startup_files,
-        host: None,
+        host,
         home: home.filter(|home| is_set && home.starts_with('/') && !home.ends_with('/')),
         zsh: places.shell.language == Language::BashOrZsh,
     }
@@ -188,7 +190,7 @@ fn speaks_of_files(rule: &Rule, writes: bool) -> bool {
     redirecting(writes).any(|tool| rule.matcher_for(&tool).is_some())
 }
 
-/// The rules of one limit, as the shell module queries them.
+/// The rules of one list, as the shell module queries them.
 struct ListRules<'a> {
     line: &'a CommandLine<'a>,
     list: &'a ActiveList<'a>,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use unicode_normalization::UnicodeNormalization;
 
 use super::path::{Located, Resolve, normalise};
-use super::places::{ProtectedPaths, ProtectedPlaces};
+use super::places::ProtectedPlaces;
 use super::steps::Steps;
 
 /// In a path: any text within one name, but no leading dot (`*`).
@@ -122,12 +122,9 @@ impl<'a> Protection<'a> {
 
     fn known(&self) -> &[Place] {
         self.places.get_or_init(|| {
-            let ProtectedPaths {
-                places,
-                roots,
-                deciding,
-            } = self.protected.paths();
-            self.both_forms(places.iter().chain(roots).chain(deciding))
+            let paths = self.protected.paths();
+            let all = paths.places.iter().chain(&paths.roots);
+            self.both_forms(all.chain(&paths.deciding))
         })
     }
 
@@ -245,6 +242,7 @@ fn fold(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::permission::path::fake::Links;
+    use crate::permission::places::ProtectedPaths;
     use Relation::{Ancestor, Inside, Unrelated};
 
     fn protecting(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> ProtectedPlaces {

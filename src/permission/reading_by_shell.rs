@@ -38,7 +38,7 @@ fn matchers(rule: &Rule, kind: ReadKind) -> impl Iterator<Item = &ArgMatcher> {
         .filter_map(|tool| rule.matcher_for(&Tool::host(tool)))
 }
 
-/// The first rule of a limit that lets programs show something.
+/// The first rule of a list that lets programs show something.
 pub fn any_rule<'a>(list: &ActiveList<'a>, kind: ReadKind) -> Option<&'a Rule> {
     let gives = |test: &ArgMatcher| matches!(test, ArgMatcher::Any | ArgMatcher::Path(_));
     list.rules
@@ -46,7 +46,7 @@ pub fn any_rule<'a>(list: &ActiveList<'a>, kind: ReadKind) -> Option<&'a Rule> {
         .find(|rule| matchers(rule, kind).any(gives))
 }
 
-/// Whether some rule of a limit lets a program show something.
+/// Whether some rule of a list lets a program show something.
 pub fn grants_any(list: &ActiveList) -> bool {
     let mut kinds = [ReadKind::Contents, ReadKind::Matches, ReadKind::Names].into_iter();
     kinds.any(|kind| any_rule(list, kind).is_some())

@@ -227,12 +227,8 @@ impl<'a> Arguments<'a> {
     }
 
     fn operands(mut self, has_input: bool) -> Result<Vec<Operand>, String> {
-        let ProgramOptions {
-            reads,
-            operand_kind,
-            only_shows,
-            ..
-        } = *self.options;
+        let options = self.options;
+        let operand_kind = options.operand_kind;
         if matches!(operand_kind, OperandKind::Pattern | OperandKind::Script(_)) && !self.is_given {
             let name = self.name;
             let missing = || format!("`{name}` has nothing to look for");
@@ -248,10 +244,10 @@ impl<'a> Arguments<'a> {
         let searches = matches!(operand_kind, OperandKind::Roots | OperandKind::Pattern);
         let mut operands = Vec::new();
         for (word, ends_options) in &self.operands {
-            if reads != Some(ReadKind::Names) && word.text() == Some("-") {
+            if options.reads != Some(ReadKind::Names) && word.text() == Some("-") {
                 continue;
             }
-            operands.push(operand(word, searches, *ends_options, only_shows)?);
+            operands.push(operand(word, searches, *ends_options, options.only_shows)?);
         }
         let here = match operand_kind {
             OperandKind::Roots => true,

@@ -29,9 +29,8 @@ pub fn names_in(sum: &Node) -> impl Iterator<Item = &str> {
         while let Some(node) = stack.pop() {
             match &node.kind {
                 NodeKind::ArithVar { name } => return Some(name.as_str()),
-                NodeKind::ArithBinaryOp { left, right, .. } => {
-                    stack.extend([&**left, &**right]);
-                }
+                NodeKind::ArithBinaryOp { left, right, .. }
+                | NodeKind::ArithComma { left, right } => stack.extend([&**left, &**right]),
                 NodeKind::ArithUnaryOp { operand, .. } => stack.push(operand),
                 NodeKind::ArithTernary {
                     condition,
@@ -42,7 +41,6 @@ pub fn names_in(sum: &Node) -> impl Iterator<Item = &str> {
                     stack.extend(if_true.as_deref());
                     stack.extend(if_false.as_deref());
                 }
-                NodeKind::ArithComma { left, right } => stack.extend([&**left, &**right]),
                 NodeKind::ArithNumber { .. } | NodeKind::ArithEmpty => {}
                 _ => return Some(""),
             }
@@ -51,8 +49,8 @@ pub fn names_in(sum: &Node) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `wanted` holds for a node at or below one of `nodes`. Not recursive, because a list's tree is as
-/// deep as the list is long.
+/// Whether `wanted` holds for a node at or below one of `nodes`. Not recursive, because a list's
+/// tree is as deep as the list is long.
 pub fn any(nodes: &mut [Node], wanted: &mut dyn FnMut(&mut Node) -> bool) -> bool {
     let mut stack: Vec<&mut Node> = nodes.iter_mut().collect();
     while let Some(node) = stack.pop() {
