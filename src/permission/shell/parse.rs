@@ -518,8 +518,8 @@ fn check_conditional(test: &Node, zsh: bool) -> Result<(), Rejection> {
 }
 
 /// The operands of one plain test.
-fn test_operands(test: &Node) -> Option<Vec<&str>> {
-    match &test.kind {
+fn test_operands(node: &Node) -> Option<Vec<&str>> {
+    match &node.kind {
         NodeKind::CondNot { operand } if !matches!(operand.kind, NodeKind::CondNot { .. }) => {
             test_operands(operand)
         }
@@ -533,7 +533,7 @@ fn test_operands(test: &Node) -> Option<Vec<&str>> {
         NodeKind::BinaryTest { op, left, right } if BINARY.contains(&op.as_str()) => {
             Some(vec![test_operand(left)?, test_operand(right)?])
         }
-        NodeKind::CondTerm { .. } => Some(vec![test_operand(test)?]),
+        NodeKind::CondTerm { .. } => Some(vec![test_operand(node)?]),
         _ => None,
     }
 }
