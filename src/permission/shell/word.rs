@@ -262,7 +262,7 @@ impl QuoteRemoval<'_> {
                 '~' if self.pieces.is_empty() => self.push(Piece::Tilde),
                 '[' => self.push_open_ended(),
                 '{' if last_sign >= Some(text.len() - chars.as_str().len()) => {
-                    self.push_open_ended()
+                    self.push_open_ended();
                 }
                 _ => self.text(c.encode_utf8(&mut [0; 4])),
             }
