@@ -8,6 +8,6 @@ mod signature;
 mod signers;
 
 pub use manifest::{MANIFEST, Manifest, SSH_SIGNATURE, digest, is_signature_file};
-pub use public_key::{SshSignature, exported, revocations, ssh_fingerprint};
+pub use public_key::{SshSignature, exported, openpgp_fingerprint, revocations, ssh_fingerprint};
 pub use signature::{Covers, Demand, Key, KeyKind, Requirement, Signature, Signer};
-pub use signers::{Listed, Signers, with_line, without};
+pub use signers::{Listed, with_line, without};

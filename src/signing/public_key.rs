@@ -14,30 +14,20 @@ const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 const END: &str = "-----END SSH SIGNATURE-----";
 const MAGIC: &[u8] = b"SSHSIG";
 
-const PGP: (&str, &str) = (
-    "-----BEGIN PGP PUBLIC KEY BLOCK-----",
-    "-----END PGP PUBLIC KEY BLOCK-----",
-);
-
-/// The kind and the key that a file of signers has for an exported public key: `ssh-keygen`'s
-/// `.pub`, or an OpenPGP key, armored or not.
+/// The kind and the key that a file of signers has for an ssh key, as `ssh-keygen` writes it into a
+/// `.pub`.
 ///
 /// # Errors
-/// When it is none of these, several keys, or a private key.
-pub fn exported(bytes: &[u8]) -> Result<String> {
+/// When the text is not that, several keys, or a private key.
+pub fn exported(text: &str) -> Result<String> {
     let wrong = |why: &str| {
-        Error::new(why)
-            .hint("a public key is wanted: ssh-keygen's `.pub`, or the output of `gpg --export`")
-    };
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return Ok(format!("openpgp {}", STANDARD.encode(bytes)));
+        Error::new(why).hint(
+            "give `ssh-keygen`'s `.pub`, or the full fingerprint of an OpenPGP key, which \
+             `gpg --show-keys FILE` prints",
+        )
     };
     if text.contains("PRIVATE KEY") {
         return Err(wrong("it is a private key"));
-    }
-    if text.contains(PGP.0) {
-        let key = unarmored(text).ok_or_else(|| wrong("its armor is broken"))?;
-        return Ok(format!("openpgp {key}"));
     }
     let lines = text.lines().map(str::trim);
     let is_key = |line: &&str| !line.is_empty() && !line.starts_with(['#']);
@@ -52,25 +42,10 @@ pub fn exported(bytes: &[u8]) -> Result<String> {
     }
 }
 
-/// The base64 of an armored OpenPGP key in one line; `None` unless the text is one block.
-fn unarmored(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once(PGP.0)?;
-    let (block, rest) = rest.split_once(PGP.1)?;
-    if rest.contains(PGP.0) {
-        return None;
-    }
-    // Its headers, if any, end with an empty line; its checksum begins with `=`.
-    let mut lines = block.trim_start_matches(['\r', ' ', '\n']).lines();
-    let has_headers = block.trim_start().lines().next()?.contains(": ");
-    if has_headers {
-        lines.by_ref().find(|line| line.trim().is_empty())?;
-    }
-    let data = lines
-        .map(str::trim)
-        .take_while(|line| !line.starts_with('='));
-    let data: String = data.collect();
-    STANDARD.decode(&data).ok()?;
-    Some(data)
+/// The full fingerprint of an OpenPGP key as GnuPG shows it; `None` for anything else.
+pub fn openpgp_fingerprint(written: &str) -> Option<String> {
+    let is_hex = written.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_hex && matches!(written.len(), 40 | 64)).then(|| written.to_ascii_uppercase())
 }
 
 /// The fingerprints in a text of revoked keys: one to a line, as a public ssh key, as `SHA256:…`, or
@@ -93,12 +68,7 @@ pub fn revocations(text: &str) -> Result<BTreeSet<String>> {
                 let is_whole = digest.is_ok_and(|digest| digest.len() == 32);
                 is_whole.then(|| (*fingerprint).to_owned())
             }
-            [fingerprint, ..] => {
-                let is_hex = fingerprint.bytes().all(|byte| byte.is_ascii_hexdigit());
-                let is_known = is_hex && matches!(fingerprint.len(), 40 | 64);
-                // As GnuPG shows it.
-                is_known.then(|| fingerprint.to_ascii_uppercase())
-            }
+            [fingerprint, ..] => openpgp_fingerprint(fingerprint),
         };
         let Some(fingerprint) = fingerprint else {
             let text = format!("line {}: it is not a key", at + 1);
@@ -185,39 +155,31 @@ mod tests {
 
     #[test]
     fn an_exported_key_is_one_line_of_signers() {
-        let armored = format!("{}\nVersion: x\n\nmQIN\nBF8=\n=abcd\n{}\n", PGP.0, PGP.1);
-        let bare = armored.replace("Version: x\n", "");
-        let windows = armored.replace('\n', "\r\n");
-        let older = format!("{}\nmQIN\nBF8=\n=abcd\n{}\n", PGP.0, PGP.1);
         for (text, line) in [
-            (&*armored, "openpgp mQINBF8="),
-            (&bare, "openpgp mQINBF8="),
-            (&windows, "openpgp mQINBF8="),
-            (&older, "openpgp mQINBF8="),
             ("ssh-ed25519 AAAA me@x\n", "ssh-ed25519 AAAA"),
             (
                 "# mine\n\nsk-ssh-ed25519@openssh.com AAAA",
                 "sk-ssh-ed25519@openssh.com AAAA",
             ),
         ] {
-            assert_eq!(exported(text.as_bytes()).unwrap(), line, "{text}");
+            assert_eq!(exported(text).unwrap(), line, "{text}");
         }
-        assert_eq!(exported(&[0x99, 0xff]).unwrap(), "openpgp mf8=");
     }
 
     #[test]
     fn what_is_no_public_key_is_refused() {
-        let block = format!("{}\n\nmQIN\n{}\n", PGP.0, PGP.1);
         for (text, why) in [
             ("", "not one"),
             ("text", "not a public"),
             ("untrusted comment: minisign public key 1\nRWQf6", "not one"),
             ("ssh-rsa A\nssh-rsa B", "not one"),
             ("-----BEGIN OPENSSH PRIVATE KEY-----", "private"),
-            (PGP.0, "broken"),
-            (&*block.repeat(2), "broken"),
+            (
+                "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmQIN\n-----END",
+                "not one",
+            ),
         ] {
-            let error = exported(text.as_bytes()).unwrap_err().to_string();
+            let error = exported(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
     }

@@ -1,12 +1,11 @@
 //! Files that list signers, in the form of `ssh-keygen`'s `allowed_signers` (one line each:
 //! principals, options, kind of key, key, comment), with one more kind of keys: `openpgp` with the
-//! public key in base64. Programs get only the lines that they understand. Comments, order and
-//! spelling of what an edit leaves are kept.
+//! full fingerprint. Comments, order and spelling of what an edit leaves are kept.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Covers, Key, KeyKind, ssh_fingerprint};
+use super::{Covers, KeyKind, openpgp_fingerprint, ssh_fingerprint};
 use crate::error::{Error, Result};
 use crate::skill::visible;
 use crate::sys::Moment;
@@ -22,11 +21,8 @@ pub struct Listed {
     limits: Limits,
     /// The form of the key.
     pub kind: KeyKind,
-    /// The key as the programs of its kind take it: for ssh the kind and the base64, for OpenPGP the
-    /// base64 alone.
-    pub public: String,
-    /// The fingerprint of an ssh key. Of an OpenPGP key only GnuPG can tell it; `None` until then.
-    pub fingerprint: Option<String>,
+    /// The key's fingerprint; of OpenPGP that of the whole key, or of the part that signs.
+    pub fingerprint: String,
     /// The line's number, from 1.
     pub line: usize,
 }
@@ -40,6 +36,25 @@ struct Limits {
 }
 
 impl Listed {
+    /// Reads the text of such a file: its lines that list a key, in order.
+    ///
+    /// # Errors
+    /// The number of a line that is none, and why: a signer that was meant must not be left out
+    /// unnoticed, nor may a restriction on one.
+    pub fn all(text: &str) -> Result<Vec<Self>> {
+        let lines = text.lines().map(str::trim).enumerate();
+        let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let listed = lines.map(|(at, line)| {
+            parse_line(line, at + 1).map_err(|why| {
+                let text = format!("line {}: {why}", at + 1);
+                Error::new(text).hint(
+                    "it is `PRINCIPAL [OPTIONS] KIND KEY`, as in `ssh-keygen`'s allowed signers",
+                )
+            })
+        });
+        listed.collect()
+    }
+
     /// The names among its principals: none that is empty or excludes others.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let names = self.principals.split(',');
@@ -59,59 +74,6 @@ impl Listed {
             && limits.after.is_none_or(|after| after <= now)
             && limits.before.is_none_or(|before| now < before)
     }
-
-    /// The key; `None` for OpenPGP.
-    pub fn key(&self) -> Option<Key> {
-        Key::new(self.kind, self.fingerprint.as_deref()?).ok()
-    }
-}
-
-/// The content of a file of signers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Signers {
-    /// Its lines that list a key, in order.
-    pub listed: Vec<Listed>,
-}
-
-impl Signers {
-    /// Reads the text of such a file.
-    ///
-    /// # Errors
-    /// The number of a line that is none, and why: a signer that was meant must not be left out
-    /// unnoticed, nor may a restriction on one.
-    pub fn parse(text: &str) -> Result<Self> {
-        let mut signers = Self::default();
-        for (at, line) in text.lines().enumerate() {
-            let trimmed = line.trim();
-            if trimmed.is_empty() || trimmed.starts_with('#') {
-                continue;
-            }
-            let listed = parse_line(trimmed, at + 1).map_err(|why| {
-                let text = format!("line {}: {why}", at + 1);
-                Error::new(text).hint(
-                    "it is `PRINCIPAL [OPTIONS] KIND KEY`, as in `ssh-keygen`'s allowed signers",
-                )
-            })?;
-            signers.listed.push(listed);
-        }
-        Ok(signers)
-    }
-
-    /// The lines of keys of one kind.
-    pub fn of_kind(&self, kind: KeyKind) -> impl Iterator<Item = &Listed> {
-        self.listed.iter().filter(move |listed| listed.kind == kind)
-    }
-
-    /// The line with this number.
-    pub fn at(&self, number: usize) -> Option<&Listed> {
-        self.listed.iter().find(|listed| listed.line == number)
-    }
-
-    /// The lines that list a key.
-    pub fn with_key<'s>(&'s self, key: &'s Key) -> impl Iterator<Item = &'s Listed> {
-        let is_it = |listed: &&Listed| listed.key().as_ref() == Some(key);
-        self.listed.iter().filter(is_it)
-    }
 }
 
 fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> {
@@ -125,9 +87,6 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> 
     };
     let kind = kind_of(kind_word)
         .ok_or_else(|| format!("`{}` is not a kind of key", visible(kind_word)))?;
-    let bytes = STANDARD
-        .decode(public)
-        .map_err(|_| "its key is not base64".to_owned())?;
     let principals = principals.trim_matches('"').to_owned();
     if principals.is_empty() || visible(&principals) != principals {
         return Err("its principal is not a name".to_owned());
@@ -136,23 +95,25 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> 
         return Err("only an ssh key can have options".to_owned());
     }
     let limits = limits(&options)?;
-    let (public, fingerprint) = match kind {
-        KeyKind::Ssh if !has_inside(&bytes, kind_word) => {
-            let kind = visible(kind_word);
-            return Err(format!("its key is not of the kind `{kind}`"));
+    let fingerprint = match kind {
+        KeyKind::Openpgp => openpgp_fingerprint(public).ok_or(
+            "an OpenPGP key is listed by its full fingerprint, which `gpg --show-keys FILE` prints",
+        )?,
+        KeyKind::Ssh => {
+            let bytes = STANDARD.decode(public);
+            let bytes = bytes.map_err(|_| "its key is not base64".to_owned())?;
+            if !has_inside(&bytes, kind_word) {
+                let kind = visible(kind_word);
+                return Err(format!("its key is not of the kind `{kind}`"));
+            }
+            ssh_fingerprint(&bytes)
         }
-        KeyKind::Ssh => (
-            format!("{kind_word} {public}"),
-            Some(ssh_fingerprint(&bytes)),
-        ),
-        KeyKind::Openpgp => (public.to_owned(), None),
     };
     Ok(Listed {
         principals,
         options,
         limits,
         kind,
-        public,
         fingerprint,
         line: number,
     })
@@ -268,30 +229,30 @@ pub fn without(text: &str, lines: &[&Listed], principal: Option<&str>) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::signing::Signers;
 
     const KEY: &str = "AAAAC3NzaC1lZDI1NTE5AAAAIJr7IjL5a48XomjrHMZSICwfNNBUDqvzWMytztz8oorr";
 
     #[test]
-    fn each_program_gets_the_lines_it_understands() {
+    fn keys_are_listed_with_names_and_options() {
         let text = format!(
             "# us\nalice@x,al@y namespaces=\"git,agent-skill\" valid-before=\"20300101\" ssh-ed25519 {KEY} a b\n\n"
         );
         // Options that are written as two words are no line of `ssh-keygen` either.
-        assert!(Signers::parse(&text).is_err());
+        assert!(Listed::all(&text).is_err());
         let text = format!(
             "# us\nalice@x,al@y namespaces=\"git,agent-skill\",valid-before=\"20300101\" ssh-ed25519 {KEY} a b\n\
-             bob@x openpgp mQINBF8=\n"
+             bob@x openpgp {}\n",
+            "0123456789abcdef".repeat(3).get(..40).unwrap()
         );
-        let signers = Signers::parse(&text).unwrap();
-        let [alice, bob] = signers.listed.as_slice() else {
+        let signers = Listed::all(&text).unwrap();
+        let [alice, bob] = signers.as_slice() else {
             panic!("{signers:?}");
         };
         assert_eq!(alice.principal(), Some("alice@x"));
         assert!(alice.options.contains("valid-before") && alice.line == 2);
-        assert!(alice.fingerprint.as_deref().unwrap().starts_with("SHA256:"));
+        assert!(alice.fingerprint.starts_with("SHA256:"));
         assert_eq!((bob.kind, bob.line), (KeyKind::Openpgp, 3));
-        assert!(signers.with_key(&alice.key().unwrap()).eq([alice]));
+        assert!(bob.fingerprint.starts_with("0123456789ABCDEF"));
     }
 
     #[test]
@@ -307,6 +268,8 @@ mod tests {
             ("a\u{202e}b openpgp AAAA", "not a name"),
             ("alice namespaces=\"git\" openpgp AAAA", "options"),
             ("alice minisign AAAA", "no key"),
+            ("alice openpgp mQINBF8=", "full fingerprint"),
+            ("alice openpgp 0123456789ABCDEF", "full fingerprint"),
             (
                 &format!("alice valid-before=20300101 ssh-ed25519 {KEY}"),
                 "not an option",
@@ -320,7 +283,7 @@ mod tests {
                 "not an option",
             ),
         ] {
-            let error = Signers::parse(&format!("# c\n{line}"))
+            let error = Listed::all(&format!("# c\n{line}"))
                 .unwrap_err()
                 .to_string();
             assert!(
@@ -348,16 +311,15 @@ mod tests {
             ("Valid-After=\"20260614\",namespaces=\"git,x\"", true),
         ] {
             let line = format!("a,*@x,!b@x {options} ssh-ed25519 {KEY}");
-            let signers = Signers::parse(&line).unwrap();
-            let listed = &signers.listed[0];
+            let listed = &Listed::all(&line).unwrap()[0];
             assert_eq!(listed.counts(Covers::Commit, now), counts, "{options}");
         }
         let line = format!("!b@x,,c@x ssh-ed25519 {KEY}\n!b@x, ssh-ed25519 {KEY}");
-        let signers = Signers::parse(&line).unwrap();
-        let names: Vec<_> = signers.listed.iter().map(Listed::principal).collect();
+        let signers = Listed::all(&line).unwrap();
+        let names: Vec<_> = signers.iter().map(Listed::principal).collect();
         assert_eq!(names, [Some("c@x"), None]);
         let line = format!("*@x cert-authority ssh-ed25519 {KEY}");
-        let error = Signers::parse(&line).unwrap_err().to_string();
+        let error = Listed::all(&line).unwrap_err().to_string();
         assert!(error.contains("certificates do not count"), "{error}");
     }
 
@@ -367,8 +329,8 @@ mod tests {
     #[test]
     fn what_stays_is_kept_as_it_was_written() {
         let text = format!("# us\n\na,b  {WHOLE_KEY} x\r\n# c\n\"c\" {WHOLE_KEY}");
-        let signers = Signers::parse(&text).unwrap();
-        let all: Vec<&Listed> = signers.listed.iter().collect();
+        let signers = Listed::all(&text).unwrap();
+        let all: Vec<&Listed> = signers.iter().collect();
         assert_eq!(without(&text, &all, None), "# us\n\n# c\n");
         let of_a = without(&text, &all[..1], Some("a"));
         assert_eq!(of_a, text.replace("a,b", "b"));

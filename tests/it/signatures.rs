@@ -7,7 +7,7 @@ mod commits;
 mod environment;
 mod keys;
 mod manifests;
-pub mod openpgp;
+mod openpgp;
 mod restored;
 mod trees;
 

@@ -8,7 +8,7 @@ use crate::catalog::{own_signing_file, signing_files};
 use crate::cli::prelude::*;
 use crate::marketplace::KnownSigners;
 use crate::policy::SigningFile;
-use crate::signing::{self, Listed, Signers, exported, revocations};
+use crate::signing::{self, Listed, exported, openpgp_fingerprint, revocations};
 use crate::skill::visible;
 use crate::sys::{Base, Dir, Durable, FileLock};
 
@@ -51,9 +51,9 @@ pub enum Keying {
 pub struct Added {
     /// Whose key it is, such as an e-mail address
     pub principal: String,
-    /// A public key's file: of ssh or OpenPGP
-    #[arg(required_unless_present = "from")]
-    pub key: Option<PathBuf>,
+    /// An ssh key's `.pub`, or an OpenPGP key's full fingerprint
+    #[arg(value_name = "FILE|FINGERPRINT", required_unless_present = "from")]
+    pub key: Option<String>,
     /// Take the ssh key that signed an installed skill
     #[arg(long, value_name = "SKILL", conflicts_with = "key")]
     pub from: Option<String>,
@@ -94,26 +94,14 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(read.unwrap_or_default())
 }
 
-/// The signers in a file, with the fingerprints of their keys; `None` for an OpenPGP key that gpg
-/// cannot read.
+/// The signers in a file.
 ///
 /// # Errors
 /// When the file cannot be read or understood.
-fn signers(facts: &Facts, path: &Path) -> Result<Signers> {
+fn signers(path: &Path) -> Result<Vec<Listed>> {
     let text = String::from_utf8(read(path)?)
         .map_err(|_| Error::new(format!("`{}` is not UTF-8", path.display())))?;
-    let mut signers =
-        Signers::parse(&text).map_err(|error| error.context(format!("`{}`", path.display())))?;
-    let base = Layer::Plugin.base(facts);
-    // Without gpg, these keys count nowhere, and the rest is to be seen all the same.
-    let found = market_at(facts, &base).openpgp_fingerprints(&signers);
-    for (fingerprint, line) in found.unwrap_or_default() {
-        let mut each = signers.listed.iter_mut();
-        if let Some(listed) = each.find(|listed| listed.line == line) {
-            listed.fingerprint.get_or_insert(fingerprint);
-        }
-    }
-    Ok(signers)
+    Listed::all(&text).map_err(|error| error.context(format!("`{}`", path.display())))
 }
 
 /// Shows all keys; a failure if a file cannot be read.
@@ -124,7 +112,7 @@ fn show(call: Call) -> Answer {
         let read = if file.revokes {
             add_revoked(&file, &mut revoked)
         } else {
-            add_listed(call.facts, &file, &mut listed)
+            add_listed(&file, &mut listed)
         };
         errors.extend(read.err().map(|error| error.to_string()));
     }
@@ -179,11 +167,10 @@ fn by(file: &SigningFile) -> &'static str {
     if file.is_policy { "policy" } else { "own" }
 }
 
-fn add_listed(facts: &Facts, file: &SigningFile, keys: &mut Shown) -> Result<()> {
+fn add_listed(file: &SigningFile, keys: &mut Shown) -> Result<()> {
     exists(file)?;
-    for one in signers(facts, &file.path)?.listed {
-        let key = one.fingerprint.as_deref().unwrap_or("(gpg cannot read it)");
-        let key = format!("{} {key}", one.kind.as_str());
+    for one in signers(&file.path)? {
+        let key = format!("{} {}", one.kind.as_str(), one.fingerprint);
         let json = json!({
             "principals": one.principals.split(',').collect::<Vec<_>>(),
             "kind": one.kind,
@@ -238,7 +225,7 @@ fn add(call: Call, added: &Added) -> Result<String> {
     let who = principal(&added.principal)?;
     let base = Layer::Plugin.base(call.facts);
     let key = match (&added.key, &added.from) {
-        (Some(file), _) => of_file(&call.facts.run, file)?,
+        (Some(key), _) => key_of(&call.facts.run, key)?,
         (None, Some(skill)) => {
             let market = market_at(call.facts, &base);
             let entry = market.origin(skill)?.ok_or_else(|| {
@@ -250,16 +237,16 @@ fn add(call: Call, added: &Added) -> Result<String> {
         (None, None) => return Err(Error::new("there is no key").hint("give a public key's file")),
     };
     let line = line(who, &key, added)?;
-    let (listed, fingerprint) = listed(call.facts, &line)?;
+    let listed = listed(&line)?;
+    let fingerprint = &listed.fingerprint;
     let (file, shown) = place(&call.facts.run, added.file.as_deref(), false);
-    if let Some(revoked) = revoked_in(call.facts, &fingerprint)? {
+    if let Some(revoked) = revoked_in(call.facts, fingerprint)? {
         let revoked = revoked.display();
         let text = format!("the key {fingerprint} is revoked in `{revoked}`");
         return Err(Error::new(text).hint("its owner has to make a new one"));
     }
-    let there = signers(call.facts, &file)?;
-    let is_it = |one: &&Listed| one.kind == listed.kind && one.public == listed.public;
-    if let Some(same) = there.listed.iter().find(is_it) {
+    let there = signers(&file)?;
+    if let Some(same) = there.iter().find(|one| one.fingerprint == *fingerprint) {
         let is_same = same.options == listed.options;
         if is_same && same.principals.split(',').any(|one| one == who) {
             return Ok(format!(
@@ -289,7 +276,7 @@ fn add(call: Call, added: &Added) -> Result<String> {
     change(call.facts, &file, |text| {
         Ok(signing::with_line(text, &line))
     })?;
-    record(call.facts, "add", who, &fingerprint);
+    record(call.facts, "add", who, fingerprint);
     Ok(format!(
         "{who} is listed in {shown} with {kind} {fingerprint}\n"
     ))
@@ -302,19 +289,18 @@ fn add(call: Call, added: &Added) -> Result<String> {
 fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
     let (file, shown) = place(&call.facts.run, file, false);
     let meant = |listed: &&Listed| {
-        let key = listed.fingerprint.as_ref();
-        key.is_some_and(|key| key.eq_ignore_ascii_case(which) && key.len() >= 16)
+        listed.fingerprint.eq_ignore_ascii_case(which)
             || listed.principals.split(',').any(|one| one == which)
     };
-    let there = signers(call.facts, &file)?;
-    let found: Vec<&Listed> = there.listed.iter().filter(meant).collect();
+    let there = signers(&file)?;
+    let found: Vec<&Listed> = there.iter().filter(meant).collect();
     if found.is_empty() {
         let text = format!("`{shown}` lists no `{}`", visible(which));
         return Err(Error::new(text).hint("`agent-skills keys` shows who is listed, and where"));
     }
     let lines = found.iter().map(|one| {
-        let key = one.fingerprint.as_deref().unwrap_or("(gpg cannot read it)");
-        format!("  {} {} {key}\n", one.principals, one.kind.as_str())
+        let (kind, key) = (one.kind.as_str(), &one.fingerprint);
+        format!("  {} {kind} {key}\n", one.principals)
     });
     let (lines, named): (String, String) = (lines.collect(), visible(which));
     if call.common.dry_run {
@@ -322,12 +308,12 @@ fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
     }
     let screenful = format!("{named} would no longer be listed in {shown}:\n{lines}");
     call.to_agree(&screenful, "Remove it?", "nothing was removed")?;
-    let publics: Vec<&str> = found.iter().map(|one| one.public.as_str()).collect();
+    let keys: Vec<&str> = found.iter().map(|one| one.fingerprint.as_str()).collect();
     change(call.facts, &file, |text| {
-        let now = Signers::parse(text)?;
+        let now = Listed::all(text)?;
         let by_name = |one: &&Listed| one.principals.split(',').any(|one| one == which);
-        let is_meant = |one: &&Listed| publics.contains(&one.public.as_str());
-        let lines: Vec<&Listed> = now.listed.iter().filter(is_meant).collect();
+        let is_meant = |one: &&Listed| keys.contains(&one.fingerprint.as_str());
+        let lines: Vec<&Listed> = now.iter().filter(is_meant).collect();
         // A key goes as a whole, a name only from its own lines.
         let of_name: Vec<&Listed> = lines.iter().copied().filter(by_name).collect();
         Ok(if of_name.is_empty() {
@@ -345,10 +331,8 @@ fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
 /// # Errors
 /// When it is no key, nobody agrees, or the file cannot be changed.
 fn revoke(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
-    let key_file = call.facts.run.env.cwd.join(which);
-    let fingerprint = if key_file.is_file() {
-        let key = of_file(&call.facts.run, &key_file)?;
-        listed(call.facts, &format!("x {key}"))?.1
+    let fingerprint = if call.facts.run.env.cwd.join(which).is_file() {
+        listed(&format!("x {}", key_of(&call.facts.run, which)?))?.fingerprint
     } else {
         let keys = revocations(which).unwrap_or_default();
         keys.into_iter().next().ok_or_else(|| {
@@ -385,33 +369,24 @@ fn revoke(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
     Ok(format!("{fingerprint}{of} is revoked in {shown}\n"))
 }
 
-fn of_file(run: &RunContext, file: &Path) -> Result<String> {
-    let path = run.env.cwd.join(file);
-    let bytes = files::read_capped(&path, limits::MANIFEST);
-    let bytes = bytes
-        .map_err(|error| Error::io("read", &path, &error).hint("give the file of a public key"))?;
-    exported(&bytes).map_err(|error| error.context(format!("`{}`", file.display())))
+/// The kind and the key for a file of signers, of an ssh key's file or an OpenPGP fingerprint.
+fn key_of(run: &RunContext, written: &str) -> Result<String> {
+    let path = run.env.cwd.join(written);
+    if let Some(fingerprint) = openpgp_fingerprint(written).filter(|_| !path.is_file()) {
+        return Ok(format!("openpgp {fingerprint}"));
+    }
+    let bytes = files::read_capped(&path, limits::MANIFEST).map_err(|error| {
+        Error::io("read", &path, &error)
+            .hint("give a public ssh key's file, or the full fingerprint of an OpenPGP key")
+    })?;
+    let key = exported(&String::from_utf8_lossy(&bytes));
+    key.map_err(|error| error.context(format!("`{}`", one_line(written))))
 }
 
-/// The key in a line of a file of signers, and its fingerprint; of OpenPGP keys, gpg tells it.
-fn listed(facts: &Facts, line: &str) -> Result<(Listed, String)> {
-    let signers = Signers::parse(line)?;
-    let base = Layer::Plugin.base(facts);
-    let of_gpg = market_at(facts, &base).openpgp_fingerprints(&signers)?;
-    let first = signers.listed.into_iter().next();
-    let listed = first.ok_or_else(|| Error::new("it is not a public key"))?;
-    let fingerprint = match (&listed.fingerprint, of_gpg.as_slice()) {
-        (Some(known), _) | (None, [(known, _)]) => known.clone(),
-        (None, []) => {
-            return Err(Error::new("gpg reads no public key in it")
-                .hint("export it: `gpg --export KEY > FILE`"));
-        }
-        _ => {
-            return Err(Error::new("there are several keys in it")
-                .hint("export one: `gpg --export FINGERPRINT > FILE`"));
-        }
-    };
-    Ok((listed, fingerprint))
+/// What one line of a file of signers lists.
+fn listed(line: &str) -> Result<Listed> {
+    let first = Listed::all(line)?.into_iter().next();
+    first.ok_or_else(|| Error::new("it is not a public key"))
 }
 
 /// The file to change, and how it is shown.
@@ -440,9 +415,8 @@ fn revoked_in(facts: &Facts, fingerprint: &str) -> Result<Option<PathBuf>> {
 fn whose(facts: &Facts, fingerprint: &str) -> Option<String> {
     let files = signing_files(facts).ok()?.into_iter();
     let files = files.filter(|file| !file.revokes);
-    let read = files.filter_map(|file| signers(facts, &file.path).ok());
-    let mut listed = read.flat_map(|signers| signers.listed);
-    let found = listed.find(|one| one.fingerprint.as_deref() == Some(fingerprint));
+    let mut listed = files.flat_map(|file| signers(&file.path).unwrap_or_default());
+    let found = listed.find(|one| one.fingerprint == fingerprint);
     found.map(|listed| listed.principals)
 }
 

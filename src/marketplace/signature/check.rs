@@ -188,10 +188,9 @@ impl<'p> KeySets<'p> {
         let (signers, revoked) = (&demand.signers, &demand.revoked);
         let is_it = |(of, less, _): &(_, _, _)| (of, less) == (signers, revoked);
         let at = self.sets.iter().position(is_it).unwrap_or_else(|| {
-            let at = self.sets.len();
-            let set = KeySet::read(self.programs, at, signers.as_deref(), revoked.as_deref());
+            let set = KeySet::read(self.programs, signers.as_deref(), revoked.as_deref());
             self.sets.push((signers.clone(), revoked.clone(), set));
-            at
+            self.sets.len() - 1
         });
         &self.sets[at].2
     }
@@ -207,7 +206,7 @@ fn names<'k>(keys: &'k KeySet, signature: &'k Signature) -> Vec<&'k str> {
         return Vec::new();
     };
     let counts = |line: &&Listed| line.counts(signer.signed, keys.now);
-    let lines = keys.signers.with_key(&signer.key).filter(counts);
+    let lines = keys.lines(signer).filter(counts);
     let lines = lines.filter(|line| line.names().any(|name| name == own));
     let mut names: Vec<&str> = lines.flat_map(Listed::names).collect();
     names.push(own);

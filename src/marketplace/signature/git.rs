@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::marketplace::fetch::{GitObject, Ran};
 use crate::marketplace::signature::key_set::KeySet;
 use crate::marketplace::signature::ssh::said;
-use crate::signing::{Covers, Signature};
+use crate::signing::{Covers, Key, KeyKind, Signature, Signer, openpgp_fingerprint};
 
 /// What git takes for the beginning of a signature.
 const MARKERS: [&str; 4] = [
@@ -98,12 +98,14 @@ impl KeySet<'_> {
     fn check_git_anew(&self, proof: &GitProof) -> Result<Signature> {
         let (covers, armored) = (proof.covers, &proof.armored);
         if armored.starts_with("-----BEGIN PGP ") {
-            let Some(gpg) = self.gpg()? else {
+            let Ok(gpg) = self.programs.find("gpg") else {
                 return Ok(Signature::without("gpg"));
             };
-            self.openpgp()?;
-            let ran = self.git(proof, gpg.get_program(), Path::new("/dev/null"))?;
-            return Ok(self.openpgp_result(ran.status.success(), &ran.errors, covers));
+            let ran = self.git(proof, gpg.as_os_str(), Path::new("/dev/null"))?;
+            return Ok(match openpgp(ran.status.success(), &ran.errors, covers) {
+                Ok(signer) => self.trust(&signer),
+                Err(other) => other,
+            });
         }
         if !armored.starts_with("-----BEGIN SSH ") {
             let why = "in a form that is not checked here: ssh and OpenPGP are";
@@ -125,7 +127,7 @@ impl KeySet<'_> {
     /// Git's answer about a signature, and on standard error that of the `program` that it asks.
     /// `signers` is the file of ssh keys that may have signed.
     fn git(&self, proof: &GitProof, program: &OsStr, signers: &Path) -> Result<Ran> {
-        let mut command = self.command("git")?;
+        let mut command = self.programs.command("git")?;
         command.envs([
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -154,6 +156,56 @@ impl KeySet<'_> {
     }
 }
 
+/// Who signed by what gpg says, whose keyring is the user's; or what the signature is without.
+fn openpgp(
+    accepted: bool,
+    printed: &str,
+    covers: Covers,
+) -> std::result::Result<Signer, Signature> {
+    let find = |name: &str| {
+        let mut lines = printed
+            .lines()
+            .filter_map(|line| line.strip_prefix("[GNUPG:] "));
+        lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+    };
+    let any = |names: [&str; 2]| names.iter().any(|name| find(name).is_some());
+    if find("BADSIG").is_some() {
+        return Err(Signature::bad("it is not of these files"));
+    }
+    if any(["REVKEYSIG", "KEYREVOKED"]) {
+        return Err(Signature::bad("the key was revoked by its owner"));
+    }
+    if any(["EXPKEYSIG", "EXPSIG"]) {
+        return Err(Signature::bad("the key or the signature has expired"));
+    }
+    let fingerprint = |written: Option<&str>| {
+        let key = openpgp_fingerprint(written.unwrap_or_default())?;
+        Key::new(KeyKind::Openpgp, &key).ok()
+    };
+    // First the fingerprint of the key that signed, at the end that of its primary key.
+    if let Some(valid) = find("VALIDSIG").filter(|_| accepted && find("GOODSIG").is_some())
+        && let Some(own) = fingerprint(valid.split(' ').next())
+        && let Some(key) = fingerprint(valid.split(' ').next_back())
+    {
+        return Ok(Signer {
+            principal: None,
+            key,
+            signed: covers,
+            public: Some(own.fingerprint),
+        });
+    }
+    // Newer versions tell the whole fingerprint of a missing key, at the end.
+    let whole = || fingerprint(find("ERRSIG")?.split(' ').next_back());
+    let missing = find("NO_PUBKEY").map(|id| whole().map_or(id.to_owned(), |key| key.fingerprint));
+    Err(Signature::unchecked(match missing {
+        Some(key) => format!(
+            "the OpenPGP key {key} is not in your keyring: get it with `gpg --recv-keys {key}` or \
+             `gpg --import FILE`"
+        ),
+        None => "gpg could not check it".to_owned(),
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,6 +225,38 @@ mod tests {
         assert_eq!(of_tag(&tag), Some(format!("{begin}\ny\n")));
         for message in ["m", "-----BEGIN CERTIFICATE-----\nx", "-----BEGIN "] {
             assert_eq!(of_tag(&format!("object x\n\n{message}\n")), None);
+        }
+    }
+
+    #[test]
+    fn only_a_valid_signature_of_openpgp_has_a_signer() {
+        const STATUS: &str = "[GNUPG:] ";
+        let (own, full) = ("B".repeat(40), "A".repeat(40));
+        let good = format!(
+            "{STATUS}GOODSIG AAAA a\n{STATUS}VALIDSIG {own} 2026-01-01 1 0 4 0 1 10 00 {full}\n"
+        );
+        let signer = openpgp(true, &good, Covers::Commit).unwrap();
+        assert_eq!(
+            (signer.key.fingerprint, signer.public),
+            (full.clone(), Some(own))
+        );
+        let unknown = format!("{STATUS}NO_PUBKEY 0123\n{STATUS}ERRSIG 0123 1 10 00 0 9 ");
+        for (accepted, printed, why) in [
+            (false, good.clone(), "gpg could not"),
+            (true, good.replace("GOODSIG", "EXPKEYSIG"), "expired"),
+            (true, good.replace("GOODSIG", "REVKEYSIG"), "its owner"),
+            (true, format!("{good}{STATUS}BADSIG x\n"), "these files"),
+            (true, good.replace(&full, "AAAA"), "gpg could not"),
+            (
+                false,
+                format!("{unknown}{full}\n"),
+                &*format!("--recv-keys {full}`"),
+            ),
+            (false, format!("{unknown}-\n"), "--recv-keys 0123`"),
+            (true, String::new(), "gpg could not"),
+        ] {
+            let other = openpgp(accepted, &printed, Covers::Commit).unwrap_err();
+            assert!(other.to_string().contains(why), "{printed}: {other}");
         }
     }
 }

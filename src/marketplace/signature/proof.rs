@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::marketplace::lock::Files;
 use crate::marketplace::signature::git::GitProof;
 use crate::marketplace::signature::key_set::KeySet;
-use crate::signing::KeyKind;
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE, Signature, Signer, digest};
 use crate::sys::{Dir, EntryName, files, limits};
 
@@ -55,10 +54,7 @@ impl Proof {
             Self::Git(proof) => keys.check_git(proof),
             Self::Manifest(proof) => proof.check(keys, name, files),
             Self::Wrong(why) => Ok(Signature::bad(why)),
-            Self::Pinned(signer) => match signer.key.kind {
-                KeyKind::Openpgp => keys.trust_openpgp(signer),
-                KeyKind::Ssh => Ok(keys.trust_ssh(signer)),
-            },
+            Self::Pinned(signer) => Ok(keys.trust(signer)),
         }
     }
 }

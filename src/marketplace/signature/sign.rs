@@ -8,8 +8,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::Failure;
 use crate::marketplace::lock::LockEntry;
-use crate::marketplace::signature::key_set::KeySet;
-use crate::signing::{Covers, Key, KeyKind, Manifest, SSH_SIGNATURE, Signers, SshSignature};
+use crate::signing::{Covers, Key, KeyKind, Manifest, SSH_SIGNATURE, SshSignature};
 use crate::sys::{Durable, EntryName, limits};
 
 const MANIFEST: EntryName = EntryName::from_static("manifest");
@@ -66,24 +65,6 @@ impl Market<'_> {
             signature,
             key: Key::new(KeyKind::Ssh, &fingerprint)?,
         })
-    }
-}
-
-impl Market<'_> {
-    /// The fingerprints of the OpenPGP keys among these, each with the number of its line: several if
-    /// more than one key was exported, and none of what gpg does not take.
-    ///
-    /// # Errors
-    /// When gpg is missing or does not answer.
-    pub fn openpgp_fingerprints(&self, signers: &Signers) -> Result<Vec<(String, usize)>> {
-        if signers.of_kind(KeyKind::Openpgp).next().is_none() {
-            return Ok(Vec::new());
-        }
-        let staging = self.home_staging()?;
-        let programs = self.programs(&staging);
-        programs.find("gpg")?;
-        let keys = KeySet::listing(programs, signers.clone());
-        Ok(keys.openpgp()?.to_vec())
     }
 
     /// The ssh key that signed an installed skill, as a file of signers has it, if its signature

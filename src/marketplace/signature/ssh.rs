@@ -1,13 +1,12 @@
 //! Signatures of ssh keys. Git and `ssh-keygen` say whether one is by the key that it names: the file
-//! of signers that they get lists this key alone. Whose key it is, and whether it counts, is read from
-//! the files of signers here, be it at an install or of a signer that the user's record pins.
+//! of signers that they get lists this key alone. Whose key it is, and whether it counts, is said by
+//! `KeySet::trust`.
 
 use std::path::Path;
 
 use crate::error::Result;
 use crate::marketplace::signature::key_set::KeySet;
-use crate::signing::SshSignature;
-use crate::signing::{Covers, Key, KeyKind, Listed, Signature, Signer};
+use crate::signing::{Covers, Key, KeyKind, Signature, Signer, SshSignature};
 use crate::sys::{EntryName, files, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("signature");
@@ -43,7 +42,7 @@ impl KeySet<'_> {
     pub fn check_manifest(&self, armored: &str, signed: &str) -> Result<Signature> {
         self.check_ssh(armored, Covers::Manifest, |signers| {
             let signature = self.write(&SIGNATURE, armored.as_bytes())?;
-            let mut command = self.command("ssh-keygen")?;
+            let mut command = self.programs.command("ssh-keygen")?;
             command.args([
                 "-Y",
                 "verify",
@@ -85,36 +84,12 @@ impl KeySet<'_> {
             Ok(fingerprint) => fingerprint,
             Err(other) => return Ok(other),
         };
-        Ok(self.trust_ssh(&Signer {
+        Ok(self.trust(&Signer {
             principal: None,
             key: Key::new(KeyKind::Ssh, &fingerprint)?,
             signed: covers,
             public: Some(ssh.key),
         }))
-    }
-
-    /// The signature by a key, in the light of who is listed and revoked now.
-    pub fn trust_ssh(&self, signer: &Signer) -> Signature {
-        let fingerprint = &*signer.key.fingerprint;
-        if self.revokes(fingerprint) {
-            return Signature::bad(format!("the key {fingerprint} was revoked"));
-        }
-        let public = signer.public.as_deref().unwrap_or_default();
-        if public.contains("-cert-") {
-            // Its own key says nothing without who issued it, and for how long.
-            return Signature::unchecked("by a certificate, of which none counts".to_owned());
-        }
-        let lists = |line: &&Listed| line.fingerprint.as_deref() == Some(fingerprint);
-        let mut counting = self.counting(signer.signed).filter(lists);
-        let principal = counting.find_map(Listed::principal);
-        if principal.is_none() && self.signers.of_kind(KeyKind::Ssh).any(|one| lists(&one)) {
-            let text = format!("the key {fingerprint} is listed, but not for");
-            return Signature::bad(format!("{text} this purpose and time"));
-        }
-        Signature::Good(Signer {
-            principal: principal.map(str::to_owned),
-            ..signer.clone()
-        })
     }
 }
 

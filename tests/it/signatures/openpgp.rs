@@ -1,19 +1,16 @@
-//! OpenPGP keys: listed by their bytes, told by their full fingerprints, checked by gpg in a home of
-//! our own.
+//! OpenPGP keys: listed by their full fingerprints, checked by gpg with the user's own keyring.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use tempfile::TempDir;
 
 use super::{LISTED, PDF, World, lapses};
 
 /// A home of gpg with keys without passphrases.
-pub struct Gpg(TempDir);
+struct Gpg(TempDir);
 
 const KEYS: [(&str, &str); 4] = [
     ("alice", "never"),
@@ -23,12 +20,12 @@ const KEYS: [(&str, &str); 4] = [
 ];
 
 /// The home of the keys is one, and what time it is there, too.
-pub fn turn() -> MutexGuard<'static, ()> {
+fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub fn gpg() -> Option<&'static Gpg> {
+fn gpg() -> Option<&'static Gpg> {
     static MADE: OnceLock<Option<Gpg>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
         let gpg = Gpg(tempfile::tempdir_in("/tmp").unwrap());
@@ -52,7 +49,7 @@ pub fn gpg() -> Option<&'static Gpg> {
 }
 
 impl Gpg {
-    pub fn run(&self, words: &[&str]) -> Option<Vec<u8>> {
+    fn run(&self, words: &[&str]) -> Option<Vec<u8>> {
         let mut command = Command::new("gpg");
         command.env("GNUPGHOME", self.0.path());
         command.args(["--batch", "--quiet", "--passphrase", ""]);
@@ -68,7 +65,7 @@ impl Gpg {
         let _ = command.args(["--kill", "gpg-agent"]).output();
     }
 
-    pub fn fingerprint(&self, name: &str) -> String {
+    fn fingerprint(&self, name: &str) -> String {
         let listed = self.run(&["--with-colons", "-k", name]).unwrap();
         let listed = String::from_utf8(listed).unwrap();
         let line = listed.lines().find(|line| line.starts_with("fpr:"));
@@ -77,8 +74,13 @@ impl Gpg {
 
     /// A line of a file of signers.
     fn line(&self, name: &str) -> String {
-        let key = self.run(&["--export", name]).unwrap();
-        format!("{name}@x openpgp {}\n", STANDARD.encode(key))
+        format!("{name}@x openpgp {}\n", self.fingerprint(name))
+    }
+
+    /// The same world, whose user has this keyring.
+    fn of(&self, world: World) -> World {
+        let host = world.host.var("GNUPGHOME", self.0.path().to_str().unwrap());
+        World { host, ..world }
     }
 
     /// Commits everything, signed with a key while it was valid.
@@ -107,7 +109,10 @@ fn openpgp_keys_count_when_they_are_listed_and_valid() {
     world.requires(LISTED);
     gpg.commit(&world.repo, "alice");
     let alice = gpg.fingerprint("alice");
-    world.refuses(&["install", PDF], &[&alice, "is not listed here"]);
+    world.lists(&[gpg.line("alice")]);
+    let import = format!("not in your keyring: get it with `gpg --recv-keys {alice}`");
+    world.refuses(&["install", PDF], &["requires a listed signer", &import]);
+    let world = gpg.of(world);
     world.lists(&[gpg.line("bob")]);
     world.refuses(&["install", PDF], &[&alice, "is not listed here"]);
     world.lists(&[gpg.line("bob"), gpg.line("alice")]);
@@ -116,6 +121,11 @@ fn openpgp_keys_count_when_they_are_listed_and_valid() {
     assert_eq!(world.signer(), Some(signer));
     assert_eq!(world.entry()["signer"]["kind"], "openpgp");
     world.host.succeeds(&["verify"]);
+    // What the keyring says of its own trust, and git's settings, change nothing.
+    let conf = "[gpg]\nprogram = /bin/false\nminTrustLevel = ultimate\n";
+    fs::write(world.host.home().join(".gitconfig"), conf).unwrap();
+    world.host.succeeds(&["remove", "pdf"]);
+    world.host.succeeds(&["install", PDF]);
     world.revokes(alice.clone());
     lapses(&world, "was revoked");
     world.revokes("");
@@ -129,10 +139,13 @@ fn openpgp_keys_count_when_they_are_listed_and_valid() {
         world.refuses(&["install", PDF], &["was revoked"]);
     }
     world.revokes("");
-    // Another key with the same name is another.
+    // Another key with the same name is another, and a list of keys is no longer one of signers.
     let forged = gpg.line("bob").replace("bob@x", "alice@x");
     world.lists(&[forged]);
     world.refuses(&["install", PDF], &[&alice, "is not listed here"]);
+    world.lists(&["alice@x openpgp mQINBF8=\n".to_owned()]);
+    let told = ["signers`: line 1", "by its full fingerprint"];
+    world.refuses(&["install", PDF], &told);
 }
 
 #[test]
@@ -141,6 +154,7 @@ fn expired_and_withdrawn_openpgp_keys_count_no_longer() {
     let (Some(world), Some(gpg)) = (World::new(), gpg()) else {
         return;
     };
+    let world = gpg.of(world);
     gpg.commit(&world.repo, "expired");
     world.lists(&[gpg.line("expired")]);
     for rules in ["", LISTED] {
