@@ -1,11 +1,12 @@
 //! Identifies processes even after their ids are reused.
 
-use std::fs;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use rustix::fs::Mode;
 use rustix::io::Errno;
@@ -14,6 +15,7 @@ use rustix::process::{
     test_kill_process, umask,
 };
 use serde::{Deserialize, Serialize};
+use wait_timeout::ChildExt;
 
 use super::{files, signals};
 
@@ -199,6 +201,53 @@ pub fn limit_files(command: &mut Command, bytes: u64) {
         let _ = setrlimit(Resource::Fsize, limit);
         Ok(())
     });
+}
+
+/// How often a running program is looked at. Its end is noticed at once.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Runs a program in a group of its own, of which nothing is left after it. What it reads and prints is
+/// in files that `file` makes, so nobody waits for the other. While it runs, `watch` gets what is on its
+/// standard error. Returns its standard output and standard error at their beginning.
+///
+/// # Errors
+/// When it cannot be started, or the files cannot be made. Of the kind `TimedOut` when it ran for longer
+/// than `patience`, and `FileTooLarge` when it answered with more than `most` bytes.
+pub fn run(
+    command: &mut Command,
+    input: &[u8],
+    file: impl Fn() -> io::Result<File>,
+    patience: Duration,
+    most: u64,
+    mut watch: impl FnMut(&File),
+) -> io::Result<(ExitStatus, File, File)> {
+    let (mut given, mut output, mut errors) = (file()?, file()?, file()?);
+    given.write_all(input)?;
+    given.rewind()?;
+    command.stdin(given);
+    command.stdout(output.try_clone()?);
+    command.stderr(errors.try_clone()?);
+    let mut child = in_own_group(command).spawn()?;
+    let end = Instant::now() + patience;
+    let ended = loop {
+        let left = end.saturating_duration_since(Instant::now());
+        match child.wait_timeout(left.min(LOOK)).transpose() {
+            Some(ended) => break ended,
+            None if left.is_zero() => break Err(io::ErrorKind::TimedOut.into()),
+            None if output.metadata().is_ok_and(|output| output.len() > most) => {
+                break Err(io::ErrorKind::FileTooLarge.into());
+            }
+            None => watch(&errors),
+        }
+    };
+    // This ends the helpers that it left running, or all of it.
+    kill_group(child.id());
+    // It has ended or was killed, so this returns at once. It avoids a zombie.
+    let _ = child.wait();
+    let status = ended?;
+    output.rewind()?;
+    errors.rewind()?;
+    Ok((status, output, errors))
 }
 
 #[cfg(test)]

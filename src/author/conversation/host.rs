@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wait_timeout::ChildExt;
 
 use super::script::Conversation;
 use crate::author::skills_at;
@@ -163,35 +162,28 @@ impl<'a> Host<'a> {
         command
     }
 
-    /// Runs one call to its end. It uses files instead of pipes, so a call that writes much never
-    /// blocks.
+    /// Runs one call to its end.
     fn run(&self, mut command: Command, input: &[u8]) -> Result<String> {
         let failed = |error: io::Error| Error::io("run", self.exe, &error);
-        let started = (|| {
-            let scratch = || self.stage.dir.create_unseen();
-            let (mut given, told, remarks) = (scratch()?, scratch()?, scratch()?);
-            given.write_all(input)?;
-            given.rewind()?;
-            command.stdin(given);
-            command
-                .stdout(told.try_clone()?)
-                .stderr(remarks.try_clone()?);
-            let child = process::in_own_group(&mut command).spawn()?;
-            Ok((child, told, remarks))
-        })();
-        let (mut child, told, remarks) = started.map_err(failed)?;
-        let ended = child.wait_timeout(SIMULATED_CALL);
-        // Also after a normal exit: a host's call must leave no process behind.
-        process::kill_group(child.id());
-        let Some(status) = ended.map_err(failed)? else {
-            let _ = child.wait();
-            let most = SIMULATED_CALL.as_secs();
-            return Err(Error::new(format!("a call did not end within {most} s"))
-                .hint("give the script a timeout_secs, or run it in the background"));
-        };
-        let read = |mut file: File| {
-            file.rewind()?;
-            let bytes = files::read_all_capped(&mut file, SIMULATED_ANSWER)?;
+        let file = || self.stage.dir.create_unseen();
+        let ran = process::run(
+            &mut command,
+            input,
+            file,
+            SIMULATED_CALL,
+            SIMULATED_ANSWER,
+            |_| {},
+        );
+        let (status, told, remarks) = ran.map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => {
+                let most = SIMULATED_CALL.as_secs();
+                Error::new(format!("a call did not end within {most} s"))
+                    .hint("give the script a timeout_secs, or run it in the background")
+            }
+            _ => failed(error),
+        })?;
+        let read = |file: File| {
+            let bytes = files::read_all_capped(file, SIMULATED_ANSWER)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         if !status.success() {

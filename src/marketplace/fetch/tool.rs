@@ -4,20 +4,16 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
-
-use wait_timeout::ChildExt;
 
 use crate::error::{Error, reason};
 use crate::skill::brief;
 use crate::sys::text::has_any;
 use crate::sys::{Dir, Env, limits, process, running, variables};
 
-/// How often the output of a running program is measured. Its end is noticed at once.
-const MEASURE: Duration = Duration::from_millis(100);
 /// The part of standard error that is read, in bytes. Its first lines say the most.
 const STDERR: u64 = 64 * 1024;
 
@@ -74,66 +70,13 @@ impl Tool<'_> {
         max: u64,
     ) -> Result<Ran, Failure> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let files = (|| {
-            let file = || self.scratch.create_unseen();
-            let (mut given, output, errors) = (file()?, file()?, file()?);
-            given.write_all(input.as_ref())?;
-            given.rewind()?;
-            command.stdin(given);
-            command.stdout(output.try_clone()?);
-            command.stderr(errors.try_clone()?);
-            Ok((output, errors))
-        })();
-        let (mut output, mut errors) = files.map_err(|e| self.local(&e))?;
         process::limit_files(&mut command, limits::FETCHED_FILE);
-        let child = process::in_own_group(&mut command).spawn();
-        let mut child = child.map_err(|error| Failure::not_started(&program, &error))?;
-        let ended = self.wait(&mut child, &program, &output, &errors, max);
-        // This ends the helpers that it left running, or all of it.
-        process::kill_group(child.id());
-        // It has ended or was killed, so this returns at once. It avoids a zombie.
-        let _ = child.wait();
-        let status = ended?;
-        let mut text = Vec::new();
-        let read = errors
-            .rewind()
-            .and_then(|()| errors.take(STDERR).read_to_end(&mut text))
-            .and_then(|_| output.rewind());
-        read.map_err(|e| self.local(&e))?;
-        Ok(Ran {
-            status,
-            output,
-            errors: String::from_utf8_lossy(&text).into_owned(),
-        })
-    }
-
-    fn wait(
-        &self,
-        child: &mut Child,
-        program: &str,
-        output: &File,
-        errors: &File,
-        max: u64,
-    ) -> Result<ExitStatus, Failure> {
-        let began = Instant::now();
-        let person = began + Duration::from_secs(limits::GIT_SECONDS);
-        let deadline = self.deadline.unwrap_or(person).min(person);
+        let left = self
+            .deadline
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        let patience = Duration::from_secs(limits::GIT_SECONDS).min(left.unwrap_or(Duration::MAX));
         let mut shown = None;
-        let ended = loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match child.wait_timeout(left.min(MEASURE)) {
-                Ok(Some(status)) => break Ok(status),
-                Ok(None) if left.is_zero() => {
-                    let text = format!("{program} did not finish in time");
-                    break Err(Failure::new(Class::TimedOut, text));
-                }
-                Ok(None) => {}
-                Err(error) => break Err(self.local(&error)),
-            }
-            if output.metadata().is_ok_and(|metadata| metadata.len() > max) {
-                let text = format!("{program} answered with more than {max} bytes");
-                break Err(Failure::new(Class::TooLarge, text));
-            }
+        let watch = |errors: &File| {
             // This also reports a program that prints no progress while it waits for a slow server.
             let seconds = running().as_secs();
             if let (Some(show), true) = (self.progress, seconds > 0) {
@@ -142,11 +85,31 @@ impl Tool<'_> {
                 shown = Some(show);
             }
         };
+        let (input, file) = (input.as_ref(), || self.scratch.create_unseen());
+        let ran = process::run(&mut command, input, file, patience, max, watch);
         if let Some(show) = shown {
             // This clears the line.
             show("");
         }
-        ended
+        let (status, output, errors) = ran.map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => {
+                Failure::new(Class::TimedOut, format!("{program} did not finish in time"))
+            }
+            io::ErrorKind::FileTooLarge => {
+                let text = format!("{program} answered with more than {max} bytes");
+                Failure::new(Class::TooLarge, text)
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => self.local(&error),
+            _ => Failure::not_started(&program, &error),
+        })?;
+        let mut text = Vec::new();
+        let read = errors.take(STDERR).read_to_end(&mut text);
+        read.map_err(|e| self.local(&e))?;
+        Ok(Ran {
+            status,
+            output,
+            errors: String::from_utf8_lossy(&text).into_owned(),
+        })
     }
 
     /// The failure for one of our own I/O errors.

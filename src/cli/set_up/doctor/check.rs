@@ -1,14 +1,11 @@
 //! The result of one check, with its remedy; and asking a program one question, with a limited time for
 //! the answer.
 
-use crate::cli::prelude::*;
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::io;
+use std::process::Command;
 use std::time::Duration;
 
-use wait_timeout::ChildExt;
-
+use crate::cli::prelude::*;
 use crate::sys::{Env, process};
 
 /// The outcome of a check.
@@ -111,10 +108,6 @@ pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> 
 /// # Errors
 /// Why there is no answer, as a sentence fragment; with its last line of standard error if it failed.
 pub fn answer(command: &mut Command, input: &str, env: &Env) -> Result<String, String> {
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
     command.env_clear();
     // Hide the variables of a surrounding host call.
     let ours = |name: &str| name.starts_with("CHIBI_") && name != "CHIBI_HOME";
@@ -122,46 +115,30 @@ pub fn answer(command: &mut Command, input: &str, env: &Env) -> Result<String, S
         env.vars()
             .filter(|(name, _)| !ours(&name.to_string_lossy())),
     );
-    let child = process::in_own_group(command).spawn();
-    let mut child = child.map_err(|error| format!("it could not be started: {error}"))?;
-    // A pipe holds more than any input of ours; a program that does not read it closes it.
-    let _ = child
-        .stdin
-        .take()
-        .map(|mut pipe| pipe.write_all(input.as_bytes()));
-    let (out, err) = (reader(child.stdout.take()), reader(child.stderr.take()));
-    let ended = child.wait_timeout(Duration::from_secs(DOCTOR_SECONDS));
-    // Its children would keep the pipe open.
-    process::kill_group(child.id());
-    let status = match ended {
-        Ok(Some(status)) => status,
-        Ok(None) => {
-            let _ = child.wait();
-            return Err(format!("it did not answer in {DOCTOR_SECONDS} s"));
-        }
-        Err(error) => return Err(error.to_string()),
+    let patience = Duration::from_secs(DOCTOR_SECONDS);
+    let input = input.as_bytes();
+    let ran = process::run(
+        command,
+        input,
+        files::unnamed,
+        patience,
+        DOCTOR_ANSWER,
+        |_| {},
+    );
+    let (status, output, errors) = ran.map_err(|error| match error.kind() {
+        io::ErrorKind::TimedOut => format!("it did not answer in {DOCTOR_SECONDS} s"),
+        io::ErrorKind::FileTooLarge => "its answer has no end".to_owned(),
+        _ => format!("it could not be started: {error}"),
+    })?;
+    let read = |file| {
+        let bytes = files::read_all_capped(file, DOCTOR_ANSWER);
+        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     };
     if !status.success() {
-        let said = err.recv_timeout(Duration::from_secs(DOCTOR_SECONDS));
-        let said = said.unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
+        let said = read(errors).unwrap_or_default();
         let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
         let why = last.map_or_else(String::new, |last| format!(": {last}"));
         return Err(format!("it ended with {status}{why}"));
     }
-    // A process that left the group may still keep the pipe open.
-    let answer = out.recv_timeout(Duration::from_secs(DOCTOR_SECONDS));
-    let answer = answer.map_err(|_| "its answer has no end".to_owned())?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
-}
-
-/// What a pipe brings until its end, or the most that is read of it.
-fn reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    let (send, read) = channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = pipe.map(|pipe| pipe.take(DOCTOR_ANSWER).read_to_end(&mut bytes));
-        send.send(bytes)
-    });
-    read
+    read(output).map_err(|error| error.to_string())
 }
