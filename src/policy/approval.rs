@@ -49,10 +49,7 @@ pub fn digest(skill: &Skill) -> io::Result<String> {
 }
 
 fn digest_seen(skill: &Skill) -> io::Result<(String, Stamps)> {
-    match skill.pointed_to() {
-        Some(file) => tree::digest_seen([&skill.dir, file]),
-        None => tree::digest_seen([&skill.dir]),
-    }
+    tree::digest_seen([&skill.dir])
 }
 
 /// Why a skill needs an approval; `None` if it needs none. In doubt it needs one.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::policy::{DigestCache, Ledger, Policies};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 
-use crate::skill::{Skill, find_skill_file, skill_directories};
+use crate::skill::{find_skill_file, skill_directories};
 use crate::sys::stamp::{Stamp, Stamps};
 use crate::sys::{Progress, files, tree};
 
@@ -386,15 +386,6 @@ pub fn is_empty_place(part: &Path) -> bool {
     beside(part).is_ok_and(|beside| beside.is_empty())
 }
 
-/// The paths of a skill or a configuration. The file of a skill may only name another one, in a skill's
-/// directory beside it.
-fn paths_of_skill(path: &Path) -> Vec<PathBuf> {
-    let skill = path.is_dir().then(|| Skill::load(path).ok()).flatten();
-    let elsewhere = skill.as_ref().and_then(Skill::pointed_to);
-    let paths = std::iter::once(path).chain(elsewhere);
-    paths.map(Path::to_owned).collect()
-}
-
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
 /// beside a skill it uses is a matter of their names.
 pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
@@ -414,11 +405,7 @@ pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
         stamps.extend(listed);
         return Ok((digest, stamps));
     }
-    let paths = paths_of_skill(path);
-    match &paths[..] {
-        [own] => tree::digest_seen([own]),
-        _ => tree::digest_named(path.parent().unwrap_or(path), &paths),
-    }
+    tree::digest_seen([path])
 }
 
 pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
@@ -426,7 +413,7 @@ pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
     let parts = if is_place(path) {
         beside(path)?
     } else {
-        paths_of_skill(path)
+        vec![path.to_owned()]
     };
     for part in parts {
         let name = part.file_name().unwrap_or_default().to_string_lossy();

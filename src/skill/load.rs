@@ -66,7 +66,7 @@ impl Skill {
         let file = dir.join(FILE);
         // Nearly all skills have such a file, and then one access is enough.
         match files::read_unlinked(&file, limits::SKILL_FILE) {
-            Ok((metadata, bytes)) if text_link(&bytes).is_none() => {
+            Ok((metadata, bytes)) => {
                 let skill = Self::parse(dir, file, &bytes);
                 (Some(Stamp::from_metadata(&metadata)), skill)
             }
@@ -80,7 +80,8 @@ impl Skill {
             Some(error) => Diagnostic::Unreadable(shown(), reason(&error)),
             None => Diagnostic::NoSkillFile(shown()),
         };
-        let (file, bytes) = read(dir, find_skill_file(dir).ok_or_else(missing)?)?;
+        let file = find_skill_file(dir).ok_or_else(missing)?;
+        let bytes = read(dir, &file)?;
         Self::parse(dir, file, &bytes)
     }
 
@@ -143,7 +144,7 @@ impl Skill {
     /// # Errors
     /// When the file cannot be read, or has changed since the skill was loaded.
     pub fn body(&self) -> Result<String, Diagnostic> {
-        let (_, bytes) = read(&self.dir, self.file.clone())?;
+        let bytes = read(&self.dir, &self.file)?;
         if skill_digest(&bytes) != self.digest {
             return Err(Diagnostic::Changed(self.file.display().to_string()));
         }
@@ -165,11 +166,6 @@ impl Skill {
             Diagnostic::KeyNotRead(key) => key == "allowed-tools",
             other => matches!(other, Diagnostic::ForeignFence(_)),
         })
-    }
-
-    /// Its file, if that is not in its own directory, because the `SKILL.md` there only names it.
-    pub fn pointed_to(&self) -> Option<&Path> {
-        Some(&*self.file).filter(|file| file.parent() != Some(&*self.dir))
     }
 
     /// `name` and `description`, and `license`, `compatibility`, `allowed-tools` and `metadata` if
@@ -249,33 +245,20 @@ pub fn unreadable(dir: &Path) -> Option<io::Error> {
     errors.find(|error| !is_known(error))
 }
 
-/// The file and its bytes. A file that contains only the path of another `SKILL.md` is a link that
-/// was checked out as text. It is followed once, inside the directory that contains the skill.
-fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
-    let read_inside = |path: &Path| {
-        read_skill_file(dir, path)
-            .map_err(|why| Diagnostic::Unreadable(path.display().to_string(), why.to_string()))
-    };
-    let bytes = read_inside(&file)?;
-    let Some(target) = text_link(&bytes) else {
-        return Ok((file, bytes));
-    };
-    let target = dir.join(target);
-    let bytes = read_inside(&target)?;
-    Ok((target, bytes))
+fn read(dir: &Path, file: &Path) -> Result<Vec<u8>, Diagnostic> {
+    read_skill_file(dir, file)
+        .map_err(|why| Diagnostic::Unreadable(file.display().to_string(), why.to_string()))
 }
 
-/// The bytes of a `SKILL.md` of the skill in `dir`. Links are followed inside the directory that
-/// contains the skill, and its own also to another `SKILL.md`, as stow and home-manager link it from a
-/// store: nothing secret is called so.
+/// The bytes of the `SKILL.md` at `path`, directly in the skill's directory `dir`. Links are followed
+/// inside the directory that contains the skill, and to another `SKILL.md`, as stow and home-manager
+/// link it from a store: nothing secret is called so.
 ///
 /// # Errors
 /// When it leads elsewhere, is too large or cannot be read.
 pub fn read_skill_file(dir: &Path, path: &Path) -> io::Result<Vec<u8>> {
     // A regular file directly in the directory cannot lie elsewhere.
-    if path.parent() == Some(dir)
-        && let Ok((_, bytes)) = files::read_unlinked(path, limits::SKILL_FILE)
-    {
+    if let Ok((_, bytes)) = files::read_unlinked(path, limits::SKILL_FILE) {
         return Ok(bytes);
     }
     let (root, real) = (dir.canonicalize()?, path.canonicalize()?);
@@ -285,21 +268,12 @@ pub fn read_skill_file(dir: &Path, path: &Path) -> io::Result<Vec<u8>> {
         return Dir::anchor(around)?.read_below(&below, limits::SKILL_FILE);
     }
     let name = real.to_string_lossy().to_ascii_lowercase();
-    if path.parent() == Some(dir) && name.ends_with("skill.md") {
+    if name.ends_with("skill.md") {
         return Ok(files::read_unlinked(&real, limits::SKILL_FILE)?.1);
     }
     Err(io::Error::other(
         "it is a link that leaves the skills directory",
     ))
-}
-
-/// The path in a `SKILL.md` that is a link checked out as text.
-pub fn text_link(bytes: &[u8]) -> Option<&str> {
-    let line = std::str::from_utf8(bytes).ok()?.trim();
-    let path = line.strip_prefix('@').unwrap_or(line);
-    let one_path = !path.contains(char::is_whitespace) && path.len() < 200;
-    (one_path && path.to_ascii_lowercase().ends_with("/skill.md") && !path.starts_with('/'))
-        .then_some(path)
 }
 
 fn name(

@@ -24,10 +24,8 @@ pub use fields::{
     is_tools, near_miss_of, written,
 };
 pub use frontmatter::{Split, split as split_frontmatter};
-
 pub use load::{
-    Skill, find_skill_file, list, read_skill_file, skill_digest, skill_directories, text_link,
-    unreadable,
+    Skill, find_skill_file, list, read_skill_file, skill_digest, skill_directories, unreadable,
 };
 pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;

@@ -141,7 +141,6 @@ mod syncing;
 mod syncing_kills;
 mod synonyms;
 mod terminal;
-mod text_links;
 mod transcript_world;
 mod transcripts;
 mod trust;

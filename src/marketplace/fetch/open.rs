@@ -387,8 +387,8 @@ impl<'a> Snapshot<'a> {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn new(mut tree: Tree, content: impl Content + 'a, name: &str) -> Result<Self> {
-        let (found, manifest) = discover(&mut tree, &content, name)?;
+    pub fn new(tree: Tree, content: impl Content + 'a, name: &str) -> Result<Self> {
+        let (found, manifest) = discover(&tree, &content, name)?;
         let content = Box::new(content);
         Ok(Self {
             tree,

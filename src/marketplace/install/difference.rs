@@ -75,9 +75,7 @@ impl Difference {
             let judges = is_unchanged || finding.judged.is_some();
             judges && old_findings.iter().any(|old| is_same(old, finding))
         };
-        // What is read from elsewhere was never agreed to: it counts as a skill that may do nothing.
         let old = Skill::load(installed).ok();
-        let old = old.filter(|skill| skill.pointed_to().is_none());
         let old = old.map_or_else(Powers::none, |skill| Powers::of(&skill));
         let findings = planned.findings.iter().filter(|finding| !known(finding));
         Self {

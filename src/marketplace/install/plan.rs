@@ -193,11 +193,6 @@ pub fn look(
         Error::new(text).hint("tell its author")
     };
     let skill = Skill::load(dir).map_err(|diagnostic| refused(diagnostic.to_string()))?;
-    // What it names can change without it, and is not what was looked at.
-    if let Some(file) = skill.pointed_to() {
-        let file = file.strip_prefix(dir).unwrap_or(file).display();
-        return Err(refused(format!("its SKILL.md only names `{file}`")));
-    }
     let digest = Digest::read(dir).map_err(|error| error.context(format!("skill `{name}`")))?;
     let warnings = skill.diagnostics.iter().filter(|d| d.level() > Level::Note);
     let mut warnings: Vec<&Diagnostic> = warnings.collect();

@@ -60,7 +60,7 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
         let file = skill.file.file_name().unwrap_or_default().to_string_lossy();
         found.extend(inspect_frontmatter(&skill, &file));
         // Then its text may not be in the directory.
-        if (skill.pointed_to().is_some() || skill.file.is_symlink())
+        if skill.file.is_symlink()
             && let Ok(bytes) = read_skill_file(dir, &skill.file)
         {
             let text = String::from_utf8_lossy(&bytes);

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, Node, Tree, Wanted, each_small, tree};
 use crate::marketplace::reference::{At, Place, Reading, RepoUrl, SubPath, Want, WebUrl, parse};
-use crate::skill::{Skill, text_link};
+use crate::skill::Skill;
 use crate::sys::limits;
 
 /// Directories that hold copies of other repositories.
@@ -76,15 +76,12 @@ impl Found {
 ///
 /// # Errors
 /// When there are too many, or their content cannot be read.
-///
-/// Links that were checked out as text become links in `tree`, so that what they lead to is copied,
-/// compared and scanned as for other links.
 pub fn discover(
-    tree: &mut Tree,
+    tree: &Tree,
     content: &dyn Content,
     root_name: &str,
 ) -> Result<(Vec<Found>, Manifest)> {
-    let mut places = candidates(tree);
+    let places = candidates(tree);
     let is_manifest = |path: &str| {
         let dir = path.strip_suffix(PLUGIN);
         PLACES.contains(&path) || dir.is_some_and(|dir| dir.is_empty() || dir.ends_with('/'))
@@ -97,14 +94,22 @@ pub fn discover(
         return Err(Error::new(text).hint("give the address of the directory of the one you want"));
     }
     let mut manifest_texts = Vec::new();
-    let mut texts = read(content, &places, &manifests, root_name, &mut manifest_texts)?;
-    if link_texts(tree, &places, &texts) {
-        places = candidates(tree);
-        texts = read(content, &places, &[], root_name, &mut Vec::new())?;
-    }
+    // The texts of thousands would fill the memory, so only the skills are kept.
+    let mut loaded = Vec::with_capacity(places.len());
+    let files = places.iter().map(|(_, file)| file);
+    let files: Vec<Wanted> = files.chain(&manifests).cloned().collect();
+    each_small(content, &files, limits::SKILL_FILE, &mut |at, text| {
+        let Some((dir, file)) = places.get(at) else {
+            manifest_texts.push(text);
+            return;
+        };
+        let named = if dir.is_empty() { root_name } else { dir };
+        let parse = |text: &[u8]| Skill::parse(Path::new(named), PathBuf::from(&file.path), text);
+        loaded.push(text.and_then(|text| parse(&text).ok()));
+    })?;
     let dirs: HashSet<&str> = places.iter().map(|(dir, _)| dir.as_str()).collect();
-    let skill = |((dir, _), text): (&(String, Wanted), Text)| {
-        let skill = text.skill?;
+    let skill = |((dir, _), skill): (&(String, Wanted), Option<Skill>)| {
+        let skill = skill?;
         let mut above = dir.match_indices('/').map(|(at, _)| &dir[..at]);
         Some(Found {
             fingerprint: fingerprint(tree, dir, &skill),
@@ -117,45 +122,10 @@ pub fn discover(
             skill: Rc::new(skill),
         })
     };
-    let mut skills: Vec<Found> = places.iter().zip(texts).filter_map(skill).collect();
+    let mut skills: Vec<Found> = places.iter().zip(loaded).filter_map(skill).collect();
     let manifest = group(&mut skills, &manifests, &manifest_texts);
     skills.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
     Ok((skills, manifest))
-}
-
-/// What is kept of a `SKILL.md`: the texts of thousands would fill the memory.
-struct Text {
-    /// `None` if it is too large or does not load.
-    skill: Option<Skill>,
-    /// The path that is all of it, see [`text_link`].
-    link: Option<String>,
-}
-
-/// Reads the skills in `places` and these manifests, in one request. The manifests are added to
-/// `manifest_texts`.
-fn read(
-    content: &dyn Content,
-    places: &[(String, Wanted)],
-    manifests: &[Wanted],
-    root_name: &str,
-    manifest_texts: &mut Vec<Option<Vec<u8>>>,
-) -> Result<Vec<Text>> {
-    let mut texts = Vec::with_capacity(places.len());
-    let skills = places.iter().map(|(_, file)| file);
-    let files: Vec<Wanted> = skills.chain(manifests).cloned().collect();
-    each_small(content, &files, limits::SKILL_FILE, &mut |at, text| {
-        let Some((dir, file)) = places.get(at) else {
-            manifest_texts.push(text);
-            return;
-        };
-        let named = if dir.is_empty() { root_name } else { dir };
-        let parse = |text: &[u8]| Skill::parse(Path::new(named), PathBuf::from(&file.path), text);
-        texts.push(Text {
-            skill: text.as_deref().and_then(|text| parse(text).ok()),
-            link: text.as_deref().and_then(text_link).map(str::to_owned),
-        });
-    })?;
-    Ok(texts)
 }
 
 /// Assigns skills to their plugins. A skill that the manifest lists is the main copy.
@@ -206,24 +176,6 @@ fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
         }
     }
     found
-}
-
-/// Makes links of the texts that are one and lead to a file; returns whether there are any.
-fn link_texts(tree: &mut Tree, places: &[(String, Wanted)], texts: &[Text]) -> bool {
-    let mut any = false;
-    for ((_, file), text) in places.iter().zip(texts) {
-        let Some(to) = &text.link else {
-            continue;
-        };
-        // Of those in a circle, one stays a text.
-        if let Ok(real) = tree.resolve(&tree::join(tree::parent(&file.path), to))
-            && real != file.path
-            && matches!(tree.get(&real), Some(Node::File { .. }))
-        {
-            any |= tree.insert(file.path.clone(), Node::Link { to: to.clone() });
-        }
-    }
-    any
 }
 
 /// A digest of the skill's text and of the path and id of every other file.
@@ -451,7 +403,6 @@ pub mod tests {
     use super::*;
     use crate::marketplace::fetch::Visit;
     use crate::marketplace::fetch::tree::tests::tree;
-    use crate::skill::skill_digest;
 
     /// A test double: each file's content is its id.
     pub struct Ids;
@@ -466,7 +417,7 @@ pub mod tests {
     }
 
     pub fn found(entries: &[(&str, &str)]) -> Vec<Found> {
-        discover(&mut tree(entries), &Ids, "repo").unwrap().0
+        discover(&tree(entries), &Ids, "repo").unwrap().0
     }
 
     #[test]
@@ -537,29 +488,6 @@ pub mod tests {
         ]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].skill.name.as_str(), "real");
-    }
-
-    #[test]
-    fn a_link_checked_out_as_text_is_a_link() {
-        let text = "---\nname: x\ndescription: d\n---\n";
-        let mut tree = tree(&[
-            ("a/SKILL.md", "../x/SKILL.md\n"),
-            ("b/skill.md", "@../a/SKILL.md"),
-            ("c/SKILL.md", "../d/SKILL.md"),
-            ("d/SKILL.md", "../c/SKILL.md"),
-            ("e/SKILL.md", "../../x/SKILL.md"),
-            ("f/SKILL.md", "../none/SKILL.md"),
-            ("x/SKILL.md", text),
-        ]);
-        let found = discover(&mut tree, &Ids, "repo").unwrap().0;
-        let same = found
-            .iter()
-            .filter(|found| found.skill.digest == skill_digest(text.as_bytes()));
-        let mut same: Vec<&str> = same.map(|found| found.path.as_str()).collect();
-        same.sort_unstable();
-        assert_eq!(same, ["a", "b", "x"]);
-        assert_eq!(tree.resolve("b/skill.md").unwrap(), "x/SKILL.md");
-        assert!(matches!(tree.get("e/SKILL.md"), Some(Node::File { .. })));
     }
 
     fn manifest(json: &str) -> Manifest {

@@ -94,24 +94,11 @@ fn bytes_that_are_not_utf8_are_replaced_and_noted() {
 }
 
 #[test]
-fn a_link_checked_out_as_text_is_followed_inside_the_root_only() {
-    let (root, _) = skill("x", "SKILL.md", "../y/SKILL.md\n");
-    fs::create_dir(root.path().join("y")).unwrap();
-    fs::write(
-        root.path().join("y/SKILL.md"),
-        "---\nname: y\ndescription: d\n---\nB",
-    )
-    .unwrap();
-    let linked = Skill::load(&root.path().join("x")).unwrap();
-    assert_eq!(linked.body().unwrap(), "B");
-    assert!(linked.pointed_to().unwrap().ends_with("x/../y/SKILL.md"));
-    let own = Skill::load(&root.path().join("y")).unwrap();
-    assert_eq!(own.pointed_to(), None);
-    fs::write(root.path().join("x/SKILL.md"), "../../../../etc/skill.md").unwrap();
-    assert_eq!(
-        Skill::load(&root.path().join("x")).unwrap_err().code(),
-        "unreadable"
-    );
+fn a_file_that_only_names_another_is_no_link() {
+    let (_root, found) = skill("x", "SKILL.md", "../y/SKILL.md\n");
+    let found = found.unwrap();
+    assert!(has(&found, "description-missing"));
+    assert_eq!(found.body().unwrap(), "../y/SKILL.md");
 }
 
 #[test]
@@ -133,15 +120,8 @@ fn of_what_is_outside_only_a_linked_skill_file_is_read() {
     fs::remove_file(dir.join("SKILL.md")).unwrap();
     std::os::unix::fs::symlink(&stored, dir.join("SKILL.md")).unwrap();
     let skill = Skill::load(&dir).unwrap();
-    assert_eq!((skill.name.as_str(), skill.pointed_to()), ("s", None));
+    assert_eq!(skill.name.as_str(), "s");
     assert_eq!(skill.body().unwrap(), "");
-    // Named in a text, it is not.
-    fs::remove_file(dir.join("SKILL.md")).unwrap();
-    fs::create_dir(outside.path().join("y")).unwrap();
-    fs::rename(&stored, outside.path().join("y/SKILL.md")).unwrap();
-    let root = outside.path().file_name().unwrap().to_str().unwrap();
-    fs::write(dir.join("SKILL.md"), format!("../../{root}/y/SKILL.md")).unwrap();
-    assert_eq!(Skill::load(&dir).unwrap_err().code(), "unreadable");
 }
 
 #[test]
@@ -169,8 +149,8 @@ fn a_fifo_or_an_oversized_file_is_unreadable_and_does_not_hang() {
 #[test]
 fn no_instructions_are_read_outside_while_links_are_swapped_in() {
     while_swapped(|dir| {
-        let [plain, linked] = ["plain", "link"].map(|file| read(dir, dir.join(file)));
-        for (_, bytes) in plain.iter().chain(&linked) {
+        let [plain, linked] = ["plain", "link"].map(|file| read(dir, &dir.join(file)));
+        for bytes in plain.iter().chain(&linked) {
             assert_eq!(bytes, b"inside");
         }
         plain.is_ok() || linked.is_ok()
