@@ -67,13 +67,16 @@ pub fn own_signing_file(run: &RunContext, revokes: bool) -> PathBuf {
 /// What is required of signatures, and who is known: nobody, if that cannot be
 /// read. The sources are what a lockfile says, or only claims.
 pub fn signing(facts: &Facts, claimed: bool) -> Signing<'_> {
-    let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone())).unwrap_or_default();
+    let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
     let rules = OnceCell::new();
     let demands = move |source: Option<&str>, address: Option<&str>| {
         let rules = rules.get_or_init(|| signing_in_force(facts));
         rules.demands(source, address, claimed)
     };
-    Signing::new(Box::new(demands), known)
+    Signing {
+        demands: Box::new(demands),
+        known: known.unwrap_or_default(),
+    }
 }
 
 /// The marketplace for what is installed below `base`.

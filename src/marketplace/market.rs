@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::marketplace::fetch::{Fetcher, Git, Permit, Tool, patience};
 use crate::marketplace::install::{Changes, Staging, clean};
 use crate::marketplace::lock::{LockEntry, Lockfile};
-use crate::marketplace::signature::{Programs, Signing};
+use crate::marketplace::signature::Signing;
 use crate::sys::{Base, Env};
 
 /// Installs, updates and removes skills in one plugin directory.
@@ -58,7 +58,7 @@ impl Market<'_> {
     /// # Errors
     /// As [`Market::origin`].
     pub fn entries(&self) -> Result<Vec<LockEntry>> {
-        Ok(Lockfile::read(self.plugin_dir)?.into_entries())
+        Ok(Lockfile::read(self.plugin_dir)?.entries().to_vec())
     }
 
     /// Completes or undoes what killed commands left unfinished, and removes their leftovers. Files
@@ -85,11 +85,6 @@ impl Market<'_> {
     /// A directory for data that is fetched and inspected, but never installed.
     pub(super) fn home_staging(&self) -> Result<Staging> {
         Staging::new(&Base::own(self.home.to_owned()), patience(self.deadline))
-    }
-
-    /// The programs that check and make signatures, working in a staging directory.
-    pub(super) fn programs<'s>(&'s self, staging: &'s Staging) -> Programs<'s> {
-        Programs(self.tool(staging))
     }
 
     /// Runs programs in a staging directory.

@@ -106,10 +106,10 @@ impl World {
             mirror: self.env.text("AGENT_SKILLS_GITHUB_BASE"),
             progress: None,
             permit: Rc::new(Permit::any()),
-            signing: Rc::new(Signing::new(
-                Box::new(|_, _| Vec::new()),
-                KnownSigners::default(),
-            )),
+            signing: Rc::new(Signing {
+                demands: Box::new(|_, _| Vec::new()),
+                known: KnownSigners::default(),
+            }),
             dry_run: false,
         })
     }

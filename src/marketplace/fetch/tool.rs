@@ -2,10 +2,12 @@
 //! exceed its deadline nor fill the disk with its output. It knows nothing about what the program
 //! does.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -57,6 +59,39 @@ impl Tool<'_> {
         command.env("LC_ALL", "C");
         command.current_dir(self.scratch.path());
         command
+    }
+
+    /// Where `program` is on the user's path, of which places that depend on the current directory do
+    /// not count.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub fn find(&self, program: &str) -> Result<PathBuf, Failure> {
+        which::which_in(program, Some(self.path()), self.scratch.path())
+            .map_err(|_| Failure::new(Class::Missing, format!("{program} was not found")))
+    }
+
+    fn path(&self) -> OsString {
+        let path = self.env.os("PATH").unwrap_or_default();
+        let places = std::env::split_paths(&path).filter(|place| place.is_absolute());
+        std::env::join_paths(places).unwrap_or_default()
+    }
+
+    /// A command for a program that checks signatures: it knows nothing of the user but where programs
+    /// and gpg's keys are.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub fn checking(&self, program: &str) -> Result<Command, Failure> {
+        let mut command = Command::new(self.find(program)?);
+        command.env_clear();
+        command.env("PATH", self.path()).env("LC_ALL", "C");
+        for name in ["HOME", "GNUPGHOME"] {
+            command.envs(self.env.os(name).map(|value| (name, value)));
+        }
+        let scratch = self.scratch.path();
+        command.env("TMPDIR", scratch).current_dir(scratch);
+        Ok(command)
     }
 
     /// Runs it to its end. Its output may have at most `max` bytes.

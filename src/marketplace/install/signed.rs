@@ -22,7 +22,7 @@ impl Market<'_> {
     /// # Errors
     /// When a program that checks is missing or does not answer.
     pub(super) fn check_signatures(&self, staging: &Staging, staged: &mut [Staged]) -> Result<()> {
-        let mut sets = KeySets::new(self.programs(staging));
+        let mut sets = KeySets::new(self.tool(staging));
         let mut each = staged.iter_mut();
         each.try_for_each(|one| self.check_signature(one, &mut sets))
     }
@@ -75,7 +75,7 @@ impl Market<'_> {
         new: &Planned,
     ) -> Option<(&'static str, Error)> {
         let known = if self.plugin_dir.is_shared() {
-            self.signing.known().of(&entry.source)
+            self.signing.known.of(&entry.source)
         } else {
             &[]
         };
@@ -185,7 +185,7 @@ impl Market<'_> {
     /// When a manifest cannot be read.
     pub fn may_be_signed(&self, skill: &Present) -> Result<bool> {
         Ok(skill.pinned.is_some()
-            || self.signing.known().has_installed()
+            || self.signing.known.has_installed()
             || ManifestProof::inside(&skill.dir)?.is_some())
     }
 
@@ -210,7 +210,7 @@ impl Market<'_> {
                 proofs.push(Proof::Wrong(why.to_owned()));
             }
             None => {
-                let installed = self.signing.known().installed(&digest.sha256);
+                let installed = self.signing.known.installed(&digest.sha256);
                 proofs.extend(installed.cloned().map(Proof::Pinned));
             }
         }
@@ -229,7 +229,7 @@ impl Market<'_> {
         };
         let staging = self.home_staging()?;
         self.signing
-            .check(&subject, &mut KeySets::new(self.programs(&staging)))
+            .check(&subject, &mut KeySets::new(self.tool(&staging)))
     }
 
     /// Checks the signature of an installed skill again.

@@ -56,7 +56,7 @@ impl Market<'_> {
         }
         drop(progress);
         bring(&states);
-        let mut sets = KeySets::new(self.programs(&staging));
+        let mut sets = KeySets::new(self.tool(&staging));
         let settled = states.into_iter().map(|state| match state {
             Ok(behind) => update.settle(&behind, &mut sets, agree),
             Err(settled) => settled,

@@ -245,11 +245,6 @@ impl Lockfile {
         &self.entries
     }
 
-    /// All entries, sorted by name.
-    pub fn into_entries(self) -> Vec<LockEntry> {
-        self.entries
-    }
-
     /// Sets the entries of skills, or removes them, and writes the file if that changes it. `scratch`
     /// is a directory for temporary files.
     ///

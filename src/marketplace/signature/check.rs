@@ -7,10 +7,10 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::marketplace::fetch::Snapshot;
+use crate::marketplace::fetch::{Snapshot, Tool};
 use crate::marketplace::lock::Files;
 use crate::marketplace::signature::git::GitProof;
-use crate::marketplace::signature::key_set::{KeySet, Programs};
+use crate::marketplace::signature::key_set::KeySet;
 use crate::marketplace::signature::known::KnownSigners;
 use crate::marketplace::signature::proof::{ManifestProof, Proof};
 use crate::marketplace::source::Origin;
@@ -22,8 +22,10 @@ pub type Demands<'d> = dyn Fn(Option<&str>, Option<&str>) -> Vec<Demand> + 'd;
 
 /// The rules of one command.
 pub struct Signing<'d> {
-    demands: Box<Demands<'d>>,
-    known: KnownSigners,
+    /// Includes one for the user's own file of signers, whatever is required.
+    pub demands: Box<Demands<'d>>,
+    /// Whom the user knows.
+    pub known: KnownSigners,
 }
 
 /// The result for one skill.
@@ -71,17 +73,7 @@ fn worth(checked: &Checked) -> u8 {
     }
 }
 
-impl<'d> Signing<'d> {
-    /// `demands` includes one for the user's own file of signers, whatever is required.
-    pub fn new(demands: Box<Demands<'d>>, known: KnownSigners) -> Self {
-        Self { demands, known }
-    }
-
-    /// Whom the user knows.
-    pub fn known(&self) -> &KnownSigners {
-        &self.known
-    }
-
+impl Signing<'_> {
     /// Checks a skill by the keys of `sets`.
     ///
     /// # Errors
@@ -171,15 +163,15 @@ impl<'d> Signing<'d> {
 
 /// The keys of each pair of files that a demand names, read once; or why they cannot be.
 pub struct KeySets<'p> {
-    programs: Programs<'p>,
+    tool: Tool<'p>,
     sets: Vec<(Option<PathBuf>, Option<PathBuf>, Result<KeySet<'p>>)>,
 }
 
 impl<'p> KeySets<'p> {
     /// None is read yet.
-    pub fn new(programs: Programs<'p>) -> Self {
+    pub fn new(tool: Tool<'p>) -> Self {
         Self {
-            programs,
+            tool,
             sets: Vec::new(),
         }
     }
@@ -188,7 +180,7 @@ impl<'p> KeySets<'p> {
         let (signers, revoked) = (&demand.signers, &demand.revoked);
         let is_it = |(of, less, _): &(_, _, _)| (of, less) == (signers, revoked);
         let at = self.sets.iter().position(is_it).unwrap_or_else(|| {
-            let set = KeySet::read(self.programs, signers.as_deref(), revoked.as_deref());
+            let set = KeySet::read(self.tool, signers.as_deref(), revoked.as_deref());
             self.sets.push((signers.clone(), revoked.clone(), set));
             self.sets.len() - 1
         });

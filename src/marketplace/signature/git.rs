@@ -9,6 +9,7 @@ use crate::marketplace::fetch::{GitObject, Ran};
 use crate::marketplace::signature::key_set::KeySet;
 use crate::marketplace::signature::ssh::said;
 use crate::signing::{Covers, Key, KeyKind, Signature, Signer, openpgp_fingerprint};
+use crate::sys::limits;
 
 /// What git takes for the beginning of a signature.
 const MARKERS: [&str; 4] = [
@@ -98,7 +99,7 @@ impl KeySet<'_> {
     fn check_git_anew(&self, proof: &GitProof) -> Result<Signature> {
         let (covers, armored) = (proof.covers, &proof.armored);
         if armored.starts_with("-----BEGIN PGP ") {
-            let Ok(gpg) = self.programs.find("gpg") else {
+            let Ok(gpg) = self.tool.find("gpg") else {
                 return Ok(Signature::without("gpg"));
             };
             let ran = self.git(proof, gpg.as_os_str(), Path::new("/dev/null"))?;
@@ -112,7 +113,7 @@ impl KeySet<'_> {
             return Ok(Signature::unchecked(why.to_owned()));
         }
         self.check_ssh(armored, covers, |signers| {
-            let program = self.programs.find("ssh-keygen")?;
+            let program = self.tool.find("ssh-keygen")?;
             let ran = self.git(proof, program.as_os_str(), signers)?;
             // What one says that knows no such signatures: it finds none, or breaks off.
             let mut old = ["no signature found", ": bad signature '"].into_iter();
@@ -127,7 +128,7 @@ impl KeySet<'_> {
     /// Git's answer about a signature, and on standard error that of the `program` that it asks.
     /// `signers` is the file of ssh keys that may have signed.
     fn git(&self, proof: &GitProof, program: &OsStr, signers: &Path) -> Result<Ran> {
-        let mut command = self.programs.command("git")?;
+        let mut command = self.tool.checking("git")?;
         command.envs([
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -152,7 +153,7 @@ impl KeySet<'_> {
         };
         command.arg("--git-dir").arg(&proof.object.repo);
         command.args([verify, "--raw", &proof.object.id]);
-        Ok(self.programs.run(command, "")?)
+        Ok(self.tool.run(command, "", limits::SIGNERS)?)
     }
 }
 

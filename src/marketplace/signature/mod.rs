@@ -12,7 +12,6 @@ mod sign;
 mod ssh;
 
 pub use check::{Checked, KeySets, Signing, Subject, is_signed, proofs};
-pub use key_set::Programs;
 pub use known::{KnownSigner, KnownSigners};
 pub use proof::{ManifestProof, Proof, SignedManifests};
 pub use sign::Signed;

@@ -34,11 +34,11 @@ impl Market<'_> {
         let (manifest, purpose) = (manifest.render(), Covers::Manifest.namespace());
         let staging = self.home_staging()?;
         let scratch = staging.scratch();
-        let programs = self.programs(&staging);
-        let program = programs.find("ssh-keygen")?;
+        let tool = self.tool(&staging);
+        let program = tool.find("ssh-keygen")?;
         let written = scratch.replace(&MANIFEST, manifest.as_bytes(), 0o600, Durable::No);
         written.map_err(|error| scratch.error("write", &MANIFEST, &error))?;
-        let mut command = programs.0.command(&program.to_string_lossy());
+        let mut command = tool.command(&program.to_string_lossy());
         command.args(["-q", "-Y", "sign", "-n", purpose, "-f"]);
         command.arg(key).arg(scratch.path_of(&MANIFEST));
         // It says on standard error what it waits for, and asks at the terminal.

@@ -42,7 +42,7 @@ impl KeySet<'_> {
     pub fn check_manifest(&self, armored: &str, signed: &str) -> Result<Signature> {
         self.check_ssh(armored, Covers::Manifest, |signers| {
             let signature = self.write(&SIGNATURE, armored.as_bytes())?;
-            let mut command = self.programs.command("ssh-keygen")?;
+            let mut command = self.tool.checking("ssh-keygen")?;
             command.args([
                 "-Y",
                 "verify",
@@ -52,9 +52,9 @@ impl KeySet<'_> {
                 WHO,
             ]);
             command.arg("-f").arg(signers).arg("-s").arg(signature);
-            let ran = self.programs.run(command, signed)?;
+            let ran = self.tool.run(command, signed, limits::SIGNERS)?;
             let bytes = files::read_all_capped(ran.output, limits::SIGNERS);
-            let bytes = bytes.map_err(|error| self.programs.0.local(&error))?;
+            let bytes = bytes.map_err(|error| self.tool.local(&error))?;
             let printed = String::from_utf8_lossy(&bytes);
             Ok(said("ssh-keygen", ran.status.success(), &printed))
         })
@@ -76,7 +76,7 @@ impl KeySet<'_> {
         if ssh.namespace != covers.namespace() {
             return Ok(Signature::bad("it was made for another purpose"));
         }
-        if self.programs.find("ssh-keygen").is_err() {
+        if self.tool.find("ssh-keygen").is_err() {
             return Ok(Signature::without("ssh-keygen"));
         }
         let signers = format!("{WHO} {}\n", ssh.key);

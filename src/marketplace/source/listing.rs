@@ -53,7 +53,6 @@ pub struct Listed {
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Cached {
     version: u64,
-    reference: String,
     /// The commit; empty for sources without commits.
     state: String,
     /// The name that the manifest gives the source.
@@ -177,7 +176,6 @@ impl Market<'_> {
         };
         let mut fresh = Cached {
             version: VERSION,
-            reference: source.reference.clone(),
             state,
             ..Cached::default()
         };
@@ -220,12 +218,12 @@ impl Market<'_> {
         let bytes = files::read_file_capped(&file, metadata.len(), limits::SOURCE_CACHE).ok()?;
         let cached: Cached = serde_json::from_slice(&bytes).ok()?;
         let modified = metadata.modified().ok()?;
-        let is_it = cached.version == VERSION && cached.reference == source.reference;
-        is_it.then_some((cached, modified))
+        (cached.version == VERSION).then_some((cached, modified))
     }
 }
 
-/// The name of the source's cache: a single path component, whatever the list of sources contains.
+/// The name of the source's cache, of its name and the digest of its reference: a single path component,
+/// whatever the list of sources contains.
 fn cache_name(source: &Source) -> EntryName {
     let otherwise = EntryName::from_static("source");
     file_name(&source.name, otherwise, &source.reference, ".json")

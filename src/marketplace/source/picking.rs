@@ -303,7 +303,7 @@ pub fn choose<'f>(
         Want::Any => several(&everything, choosing),
         Want::Root => match found.iter().find(|found| found.path.is_empty()) {
             Some(root) => Ok(vec![root]),
-            None => Err(absent(&everything, "there is no skill at its root")),
+            None => Err(missing(&everything, "there is no skill at its root", None)),
         },
         Want::Named(name) => match named(&everything, name) {
             Err(miss) if miss.class == Class::NoSuchSkill => {
@@ -324,7 +324,7 @@ pub fn choose<'f>(
         Want::Path(path) => {
             let text = format!("there is no skill at `{}`", path.as_str());
             let inside = at_path(&everything, path.as_str());
-            let inside = inside.ok_or_else(|| absent(&everything, &text))?;
+            let inside = inside.ok_or_else(|| missing(&everything, &text, None))?;
             several(&inside, choosing)
         }
         Want::PathOrName(path) => {
@@ -361,7 +361,7 @@ fn several<'f>(found: &[&'f Found], choosing: Choosing) -> Result<Vec<&'f Found>
     // They are sorted by rank, so the first of each name is the main copy.
     let distinct = filtered(&shown, |f| seen.insert(f.skill.name.clone()));
     match distinct.as_slice() {
-        [] => Err(absent(found, "there is no skill")),
+        [] => Err(missing(found, "there is no skill", None)),
         _ if all => Ok(distinct),
         // All that are shown are copies of it.
         [only] => Ok(vec![one_of(&shown, only.skill.name.as_str())?]),
@@ -439,10 +439,6 @@ fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Failure> 
     let text = format!("`{name}` could be any of{}", list(matching));
     let hint = "choose one by its path, as `OWNER/REPO/PATH`";
     Err(Error::new(text).hint(hint).into())
-}
-
-fn absent(found: &[&Found], text: &str) -> Failure {
-    missing(found, text, None)
 }
 
 /// What is not there, and what is: the skill of a similar name if `written` is one.
