@@ -117,13 +117,11 @@ impl Signatures {
         if approval_digest(skill).ok().as_ref() != Some(&content) {
             return Err("its files changed while its signature was checked".to_owned());
         }
-        // A program may be installed.
-        let lasts = match &checked.signature {
-            Signature::Unsigned => false,
-            Signature::Unchecked { needs, .. } => needs.is_none(),
-            Signature::Good(_) | Signature::Bad { .. } => true,
-        };
-        if lasts {
+        // What could not be checked may be at any time: a program may be installed.
+        if matches!(
+            checked.signature,
+            Signature::Good(_) | Signature::Bad { .. }
+        ) {
             self.verdicts(facts).learn(&key, checked.unmet.clone());
         }
         Ok(checked.unmet)

@@ -98,7 +98,7 @@ pub fn lapsed(before: Option<&Signer>, now: &Checked) -> Option<String> {
             );
             is_other.then(|| was(as_whom))
         }
-        (Signature::Unchecked { why, .. }, Some(_)) => {
+        (Signature::Unchecked { why }, Some(_)) => {
             Some(was(format!("that cannot be checked: {why}")))
         }
         _ => None,

@@ -8,7 +8,6 @@ mod fetch;
 mod install;
 mod lock;
 mod market;
-mod options;
 mod reference;
 mod registry;
 mod scan;
@@ -29,8 +28,7 @@ pub use install::{
 pub use install::{Removed, Switch, UpdateOptions, Updated, check_same_skill};
 pub use lock::{Digest, Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
 pub use lock::{is_foreign, listed_name, named_by_directory, offered_name};
-pub use market::Market;
-pub use options::{Candidate, Confirm, InstallOptions, Note, Pick};
+pub use market::{Candidate, Confirm, InstallOptions, Market, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};
 pub use registry::{Artifact, Destination, Published};
 pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};

@@ -20,9 +20,6 @@ pub enum Signature {
     Unchecked {
         /// What is needed.
         why: String,
-        /// The program that is missing, if that is why.
-        #[serde(skip)]
-        needs: Option<&'static str>,
     },
     /// It holds for exactly the files that are there.
     Good(Signer),
@@ -37,7 +34,7 @@ pub enum Signature {
 impl Signature {
     /// One that cannot be checked.
     pub fn unchecked(why: String) -> Self {
-        Self::Unchecked { why, needs: None }
+        Self::Unchecked { why }
     }
 
     /// One that does not hold.
@@ -46,11 +43,8 @@ impl Signature {
     }
 
     /// One that cannot be checked because this program is missing.
-    pub fn without(program: &'static str) -> Self {
-        Self::Unchecked {
-            why: format!("{program}, which checks it, is not installed"),
-            needs: Some(program),
-        }
+    pub fn without(program: &str) -> Self {
+        Self::unchecked(format!("{program}, which checks it, is not installed"))
     }
 
     /// The signer of one that holds.
@@ -66,7 +60,7 @@ impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsigned => f.write_str("unsigned"),
-            Self::Unchecked { why, .. } => write!(f, "signed, but {why}"),
+            Self::Unchecked { why } => write!(f, "signed, but {why}"),
             Self::Good(signer) => write!(f, "signed by {signer}"),
             Self::Bad { why } => write!(f, "wrongly signed: {why}"),
         }

@@ -45,8 +45,12 @@ pub struct Ran {
 
 /// How long to wait for another of our commands, if the result must be ready at `deadline`.
 pub fn patience(deadline: Option<Instant>) -> Duration {
+    within(limits::INSTALL_LOCK, deadline)
+}
+
+fn within(most: Duration, deadline: Option<Instant>) -> Duration {
     let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-    limits::INSTALL_LOCK.min(left.unwrap_or(Duration::MAX))
+    most.min(left.unwrap_or(Duration::MAX))
 }
 
 impl Tool<'_> {
@@ -106,10 +110,7 @@ impl Tool<'_> {
     ) -> Result<Ran, Failure> {
         let program = command.get_program().to_string_lossy().into_owned();
         process::limit_files(&mut command, limits::FETCHED_FILE);
-        let left = self
-            .deadline
-            .map(|end| end.saturating_duration_since(Instant::now()));
-        let patience = Duration::from_secs(limits::GIT_SECONDS).min(left.unwrap_or(Duration::MAX));
+        let patience = within(Duration::from_secs(limits::GIT_SECONDS), self.deadline);
         let mut shown = None;
         let watch = |errors: &File| {
             // This also reports a program that prints no progress while it waits for a slow server.
