@@ -172,25 +172,6 @@ fn trust_is_given_to_each_skill_for_itself() {
     assert!(is_offered(&host, "evil") && is_offered(&host, "good"));
 }
 
-/// A skill whose file is the name of another one's is not what it was when that one changes.
-#[test]
-fn what_stands_in_another_skills_file_is_trusted_with_it() {
-    let host = Host::stdin();
-    let place = host.project().join(".claude/skills");
-    put(&place, "other", "", "fine");
-    fs::create_dir_all(place.join("evil")).unwrap();
-    fs::write(place.join("evil/SKILL.md"), "../other/SKILL.md").unwrap();
-    let name = |name: &str, text: &str| {
-        let text = format!("---\nname: {name}\ndescription: {text}\n---\n{text}\n");
-        fs::write(place.join("other/SKILL.md"), text).unwrap();
-    };
-    name("evil", "EVIL");
-    host.succeeds(&["trust", "--yes", "--skill", "evil"]);
-    assert!(is_offered(&host, "evil"));
-    name("evil", "EVIL, and worse");
-    assert!(!reaches_the_model(&host));
-}
-
 #[test]
 fn what_cannot_be_read_is_not_told_as_trusted() {
     let host = Host::stdin();
