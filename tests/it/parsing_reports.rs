@@ -26,9 +26,7 @@ fn what_cannot_be_offered_is_reported() {
         ),
         ("---\n- just\n- a\n- list\n---\n", "description-missing"),
         ("---\n---\n", "description-missing"),
-        ("../../outside/SKILL.md", "unreadable"),
-        ("@../../outside/SKILL.md", "unreadable"),
-        ("../y/SKILL.md", "unreadable"),
+        ("../outside/SKILL.md", "no-frontmatter"),
     ] {
         let host = with_file(Host::stdin(), text).skill("good", "", "").file(
             "../outside/SKILL.md",

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::Host;
 use crate::host::write_at;
-use crate::layers::{is_offered, put};
+use crate::layers::is_offered;
 use crate::trust_ways::evil;
 
 fn skills(host: &Host) -> PathBuf {
@@ -52,19 +52,4 @@ fn renaming_what_is_beside_the_skills_asks_again() {
         host.succeeds(&["trust", "--yes"]);
         assert!(is_offered(&host, "evil"), "{renames:?}");
     }
-}
-
-#[test]
-fn what_a_skills_file_names_counts_with_its_name() {
-    let host = Host::stdin();
-    put(&skills(&host), "other", "", "fine");
-    let other = skills(&host).join("other/SKILL.md");
-    let text = fs::read_to_string(&other).unwrap();
-    write_at(other, text.replace("other", "evil"));
-    write_at(skills(&host).join("evil/SKILL.md"), "../other/SKILL.md");
-    host.succeeds(&["trust", "--yes"]);
-    assert!(is_offered(&host, "evil"));
-    fs::rename(skills(&host).join("other"), skills(&host).join("third")).unwrap();
-    write_at(skills(&host).join("evil/SKILL.md"), "../third/SKILL.md");
-    assert!(!is_offered(&host, "evil"));
 }

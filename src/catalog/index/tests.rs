@@ -244,7 +244,6 @@ enum Edit {
     Remove(usize),
     LinkDirectory(usize, usize),
     LinkFile(usize, usize),
-    LinkAsText(usize, usize),
     LowerCase(usize),
     PlainFile(usize),
     Settle,
@@ -268,7 +267,6 @@ fn edit() -> impl Strategy<Value = Edit> {
         place.clone().prop_map(Edit::Remove),
         (place.clone(), place.clone()).prop_map(|(at, to)| Edit::LinkDirectory(at, to)),
         (place.clone(), place.clone()).prop_map(|(at, to)| Edit::LinkFile(at, to)),
-        (place.clone(), place.clone()).prop_map(|(at, to)| Edit::LinkAsText(at, to)),
         place.clone().prop_map(Edit::LowerCase),
         place.prop_map(Edit::PlainFile),
         Just(Edit::Settle),
@@ -320,10 +318,6 @@ fn apply(world: &World, edit: &Edit) {
         Edit::LinkFile(at, to) => {
             remove(&file(at));
             symlink(file(to), file(at))
-        }
-        Edit::LinkAsText(at, to) => {
-            let target = PLACES[*to].rsplit('/').next().unwrap_or_default();
-            fs::write(file(at), format!("../{target}/SKILL.md"))
         }
         Edit::LowerCase(at) => fs::rename(file(at), place(at).join("skill.md")),
         Edit::PlainFile(at) => {
