@@ -1,6 +1,5 @@
 //! `read_skill_file`: a bundled file as text, or as base64 when it is not text.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -53,18 +52,15 @@ pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
             Error::io("read", &file, &source).hint("read a part of it with the host's own tools")
         },
     )?;
-    let Some((whole, encoding)) = as_text(&file, &bytes) else {
+    let whole = std::str::from_utf8(&bytes).ok();
+    let Some(whole) = whole.filter(|text| !text.contains('\0')) else {
         facts.record(event);
         return binary(&file, &bytes);
     };
     let mut text = match &call.pattern {
-        Some(pattern) => matching(&whole, pattern, call)?,
-        None => text(&whole, call),
+        Some(pattern) => matching(whole, pattern, call)?,
+        None => text(whole, call),
     };
-    if let Some(encoding) = encoding {
-        let notice = format!("the file is in {encoding}, shown as UTF-8");
-        text = with_notices(text, &[notice]);
-    }
     let is_script = Runner::is_meant(&file, has_bit(metadata.permissions().mode()), &bytes);
     let event = event.with("script_read", is_script.then_some(true));
     facts.record(event.with("tokens", tokens(&text)));
@@ -74,25 +70,6 @@ pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
         text = with_notices(text, &[advice(skill.name.as_str(), inside)]);
     }
     Ok(text)
-}
-
-/// The file as text, with its encoding unless that is UTF-8; `None` if it contains a byte that text
-/// never has, which would be lost.
-fn as_text<'b>(file: &Path, bytes: &'b [u8]) -> Option<(Cow<'b, str>, Option<&'static str>)> {
-    // What Windows-1252 has in place of the controls from 0x80 on.
-    const HIGH: &str = "€\0‚ƒ„…†‡ˆ‰Š‹Œ\0Ž\0\0‘’“”•–—˜™š›œ\0žŸ";
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return (!text.contains('\0')).then_some((text.into(), None));
-    }
-    let high: Vec<char> = HIGH.chars().collect();
-    let character = |byte: &u8| match *byte {
-        b'\t' | b'\n' | b'\r' | 0x0c | 0x20..=0x7e | 0xa0.. => Some(char::from(*byte)),
-        0x80..=0x9f => Some(high[usize::from(*byte) - 0x80]).filter(|c| *c != '\0'),
-        _ => None,
-    };
-    let is_known = media_type(file, bytes) != UNKNOWN;
-    let text: Option<String> = bytes.iter().map(character).collect();
-    Some((text.filter(|_| !is_known)?.into(), Some("Windows-1252")))
 }
 
 /// How many lines come before those that are wanted, and how many these are at most.
@@ -163,14 +140,14 @@ fn text(whole: &str, call: &ReadSkillFile) -> String {
 }
 
 fn binary(file: &Path, bytes: &[u8]) -> Result<String> {
-    let (kind, size) = (media_type(file, bytes), bytes.len());
+    let size = bytes.len();
     if size > READ_ANSWER {
-        let text = format!("the file is {kind} of {size} bytes, too large to show as base64");
+        let text =
+            format!("the file has {size} bytes that are no text, too many to show as base64");
         return Err(Error::new(text).hint(format!("use it where it is: {}", file.display())));
     }
-    let data = format!("data:{kind};base64,{}", BASE64.encode(bytes));
-    let notice = format!("a file of {size} bytes that is not UTF-8 text, as base64, {kind}");
-    Ok(with_notices(data, &[notice]))
+    let notice = format!("a file of {size} bytes that is not UTF-8 text, as base64");
+    Ok(with_notices(BASE64.encode(bytes), &[notice]))
 }
 
 fn with_notices(mut text: String, notices: &[String]) -> String {
@@ -181,43 +158,6 @@ fn with_notices(mut text: String, notices: &[String]) -> String {
         let _ = write!(text, "[{notice}]");
     }
     text
-}
-
-/// The type of anything else.
-const UNKNOWN: &str = "application/octet-stream";
-
-/// The media type, by magic bytes or else by extension, of the binary files that skills bundle
-/// (docs/spec/skills.md#files).
-fn media_type(file: &Path, bytes: &[u8]) -> &'static str {
-    const MAGIC: [(&[u8], &str); 9] = [
-        (b"\x89PNG\r\n", "image/png"),
-        (b"\xff\xd8\xff", "image/jpeg"),
-        (b"GIF8", "image/gif"),
-        (b"%PDF-", "application/pdf"),
-        (b"\x1f\x8b", "application/gzip"),
-        (b"wOF2", "font/woff2"),
-        (b"wOFF", "font/woff"),
-        (b"OTTO", "font/otf"),
-        (b"\0\x01\0\0", "font/ttf"),
-    ];
-    if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return kind;
-    }
-    let extension = file.extension().unwrap_or_default().to_ascii_lowercase();
-    match extension.to_str().unwrap_or_default() {
-        "docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        "xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        "pptx" => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-        "zip" => "application/zip",
-        "webp" => "image/webp",
-        "ico" => "image/x-icon",
-        "wav" => "audio/wav",
-        "mp3" => "audio/mpeg",
-        "mp4" => "video/mp4",
-        "wasm" => "application/wasm",
-        "sqlite" | "db" => "application/vnd.sqlite3",
-        _ => UNKNOWN,
-    }
 }
 
 #[cfg(test)]
@@ -301,44 +241,10 @@ mod tests {
     }
 
     #[test]
-    fn a_text_in_windows_1252_is_text_and_says_so() {
-        let read = |name: &str, bytes: &'static [u8]| as_text(name.as_ref(), bytes);
-        let (text, encoding) = read("a.txt", b"caf\xe9 \x93x\x94").unwrap();
-        assert_eq!((&*text, encoding), ("café “x”", Some("Windows-1252")));
-        let (text, encoding) = read("a.txt", "\u{feff}é".as_bytes()).unwrap();
-        assert_eq!((&*text, encoding), ("\u{feff}é", None));
-        assert!(read("a.wav", b"caf\xe9").is_none());
-    }
-
-    #[test]
-    fn what_is_not_wholly_text_is_not_taken_for_text() {
-        for bytes in [
-            &b"caf\x81"[..],
-            b"a\0b",
-            b"\xff\xfea\0",
-            b"ok \xc3\x07",
-            b"\xed\xa0\x81",
-        ] {
-            assert_eq!(as_text("x.txt".as_ref(), bytes), None, "{bytes:?}");
-            let shown = binary(Path::new("x.txt"), bytes).unwrap();
-            let data = shown.split_once(',').unwrap().1.split_once('\n').unwrap().0;
-            assert_eq!(BASE64.decode(data).unwrap(), bytes);
-        }
-    }
-
-    #[test]
-    fn binary_files_are_base64_with_a_media_type() {
-        let shown = binary(Path::new("x"), b"\x89PNG\r\n\0").unwrap();
-        assert!(
-            shown.starts_with("data:image/png;base64,iVBORw0KAA==\n["),
-            "{shown}"
-        );
+    fn what_is_no_text_is_base64() {
+        let bytes = b"\x89PNG\r\n\0";
+        let shown = binary(Path::new("x"), bytes).unwrap();
+        assert!(shown.starts_with("iVBORw0KAA==\n["), "{shown}");
         assert!(binary(Path::new("x.bin"), &vec![0; READ_ANSWER + 1]).is_err());
-        assert_eq!(
-            media_type(Path::new("a.DOCX"), b"PK\0")
-                .split('.')
-                .next_back(),
-            Some("document")
-        );
     }
 }
