@@ -214,27 +214,16 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// The links to every installed skill, by its directory.
-#[derive(Debug, Default)]
-pub struct Links(BTreeMap<PathBuf, Vec<Link>>);
-
-impl Links {
-    /// Those of all layers.
-    pub fn of(facts: &Facts) -> Self {
-        let mut all: BTreeMap<PathBuf, Vec<Link>> = BTreeMap::new();
-        let layers = Layer::ALL.into_iter();
-        for shared in layers.filter_map(|layer| Shared::of(facts, layer)) {
-            for (skill, link) in shared.all() {
-                all.entry(skill).or_default().push(link);
-            }
+/// The links to every installed skill of all layers, by its directory.
+pub fn links(facts: &Facts) -> BTreeMap<PathBuf, Vec<Link>> {
+    let mut all: BTreeMap<PathBuf, Vec<Link>> = BTreeMap::new();
+    let layers = Layer::ALL.into_iter();
+    for shared in layers.filter_map(|layer| Shared::of(facts, layer)) {
+        for (skill, link) in shared.all() {
+            all.entry(skill).or_default().push(link);
         }
-        Self(all)
     }
-
-    /// Those to the skill in this directory.
-    pub fn to(&self, skill: &Path) -> &[Link] {
-        self.0.get(skill).map_or(&[], Vec::as_slice)
-    }
+    all
 }
 
 /// The directory that agents have in common.

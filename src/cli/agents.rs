@@ -1,11 +1,13 @@
 //! What the commands for skills say and do about other agents: which of them find a skill.
 
+use std::collections::BTreeMap;
+
 use crate::cli::prelude::*;
 use crate::connection::Connector;
 use crate::host::program::PROGRAM;
 use crate::marketplace::{Installed, InstalledName, Status};
 use crate::script::find_program;
-use crate::sharing::{Link, Links, Outcome, Shared};
+use crate::sharing::{Link, Outcome, Shared};
 
 /// An agent that finds a skill, in the format that `--json` documents.
 #[derive(Debug, Serialize)]
@@ -17,8 +19,8 @@ pub struct Finds {
 }
 
 /// The agents that find the skill in this directory by our links.
-pub fn finding(links: &Links, skill: &Path) -> Vec<Finds> {
-    let each = links.to(skill).iter().flat_map(|link| {
+pub fn finding(links: &BTreeMap<PathBuf, Vec<Link>>, skill: &Path) -> Vec<Finds> {
+    let each = links.get(skill).into_iter().flatten().flat_map(|link| {
         link.agents.iter().map(|agent| Finds {
             agent: agent.as_str(),
             link: link.path.display().to_string(),

@@ -1,8 +1,9 @@
 //! The report about an installed skill, in the format that `--json` documents (docs/json.md).
 
-use crate::cli::prelude::*;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::cli::prelude::*;
 
 use crate::activation::{added_entries, unmet, why_not_added};
 use crate::catalog::{Disclosure, Installed, base_at};
@@ -12,7 +13,7 @@ use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
 use crate::run_context::Calling;
 use crate::session::{ActiveSkill, Session, snapshot};
-use crate::sharing::Links;
+use crate::sharing::{self, Link};
 use crate::skill::{Diagnostic, rules, tokens};
 use crate::sys::Progress;
 
@@ -187,7 +188,7 @@ pub struct Reporter<'a> {
     catalog: &'a Catalog,
     /// What the lockfiles say.
     pub origins: Installed,
-    links: Links,
+    links: BTreeMap<PathBuf, Vec<Link>>,
     names: ToolNames,
 }
 
@@ -198,7 +199,7 @@ impl<'a> Reporter<'a> {
             facts,
             catalog,
             origins: Installed::default(),
-            links: Links::of(facts),
+            links: sharing::links(facts),
             names: ToolNames::of(facts),
         }
     }
