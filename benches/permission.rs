@@ -2,14 +2,13 @@
 //! (docs/spec/restriction.md#time). 10,000 generated inputs are included; the worst is printed with
 //! its seed. Run with `cargo bench --bench permission`.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_skills::permission::{
-    Call, Places, ProtectedPaths, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
+    Call, Places, ProtectedPaths, ProtectedPlaces, Resolve, Restriction, Scope, decide,
 };
 use serde_json::json;
 
@@ -164,11 +163,9 @@ fn allows(entries: &str, command: &str) -> bool {
         ..Places::default()
     };
     let scope = Scope {
-        restrictions: &[restriction],
-        policy_deny: &[],
-        settings: &Settings::default(),
-        places: &places,
-        mcp_tools: &BTreeSet::new(),
+        restrictions: vec![restriction],
+        places,
+        ..Scope::default()
     };
     let arguments = json!({ "command": command });
     let call = Call {

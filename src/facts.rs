@@ -81,10 +81,7 @@ impl Facts {
     /// # Errors
     /// If one cannot be read. Then only reads are allowed.
     pub fn policies(&self) -> Result<Rc<Policies>> {
-        once(&self.policies, || {
-            Policies::read(&self.enterprise).map(Rc::new)
-        })
-        .cloned()
+        once(&self.policies, || Policies::read(&self.enterprise))
     }
 
     /// The user's own configuration.
@@ -92,10 +89,7 @@ impl Facts {
     /// # Errors
     /// As [`Facts::config`].
     pub fn own_config(&self) -> Result<Rc<Config>> {
-        once(&self.own, || {
-            own_config(&self.run.config_path()).map(Rc::new)
-        })
-        .cloned()
+        once(&self.own, || own_config(&self.run.config_path()))
     }
 
     /// The effective configuration.
@@ -103,11 +97,10 @@ impl Facts {
     /// # Errors
     /// If a file contains a mistake. A person gets the error, and hooks block.
     pub fn config(&self) -> Result<Rc<Config>> {
-        let config = once(&self.config, || {
+        once(&self.config, || {
             let (policies, own) = (self.policies()?, self.own_config()?);
-            effective(&self.run, self.state(), &policies, &own).map(Rc::new)
-        });
-        config.cloned()
+            effective(&self.run, self.state(), &policies, &own)
+        })
     }
 
     /// The store of active skills.
@@ -219,9 +212,10 @@ impl Facts {
 ///
 /// # Errors
 /// Those of `read`.
-pub fn once<T>(cell: &OnceCell<T>, read: impl FnOnce() -> Result<T>) -> Result<&T> {
-    match cell.get() {
-        Some(value) => Ok(value),
-        None => read().map(|value| cell.get_or_init(|| value)),
+pub fn once<T>(cell: &OnceCell<Rc<T>>, read: impl FnOnce() -> Result<T>) -> Result<Rc<T>> {
+    if let Some(value) = cell.get() {
+        return Ok(value.clone());
     }
+    let value = Rc::new(read()?);
+    Ok(cell.get_or_init(|| value).clone())
 }

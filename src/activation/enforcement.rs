@@ -10,153 +10,85 @@ use crate::catalog::{Catalog, roots, signing_files};
 use crate::connection::watched;
 use crate::facts::Facts;
 use crate::host::shell::{self, Language, Shell};
-use crate::permission::{
-    Enforce, OurTool, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope, Settings,
-};
+use crate::permission::{Enforce, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope};
 use crate::policy::{CONFIGURATION, Config, Policies};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 use crate::session::{ActiveSkill, Session, Standing};
 use crate::sys::Env;
-use crate::sys::text::distinct;
 
-/// Owns the data that a [`Scope`] borrows.
-#[derive(Debug, Clone)]
-pub struct Enforcement {
-    restrictions: Vec<Restriction>,
-    denials: Vec<Restriction>,
-    settings: Settings,
-    places: Places,
-    /// Tools that belong to MCP servers.
-    pub mcp_tools: BTreeSet<String>,
+/// What restricts the calls of a session.
+pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &Session) -> Scope {
+    let activated = &session.activated;
+    let run = &facts.run;
+    let project_root = run.project_dir();
+    let binds = |skill: &ActiveSkill| {
+        let mut always = policies.always_on(false);
+        always.any(|name| name.as_str() == skill.name)
+    };
+    let (unloaded, counting): (Vec<_>, Vec<_>) = activated
+        .iter()
+        .partition(|skill| skill.standing == Standing::Unloaded && !binds(skill));
+    let parse = |skill: &&ActiveSkill| {
+        let allowed = skill.allowed.as_deref();
+        let dir = Path::new(&skill.dir);
+        let own = Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root);
+        if binds(skill) {
+            return own.binding();
+        }
+        let added = added_entries(facts, config, &skill.name, dir);
+        let own = own.adding(CONFIGURATION, added, &project_root);
+        match skill.standing {
+            Standing::Active => own,
+            Standing::Replaced | Standing::Unloaded => own.replaced(),
+        }
+    };
+    let settings = config.permission();
+    // Among the others, an unloaded skill would count as unrestricted.
+    let mut denied: Vec<Restriction> = unloaded
+        .iter()
+        .filter(|skill| settings.enforcement(&skill.name) == Enforce::Restrict)
+        .map(parse)
+        .collect();
+    denied.extend(policy_denials(policies, &project_root));
+    if !activated.is_empty() {
+        denied.push(Restriction::policy(
+            CONFIGURATION,
+            &config.deny,
+            &project_root,
+        ));
+    }
+    let active = counting.iter().chain(&unloaded);
+    let active = active.map(|skill| PathBuf::from(&skill.dir));
+    Scope {
+        restrictions: counting.iter().map(parse).collect(),
+        policy_deny: denied,
+        settings,
+        places: Places {
+            home: run.env.home(),
+            environment: known_variables(&run.env),
+            has_startup_files: run.agent.is_some(),
+            shell: shell_of(run),
+            starts_elsewhere: false,
+            reads_by_shell: (run.agent.as_ref())
+                .is_some_and(|calling| calling.agent.table().reads_by_shell),
+            cdpath: run.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
+            protected: protected_places(facts.clone(), active.collect()),
+            executable: run.env.exe.clone(),
+            path: program_directories(&run.env),
+            working_dir: run.env.cwd.clone(),
+            project_root,
+        },
+        mcp_tools: session.mcp_tools.clone(),
+    }
 }
 
-impl Enforcement {
-    /// What restricts the calls of a session.
-    pub fn for_session(
-        facts: &Facts,
-        config: &Config,
-        policies: &Policies,
-        session: &Session,
-    ) -> Self {
-        let activated = &session.activated;
-        let run = &facts.run;
-        let project_root = run.project_dir();
-        let binds = |skill: &ActiveSkill| {
-            let mut always = policies.always_on(false);
-            always.any(|name| name.as_str() == skill.name)
-        };
-        let (unloaded, counting): (Vec<_>, Vec<_>) = activated
-            .iter()
-            .partition(|skill| skill.standing == Standing::Unloaded && !binds(skill));
-        let parse = |skill: &&ActiveSkill| {
-            let allowed = skill.allowed.as_deref();
-            let dir = Path::new(&skill.dir);
-            let own = Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root);
-            if binds(skill) {
-                return own.binding();
-            }
-            let added = added_entries(facts, config, &skill.name, dir);
-            let own = own.adding(CONFIGURATION, added, &project_root);
-            match skill.standing {
-                Standing::Active => own,
-                Standing::Replaced | Standing::Unloaded => own.replaced(),
-            }
-        };
-        let settings = config.permission();
-        // Among the others, an unloaded skill would count as unrestricted.
-        let mut denied: Vec<Restriction> = unloaded
-            .iter()
-            .filter(|skill| settings.enforcement(&skill.name) == Enforce::Restrict)
-            .map(parse)
-            .collect();
-        denied.extend(by_policies(policies, &project_root));
-        if !activated.is_empty() {
-            denied.push(Restriction::policy(
-                CONFIGURATION,
-                &config.deny,
-                &project_root,
-            ));
-        }
-        let active = counting.iter().chain(&unloaded);
-        let active = active.map(|skill| PathBuf::from(&skill.dir));
-        Self {
-            restrictions: counting.iter().map(parse).collect(),
-            denials: denied,
-            settings,
-            places: Places {
-                home: run.env.home(),
-                environment: known_variables(&run.env),
-                has_startup_files: run.agent.is_some(),
-                shell: shell_of(run),
-                starts_elsewhere: false,
-                reads_by_shell: (run.agent.as_ref())
-                    .is_some_and(|calling| calling.agent.table().reads_by_shell),
-                cdpath: run.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
-                protected: protected_places(facts, active.collect()),
-                executable: run.env.exe.clone(),
-                path: program_directories(&run.env),
-                working_dir: run.env.cwd.clone(),
-                project_root,
-            },
-            mcp_tools: session.mcp_tools.clone(),
-        }
-    }
-
-    /// The same for a call that begins in `directory`, in a shell that keeps what earlier commands
-    /// changed or in one of its own.
-    #[must_use]
-    pub fn begun_in(mut self, directory: PathBuf, persists: bool) -> Self {
-        self.places.shell.persists = persists;
-        self.places.starts_elsewhere = real(&directory) != real(&self.places.project_root);
-        self.places.working_dir = directory;
-        self
-    }
-
-    /// The same for a call of `ours`. Whether a skill that a policy requires becomes active, policies
-    /// alone decide.
-    #[must_use]
-    pub fn about(mut self, policies: &Policies, ours: Option<OurTool>) -> Self {
-        if let Some(OurTool::Skill { name, .. }) = ours
-            && policies.requires(name).is_some()
-        {
-            self.restrictions.clear();
-            self.denials = by_policies(policies, &self.places.project_root).collect();
-        }
-        self
-    }
-
-    /// The same with each skill's restriction changed.
-    #[must_use]
-    pub fn changed(&self, change: impl Fn(&Restriction) -> Restriction) -> Self {
-        let mut with = self.clone();
-        with.restrictions = self.restrictions.iter().map(change).collect();
-        with
-    }
-
-    /// The entries of the skills' lists, as their authors wrote them.
-    pub fn entries(&self) -> Vec<String> {
-        let rules = self.restrictions.iter().filter_map(Restriction::allowed);
-        let entries = rules.flatten().map(|rule| rule.cited.rule.clone());
-        distinct(entries)
-    }
-
-    /// The same with entries of another source added to the lists of the skills that have one.
-    #[must_use]
-    pub fn adding(&self, source: &str, entries: &[String]) -> Self {
-        let root = &self.places.project_root;
-        self.changed(|one| one.clone().adding(source, entries, root))
-    }
-
-    /// The scope of a decision.
-    pub fn scope(&self) -> Scope<'_> {
-        Scope {
-            restrictions: &self.restrictions,
-            policy_deny: &self.denials,
-            settings: &self.settings,
-            places: &self.places,
-            mcp_tools: &self.mcp_tools,
-        }
-    }
+/// Has the call begin in `directory`, in a shell that keeps what earlier commands changed or in one
+/// of its own.
+pub fn begin_in(scope: &mut Scope, directory: &Path, persists: bool) {
+    let places = &mut scope.places;
+    places.shell.persists = persists;
+    places.starts_elsewhere = real(directory) != real(&places.project_root);
+    places.working_dir = directory.to_owned();
 }
 
 /// The entries that the configuration adds to the list of this skill: none for a project's
@@ -216,11 +148,12 @@ fn is_users_own(facts: &Facts, dir: &Path) -> bool {
 }
 
 /// What the policies deny.
-fn by_policies(policies: &Policies, project_root: &Path) -> impl Iterator<Item = Restriction> {
-    policies.denied_tools().map(|(file, entries)| {
+pub fn policy_denials(policies: &Policies, project_root: &Path) -> Vec<Restriction> {
+    let denials = policies.denied_tools().map(|(file, entries)| {
         let source = format!("the policy {}", file.display());
         Restriction::policy(&source, entries, project_root)
-    })
+    });
+    denials.collect()
 }
 
 /// The shell that reads a command.
@@ -263,8 +196,7 @@ fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
 }
 
 /// The protected places of this run; `active` are the directories of the active skills.
-fn protected_places(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPlaces {
-    let facts = facts.clone();
+fn protected_places(facts: Facts, active: Vec<PathBuf>) -> ProtectedPlaces {
     ProtectedPlaces::found_by(move || protected_paths(&facts, active))
 }
 

@@ -9,7 +9,7 @@ use crate::activation::fork;
 use crate::activation::required::required_line;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::host::{Protocol, mentions, ours, tools};
+use crate::host::{Protocol, alias, ours, tools};
 use crate::permission::{Enforce, Restriction};
 use crate::policy::CONFIGURATION;
 use crate::session::snapshot;
@@ -182,6 +182,6 @@ fn notes(
         notes.push(ways.join(" "));
     }
     let older = protocol == Some(Protocol::Environment);
-    notes.extend(mentions::mapping_line(body, older));
+    notes.extend(alias::mapping_line(body, older));
     notes
 }

@@ -8,7 +8,9 @@ mod instructions;
 mod load;
 mod required;
 
-pub use enforcement::{Enforcement, added_entries, why_none_is_added, why_not_added};
+pub use enforcement::{
+    added_entries, begin_in, policy_denials, scope_of, why_none_is_added, why_not_added,
+};
 pub use hooks::{
     has_post_hooks, hooks_ahead, hooks_wait, may_have_post_hooks, owner, run_limits,
     run_post_hooks, run_pre_hooks, with_outcome,

@@ -194,8 +194,8 @@ mod tests {
                     env: Env::new([("HOME", "/nowhere")], Path::new("/")),
                     stdin: Box::new(Unread),
                 };
-                assert_eq!(input.kind(), Kind::Agent, "{input:?}");
-                assert!(input.agent().is_err(), "{input:?}");
+                assert_eq!(input.kind(), Kind::Agent, "{:?}", input.args);
+                assert!(input.agent().is_err(), "{:?}", input.args);
             }
         }
     }

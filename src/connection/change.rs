@@ -7,23 +7,14 @@ use sha2::{Digest, Sha256};
 
 use super::entry::Invocation;
 use super::file::{self, Rest};
-use super::place::{Content, Place, Places};
+use super::place::{Connector, Content, Place};
 use crate::error::{Error, Result};
 use crate::host::agent::{Agent, Scope};
-use crate::run_context::RunContext;
 use crate::sys::{Base, Durable, EntryName, files, limits};
 
 /// The directory of records, and the lock in it.
 const RECORDS: &str = "hosts";
 const LOCK: EntryName = EntryName::from_static("lock");
-
-/// What connects agents.
-#[derive(Debug)]
-pub struct Connector {
-    pub(super) places: Places,
-    /// The directory that its records are below.
-    pub(super) data: PathBuf,
-}
 
 /// A change to one file that was worked out and not made yet.
 #[derive(Debug)]
@@ -60,23 +51,12 @@ impl Change {
 }
 
 impl Connector {
-    /// What connects to the agents of this run.
-    pub fn of(run: &RunContext) -> Self {
-        Self::new(Places::of(run), &run.dirs.plugin)
-    }
-
-    /// What connects to agents at these places, and keeps records below the data directory.
-    pub fn new(places: Places, data: &Path) -> Self {
-        let data = data.to_owned();
-        Self { places, data }
-    }
-
     /// What connecting an agent would change.
     ///
     /// # Errors
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
     pub fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<Change> {
-        let place = self.places.place(agent, scope)?;
+        let place = self.place(agent, scope)?;
         let before = place.read()?;
         let text = before.as_ref().map(|before| &*before.text);
         let unchanged = |error| untouched(&place, error);
@@ -117,7 +97,7 @@ impl Connector {
     /// # Errors
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
     pub fn remove(&self, agent: Agent, scope: Scope) -> Result<Option<Change>> {
-        let place = self.places.place(agent, scope)?;
+        let place = self.place(agent, scope)?;
         let record = Record::read(&self.data, &place);
         let Some(before) = place.read()? else {
             return Ok(None);
@@ -154,7 +134,7 @@ impl Connector {
     /// # Errors
     /// When the record cannot be removed.
     pub fn forget(&self, agent: Agent, scope: Scope) -> Result<()> {
-        self.forget_record(&self.places.place(agent, scope)?)
+        self.forget_record(&self.place(agent, scope)?)
     }
 
     /// Makes the change. A kill leaves the file as it was or as it will be.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result, word};
-use crate::host::agent::table::{Command, Format, Handler, Literal};
 use crate::host::agent::{Agent, Mode};
 use crate::sys::Env;
 
@@ -41,40 +40,39 @@ impl Invocation {
     }
 
     /// The entry in the form of the agent.
-    pub fn entry(&self, agent: Agent, form: &Handler) -> Value {
+    pub fn entry(&self, agent: Agent) -> Map<String, Value> {
+        let table = agent.table();
         let mut entry = Map::new();
         let mut put = |key: &str, value| entry.insert(key.to_owned(), value);
-        if form.typed {
+        if table.typed_entries {
             put("type", json!("command"));
+        } else {
+            put("failClosed", json!(true));
         }
-        for (key, value) in form.with {
-            match value {
-                Literal::Text(text) => put(key, json!(text)),
-                Literal::True => put(key, json!(true)),
-            };
+        if table.named_entries {
+            put("name", json!(NAME));
         }
-        match form.command {
-            Command::Shell => put("command", json!(self.shell(agent))),
-            Command::Words(key) => {
-                put(key, json!(self.program));
-                put("args", json!(self.words(agent)[1..]))
-            }
-        };
-        let (key, limit) = form.timeout;
+        if let Some(key) = table.program_key {
+            put(key, json!(self.program));
+            put("args", json!(self.words(agent)[1..]));
+        } else {
+            put("command", json!(self.shell(agent)));
+        }
+        let (key, limit) = table.timeout;
         put(key, json!(limit));
-        Value::Object(entry)
+        entry
     }
 
     /// What one event's list gets: the entry with its pattern, in a group where the agent wants one.
-    pub fn item(&self, agent: Agent, form: &Handler, matcher: Option<&str>) -> Value {
-        let entry = self.entry(agent, form);
+    pub fn item(&self, agent: Agent, matcher: Option<&str>) -> Value {
         let mut item = Map::new();
         if let Some(matcher) = matcher {
             item.insert("matcher".to_owned(), json!(matcher));
         }
-        if form.grouped {
+        let entry = self.entry(agent);
+        if agent.table().grouped {
             item.insert("hooks".to_owned(), json!([entry]));
-        } else if let Value::Object(entry) = entry {
+        } else {
             item.extend(entry);
         }
         Value::Object(item)
@@ -184,10 +182,8 @@ pub fn directory(wanted: &Invocation) -> Vec<(&'static str, String)> {
     });
     let agent = Agent::ClaudeCode;
     let mut events = Map::new();
-    if let Format::Hooks(form) = &agent.table().format {
-        for (event, matcher) in agent.registered() {
-            events.insert(event.to_owned(), json!([wanted.item(agent, form, matcher)]));
-        }
+    for (event, matcher) in agent.registered() {
+        events.insert(event.to_owned(), json!([wanted.item(agent, matcher)]));
     }
     let hooks = json!({"description": about, "hooks": events});
     vec![
@@ -203,14 +199,6 @@ pub fn directory(wanted: &Invocation) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::agent::table::Format;
-
-    fn form(agent: Agent) -> Option<&'static Handler> {
-        match &agent.table().format {
-            Format::Hooks(form) => Some(form),
-            Format::Plugin => None,
-        }
-    }
 
     #[test]
     fn each_entry_is_recognised_and_only_as_its_agents() {
@@ -219,8 +207,10 @@ mod tests {
                 let program = program.to_owned();
                 let wanted = Invocation { program, mode };
                 for agent in Agent::ALL {
-                    let Some(form) = form(agent) else { continue };
-                    let entry = wanted.entry(agent, form);
+                    if agent.table().is_plugin {
+                        continue;
+                    }
+                    let entry = Value::Object(wanted.entry(agent));
                     for other in Agent::ALL {
                         let read = Invocation::of_entry(other, &entry);
                         let expected = (other == agent).then(|| wanted.clone());
@@ -275,8 +265,7 @@ mod tests {
                     "command": "'/a b/agent-skills' hook cursor --mode grant", "timeout": 10}),
             ),
         ] {
-            let form = form(agent).unwrap();
-            assert_eq!(ours.item(agent, form, Some("*")), expected, "{agent}");
+            assert_eq!(ours.item(agent, Some("*")), expected, "{agent}");
         }
     }
 

@@ -8,7 +8,6 @@ use super::merge::{Hooks, ours_of, put};
 use super::place::Place;
 use super::toml::Toml;
 use crate::error::{Error, Result};
-use crate::host::agent::table::Format;
 
 /// One entry of ours.
 #[derive(Debug)]
@@ -44,14 +43,15 @@ fn parse(place: &Place, text: &str) -> Result<Box<dyn Hooks>> {
 /// # Errors
 /// When the file is not in its agent's format, or a plugin of our file's name is somebody else's.
 pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<String> {
-    let Format::Hooks(form) = &place.agent.table().format else {
+    let table = place.agent.table();
+    if table.is_plugin {
         if before.is_some_and(|text| entry::invocation(text).is_none()) {
             return Err(Error::new("it is a plugin of somebody else").hint("rename it"));
         }
         return Ok(entry::script(wanted));
-    };
+    }
     let mut content = parse(place, before.unwrap_or_default())?;
-    let is_versioned = form.versioned.contains(&place.scope);
+    let is_versioned = table.versioned.contains(&place.scope);
     content.complete(is_versioned, Path::new(&wanted.program));
     let registered: Vec<_> = place.agent.registered().collect();
     for event in content.events() {
@@ -60,7 +60,7 @@ pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<
         }
     }
     for (event, matcher) in registered {
-        let item = wanted.item(place.agent, form, matcher);
+        let item = wanted.item(place.agent, matcher);
         put(&mut *content, place.agent, event, Some(&item));
     }
     Ok(content.text())
@@ -71,12 +71,9 @@ pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<
 /// # Errors
 /// When the file is not in its agent's format.
 pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
-    if let Format::Plugin = place.agent.table().format {
-        let text = String::new();
-        return Ok(entry::invocation(before).map(|_| Rest {
-            text,
-            is_empty: true,
-        }));
+    if place.agent.table().is_plugin {
+        let (text, is_empty) = (String::new(), true);
+        return Ok(entry::invocation(before).map(|_| Rest { text, is_empty }));
     }
     let mut content = parse(place, before)?;
     let mut had_any = false;
@@ -93,7 +90,7 @@ pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
 /// When the file is not in its agent's format.
 pub fn entries(place: &Place, text: &str) -> Result<(Vec<Entry>, bool)> {
     let agent = place.agent;
-    if let Format::Plugin = agent.table().format {
+    if agent.table().is_plugin {
         let ours = entry::invocation(text).map(|ours| Entry {
             event: "plugin".to_owned(),
             command: ours.words(agent),

@@ -12,6 +12,7 @@ mod state;
 mod tests;
 mod toml;
 
-pub use change::{Change, Connector};
+pub use change::Change;
 pub use entry::{Invocation, directory, program};
+pub use place::Connector;
 pub use state::{Found, Lack, last_seen, seen_file, watched};

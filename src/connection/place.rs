@@ -11,13 +11,15 @@ use crate::host::agent::{Agent, Scope};
 use crate::run_context::RunContext;
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, Env, files, limits};
 
-/// From where the places of every scope are found.
-#[derive(Debug, Clone)]
-pub struct Places {
+/// What connects agents: from where the places of every scope are found.
+#[derive(Debug)]
+pub struct Connector {
     pub(super) env: Env,
     pub(super) project: PathBuf,
     /// The directory that the machine's own places are below: `/`, except in tests.
     machine: PathBuf,
+    /// The directory that its records are below.
+    pub(super) data: PathBuf,
 }
 
 /// One configuration file.
@@ -34,18 +36,25 @@ pub struct Place {
     pub path: PathBuf,
 }
 
-impl Places {
-    /// The places of this run.
+impl Connector {
+    /// What connects to the agents of this run.
     pub fn of(run: &RunContext) -> Self {
-        Self::new(run.env.clone(), run.project_dir(), PathBuf::from("/"))
+        Self {
+            env: run.env.clone(),
+            project: run.project_dir(),
+            machine: PathBuf::from("/"),
+            data: run.dirs.plugin.clone(),
+        }
     }
 
-    /// The places of this environment and project, with the machine's own below `machine`.
-    pub fn new(env: Env, project: PathBuf, machine: PathBuf) -> Self {
+    /// The same with everything below `root`.
+    #[cfg(test)]
+    pub(super) fn below(env: Env, root: &Path) -> Self {
         Self {
             env,
-            project,
-            machine,
+            project: root.join("project"),
+            machine: root.to_owned(),
+            data: root.join("data"),
         }
     }
 

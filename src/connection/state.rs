@@ -7,12 +7,12 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
-use super::change::{Connector, Record};
+use super::change::Record;
 use super::file;
 use super::json::Json;
-use super::place::Places;
+use super::place::Connector;
 use crate::error::Error;
-use crate::host::agent::table::{Format, Off};
+use crate::host::agent::table::Off;
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::run_context::RunContext;
 use crate::sys::{Moment, files, limits, millis};
@@ -50,7 +50,7 @@ impl Connector {
     }
 
     fn found_in(&self, agent: Agent, scope: Scope) -> Option<Found> {
-        let place = self.places.place(agent, scope).ok()?;
+        let place = self.place(agent, scope).ok()?;
         let path = place.path.clone();
         let shown = path.display();
         let add = format!("`agent-skills hosts add {agent} --scope {scope}`");
@@ -88,7 +88,7 @@ impl Connector {
         let mut lacks = |what: String, next: String| missing.push(Lack { what, next });
         let again = format!("run {add} again");
         let has = |event: &str| entries.iter().any(|entry| entry.event == event);
-        let is_plugin = matches!(agent.table().format, Format::Plugin);
+        let is_plugin = agent.table().is_plugin;
         let lacking: Vec<&str> = agent
             .registered()
             .map(|(event, _)| event)
@@ -107,7 +107,7 @@ impl Connector {
         }
         // Nothing switches an administrator's hooks off.
         if scope != Scope::Managed {
-            missing.extend(switched_off(&self.places, agent));
+            missing.extend(switched_off(self, agent));
         }
         let there = entries.into_iter();
         let there = there.filter(|entry| Path::new(&entry.ours.program).is_file());
@@ -138,7 +138,7 @@ pub fn seen_file(state: &Path, agent: Agent) -> PathBuf {
 /// whether it exists or not, and whether the agent is connected or not. `holders` are the project's
 /// directories. Reads nothing.
 pub fn watched(run: &RunContext, holders: &[PathBuf]) -> Vec<PathBuf> {
-    let places = Places::of(run);
+    let places = Connector::of(run);
     let mut paths = Vec::new();
     for agent in Agent::ALL {
         let table = agent.table();
@@ -178,7 +178,7 @@ const OURS: &str = "agent-skills";
 
 /// Each switch of the agent that is off in some file of this user or project, and each such file that
 /// cannot be read.
-pub fn switched_off(places: &Places, agent: Agent) -> Vec<Lack> {
+pub fn switched_off(places: &Connector, agent: Agent) -> Vec<Lack> {
     let table = agent.table();
     let mut lacks = Vec::new();
     for (key, off) in table.switches {

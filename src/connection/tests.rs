@@ -4,7 +4,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::place::Places;
 use super::{Connector, Invocation};
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::sys::Env;
@@ -18,8 +17,7 @@ fn ours() -> Invocation {
 
 fn connector(root: &Path) -> Connector {
     let env = Env::new([("HOME", root.join("home"))], root);
-    let places = Places::new(env, root.join("project"), root.to_owned());
-    Connector::new(places, &root.join("data"))
+    Connector::below(env, root)
 }
 
 #[test]
@@ -135,8 +133,7 @@ fn variables_move_an_agents_directory() {
             [("HOME", Path::new("/h")), (variable, &*named)],
             root.path(),
         );
-        let places = Places::new(env, root.path().to_owned(), root.path().to_owned());
-        let connector = Connector::new(places, root.path());
+        let connector = Connector::below(env, root.path());
         let change = connector.add(agent, Scope::User, &ours()).unwrap();
         assert_eq!(change.path(), named.join(file), "{agent}");
     }

@@ -1,10 +1,11 @@
-//! Other clients' names for what this host's tools do. Most skills use these
+//! Other clients' names for what this host's tools do, in lists and in prose. Most skills use these
 //! (docs/spec/skills.md#allowed-tools); this table is their only translation.
 
+use super::tools;
 use crate::sys::name_list::Words;
 use crate::sys::text;
 
-/// Something a skill may ask for, independent of its author's client.
+/// What a tool does. A skill may ask for all but the last two, whatever its author's client calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
     /// Read a file.
@@ -37,6 +38,10 @@ pub enum Capability {
     SendMessage,
     /// Activate a skill.
     Skill,
+    /// Apply a patch, which names the files.
+    Patch,
+    /// Nothing that restrictions cover.
+    Harmless,
 }
 
 use Capability::{
@@ -83,11 +88,9 @@ pub fn programs(name: &str) -> Option<&'static [&'static str]> {
 /// The known name closest to an unknown one, for a suggestion.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let spellings = ROWS.iter().flat_map(|(.., spellings)| *spellings);
-    let tools = super::tools::HOST_TOOLS.iter().map(|tool| &tool.name);
+    let tools = tools::HOST_TOOLS.iter().map(|tool| &tool.name);
     let near = text::nearest(name, tools.chain(spellings).copied())?;
-    let mut of_authors = AUTHORS_SPELLING.iter().copied();
-    let written = of_authors.find(|written| fold(written) == near);
-    Some(written.unwrap_or(near))
+    Some(as_authors_write(near).unwrap_or(near))
 }
 
 /// What authors call a host tool, as they write it.
@@ -96,17 +99,15 @@ pub fn authors_name(tool: &str) -> Option<&'static str> {
         .iter()
         .find(|(_, tools, _)| tools.first() == Some(&tool));
     let row = best.or_else(|| ROWS.iter().find(|(_, tools, _)| tools.contains(&tool)))?;
-    let mut of_authors = AUTHORS_SPELLING.iter().copied();
-    of_authors.find(|written| fold(written) == row.2[0])
+    as_authors_write(row.2[0])
 }
 
-/// How authors write the most frequent names.
-#[rustfmt::skip]
-static AUTHORS_SPELLING: &[&str] = &[
-    "Read", "NotebookRead", "Grep", "Glob", "LS", "Bash", "Write", "Edit", "MultiEdit",
-    "NotebookEdit", "WebFetch", "WebSearch", "Task", "Agent", "TodoWrite", "TodoRead",
-    "AskUserQuestion", "SendMessage", "Skill",
-];
+/// How authors write a folded name, if it is one of the most frequent.
+fn as_authors_write(folded: &str) -> Option<&'static str> {
+    let others = ["SendMessage", "Skill"];
+    let mut all = COMMON.iter().chain(DISTINCT.iter()).chain(others);
+    all.find(|written| fold(written) == folded)
+}
 
 /// A capability, the host tools that provide it, and other clients' folded names for it.
 type Row = (Capability, &'static [&'static str], &'static [&'static str]);
@@ -144,10 +145,71 @@ pub fn is_elsewhere(name: &str) -> bool {
     ELSEWHERE.has(&fold(name))
 }
 
+/// Names that are not everyday words: any mention counts.
+const DISTINCT: Words = Words(
+    "AskUserQuestion TodoWrite TodoRead WebFetch WebSearch MultiEdit \
+     NotebookEdit NotebookRead TaskCreate TaskUpdate",
+);
+
+/// Names that are also everyday words: they count in backticks, before `tool`, or as a call.
+const COMMON: Words = Words("Read Write Edit Bash Grep Glob LS Task Agent");
+
+/// One line that maps the tool names in `body` to this host's tools; `None` if there are none. On
+/// the `older` host all but its task list comes from plugins.
+pub fn mapping_line(body: &str, older: bool) -> Option<String> {
+    let named = mentioned(body).into_iter();
+    let mapped: Vec<String> = named.map(|(name, _)| here(name, older)).collect();
+    (!mapped.is_empty()).then(|| {
+        format!(
+            "Tool names in these instructions and what they are here: {}.",
+            mapped.join("; ")
+        )
+    })
+}
+
+/// The tool names mentioned in `body`, each with the offset of its first mention.
+pub fn mentioned(body: &str) -> Vec<(&'static str, usize)> {
+    let first = |name| (name, mentions(body, name).next());
+    let distinct = DISTINCT.iter().map(first);
+    let common = COMMON.iter().map(|name| {
+        let meant = mentions(body, name).find(|(before, after)| {
+            (before.ends_with('`') && after.starts_with(['`', '(']))
+                || after.starts_with(" tool")
+                || after.starts_with("` tool")
+                || (after.starts_with('(') && after[1..].starts_with(char::is_alphanumeric))
+        });
+        (name, meant)
+    });
+    let all = common.chain(distinct);
+    let meant = all.filter_map(|(name, meant)| meant.map(|(before, _)| (name, before.len())));
+    meant.collect()
+}
+
+/// Whole-word occurrences of `name`: the text before and after each.
+fn mentions<'a>(body: &'a str, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    body.match_indices(name).filter_map(move |(at, _)| {
+        let (before, after) = (&body[..at], &body[at + name.len()..]);
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        (!before.ends_with(word) && !after.starts_with(word)).then_some((before, after))
+    })
+}
+
+/// What a tool is on this host.
+fn here(name: &str, older: bool) -> String {
+    let tools = Capability::named(name).map(Capability::tools);
+    let tools = tools.unwrap_or_default().iter().copied();
+    let is_here = |tool: &&str| tools::is_on_older_host(tool) == older;
+    let tools: Vec<&str> = tools.filter(is_here).take(3).collect();
+    if tools.is_empty() {
+        format!("{name} = no counterpart")
+    } else {
+        format!("{name} = {}", tools.join(", "))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::tools;
 
     #[test]
     fn every_translation_is_a_tool_of_the_host() {
@@ -180,5 +242,42 @@ mod tests {
         assert_eq!(nearest("WebFetsh"), Some("WebFetch"));
         assert_eq!(nearest("shell_exce"), Some("shell_exec"));
         assert_eq!(nearest("readPaper"), None);
+    }
+
+    #[test]
+    fn prose_is_told_from_tool_names() {
+        for silent in [
+            "Read the file, then Write a task.",
+            "the Bashful Taskmaster",
+            "Read(ing)",
+        ] {
+            let line = mapping_line(silent, false);
+            assert!(
+                silent == "Read(ing)" || line.is_none(),
+                "{silent}: {line:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_mapped_once_in_one_line() {
+        let line = mapping_line(
+            "Use the Read tool, `Bash`, Task(x) and AskUserQuestion. `Bash`!",
+            false,
+        )
+        .unwrap();
+        assert!(
+            line.contains("Read = file_head, file_lines, file_tail;"),
+            "{line}"
+        );
+        assert!(line.contains("Bash = shell_exec;"), "{line}");
+        assert!(line.contains("Task = spawn_agent"), "{line}");
+        assert!(line.contains("AskUserQuestion = call_user"), "{line}");
+        assert_eq!((line.matches("Bash").count(), line.lines().count()), (1, 1));
+        let line = mapping_line("`Bash`, TodoWrite, `Grep`", true).unwrap();
+        assert!(
+            line.ends_with("Bash = run_command; Grep = no counterpart; TodoWrite = update_todos."),
+            "{line}"
+        );
     }
 }

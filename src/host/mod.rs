@@ -3,7 +3,6 @@
 
 pub mod agent;
 pub mod alias;
-pub mod mentions;
 pub mod ours;
 pub mod program;
 mod protocol;

@@ -151,63 +151,49 @@ pub fn only_by_own_name(name: &str) -> bool {
     THESE.has(name)
 }
 
-const fn tool(
-    name: &'static str,
-    effect: Effect,
-    paths: PathMeaning,
-    arguments: &'static [(&'static str, Argument)],
-) -> HostTool {
-    HostTool {
-        name,
-        effect,
-        paths,
-        arguments,
-    }
-}
-
 use Argument::{Command, Glob, Path, Plain, Preset, Source, Url};
 use Effect::{Change, Execute, Harmless, Reach, Read};
 
 /// Every tool of both releases that the host or its common plugins provide.
 #[rustfmt::skip]
 pub static HOST_TOOLS: &[HostTool] = &[
-    tool("update_todos", Harmless, ELSEWHERE, &[("content", Plain)]),
-    tool("update_goals", Change, ELSEWHERE, &[("flock", Plain), ("content", Plain)]),
-    tool("update_reflection", Change, ELSEWHERE, &[("content", Plain)]),
-    tool("read_context", Read, ELSEWHERE, &[("context_name", Plain), ("include_messages", Plain), ("num_messages", Plain)]),
-    tool("flock_join", Change, ELSEWHERE, &[("flock", Plain)]),
-    tool("flock_leave", Change, ELSEWHERE, &[("flock", Plain)]),
-    tool("flock_list", Harmless, ELSEWHERE, &[]),
-    tool("file_head", Read, PROJECT_FILE, &[("path", Path), ("lines", Plain)]),
-    tool("file_tail", Read, PROJECT_FILE, &[("path", Path), ("lines", Plain)]),
-    tool("file_lines", Read, PROJECT_FILE, &[("path", Path), ("start", Plain), ("end", Plain)]),
-    tool("file_grep", Read, PROJECT_FILE, &[("path", Path), ("pattern", Plain), ("context_before", Plain), ("context_after", Plain)]),
-    tool("dir_list", Read, PROJECT_FILE, &[("path", Path), ("depth", Plain), ("show_hidden", Plain)]),
-    tool("glob_files", Read, PROJECT_FILE, &[("pattern", Glob), ("path", Path), ("max_results", Plain)]),
-    tool("grep_files", Read, PROJECT_FILE, &[("pattern", Plain), ("path", Path), ("file_pattern", Glob), ("context_lines", Plain), ("max_results", Plain)]),
-    tool("write_file", Change, CWD_FILE, &[("path", Path), ("content", Plain)]),
-    tool("file_edit", Change, PROJECT_FILE, &[("path", Path), ("operation", Plain), ("line_start", Plain), ("line_end", Plain), ("content", Plain), ("find", Plain), ("replace", Plain)]),
-    tool("shell_exec", Execute, PROJECT_COMMAND, &[("command", Command), ("timeout_secs", Plain)]),
-    tool("fetch_url", Reach, ELSEWHERE, &[("url", Url), ("max_bytes", Plain), ("timeout_secs", Plain)]),
-    tool("index_update", Change, ELSEWHERE, &[("force", Plain)]),
-    tool("index_query", Read, PROJECT_KEY, &[("name", Plain), ("kind", Plain), ("file", Path), ("refs_to", Plain), ("limit", Plain)]),
-    tool("index_status", Harmless, ELSEWHERE, &[]),
-    tool("send_message", Reach, ELSEWHERE, &[("to", Plain), ("content", Plain), ("from", Plain)]),
-    tool("call_user", Harmless, ELSEWHERE, &[("message", Plain)]),
-    tool("call_agent", Harmless, ELSEWHERE, &[("message", Plain)]),
-    tool("model_info", Harmless, ELSEWHERE, &[("model", Plain)]),
-    tool("spawn_agent", Reach, ELSEWHERE, &[("system_prompt", Plain), ("input", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain), ("preset", Preset)]),
-    tool("summarize_content", Reach, CWD_FILE, &[("source", Source), ("instructions", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain)]),
-    tool("vfs_list", Read, PROJECT_KEY, &[("path", Path)]),
-    tool("vfs_info", Read, PROJECT_KEY, &[("path", Path)]),
-    tool("vfs_copy", Change, PROJECT_KEY, &[("src", Path), ("dst", Path)]),
-    tool("vfs_move", Change, PROJECT_KEY, &[("src", Path), ("dst", Path)]),
-    tool("vfs_mkdir", Change, PROJECT_KEY, &[("path", Path)]),
-    tool("vfs_delete", Change, PROJECT_KEY, &[("path", Path)]),
-    tool("scheme_eval", Execute, ELSEWHERE, &[("code", Plain)]),
+    HostTool { name: "update_todos", effect: Harmless, paths: ELSEWHERE, arguments: &[("content", Plain)] },
+    HostTool { name: "update_goals", effect: Change, paths: ELSEWHERE, arguments: &[("flock", Plain), ("content", Plain)] },
+    HostTool { name: "update_reflection", effect: Change, paths: ELSEWHERE, arguments: &[("content", Plain)] },
+    HostTool { name: "read_context", effect: Read, paths: ELSEWHERE, arguments: &[("context_name", Plain), ("include_messages", Plain), ("num_messages", Plain)] },
+    HostTool { name: "flock_join", effect: Change, paths: ELSEWHERE, arguments: &[("flock", Plain)] },
+    HostTool { name: "flock_leave", effect: Change, paths: ELSEWHERE, arguments: &[("flock", Plain)] },
+    HostTool { name: "flock_list", effect: Harmless, paths: ELSEWHERE, arguments: &[] },
+    HostTool { name: "file_head", effect: Read, paths: PROJECT_FILE, arguments: &[("path", Path), ("lines", Plain)] },
+    HostTool { name: "file_tail", effect: Read, paths: PROJECT_FILE, arguments: &[("path", Path), ("lines", Plain)] },
+    HostTool { name: "file_lines", effect: Read, paths: PROJECT_FILE, arguments: &[("path", Path), ("start", Plain), ("end", Plain)] },
+    HostTool { name: "file_grep", effect: Read, paths: PROJECT_FILE, arguments: &[("path", Path), ("pattern", Plain), ("context_before", Plain), ("context_after", Plain)] },
+    HostTool { name: "dir_list", effect: Read, paths: PROJECT_FILE, arguments: &[("path", Path), ("depth", Plain), ("show_hidden", Plain)] },
+    HostTool { name: "glob_files", effect: Read, paths: PROJECT_FILE, arguments: &[("pattern", Glob), ("path", Path), ("max_results", Plain)] },
+    HostTool { name: "grep_files", effect: Read, paths: PROJECT_FILE, arguments: &[("pattern", Plain), ("path", Path), ("file_pattern", Glob), ("context_lines", Plain), ("max_results", Plain)] },
+    HostTool { name: "write_file", effect: Change, paths: CWD_FILE, arguments: &[("path", Path), ("content", Plain)] },
+    HostTool { name: "file_edit", effect: Change, paths: PROJECT_FILE, arguments: &[("path", Path), ("operation", Plain), ("line_start", Plain), ("line_end", Plain), ("content", Plain), ("find", Plain), ("replace", Plain)] },
+    HostTool { name: "shell_exec", effect: Execute, paths: PROJECT_COMMAND, arguments: &[("command", Command), ("timeout_secs", Plain)] },
+    HostTool { name: "fetch_url", effect: Reach, paths: ELSEWHERE, arguments: &[("url", Url), ("max_bytes", Plain), ("timeout_secs", Plain)] },
+    HostTool { name: "index_update", effect: Change, paths: ELSEWHERE, arguments: &[("force", Plain)] },
+    HostTool { name: "index_query", effect: Read, paths: PROJECT_KEY, arguments: &[("name", Plain), ("kind", Plain), ("file", Path), ("refs_to", Plain), ("limit", Plain)] },
+    HostTool { name: "index_status", effect: Harmless, paths: ELSEWHERE, arguments: &[] },
+    HostTool { name: "send_message", effect: Reach, paths: ELSEWHERE, arguments: &[("to", Plain), ("content", Plain), ("from", Plain)] },
+    HostTool { name: "call_user", effect: Harmless, paths: ELSEWHERE, arguments: &[("message", Plain)] },
+    HostTool { name: "call_agent", effect: Harmless, paths: ELSEWHERE, arguments: &[("message", Plain)] },
+    HostTool { name: "model_info", effect: Harmless, paths: ELSEWHERE, arguments: &[("model", Plain)] },
+    HostTool { name: "spawn_agent", effect: Reach, paths: ELSEWHERE, arguments: &[("system_prompt", Plain), ("input", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain), ("preset", Preset)] },
+    HostTool { name: "summarize_content", effect: Reach, paths: CWD_FILE, arguments: &[("source", Source), ("instructions", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain)] },
+    HostTool { name: "vfs_list", effect: Read, paths: PROJECT_KEY, arguments: &[("path", Path)] },
+    HostTool { name: "vfs_info", effect: Read, paths: PROJECT_KEY, arguments: &[("path", Path)] },
+    HostTool { name: "vfs_copy", effect: Change, paths: PROJECT_KEY, arguments: &[("src", Path), ("dst", Path)] },
+    HostTool { name: "vfs_move", effect: Change, paths: PROJECT_KEY, arguments: &[("src", Path), ("dst", Path)] },
+    HostTool { name: "vfs_mkdir", effect: Change, paths: PROJECT_KEY, arguments: &[("path", Path)] },
+    HostTool { name: "vfs_delete", effect: Change, paths: PROJECT_KEY, arguments: &[("path", Path)] },
+    HostTool { name: "scheme_eval", effect: Execute, paths: ELSEWHERE, arguments: &[("code", Plain)] },
     // Plugins on the older release, where file tools and the shell are all plugins.
-    tool("read_file", Read, CWD_FILE, &[("path", Path)]),
-    tool("run_command", Execute, CWD_COMMAND, &[("command", Command)]),
+    HostTool { name: "read_file", effect: Read, paths: CWD_FILE, arguments: &[("path", Path)] },
+    HostTool { name: "run_command", effect: Execute, paths: CWD_COMMAND, arguments: &[("command", Command)] },
 ];
 
 /// Names in [`HOST_TOOLS`] that the newer release lacks; messages name them last.

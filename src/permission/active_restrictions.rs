@@ -11,19 +11,43 @@ use super::settings::{Enforce, Settings, Stacking};
 use crate::sys::text::distinct;
 
 /// Everything that applies to a call.
-#[derive(Debug, Clone, Copy)]
-pub struct Scope<'a> {
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
     /// The restrictions of all skills activated in this session, oldest first, including replaced
     /// ones, whose denials stay in force.
-    pub restrictions: &'a [Restriction],
+    pub restrictions: Vec<Restriction>,
     /// Denials from the configuration and the administrator's policy.
-    pub policy_deny: &'a [Restriction],
+    pub policy_deny: Vec<Restriction>,
     /// The user's settings.
-    pub settings: &'a Settings,
+    pub settings: Settings,
     /// The directories that rules refer to.
-    pub places: &'a Places,
+    pub places: Places,
     /// Tools that the host attributes to MCP servers.
-    pub mcp_tools: &'a BTreeSet<String>,
+    pub mcp_tools: BTreeSet<String>,
+}
+
+impl Scope {
+    /// The same with each skill's restriction changed.
+    #[must_use]
+    pub fn changed(&self, change: impl Fn(&Restriction) -> Restriction) -> Self {
+        Self {
+            restrictions: self.restrictions.iter().map(change).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// The same with entries of another source added to the lists of the skills that have one.
+    #[must_use]
+    pub fn adding(&self, source: &str, entries: &[String]) -> Self {
+        let root = &self.places.project_root;
+        self.changed(|one| one.clone().adding(source, entries, root))
+    }
+
+    /// The entries of the skills' lists, as their authors wrote them.
+    pub fn entries(&self) -> Vec<String> {
+        let rules = self.restrictions.iter().filter_map(Restriction::allowed);
+        distinct(rules.flatten().map(|rule| rule.cited.rule.clone()))
+    }
 }
 
 /// The restrictions that apply to one call.
@@ -59,8 +83,8 @@ pub struct Denials<'a>(Vec<&'a Restriction>);
 
 impl<'a> ActiveRestrictions<'a> {
     /// Combines the restrictions of a scope.
-    pub fn new(scope: &Scope<'a>) -> Self {
-        let (restrictions, settings) = (scope.restrictions, scope.settings);
+    pub fn new(scope: &'a Scope) -> Self {
+        let (restrictions, settings) = (&scope.restrictions, &scope.settings);
         let enforcement = |one: &Restriction| {
             if one.binds {
                 Enforce::Restrict

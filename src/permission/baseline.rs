@@ -118,12 +118,9 @@ pub fn steering_variable(call: &Call) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::permission::active_restrictions::Scope;
-    use crate::permission::places::Places;
     use crate::permission::restriction::Restriction;
     use crate::permission::scene::activating;
     use serde_json::json;
-    use std::collections::BTreeSet;
     use std::path::Path;
 
     fn allowed(tool: &str, ours: Option<OurTool>, arguments: &Value) -> bool {
@@ -131,7 +128,7 @@ mod tests {
             always_allowed: vec!["my_tool".into()],
             ..Settings::default()
         };
-        let restrictions = [Restriction::parse(
+        let restrictions = vec![Restriction::parse(
             "pdf",
             Some(&[]),
             &[],
@@ -139,11 +136,9 @@ mod tests {
             Path::new("/p"),
         )];
         let scope = Scope {
-            restrictions: &restrictions,
-            policy_deny: &[],
-            settings: &settings,
-            places: &Places::default(),
-            mcp_tools: &BTreeSet::new(),
+            restrictions,
+            settings,
+            ..Scope::default()
         };
         let call = Call {
             tool,

@@ -82,7 +82,7 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
 }
 
 fn decide_call(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    PathContext::with(scope.places, resolve, |context| {
+    PathContext::with(&scope.places, resolve, |context| {
         let mut parts = Vec::new();
         let outcome = Evaluation::new(scope, call, context).evaluate(&mut parts);
         Decision {
@@ -94,7 +94,7 @@ fn decide_call(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
 
 /// Whether a denial covers a call, whatever else would allow it.
 pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
-    PathContext::with(scope.places, resolve, |context| {
+    PathContext::with(&scope.places, resolve, |context| {
         let evaluation = Evaluation::new(scope, call, context);
         evaluation
             .check_denials(&evaluation.in_force.denials)
@@ -127,8 +127,8 @@ pub fn decide_unreadable_state(call: &Call) -> Decision {
 
 /// Whether a rule compares the arguments of a call of one of our tools.
 pub fn compares_arguments(scope: &Scope, call: &Call) -> bool {
-    let tool = Tool::new(call.tool, call.ours, scope.mcp_tools);
-    let sources = scope.restrictions.iter().chain(scope.policy_deny);
+    let tool = Tool::new(call.tool, call.ours, &scope.mcp_tools);
+    let sources = scope.restrictions.iter().chain(&scope.policy_deny);
     let mut rules = sources.flat_map(Restriction::rules);
     let compared = |test| matches!(test, &(ArgMatcher::Arguments(_) | ArgMatcher::Skill(_)));
     call.ours.is_some() && rules.any(|rule| rule.matcher_for(&tool).is_some_and(compared))
@@ -141,14 +141,14 @@ pub fn never_allowed<'t>(
 ) -> Vec<&'t str> {
     let in_force = ActiveRestrictions::new(scope);
     let forbidden = |(name, ours): &(&str, Option<OurTool>)| {
-        let tool = Tool::new(name, *ours, scope.mcp_tools);
+        let tool = Tool::new(name, *ours, &scope.mcp_tools);
         let mut denials = in_force.denials.iter();
         let denied = denials.any(|rule| rule.matcher_for(&tool) == Some(&ArgMatcher::Any));
         let blocked = |list: &ActiveList| {
             let mut tests = list.rules.iter().filter_map(|rule| rule.matcher_for(&tool));
             list.enforce == Enforce::Restrict
                 && !tests.any(|test| *test != ArgMatcher::Nothing)
-                && !baseline::may_allow(name, *ours, list, scope.settings)
+                && !baseline::may_allow(name, *ours, list, &scope.settings)
         };
         *ours == Some(OurTool::Direct) || denied || in_force.lists.iter().any(blocked)
     };
@@ -167,8 +167,8 @@ struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    fn new(scope: &'a Scope<'a>, call: &'a Call<'a>, context: PathContext<'a>) -> Self {
-        let tool = Tool::new(call.tool, call.ours, scope.mcp_tools);
+    fn new(scope: &'a Scope, call: &'a Call<'a>, context: PathContext<'a>) -> Self {
+        let tool = Tool::new(call.tool, call.ours, &scope.mcp_tools);
         let in_force = ActiveRestrictions::new(scope);
         let command_key = call
             .host_tool()

@@ -148,11 +148,11 @@ impl Scene {
             path: vec!["/bin".into(), "/h/bin".into()],
         };
         ask(&Scope {
-            restrictions: &self.restrictions,
-            policy_deny: &self.policy,
-            settings: &self.settings,
-            places: &places,
-            mcp_tools: &self.mcp_tools,
+            restrictions: self.restrictions.clone(),
+            policy_deny: self.policy.clone(),
+            settings: self.settings.clone(),
+            places,
+            mcp_tools: self.mcp_tools.clone(),
         })
     }
 

@@ -1,7 +1,6 @@
 //! The decision on one call of a tool, for every host. A door makes a [`Request`] of the host's call and
 //! the host's answer of the verdict; what is decided, and in which order, stands here alone.
 
-mod lacking;
 mod meaning;
 mod own_files;
 mod request;
@@ -12,7 +11,8 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use crate::activation::Enforcement;
+use crate::activation::{begin_in, policy_denials, scope_of};
+use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::host::agent::Mode;
@@ -22,7 +22,8 @@ use crate::permission::{
     absolute_arguments, decide, decide_unreadable_state, denied,
 };
 use crate::policy::{
-    CONFIGURATION, Config, Event, OnDisk, Policies, ScriptReads, call_event, decision_of,
+    CONFIGURATION, Config, Event, Missing, MissingSkill, OnDisk, Policies, ScriptReads, call_event,
+    decision_of, may_have_always_on,
 };
 use crate::protocol::Activate;
 use crate::protocol::called::resolve;
@@ -30,8 +31,6 @@ use crate::session::{Seen, Session, Unreadable};
 use crate::sys::text::{has_any, nearest};
 use crate::sys::{EntryName, files};
 
-use lacking::Lack;
-pub use lacking::{lacks_always_on, record_missing};
 pub use request::{Asks, Begins, Request, our_tool};
 
 const REFUSALS: EntryName = EntryName::from_static("refusals");
@@ -171,7 +170,7 @@ impl<'a> Grounds<'a> {
         Self {
             facts,
             session,
-            lack: lacking::lack(facts, session),
+            lack: lack(facts, session),
         }
     }
 
@@ -224,12 +223,18 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
         Err(_) if session.activated.is_empty() => (Rc::default(), None),
         Err(error) => (Rc::default(), Some(error)),
     };
-    let mut enforcement = Enforcement::for_session(facts, &config, &policies, session);
-    enforcement
-        .mcp_tools
-        .extend(request.is_mcp.then(|| request.tool.clone()));
+    let mut scope = scope_of(facts, &config, &policies, session);
+    let of_mcp = request.is_mcp.then(|| request.tool.clone());
+    scope.mcp_tools.extend(of_mcp);
     if let Some(begins) = &request.begins {
-        enforcement = enforcement.begun_in(begins.directory.clone(), begins.persists);
+        begin_in(&mut scope, &begins.directory, begins.persists);
+    }
+    // Whether a skill that a policy requires becomes active, policies alone decide.
+    if let Some(OurTool::Skill { name, .. }) = call.ours
+        && policies.requires(name).is_some()
+    {
+        scope.restrictions.clear();
+        scope.policy_deny = policy_denials(&policies, &scope.places.project_root);
     }
     let case = Case {
         facts,
@@ -237,7 +242,7 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
         request,
         session,
         config: &config,
-        enforcement: enforcement.about(&policies, call.ours),
+        scope,
     };
     let mut judged = if case.host.mode == Mode::Grant {
         case.granting()
@@ -317,34 +322,27 @@ struct Case<'a> {
     request: &'a Request,
     session: &'a Session,
     config: &'a Config,
-    enforcement: Enforcement,
+    scope: Scope,
 }
 
-/// What rules decide on a call.
-struct ByRules {
-    decision: Decision,
-    event: Event,
-    arguments: Option<Value>,
-}
+/// What rules decide on a call: with the audit event, and with the arguments that have to replace its own.
+type ByRules = (Decision, Event, Option<Value>);
 
 impl Case<'_> {
-    fn by_rules(&self, enforcement: &Enforcement) -> ByRules {
-        let (facts, scope) = (self.facts, enforcement.scope());
-        with_call(facts, self.session, &scope, self.request, |call| {
-            let decision = decide(&scope, call, &OnDisk);
-            ByRules {
-                event: decision_of(&scope, call, &decision),
-                decision,
-                arguments: absolute_arguments(&scope, call),
-            }
+    fn by_rules(&self, scope: &Scope) -> ByRules {
+        with_call(self.facts, self.session, scope, self.request, |call| {
+            let decision = decide(scope, call, &OnDisk);
+            let event = decision_of(scope, call, &decision);
+            (decision, event, absolute_arguments(scope, call))
         })
     }
 
     /// Denials alone stop a call; what the list grants goes on without a question.
     fn granting(&self) -> Judged {
-        let by = self.by_rules(&self.enforcement.changed(Restriction::without_list));
-        if let Outcome::Blocked(refusal) = by.decision.outcome {
-            return self.refused(refusal, by.event);
+        let denials = self.scope.changed(Restriction::without_list);
+        let (decision, event, _) = self.by_rules(&denials);
+        if let Outcome::Blocked(refusal) = decision.outcome {
+            return self.refused(refusal, event);
         }
         if let Some((refusal, event)) = self.never_allowed() {
             return self.refused(refusal, event);
@@ -356,9 +354,9 @@ impl Case<'_> {
     }
 
     fn restricting(&self) -> Judged {
-        let by = self.by_rules(&self.enforcement);
-        let (event, is_active) = (by.event, !self.session.activated.is_empty());
-        let verdict = match by.decision.outcome {
+        let (decision, event, arguments) = self.by_rules(&self.scope);
+        let is_active = !self.session.activated.is_empty();
+        let verdict = match decision.outcome {
             Outcome::Blocked(refusal) => return self.blocked(refusal, event),
             Outcome::Warned(refusal) => {
                 let text = self.in_hosts_words(refusal).message();
@@ -400,7 +398,7 @@ impl Case<'_> {
             // While no skill is active, a policy that permits a call has decided nothing about one.
             event: (is_active || verdict != Verdict::Allow).then_some(event),
             verdict,
-            arguments: by.arguments,
+            arguments,
         }
     }
 
@@ -430,15 +428,15 @@ impl Case<'_> {
     fn never_allowed(&self) -> Option<(Refusal, Event)> {
         // `*` would lift the restriction, and the protection with it.
         let every_change = ["Bash", "Write", "Edit"].map(str::to_owned);
-        let by = self.by_rules(&self.enforcement.adding("", &every_change));
-        let Outcome::Blocked(refusal) = by.decision.outcome else {
+        let (decision, event, _) = self.by_rules(&self.scope.adding("", &every_change));
+        let Outcome::Blocked(refusal) = decision.outcome else {
             return None;
         };
         let is_so = matches!(
             refusal.reason(),
             Reason::Protected { .. } | Reason::OurProgram
         );
-        is_so.then_some((refusal, by.event))
+        is_so.then_some((refusal, event))
     }
 
     /// Why the call may go on without a question: patterns of skills that the agent itself has made
@@ -461,13 +459,13 @@ impl Case<'_> {
             is_pattern(&rule.rule) && (is_theirs || is_added)
         };
         let keeping = |skill: &Restriction| skill.clone().keeping(|rule| proves(&rule.cited));
-        let by = self.by_rules(&self.enforcement.changed(keeping));
-        let granting = by.decision.granting();
-        let (first, _) = granting.split_first()?;
-        (by.decision.outcome == Outcome::Granted).then(|| {
+        let (decision, event, _) = self.by_rules(&self.scope.changed(keeping));
+        let granting = decision.granting();
+        let source = &granting.first()?.source;
+        (decision.outcome == Outcome::Granted).then(|| {
             let rules: Vec<&str> = granting.iter().map(|rule| rule.rule.as_str()).collect();
-            let why = format!("granted by {} of {}", rules.join(", "), first.source);
-            (why, by.event.with("granted", true))
+            let why = format!("granted by {} of {source}", rules.join(", "));
+            (why, event.with("granted", true))
         })
     }
 
@@ -493,7 +491,7 @@ impl Case<'_> {
 
     fn in_hosts_words(&self, refusal: Refusal) -> Refusal {
         self.request
-            .in_hosts_words(refusal, || self.enforcement.entries())
+            .in_hosts_words(refusal, || self.scope.entries())
     }
 
     /// What to call in place of a tool that chibi has not, or for a file of an active skill, which only
@@ -629,6 +627,104 @@ fn in_transcript(transcript: &Path, call: &str) -> Option<bool> {
     // Of several calls of one identity, each might be this one.
     let mut lines = text.lines().filter(|line| line.contains(call));
     Some(lines.any(|line| asks(line) == Some(true)))
+}
+
+/// What is missing.
+#[derive(Debug)]
+pub struct Lack {
+    /// What that means, as a clause.
+    pub what: &'static str,
+    /// Which, and why.
+    pub error: Error,
+}
+
+/// What is missing for calls of this host in this session.
+pub fn lack(facts: &Facts, session: &Result<Session, Unreadable>) -> Option<Lack> {
+    let missing = if facts.run.agent.is_none() {
+        let what = "what is always on is not in force";
+        let session = session.as_ref().ok();
+        let error = session.and_then(|it| lacks_always_on(facts, it));
+        error.map(|error| Lack { what, error })
+    } else {
+        let what = "a required skill is missing";
+        required_and_missing(facts).map(|error| Lack { what, error })
+    };
+    // A mistake in the configuration could hide what a policy requires.
+    missing.or_else(|| {
+        let requires = facts.policies().is_ok_and(|all| all.require_any());
+        let error = requires.then(|| facts.config().err())??;
+        let what = "the configuration cannot be read";
+        Some(Lack { what, error })
+    })
+}
+
+/// Why skills that are always on here (`uses_skills`) are not in force, if so: a call is decided
+/// with them or not at all. No project has a say in it, so its configuration is not read.
+pub fn lacks_always_on(facts: &Facts, session: &Session) -> Option<Error> {
+    if session.has_always {
+        return None;
+    }
+    let policies = facts.policies().unwrap_or_default();
+    let required = policies.always_on(false).next().is_some();
+    let own = match facts.own_config() {
+        Ok(own) => own,
+        // A mistake in it would hide what a policy requires, too.
+        Err(error) => {
+            let may_use = || may_have_always_on(&facts.run.config_path());
+            let lacks = policies.require_any() || may_use();
+            return lacks.then_some(error);
+        }
+    };
+    let context = session.context.as_deref().unwrap_or_default();
+    let names = own.uses_skills.names_for(context);
+    // Those of the context that was left do not count here.
+    let uses = |names: Vec<&String>| !names.is_empty() || !session.always.is_empty();
+    if !required && !names.is_some_and(uses) {
+        return None;
+    }
+    let unreadable = facts.config().err();
+    Some(unreadable.unwrap_or_else(|| {
+        let blocking = policies.always_on(true).next();
+        let more = blocking
+            .map(|name| format!(" (`agent-skills policy explain {name}` says what is required)"));
+        let more = more.unwrap_or_default();
+        Error::new(format!("no prompt has put them in force{more}"))
+    }))
+}
+
+/// The missing skill without which a policy allows only reading, if there is one.
+fn required_and_missing(facts: &Facts) -> Option<Error> {
+    let policies = facts.policies().ok()?;
+    policies.always_on(true).next()?;
+    let is_needed = |one: &MissingSkill| {
+        let mut always = policies.always_on(true);
+        one.missing == Missing::Block && always.any(|name| *name == one.name)
+    };
+    let missing = Catalog::disclosed(facts).missing;
+    let found = missing.into_iter().find(is_needed)?;
+    Some(Error::new(found.to_string()))
+}
+
+const MISSING: EntryName = EntryName::from_static("missing");
+
+/// Records each skill that a policy requires and that is missing, once in each session, and returns
+/// them. Without such a policy, nothing is looked at.
+pub fn record_missing(facts: &Facts) -> Vec<MissingSkill> {
+    let requires = facts.policies().is_ok_and(|all| all.require_any());
+    let seen = Seen::at(facts.state(), MISSING);
+    let session = facts.key().as_str().to_owned();
+    if !requires || seen.before(&session) {
+        return Vec::new();
+    }
+    let missing = Catalog::disclosed(facts).missing;
+    for one in &missing {
+        let event = Event::new("missing")
+            .with("skill", one.name.as_str())
+            .with("by", one.file.display().to_string())
+            .with("reason", one.why.as_str());
+        facts.record(event);
+    }
+    missing
 }
 
 #[cfg(test)]

@@ -16,9 +16,8 @@ pub use called::{Called, activation, advice, resolve};
 pub use hooks::ModelInstall;
 pub use judge::{BY_TYPING, Request, Verdict, with_call};
 pub use request::{
-    Activate, CreateSkill, Format, HookData, Input, ListedTool, Payload, ProposeSkillUpdate,
-    ReadSkillFile, RunSkillScript, SkillSession, StartScript, ToolCall, ToolUse, WorkDir,
-    written_skill,
+    Activate, CreateSkill, HookData, Input, ListedTool, Payload, ProposeSkillUpdate, ReadSkillFile,
+    RunSkillScript, SkillSession, StartScript, ToolCall, ToolUse, WorkDir, written_skill,
 };
 pub use schema::schema;
 pub use tools::{Place, place};

@@ -3,12 +3,11 @@
 mod tool;
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::io::{IsTerminal, Read};
 
 use serde_json::{Map, Value};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::host::agent::Mode;
 use crate::host::{Agent, Protocol};
 use crate::protocol::Response;
@@ -17,8 +16,8 @@ use crate::sys::files::read_all_capped;
 use crate::sys::{Env, limits, warn};
 
 pub use tool::{
-    Activate, CreateSkill, Format, NAME, ProposeSkillUpdate, ReadSkillFile, RunSkillScript,
-    SkillSession, StartScript, ToolCall, WorkDir, written_skill,
+    Activate, CreateSkill, NAME, ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession,
+    StartScript, ToolCall, WorkDir, written_skill,
 };
 
 /// Everything a run depends on.
@@ -121,14 +120,6 @@ impl Input {
     }
 }
 
-impl fmt::Debug for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Input")
-            .field("args", &self.args)
-            .finish_non_exhaustive()
-    }
-}
-
 /// The words after `hook`, if that is the first word that is no option: then an agent calls,
 /// whatever else is there. Taken for a person's command, a call that does not parse would pass. No
 /// option of every command takes a value, which a test holds.
@@ -140,40 +131,29 @@ fn hook_words(args: &[OsString]) -> Option<(&[OsString], &[OsString])> {
 
 /// The agent and the mode in `hook AGENT [--mode MODE]`, or why they are not that.
 fn agent_words(before: &[OsString], after: &[OsString]) -> Result<(Agent, Option<Mode>), String> {
-    let odd = |word: &OsString| {
-        let word = word.display().to_string().escape_debug().to_string();
-        format!(
-            "`{word}` does not belong there: the call is `agent-skills hook AGENT [--mode MODE]`"
-        )
+    let odd = || {
+        let words: Vec<_> = before
+            .iter()
+            .chain(after)
+            .map(|word| word.to_string_lossy())
+            .collect();
+        let words = words.join(" ").escape_debug().to_string();
+        format!("`{words}` is not understood: the call is `agent-skills hook AGENT [--mode MODE]`")
     };
-    if let Some(word) = before.first() {
-        return Err(odd(word));
-    }
-    let (mut agent, mut mode) = (None, None);
-    let mut rest = after.iter();
-    while let Some(word) = rest.next() {
-        let text = word.to_str().ok_or_else(|| odd(word))?;
-        let told = match text.strip_prefix("--mode") {
-            Some("") => Some(rest.next().and_then(|it| it.to_str()).unwrap_or_default()),
-            Some(told) => Some(told.strip_prefix('=').ok_or_else(|| odd(word))?),
-            None => None,
-        };
-        let is_second = match told {
-            Some(told) => mode
-                .replace(told.parse::<Mode>().map_err(|it| it.to_string())?)
-                .is_some(),
-            None if text.starts_with('-') => true,
-            None => agent
-                .replace(text.parse::<Agent>().map_err(|it| it.to_string())?)
-                .is_some(),
-        };
-        if is_second {
-            return Err(odd(word));
-        }
-    }
-    let agent =
-        agent.ok_or("it names no agent: the call is `agent-skills hook AGENT [--mode MODE]`")?;
-    Ok((agent, mode))
+    let words = after.iter().map(|word| word.to_str().unwrap_or_default());
+    let words = words.flat_map(|word| match word.strip_prefix("--mode=") {
+        Some(mode) => vec!["--mode", mode],
+        None => vec![word],
+    });
+    let (agent, mode) = match words.collect::<Vec<_>>()[..] {
+        _ if !before.is_empty() => return Err(odd()),
+        [agent] => (agent, None),
+        [agent, "--mode", mode] | ["--mode", mode, agent] => (agent, Some(mode)),
+        _ => return Err(odd()),
+    };
+    let agent = agent.parse().map_err(|it: Error| it.to_string())?;
+    let mode = mode.map(str::parse).transpose();
+    Ok((agent, mode.map_err(|it: Error| it.to_string())?))
 }
 
 fn leak(variable: &str) -> String {

@@ -83,7 +83,7 @@ static TOOLS: [Tool; 8] = [
             ("job", "string", "ID of a job, in place of script"),
             ("stop", "boolean", "With job: end it"),
         ],
-        required: &[], summary: &["skill", "script", "job"], untold: &["path", "format"],
+        required: &[], summary: &["skill", "script", "job"], untold: &["path"],
         example: r#"for example {"skill": "pdf", "script": "scripts/fill.py", "args": ["a.pdf"]}, or {"job": "…"} for one that runs"#,
     },
     Tool {

@@ -9,8 +9,6 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use super::lifeline::Ended;
 use super::spool::Captured;
 use crate::error::{Error, Result};
@@ -100,27 +98,6 @@ impl Outcome {
             text.push_str(&remark);
         }
         text
-    }
-
-    /// The outcome as JSON. `path` is the script's.
-    pub fn json(&self, path: &str) -> Value {
-        let mut all = json!({
-            "path": path,
-            "exit_code": self.exit_code(),
-            "signal": self.signal(),
-            "stdout": self.stdout.text,
-            "stderr": self.stderr.text,
-            "duration_ms": millis(self.duration),
-            "timed_out": self.timed_out(),
-            "truncated": self.stdout.is_truncated || self.stderr.is_truncated,
-            "job": self.job().map(JobId::as_str),
-        });
-        let mut notes = self.notes.clone();
-        notes.extend(self.unusual_end());
-        if !notes.is_empty() {
-            all["notes"] = json!(notes);
-        }
-        all
     }
 
     fn remarks(&self) -> Vec<String> {
@@ -320,8 +297,6 @@ mod tests {
                 .starts_with("a\n[remark]\n[still running after 1.2 s, 2 s at most")
         );
         assert!(running.text().ends_with("\njob: abcdefgh01234567"));
-        assert_eq!(running.json("x.sh")["job"], "abcdefgh01234567");
-        assert_eq!(running.json("x.sh")["notes"], json!(["remark"]));
         let over = job(State::JobEnded(ended(0)));
         assert_eq!(
             over.text(),
@@ -337,20 +312,6 @@ mod tests {
                 .text()
                 .contains("its supervisor was killed")
         );
-    }
-
-    #[test]
-    fn as_data_everything_has_its_key() {
-        let outcome = Outcome {
-            state: State::Ended(ended(3 << 8)),
-            ..outcome("a\n", "b")
-        };
-        let expected = json!({
-            "path": "scripts/x.sh", "exit_code": 3, "signal": null, "stdout": "a\n",
-            "stderr": "b", "duration_ms": 1234, "timed_out": false, "truncated": false,
-            "job": null,
-        });
-        assert_eq!(outcome.json("scripts/x.sh"), expected);
     }
 }
 

@@ -3,7 +3,6 @@
 //! `store.rs`.
 
 mod active;
-mod contexts;
 mod hook_record;
 mod key;
 mod seen;

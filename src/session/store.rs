@@ -11,8 +11,9 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::active::{ActiveSkill, Changed, End, Ended, Loading, OF_CONTEXT, Session, in_session};
-use super::contexts::Contexts;
+use super::active::{
+    ActiveSkill, Changed, Contexts, End, Ended, Loading, OF_CONTEXT, Session, in_session,
+};
 use super::key::{self, SessionKey, has_expired, now};
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};

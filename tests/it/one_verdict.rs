@@ -2,7 +2,8 @@
 //! through none. What differs is listed below, with the fact of the host that makes it so.
 
 use agent_skills::host::Agent;
-use agent_skills::host::agent::table::{Does, Table};
+use agent_skills::host::agent::table::Table;
+use agent_skills::host::alias::Capability;
 use agent_skills::host::shell::Language;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -36,7 +37,7 @@ impl Ask {
 
     /// The call of an agent's tool, if it has one for this.
     fn in_agent(&self, world: &World) -> Option<Value> {
-        let tool = |wanted: Does| {
+        let tool = |wanted: Capability| {
             let mut tools = world.form.agent.table().tools.iter();
             let tool = tools.find(|tool| tool.does == wanted)?;
             Some((tool.names[0], tool.keys[0]))
@@ -52,11 +53,11 @@ impl Ask {
                 (name, json!({key: path, "content": "x"}))
             }
             Read(path) => {
-                let (name, key) = tool(Does::Read)?;
+                let (name, key) = tool(Capability::ReadFile)?;
                 (name, json!({ key: path }))
             }
             Fetch(url) => {
-                let (name, key) = tool(Does::Fetch)?;
+                let (name, key) = tool(Capability::Fetch)?;
                 (name, json!({ key: url }))
             }
         };

@@ -1,11 +1,10 @@
 //! Lists under which random commands are judged, each with what may happen at most under it.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use agent_skills::host::shell::{Language, Shell};
 use agent_skills::permission::{
-    Call, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope, Settings, decide,
+    Call, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope, decide,
 };
 use serde_json::json;
 
@@ -154,11 +153,9 @@ impl Profile {
             ..Places::default()
         };
         let scope = Scope {
-            restrictions: &[restriction],
-            policy_deny: &[],
-            settings: &Settings::default(),
-            places: &places,
-            mcp_tools: &BTreeSet::new(),
+            restrictions: vec![restriction],
+            places,
+            ..Scope::default()
         };
         let arguments = json!({ "command": command });
         let call = Call {

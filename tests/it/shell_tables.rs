@@ -7,8 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent_skills::permission::{
-    Call, Outcome, Places, ProtectedPaths, ProtectedPlaces, Resolve, Restriction, Scope, Settings,
-    decide,
+    Call, Outcome, Places, ProtectedPaths, ProtectedPlaces, Resolve, Restriction, Scope, decide,
 };
 use serde_json::json;
 
@@ -47,11 +46,9 @@ pub fn refusal(entries: &str, command: &str) -> Option<String> {
         ..Places::default()
     };
     let scope = Scope {
-        restrictions: &[restriction],
-        policy_deny: &[],
-        settings: &Settings::default(),
-        places: &places,
-        mcp_tools: &BTreeSet::new(),
+        restrictions: vec![restriction],
+        places,
+        ..Scope::default()
     };
     let arguments = json!({ "command": command });
     let call = Call {

@@ -2,7 +2,7 @@
 
 use serde_json::Map;
 
-use crate::activation::Enforcement;
+use crate::activation::scope_of;
 use crate::catalog::usable;
 use crate::cli::prelude::*;
 use crate::cli::report::session_with;
@@ -70,9 +70,8 @@ impl Check {
             arguments: Value::Object(arguments),
         };
         let (config, policies) = (call.facts.config()?, call.facts.policies()?);
-        let enforcement = Enforcement::for_session(call.facts, &config, &policies, &session);
+        let scope = scope_of(call.facts, &config, &policies, &session);
         let request = Request::of_chibi(call.facts, used).usable()?;
-        let scope = enforcement.scope();
         Ok(with_call(call.facts, &session, &scope, &request, |call| {
             let decision = decide(&scope, call, &OnDisk);
             Explained {

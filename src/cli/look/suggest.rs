@@ -8,13 +8,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::audit::{each_since, since};
-use crate::activation::{Enforcement, why_none_is_added};
+use crate::activation::{begin_in, scope_of, why_none_is_added};
 use crate::author::{Source, documented, with_entries};
 use crate::cli::prelude::*;
 use crate::cli::report::{restriction_of, session_with};
 use crate::cli::set_up::config::set;
 use crate::cli::write::try_skill;
-use crate::host::agent::table::Does;
+use crate::host::alias::Capability;
 use crate::host::{Agent, ours};
 use crate::permission::{
     self, Decision, Enforce, EntryRequest, Obstacle, OurTool, Outcome, decide, describe_entry,
@@ -337,9 +337,11 @@ impl Suggestions {
         config.enforce = Enforce::Restrict;
         let policies = facts.policies()?;
         // Each agent has a shell of its own.
-        let agents = distinct(calls.found.iter().map(|found| found.agent)).into_iter();
-        let its = |agent| enforcement_in(facts, agent, (&config, &policies, &session));
-        let by_agent: BTreeMap<_, _> = agents.map(|agent| (agent, its(agent))).collect();
+        let mut by_agent = BTreeMap::new();
+        for agent in calls.found.iter().map(|found| found.agent) {
+            let place = by_agent.entry(agent);
+            place.or_insert_with(|| scope_in(facts, agent, (&config, &policies, &session)));
+        }
         let dir = skill.dir.display().to_string();
         let mut new = Self {
             left_out: calls.left_out,
@@ -348,16 +350,14 @@ impl Suggestions {
         let mut known: Vec<String> = Vec::new();
         let mut open = Vec::new();
         for found in &calls.found {
-            let enforcement = &by_agent[&found.agent];
-            let searched = with(facts, &session, enforcement, found, |scope, call| {
-                let decide = |entries: &[String]| {
-                    let adding = enforcement.adding(SUGGESTED, entries);
-                    decide(&adding.scope(), call, &OnDisk)
-                };
+            let scope = &by_agent[&found.agent];
+            let searched = with(facts, &session, scope, found, |call| {
+                let decide =
+                    |entries: &[String]| decide(&scope.adding(SUGGESTED, entries), call, &OnDisk);
                 let wanted = EntryRequest {
                     call: *call,
                     tool: &found.tool,
-                    places: scope.places,
+                    places: &scope.places,
                     skill_dir: &dir,
                 };
                 if passes(&decide(&[])) {
@@ -385,10 +385,9 @@ impl Suggestions {
             }
         }
         for found in open {
-            let enforcement = by_agent[&found.agent].adding(SUGGESTED, &known);
-            let decision = with(facts, &session, &enforcement, found, |scope, call| {
-                decide(scope, call, &OnDisk)
-            })?;
+            let scope = by_agent[&found.agent].adding(SUGGESTED, &known);
+            let decide = |call: &permission::Call| decide(&scope, call, &OnDisk);
+            let decision = with(facts, &session, &scope, found, decide)?;
             new.cite(found, &decision);
         }
         let needed = |one: &Suggested| Reverse((one.recorded, one.documented));
@@ -435,33 +434,32 @@ impl Suggestions {
 }
 
 /// What decides the calls of this agent, begun in the project.
-fn enforcement_in(
+fn scope_in(
     facts: &Facts,
     agent: Option<Agent>,
     (config, policies, session): (&Config, &Policies, &Session),
-) -> Enforcement {
+) -> permission::Scope {
     let Some(agent) = agent else {
-        return Enforcement::for_session(facts, config, policies, session);
+        return scope_of(facts, config, policies, session);
     };
     let facts = Facts::of_agent(facts.run.env.clone(), Calling::of(agent));
+    let mut scope = scope_of(&facts, config, policies, session);
     let persists = agent.table().shell.persists;
-    Enforcement::for_session(&facts, config, policies, session)
-        .begun_in(facts.run.env.cwd.clone(), persists)
+    begin_in(&mut scope, &facts.run.env.cwd, persists);
+    scope
 }
 
 /// Hands a found call to `then`, as its host would decide about it.
 fn with<T>(
     facts: &Facts,
     session: &Session,
-    enforcement: &Enforcement,
+    scope: &permission::Scope,
     found: &Found,
-    then: impl FnOnce(&permission::Scope, &permission::Call) -> T,
+    then: impl FnOnce(&permission::Call) -> T,
 ) -> Result<T> {
     let Some(_) = found.agent else {
         let request = Request::of_chibi(facts, found.used.clone()).usable()?;
-        let scope = enforcement.scope();
-        let decided = with_call(facts, session, &scope, &request, |call| then(&scope, call));
-        return Ok(decided);
+        return Ok(with_call(facts, session, scope, &request, then));
     };
     let ours = found.activates.as_deref().map(|name| OurTool::Skill {
         name,
@@ -473,7 +471,7 @@ fn with<T>(
         ours,
         meant: &[],
     };
-    Ok(then(&enforcement.scope(), &call))
+    Ok(then(&call))
 }
 
 fn passes(decision: &Decision) -> bool {
@@ -626,7 +624,7 @@ impl Calls {
         let mut found = Found::new(agent, tool, Value::Object(arguments), example);
         if let Some(table) = agent.map(Agent::table).filter(|_| !agent_tool.is_empty()) {
             match table.tool(agent_tool) {
-                Some(its) if its.does == Does::Skill => {
+                Some(its) if its.does == Capability::Skill => {
                     let name = tool.strip_prefix(ours::SKILL);
                     let name = name.and_then(|name| name.strip_prefix('_'));
                     found.activates = name.map(str::to_owned);

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::activation::{Enforcement, unmet};
+use crate::activation::{scope_of, unmet};
 use crate::author::{self, Descriptions, Finding, Format, Source};
 use crate::catalog::Offered;
 use crate::cli::named::{Meant, meant, tell_which};
 use crate::cli::prelude::*;
 use crate::cli::report::{restriction_of, session_with};
-use crate::host::alias::Capability;
-use crate::host::{mentions, tools};
+use crate::host::alias::{self, Capability};
+use crate::host::tools;
 use crate::marketplace::scan_directory;
 use crate::permission::{self, Part, Restriction, Rule, decide};
 use crate::policy::{Config, OnDisk, Policies};
@@ -201,7 +201,7 @@ fn tools_of(facts: &Facts, source: &Source) -> Vec<Finding> {
     });
     let mut found: Vec<Finding> = noted.collect();
     let body = source.body_text();
-    for (name, offset) in mentions::named(body) {
+    for (name, offset) in alias::mentioned(body) {
         let here = Capability::named(name).map(Capability::tools);
         // A rule names the newer host's tools; the older host's plugins follow from them.
         let here = here.into_iter().flatten();
@@ -257,7 +257,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Fi
     }
     let session = session_with(&source.skill);
     let (config, policies) = (Config::default(), Policies::default());
-    let enforcement = Enforcement::for_session(facts, &config, &policies, &session);
+    let scope = scope_of(facts, &config, &policies, &session);
     let is_program = |part: &&Part| {
         let text = &part.text;
         text.starts_with(|c: char| c.is_alphanumeric() || "./~".contains(c))
@@ -271,7 +271,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Fi
             ours: None,
             meant: &[],
         };
-        let decision = decide(&enforcement.scope(), &call, &OnDisk);
+        let decision = decide(&scope, &call, &OnDisk);
         let mut refused = decision.parts.iter().filter(|part| part.outcome.is_err());
         let Some(part) = refused.find(|part| part.kind == "subcommand" && is_program(part)) else {
             continue;

@@ -1,9 +1,7 @@
 //! Claude Code (docs/hosts.md#claude-code): its documentation of hooks, and release 2.1.330.
 
-use super::table::{
-    Command, Does, First, Form, Format, Handler, Home, Injects, Moment, Named, Off, Skills,
-    Started, Table, Tool, tools,
-};
+use super::table::{First, Form, Home, Injects, Moment, Named, Off, Skills, Table, Tool};
+use crate::host::alias::Capability;
 use crate::host::shell::BASH_OR_ZSH;
 use crate::sys::name_list::{Names, Words};
 
@@ -38,23 +36,23 @@ pub(super) const OWN_PROMPTS: &[&str] = &[
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    tools(Does::Shell, &["command"], &["Bash"]),
-    tools(Does::Read, &["file_path"], &["Read"]),
-    tools(Does::Write, &["file_path"], &["Write"]),
-    tools(Does::Edit, &["file_path"], &["Edit", "MultiEdit"]),
-    tools(Does::Edit, &["notebook_path"], &["NotebookEdit"]),
-    tools(Does::Read, &["notebook_path"], &["NotebookRead"]),
-    tools(Does::Find, &["path"], &["Glob"]),
-    tools(Does::Search, &["path"], &["Grep"]),
-    tools(Does::List, &["path"], &["LS"]),
-    tools(Does::Fetch, &["url"], &["WebFetch"]),
-    tools(Does::WebSearch, &[], &["WebSearch"]),
-    tools(Does::SubAgent, &["subagent_type"], &["Agent", "Task"]),
-    tools(Does::SubAgent, &["name"], &["Workflow"]),
-    tools(Does::Skill, &["skill"], &["Skill"]),
-    tools(Does::Todo, &[], &["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"]),
-    tools(Does::AskUser, &[], &["AskUserQuestion"]),
-    tools(Does::Harmless, &[], &["ToolSearch", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "StructuredOutput"]),
+    Tool { does: Capability::Shell, keys: &["command"], names: &["Bash"] },
+    Tool { does: Capability::ReadFile, keys: &["file_path"], names: &["Read"] },
+    Tool { does: Capability::WriteFile, keys: &["file_path"], names: &["Write"] },
+    Tool { does: Capability::EditFile, keys: &["file_path"], names: &["Edit", "MultiEdit"] },
+    Tool { does: Capability::EditFile, keys: &["notebook_path"], names: &["NotebookEdit"] },
+    Tool { does: Capability::ReadFile, keys: &["notebook_path"], names: &["NotebookRead"] },
+    Tool { does: Capability::FindFiles, keys: &["path"], names: &["Glob"] },
+    Tool { does: Capability::SearchContent, keys: &["path"], names: &["Grep"] },
+    Tool { does: Capability::ListDirectory, keys: &["path"], names: &["LS"] },
+    Tool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch"] },
+    Tool { does: Capability::WebSearch, keys: &[], names: &["WebSearch"] },
+    Tool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["Agent", "Task"] },
+    Tool { does: Capability::SubAgent, keys: &["name"], names: &["Workflow"] },
+    Tool { does: Capability::Skill, keys: &["skill"], names: &["Skill"] },
+    Tool { does: Capability::Todo, keys: &[], names: &["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"] },
+    Tool { does: Capability::AskUser, keys: &[], names: &["AskUserQuestion"] },
+    Tool { does: Capability::Harmless, keys: &[], names: &["ToolSearch", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "StructuredOutput"] },
 ];
 
 pub(super) static TABLE: Table = Table {
@@ -68,7 +66,7 @@ pub(super) static TABLE: Table = Table {
     form: Form::Claude { tells: true },
     grants: true,
     asks: true,
-    started: Started::There(&["CLAUDE_PROJECT_DIR"]),
+    started: &["CLAUDE_PROJECT_DIR"],
     skills: Skills {
         enterprise: Words("/etc/claude-code/.claude/skills"),
         personal: Words(".claude/skills"),
@@ -98,10 +96,7 @@ pub(super) static TABLE: Table = Table {
     project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \
                    Where this program is missing, Claude Code goes on without it",
     managed: Some("/etc/claude-code/managed-settings.d/agent-skills.json"),
-    format: Format::Hooks(Handler {
-        command: Command::Words("command"),
-        ..Handler::USUAL
-    }),
+    program_key: Some("command"),
     gate: Some("*"),
     after: Some("Skill"),
     watched: Words("settings.local.json plugins agents commands"),

@@ -1,19 +1,18 @@
 //! Codex CLI (docs/hosts.md#codex): the schemas in release 0.169.0, and its sources.
 
-use super::table::{
-    Called, Does, First, Home, Keys, Moment, Named, Off, Skills, Table, Tool, tools,
-};
+use super::table::{Called, First, Home, Keys, Moment, Named, Off, Skills, Table, Tool};
+use crate::host::alias::Capability;
 use crate::host::shell::BASH_OR_ZSH;
 use crate::sys::name_list::Words;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    tools(Does::Shell, &["command"], &["Bash"]),
-    tools(Does::Patch, &["command"], &["apply_patch"]),
-    tools(Does::Read, &["path"], &["view_image"]),
-    tools(Does::SubAgent, &["agent_type"], &["spawn_agent", "collaborationspawn_agent"]),
-    tools(Does::Todo, &[], &["update_plan"]),
-    tools(Does::Harmless, &[], &["tool_search", "collaborationwait_agent", "collaborationlist_agents", "collaborationinterrupt_agent"]),
+    Tool { does: Capability::Shell, keys: &["command"], names: &["Bash"] },
+    Tool { does: Capability::Patch, keys: &["command"], names: &["apply_patch"] },
+    Tool { does: Capability::ReadFile, keys: &["path"], names: &["view_image"] },
+    Tool { does: Capability::SubAgent, keys: &["agent_type"], names: &["spawn_agent", "collaborationspawn_agent"] },
+    Tool { does: Capability::Todo, keys: &[], names: &["update_plan"] },
+    Tool { does: Capability::Harmless, keys: &[], names: &["tool_search", "collaborationwait_agent", "collaborationlist_agents", "collaborationinterrupt_agent"] },
 ];
 
 pub(super) static TABLE: Table = Table {

@@ -3,32 +3,30 @@
 
 use super::Scope;
 use super::claude_code;
-use super::table::{
-    Called, Command, Does, First, Format, Handler, Home, Keys, Mcp, Named, Off, Prompts, Skills,
-    Started, Table, Tool, tools,
-};
+use super::table::{Called, First, Home, Keys, Mcp, Named, Off, Prompts, Skills, Table, Tool};
+use crate::host::alias::Capability;
 use crate::host::shell::SH;
 use crate::sys::name_list::Words;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    tools(Does::Shell, &["command"], &["Bash", "bash"]),
-    tools(Does::Read, &["path", "file_path"], &["Read"]),
-    tools(Does::Read, &["path"], &["view"]),
-    tools(Does::Write, &["path", "file_path"], &["Write"]),
-    tools(Does::Write, &["path"], &["create"]),
-    tools(Does::Edit, &["path", "file_path"], &["Edit"]),
-    tools(Does::Edit, &["path"], &["edit"]),
-    tools(Does::Patch, &["patch"], &["apply_patch"]),
-    tools(Does::Find, &["paths", "path"], &["Glob", "glob"]),
-    tools(Does::Search, &["paths", "path"], &["Grep", "grep"]),
-    tools(Does::Fetch, &["url"], &["WebFetch", "web_fetch"]),
-    tools(Does::WebSearch, &[], &["WebSearch", "web_search"]),
-    tools(Does::SubAgent, &["agent_type"], &["Agent", "task"]),
-    tools(Does::Skill, &["skill"], &["skill", "Skill"]),
-    tools(Does::Todo, &[], &["TodoWrite", "update_todo"]),
-    tools(Does::AskUser, &[], &["AskUserQuestion", "ask_user"]),
-    tools(Does::Harmless, &[], &["report_intent", "task_complete", "read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"]),
+    Tool { does: Capability::Shell, keys: &["command"], names: &["Bash", "bash"] },
+    Tool { does: Capability::ReadFile, keys: &["path", "file_path"], names: &["Read"] },
+    Tool { does: Capability::ReadFile, keys: &["path"], names: &["view"] },
+    Tool { does: Capability::WriteFile, keys: &["path", "file_path"], names: &["Write"] },
+    Tool { does: Capability::WriteFile, keys: &["path"], names: &["create"] },
+    Tool { does: Capability::EditFile, keys: &["path", "file_path"], names: &["Edit"] },
+    Tool { does: Capability::EditFile, keys: &["path"], names: &["edit"] },
+    Tool { does: Capability::Patch, keys: &["patch"], names: &["apply_patch"] },
+    Tool { does: Capability::FindFiles, keys: &["paths", "path"], names: &["Glob", "glob"] },
+    Tool { does: Capability::SearchContent, keys: &["paths", "path"], names: &["Grep", "grep"] },
+    Tool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch", "web_fetch"] },
+    Tool { does: Capability::WebSearch, keys: &[], names: &["WebSearch", "web_search"] },
+    Tool { does: Capability::SubAgent, keys: &["agent_type"], names: &["Agent", "task"] },
+    Tool { does: Capability::Skill, keys: &["skill"], names: &["skill", "Skill"] },
+    Tool { does: Capability::Todo, keys: &[], names: &["TodoWrite", "update_todo"] },
+    Tool { does: Capability::AskUser, keys: &[], names: &["AskUserQuestion", "ask_user"] },
+    Tool { does: Capability::Harmless, keys: &[], names: &["report_intent", "task_complete", "read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"] },
 ];
 
 pub(super) static TABLE: Table = Table {
@@ -47,7 +45,7 @@ pub(super) static TABLE: Table = Table {
     shell: SH,
     grants: true,
     asks: true,
-    started: Started::There(&["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"]),
+    started: &["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"],
     skills: Skills {
         personal: Words(".copilot/skills .agents/skills"),
         project: Words(".github/skills .agents/skills .claude/skills"),
@@ -77,13 +75,10 @@ pub(super) static TABLE: Table = Table {
     project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \
                    Where this program is missing, Copilot blocks every call",
     managed: Some("/etc/github-copilot/policy.d/agent-skills.json"),
-    format: Format::Hooks(Handler {
-        grouped: false,
-        versioned: &[Scope::User, Scope::Managed],
-        command: Command::Words("exec"),
-        timeout: ("timeoutSec", 10),
-        ..Handler::USUAL
-    }),
+    grouped: false,
+    versioned: &[Scope::User, Scope::Managed],
+    program_key: Some("exec"),
+    timeout: ("timeoutSec", 10),
     after: Some("skill"),
     unregistered: &["UserPromptExpansion"],
     watched: Words(

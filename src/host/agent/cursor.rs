@@ -1,26 +1,24 @@
 //! Cursor (docs/hosts.md#cursor), by its documentation of hooks only.
 
 use super::Scope;
-use super::table::{
-    Called, Does, Form, Format, Handler, Home, Keys, Literal, Moment, Skills, Started, Table, Tool,
-    tools,
-};
+use super::table::{Called, Form, Home, Keys, Moment, Skills, Table, Tool};
+use crate::host::alias::Capability;
 use crate::host::shell::{BASH_OR_ZSH, Shell};
 use crate::sys::name_list::Words;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    tools(Does::Shell, &["command", "cwd", "working_directory"], &["Shell"]),
-    tools(Does::Read, &["file_path", "path"], &["Read"]),
-    tools(Does::Write, &["file_path", "path"], &["Write"]),
-    tools(Does::Edit, &["file_path", "path"], &["Edit", "Delete"]),
-    tools(Does::Search, &["path"], &["Grep"]),
-    tools(Does::Find, &["path", "target_directory"], &["Glob"]),
-    tools(Does::List, &["path", "target_directory"], &["LS"]),
-    tools(Does::Fetch, &["url"], &["WebFetch"]),
-    tools(Does::WebSearch, &[], &["WebSearch"]),
-    tools(Does::SubAgent, &["subagent_type"], &["Task"]),
-    tools(Does::Todo, &[], &["TodoWrite"]),
+    Tool { does: Capability::Shell, keys: &["command", "cwd", "working_directory"], names: &["Shell"] },
+    Tool { does: Capability::ReadFile, keys: &["file_path", "path"], names: &["Read"] },
+    Tool { does: Capability::WriteFile, keys: &["file_path", "path"], names: &["Write"] },
+    Tool { does: Capability::EditFile, keys: &["file_path", "path"], names: &["Edit", "Delete"] },
+    Tool { does: Capability::SearchContent, keys: &["path"], names: &["Grep"] },
+    Tool { does: Capability::FindFiles, keys: &["path", "target_directory"], names: &["Glob"] },
+    Tool { does: Capability::ListDirectory, keys: &["path", "target_directory"], names: &["LS"] },
+    Tool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch"] },
+    Tool { does: Capability::WebSearch, keys: &[], names: &["WebSearch"] },
+    Tool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["Task"] },
+    Tool { does: Capability::Todo, keys: &[], names: &["TodoWrite"] },
 ];
 
 pub(super) static TABLE: Table = Table {
@@ -43,7 +41,8 @@ pub(super) static TABLE: Table = Table {
     users_shell: true,
     form: Form::Permission,
     asks: true,
-    started: Started::Told(&["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
+    started: &["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+    told: true,
     skills: Skills {
         personal: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
         project: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
@@ -60,13 +59,9 @@ pub(super) static TABLE: Table = Table {
     project_note: "others who share the repository read this file too: where this program is missing, \
                    Cursor blocks every call of theirs",
     managed: Some("/etc/cursor/hooks.json"),
-    format: Format::Hooks(Handler {
-        grouped: false,
-        versioned: &Scope::ALL,
-        typed: false,
-        with: &[("failClosed", Literal::True)],
-        ..Handler::USUAL
-    }),
+    grouped: false,
+    versioned: &Scope::ALL,
+    typed_entries: false,
     watched: Words("hooks.json permissions.json plugins cli-config.json extensions"),
     watched_project: Words(
         ".cursor/hooks.json .cursor/permissions.json .cursor/plugins .cursor/cli.json",

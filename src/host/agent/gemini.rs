@@ -1,28 +1,28 @@
 //! Gemini CLI (docs/hosts.md#gemini): its reference of hooks, and release 0.61.0.
 
 use super::table::{
-    Does, First, Form, Format, Handler, Home, Keys, Literal, Mcp, Moment, Named, Off, Own, Prompts,
-    Skills, Started, Table, Tool, tools,
+    First, Form, Home, Keys, Mcp, Moment, Named, Off, Own, Prompts, Skills, Table, Tool,
 };
+use crate::host::alias::Capability;
 use crate::host::shell::SH;
 use crate::sys::name_list::Words;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    tools(Does::Shell, &["command", "dir_path", "directory"], &["run_shell_command"]),
-    tools(Does::Read, &["file_path", "absolute_path"], &["read_file"]),
-    tools(Does::Write, &["file_path"], &["write_file"]),
-    tools(Does::Edit, &["file_path"], &["replace"]),
-    tools(Does::List, &["dir_path", "path"], &["list_directory"]),
-    tools(Does::Find, &["dir_path", "path"], &["glob"]),
-    tools(Does::Search, &["dir_path", "path"], &["grep_search", "search_file_content"]),
-    tools(Does::Fetch, &["prompt"], &["web_fetch"]),
-    tools(Does::WebSearch, &[], &["google_web_search"]),
-    tools(Does::SubAgent, &["agent_name"], &["invoke_agent"]),
-    tools(Does::Skill, &["name"], &["activate_skill"]),
-    tools(Does::Todo, &[], &["write_todos"]),
-    tools(Does::AskUser, &[], &["ask_user"]),
-    tools(Does::Harmless, &[], &["enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task"]),
+    Tool { does: Capability::Shell, keys: &["command", "dir_path", "directory"], names: &["run_shell_command"] },
+    Tool { does: Capability::ReadFile, keys: &["file_path", "absolute_path"], names: &["read_file"] },
+    Tool { does: Capability::WriteFile, keys: &["file_path"], names: &["write_file"] },
+    Tool { does: Capability::EditFile, keys: &["file_path"], names: &["replace"] },
+    Tool { does: Capability::ListDirectory, keys: &["dir_path", "path"], names: &["list_directory"] },
+    Tool { does: Capability::FindFiles, keys: &["dir_path", "path"], names: &["glob"] },
+    Tool { does: Capability::SearchContent, keys: &["dir_path", "path"], names: &["grep_search", "search_file_content"] },
+    Tool { does: Capability::Fetch, keys: &["prompt"], names: &["web_fetch"] },
+    Tool { does: Capability::WebSearch, keys: &[], names: &["google_web_search"] },
+    Tool { does: Capability::SubAgent, keys: &["agent_name"], names: &["invoke_agent"] },
+    Tool { does: Capability::Skill, keys: &["name"], names: &["activate_skill"] },
+    Tool { does: Capability::Todo, keys: &[], names: &["write_todos"] },
+    Tool { does: Capability::AskUser, keys: &[], names: &["ask_user"] },
+    Tool { does: Capability::Harmless, keys: &[], names: &["enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task"] },
 ];
 
 pub(super) static TABLE: Table = Table {
@@ -51,7 +51,7 @@ pub(super) static TABLE: Table = Table {
         variables: Words("GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_SYSTEM_DEFAULTS_PATH"),
         marks: Words("run_shell_command ShellTool \"tools\" olic xcludeTools rule \\u"),
     }),
-    started: Started::There(&["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
+    started: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
     skills: Skills {
         personal: Words(".agents/skills .gemini/skills"),
         project: Words(".agents/skills .gemini/skills"),
@@ -72,11 +72,8 @@ pub(super) static TABLE: Table = Table {
     project_note: "others who share the repository read this file too: where this program is missing, \
                    Gemini blocks every call of theirs",
     managed: Some("/etc/gemini-cli/settings.json"),
-    format: Format::Hooks(Handler {
-        timeout: ("timeout", 10_000),
-        with: &[("name", Literal::Text("agent-skills"))],
-        ..Handler::USUAL
-    }),
+    timeout: ("timeout", 10_000),
+    named_entries: true,
     gate: Some(".*"),
     watched: Words("settings.json extensions policies trustedFolders.json trusted_hooks.json"),
     watched_project: Words(".gemini/settings.json .gemini/extensions .gemini/policies"),

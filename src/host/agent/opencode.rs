@@ -2,29 +2,29 @@
 //! of our own plugin in it.
 
 use super::table::{
-    Does, Form, Format, Home, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Skills, Table, Tool,
-    tools,
+    Form, Home, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Skills, Table, Tool,
 };
+use crate::host::alias::Capability;
 use crate::host::shell::BASH_OR_ZSH;
 use crate::sys::name_list::Words;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    tools(Does::Shell, &["command", "workdir"], &["bash"]),
-    tools(Does::Read, &["filePath"], &["read"]),
-    tools(Does::Write, &["filePath"], &["write"]),
-    tools(Does::Edit, &["filePath"], &["edit", "multiedit"]),
-    tools(Does::Patch, &["patchText"], &["patch", "apply_patch"]),
-    tools(Does::List, &["path"], &["list"]),
-    tools(Does::Find, &["path"], &["glob"]),
-    tools(Does::Search, &["path"], &["grep"]),
-    tools(Does::Fetch, &["url"], &["webfetch"]),
-    tools(Does::WebSearch, &[], &["websearch"]),
-    tools(Does::SubAgent, &["subagent_type"], &["task"]),
-    tools(Does::Skill, &["name"], &["skill"]),
-    tools(Does::Todo, &[], &["todowrite", "todoread"]),
-    tools(Does::AskUser, &[], &["question"]),
-    tools(Does::Harmless, &[], &["invalid", "StructuredOutput"]),
+    Tool { does: Capability::Shell, keys: &["command", "workdir"], names: &["bash"] },
+    Tool { does: Capability::ReadFile, keys: &["filePath"], names: &["read"] },
+    Tool { does: Capability::WriteFile, keys: &["filePath"], names: &["write"] },
+    Tool { does: Capability::EditFile, keys: &["filePath"], names: &["edit", "multiedit"] },
+    Tool { does: Capability::Patch, keys: &["patchText"], names: &["patch", "apply_patch"] },
+    Tool { does: Capability::ListDirectory, keys: &["path"], names: &["list"] },
+    Tool { does: Capability::FindFiles, keys: &["path"], names: &["glob"] },
+    Tool { does: Capability::SearchContent, keys: &["path"], names: &["grep"] },
+    Tool { does: Capability::Fetch, keys: &["url"], names: &["webfetch"] },
+    Tool { does: Capability::WebSearch, keys: &[], names: &["websearch"] },
+    Tool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["task"] },
+    Tool { does: Capability::Skill, keys: &["name"], names: &["skill"] },
+    Tool { does: Capability::Todo, keys: &[], names: &["todowrite", "todoread"] },
+    Tool { does: Capability::AskUser, keys: &[], names: &["question"] },
+    Tool { does: Capability::Harmless, keys: &[], names: &["invalid", "StructuredOutput"] },
 ];
 
 pub(super) static TABLE: Table = Table {
@@ -82,7 +82,7 @@ pub(super) static TABLE: Table = Table {
     project: ".opencode/plugins/agent-skills.js",
     project_note: "others who share the repository load this plugin too: where this program is \
                    missing, it blocks every call of theirs",
-    format: Format::Plugin,
+    is_plugin: true,
     watched: Words(
         "config.json opencode.json opencode.jsonc plugin plugins agent agents command \
          commands tool tools mode modes",

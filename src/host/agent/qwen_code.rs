@@ -1,30 +1,28 @@
 //! Qwen Code (docs/hosts.md#qwen-code): the documentation in release 0.24.4. Its hooks are Claude
 //! Code's, its tools Gemini CLI's.
 
-use super::table::{
-    Does, First, Format, Handler, Home, Keys, Literal, Moment, Named, Off, Skills, Started, Table,
-    Tool, tools,
-};
+use super::table::{First, Home, Keys, Moment, Named, Off, Skills, Table, Tool};
+use crate::host::alias::Capability;
 use crate::host::shell::SH;
 use crate::sys::name_list::Words;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    tools(Does::Shell, &["command", "directory", "dir_path"], &["run_shell_command"]),
-    tools(Does::Read, &["file_path", "absolute_path"], &["read_file"]),
-    tools(Does::Write, &["file_path"], &["write_file"]),
-    tools(Does::Edit, &["file_path"], &["edit"]),
-    tools(Does::Edit, &["notebook_path"], &["notebook_edit"]),
-    tools(Does::List, &["path"], &["list_directory"]),
-    tools(Does::Find, &["path"], &["glob"]),
-    tools(Does::Search, &["path"], &["grep_search"]),
-    tools(Does::Fetch, &["url"], &["web_fetch"]),
-    tools(Does::WebSearch, &[], &["web_search"]),
-    tools(Does::SubAgent, &["subagent_type"], &["agent", "task"]),
-    tools(Does::Skill, &["skill"], &["skill"]),
-    tools(Does::Todo, &[], &["todo_write"]),
-    tools(Does::AskUser, &[], &["ask_user_question"]),
-    tools(Does::Harmless, &[], &["exit_plan_mode", "tool_search", "structured_output"]),
+    Tool { does: Capability::Shell, keys: &["command", "directory", "dir_path"], names: &["run_shell_command"] },
+    Tool { does: Capability::ReadFile, keys: &["file_path", "absolute_path"], names: &["read_file"] },
+    Tool { does: Capability::WriteFile, keys: &["file_path"], names: &["write_file"] },
+    Tool { does: Capability::EditFile, keys: &["file_path"], names: &["edit"] },
+    Tool { does: Capability::EditFile, keys: &["notebook_path"], names: &["notebook_edit"] },
+    Tool { does: Capability::ListDirectory, keys: &["path"], names: &["list_directory"] },
+    Tool { does: Capability::FindFiles, keys: &["path"], names: &["glob"] },
+    Tool { does: Capability::SearchContent, keys: &["path"], names: &["grep_search"] },
+    Tool { does: Capability::Fetch, keys: &["url"], names: &["web_fetch"] },
+    Tool { does: Capability::WebSearch, keys: &[], names: &["web_search"] },
+    Tool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["agent", "task"] },
+    Tool { does: Capability::Skill, keys: &["skill"], names: &["skill"] },
+    Tool { does: Capability::Todo, keys: &[], names: &["todo_write"] },
+    Tool { does: Capability::AskUser, keys: &[], names: &["ask_user_question"] },
+    Tool { does: Capability::Harmless, keys: &[], names: &["exit_plan_mode", "tool_search", "structured_output"] },
 ];
 
 pub(super) static TABLE: Table = Table {
@@ -45,7 +43,7 @@ pub(super) static TABLE: Table = Table {
     tools: TOOLS,
     shell: SH,
     grants: true,
-    started: Started::There(&["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"]),
+    started: &["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
     skills: Skills {
         personal: Words(".qwen/skills .agents/skills"),
         project: Words(".qwen/skills .agents/skills"),
@@ -64,10 +62,7 @@ pub(super) static TABLE: Table = Table {
     project_note: "others who share the repository read this file too: where this program is missing, \
                    Qwen Code shows an error at each call and goes on",
     managed: Some("/etc/qwen-code/settings.json"),
-    format: Format::Hooks(Handler {
-        with: &[("name", Literal::Text("agent-skills"))],
-        ..Handler::USUAL
-    }),
+    named_entries: true,
     gate: Some("*"),
     after: Some("^skill$"),
     watched: Words(

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::named;
+use crate::host::alias::Capability;
 use crate::host::shell::{SH, Shell};
 use crate::sys::Env;
 use crate::sys::name_list::{Names, Words};
@@ -44,8 +45,11 @@ pub struct Table {
     /// The user's own rules about commands, if a hook may change a command without allowing it; one
     /// that such a rule could match is not changed.
     pub rewrites: Option<&'static Own>,
-    /// How a hook knows where the agent was started.
-    pub started: Started,
+    /// The variables that tell a hook where the agent was started. Without one of them, that is where
+    /// the hook itself was started.
+    pub started: &'static [&'static str],
+    /// Whether what the call says comes before that.
+    pub told: bool,
     /// Where it finds skills.
     pub skills: Skills,
     /// Which skills have `` !`command` `` run when they become active.
@@ -77,8 +81,21 @@ pub struct Table {
     pub project_note: &'static str,
     /// Our file for every user of the machine, absolute; `None` if there is no such place.
     pub managed: Option<&'static str>,
-    /// The form of our entries.
-    pub format: Format,
+    /// Whether our file is a script that the agent loads as a plugin. Else it is JSON, or TOML where the
+    /// file's name says so, in which `hooks.EVENT` is a list.
+    pub is_plugin: bool,
+    /// Whether entries of one matcher are a group: `{"matcher": …, "hooks": [entry]}`.
+    pub grouped: bool,
+    /// The scopes whose file begins with `"version": 1`.
+    pub versioned: &'static [Scope],
+    /// Whether an entry says `"type": "command"`; else it says `"failClosed": true`.
+    pub typed_entries: bool,
+    /// Whether an entry has our name.
+    pub named_entries: bool,
+    /// The key of the program, whose words are in `args`. Without one `command` is for a shell.
+    pub program_key: Option<&'static str>,
+    /// The key of the time limit and its value, 10 seconds in the agent's unit.
+    pub timeout: (&'static str, u32),
     /// The pattern of the entry that is asked before each tool call; `None` where all are meant
     /// without one.
     pub gate: Option<&'static str>,
@@ -125,7 +142,8 @@ impl Table {
         grants: false,
         asks: false,
         rewrites: None,
-        started: Started::There(&[]),
+        started: &[],
+        told: false,
         skills: Skills::NONE,
         injects: Injects::No,
         runs_hooks: false,
@@ -140,7 +158,13 @@ impl Table {
         project: "",
         project_note: "",
         managed: None,
-        format: Format::Hooks(Handler::USUAL),
+        is_plugin: false,
+        grouped: true,
+        versioned: &[],
+        typed_entries: true,
+        named_entries: false,
+        program_key: None,
+        timeout: ("timeout", 10),
         gate: None,
         after: None,
         unregistered: &[],
@@ -269,16 +293,6 @@ pub enum Form {
     Decision,
     /// `permission: deny`, and `continue: false` for prompts.
     Permission,
-}
-
-/// How a hook knows where the agent was started: by one of these variables, or else by where the hook
-/// itself was started, or by what the call says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Started {
-    /// The agent starts its hooks there.
-    There(&'static [&'static str]),
-    /// The call's own directory is the best that is known.
-    Told(&'static [&'static str]),
 }
 
 /// Where a user's rules about commands are in an agent's own configuration.
@@ -418,56 +432,14 @@ pub enum First {
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
     /// What each of them does.
-    pub does: Does,
-    /// The keys of the argument that matters, as [`Does`] says: the first that the call has counts,
-    /// since releases differ.
+    pub does: Capability,
+    /// The keys of the argument that matters, of which the first that the call has counts, since
+    /// releases differ: the file, the directories (by default the working directory), the patch, the
+    /// URL or a text with URLs, the kind of subagent, the skill's name. Of a shell the first is the
+    /// command's, and the others the directory's.
     pub keys: &'static [&'static str],
     /// Their names, exactly.
     pub names: &'static [&'static str],
-}
-
-/// What a tool does, and with which argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Does {
-    /// Runs the command under the first key, in the directory under one of the others.
-    Shell,
-    /// Reads a file.
-    Read,
-    /// Writes a file.
-    Write,
-    /// Changes a file.
-    Edit,
-    /// Applies a patch, which names the files.
-    Patch,
-    /// Searches in files: the directory or directories, by default the working directory.
-    Search,
-    /// Finds files by a pattern below a directory.
-    Find,
-    /// Lists a directory.
-    List,
-    /// Fetches the URL, or every URL in a text.
-    Fetch,
-    /// Searches the web.
-    WebSearch,
-    /// Starts a subagent of a kind.
-    SubAgent,
-    /// Keeps a task list.
-    Todo,
-    /// Asks the user.
-    AskUser,
-    /// Does nothing that restrictions cover.
-    Harmless,
-    /// Activates the skill of a name.
-    Skill,
-}
-
-/// Tools that do something with one of these arguments.
-pub(super) const fn tools(
-    does: Does,
-    keys: &'static [&'static str],
-    names: &'static [&'static str],
-) -> Tool {
-    Tool { does, keys, names }
 }
 
 impl Table {
@@ -484,7 +456,9 @@ impl Table {
 
     /// The arguments that name a skill, if a tool of this name activates one.
     pub fn skill_tool(&self, name: &str) -> Option<&'static [&'static str]> {
-        let tool = self.tool(name).filter(|tool| tool.does == Does::Skill);
+        let tool = self
+            .tool(name)
+            .filter(|tool| tool.does == Capability::Skill);
         tool.map(|tool| tool.keys)
     }
 }
@@ -554,62 +528,6 @@ pub enum Off {
     Is(bool),
     /// A list with the names of single hooks.
     Names,
-}
-
-/// How entries are written.
-#[derive(Debug, Clone, Copy)]
-pub enum Format {
-    /// JSON, or TOML where the file's name says so: `hooks.EVENT` is a list.
-    Hooks(Handler),
-    /// A script that the agent loads as a plugin.
-    Plugin,
-}
-
-/// The form of one entry.
-#[derive(Debug, Clone, Copy)]
-pub struct Handler {
-    /// Whether entries of one matcher are a group: `{"matcher": …, "hooks": [entry]}`.
-    pub grouped: bool,
-    /// The scopes whose file begins with `"version": 1`.
-    pub versioned: &'static [Scope],
-    /// Whether an entry says `"type": "command"`.
-    pub typed: bool,
-    /// How the program and its words are written.
-    pub command: Command,
-    /// The key of the time limit and its value, 10 seconds in the agent's unit.
-    pub timeout: (&'static str, u32),
-    /// Further keys, each with the value.
-    pub with: &'static [(&'static str, Literal)],
-}
-
-impl Handler {
-    /// What most agents have.
-    pub(super) const USUAL: Self = Self {
-        grouped: true,
-        versioned: &[],
-        typed: true,
-        command: Command::Shell,
-        timeout: ("timeout", 10),
-        with: &[],
-    };
-}
-
-/// How an entry names a program and its words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
-    /// The key of the program; its words are in `args`. No shell is involved.
-    Words(&'static str),
-    /// `command`, which a shell reads.
-    Shell,
-}
-
-/// The value of a further key.
-#[derive(Debug, Clone, Copy)]
-pub enum Literal {
-    /// A text.
-    Text(&'static str),
-    /// `true`.
-    True,
 }
 
 /// For whom an agent is connected.

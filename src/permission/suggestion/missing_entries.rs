@@ -249,14 +249,11 @@ fn entries_for_path(name: &str, path: &str, places: &Places) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::host::tools;
-    use crate::permission::Restriction;
-    use crate::permission::active_restrictions::Scope;
     use crate::permission::call::Call;
     use crate::permission::decide::decide;
     use crate::permission::path::fake::Links;
     use crate::permission::scene::scene;
     use serde_json::{Value, json};
-    use std::path::Path;
 
     /// What is found for a call under a skill with this list.
     fn found(list: &str, tool: &str, arguments: &Value) -> Result<String, Obstacle> {
@@ -278,18 +275,11 @@ mod tests {
             let request = EntryRequest {
                 call,
                 tool,
-                places: scope.places,
+                places: &scope.places,
                 skill_dir: "/skills/s",
             };
-            let decide = |entries: &[String]| {
-                let own = scope.restrictions[0].clone();
-                let added: [Restriction; 1] = [own.adding("x", entries, Path::new("/p"))];
-                let with = Scope {
-                    restrictions: &added,
-                    ..*scope
-                };
-                decide(&with, &call, &Links(Vec::new()))
-            };
+            let decide =
+                |entries: &[String]| decide(&scope.adding("x", entries), &call, &Links(Vec::new()));
             entries_for(&request, &[], &decide).map(|entries| entries.join(", "))
         })
     }

@@ -5,16 +5,15 @@ use std::path::Path;
 use serde_json::json;
 
 use super::event::Caller;
-use super::find::{find, find_in, plain_part};
+use super::find::{find, find_in, plain_part, unheld};
 use super::loading::may_load;
-use super::plugins::unheld;
 use crate::activation::put_in_force;
 use crate::catalog::{Entry, Standing, Withheld, signing_in_force, tool_name};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::host::agent::table::Called;
 use crate::policy::Event;
-use crate::protocol::judge::{Asks, Begins, Grounds, Judged, Request, Verdict, judge};
+use crate::protocol::judge::{Asks, Grounds, Judged, Request, Verdict, judge};
 use crate::run_context::real;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Skill, SkillName, brief};
@@ -73,7 +72,7 @@ pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
             match (why.flatten(), found) {
                 (Some(why), _) => return refused(wanted, wanted.name, &why),
                 (None, Some(found)) => found,
-                (None, None) => return unknown(facts, on, wanted),
+                (None, None) => return unknown(on, wanted),
             }
         }
         Err(error) if is_strict => {
@@ -83,7 +82,7 @@ pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
     };
     let entry = found.entry();
     let (name, dir) = (entry.name(), entry.dir.clone());
-    let judged = judge(on, &request(facts, wanted.shown, &name, &dir));
+    let judged = judge(on, &request(wanted.shown, &name, &dir));
     if judged.stopped().is_some() {
         return judged;
     }
@@ -113,17 +112,12 @@ pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
 }
 
 /// The activation of the skill in `dir`, for judging it.
-fn request(facts: &Facts, shown: &str, name: &str, dir: &Path) -> Request {
+fn request(shown: &str, name: &str, dir: &Path) -> Request {
     // As the record calls it.
     let tool = SkillName::from_written(name);
     let tool = tool.map_or_else(|| format!("skill_{name}"), |name| tool_name(&name));
-    let begins = Begins {
-        directory: facts.run.env.cwd.clone(),
-        persists: false,
-    };
     Request {
         shown: Some(shown.to_owned()),
-        begins: Some(begins),
         asks: Asks::Skill {
             tool: tool.clone(),
             name: name.to_owned(),
@@ -180,12 +174,12 @@ pub fn confirm(caller: Caller, name: &str) {
 }
 
 /// A skill that the agent ships inside itself, or a command of another kind.
-fn unknown(facts: &Facts, on: &Grounds, wanted: Wanted) -> Judged {
+fn unknown(on: &Grounds, wanted: Wanted) -> Judged {
     if wanted.by != By::Tool {
         return Judged::ALLOWED;
     }
     let nowhere = Path::new("");
-    let judged = judge(on, &request(facts, wanted.shown, wanted.name, nowhere));
+    let judged = judge(on, &request(wanted.shown, wanted.name, nowhere));
     let decision = judged.stopped().map_or("allowed", |_| "blocked");
     let event = Event::new("unknown-skill").with("skill", wanted.name);
     let event = event.with("decision", decision);

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::event::Caller;
-use crate::host::agent::table::{Does, Own, Tool};
+use crate::host::agent::table::{Own, Tool};
+use crate::host::alias::Capability;
 use crate::host::shell::Language;
 use crate::policy::Event;
 use crate::protocol::ToolUse;
@@ -36,8 +37,8 @@ pub fn handed_back(
         return Ok(None);
     };
     match does {
-        Does::Shell => confined(caller, session, (used, begin, keys[0])),
-        Does::Read | Does::Write | Does::Edit => {
+        Capability::Shell => confined(caller, session, (used, begin, keys[0])),
+        Capability::ReadFile | Capability::WriteFile | Capability::EditFile => {
             let takes = caller.table.rewrites.is_some() && session.active().next().is_some();
             Ok(takes.then(|| absolute(used, begin, keys)).flatten())
         }
@@ -125,7 +126,7 @@ fn wrapped(caller: Caller, skill: &ActiveSkill, command: Option<&Value>) -> Opti
 /// same directory.
 pub fn is_confined(caller: Caller, session: &Session, (used, begin): (&ToolUse, &Path)) -> bool {
     let tool = caller.table.tool(&used.tool);
-    let shell = tool.filter(|tool| tool.does == Does::Shell);
+    let shell = tool.filter(|tool| tool.does == Capability::Shell);
     let command = shell.and_then(|shell| used.arguments.get(shell.keys[0])?.as_str());
     let is_recorded = |command: &str| {
         let recorded = recorded(caller, session, begin, command);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::facts::Facts;
 use crate::host::Agent;
 use crate::host::agent::Mode;
-use crate::host::agent::table::{Moment, Started, Table};
+use crate::host::agent::table::{Moment, Table};
 use crate::protocol::ToolUse;
 use crate::run_context::Calling;
 use crate::session::{Session, SessionKey};
@@ -233,12 +233,8 @@ fn leaked(env: Env, calling: Calling) -> &'static Facts {
 pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'static Facts {
     let table = agent.table();
     // A directory that a command changed to must not decide which project this is.
-    let (names, is_there) = match table.started {
-        Started::There(names) => (names, true),
-        Started::Told(names) => (names, false),
-    };
-    let set = names.iter().filter_map(|name| env.path(name));
-    let told = event.cwd.clone().filter(|_| !is_there);
+    let set = table.started.iter().filter_map(|name| env.path(name));
+    let told = event.cwd.clone().filter(|_| table.told);
     let mut known = set.chain(told).filter(|path| path.is_absolute());
     let begin = known.next().unwrap_or_else(|| env.cwd.clone());
     let calling = Calling {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::event::Caller;
 use super::find::Found;
-use crate::activation::Enforcement;
+use crate::activation::{begin_in, scope_of};
 use crate::catalog::tool_name;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -55,8 +55,8 @@ pub fn may_load(
     session.activated.push(own);
     let found = found.facts;
     let (config, policies) = (found.config()?, found.policies()?);
-    let enforcement = Enforcement::for_session(found, &config, &policies, &session)
-        .begun_in(found.run.env.cwd.clone(), false);
+    let mut scope = scope_of(found, &config, &policies, &session);
+    begin_in(&mut scope, &found.run.env.cwd, false);
     for run in runs {
         let (tool, as_tool, key, text) = match &run {
             Ok(Run {
@@ -72,12 +72,12 @@ pub fn may_load(
             ours: None,
             meant: &[],
         };
-        let decision = decide(&enforcement.scope(), &call, &OnDisk);
+        let decision = decide(&scope, &call, &OnDisk);
         let Outcome::Blocked(refusal) = decision.outcome else {
             continue;
         };
         let Run { what, text, .. } = run?;
-        let refusal = refusal.in_agent(as_tool, enforcement.entries());
+        let refusal = refusal.in_agent(as_tool, scope.entries());
         let (shown, why) = (quoted(&text), refusal.for_people());
         let text = format!("{what} `{shown}`, and {}", why.trim_end_matches('.'));
         return Err(Error::new(text).hint("its author has to list it in `allowed-tools`"));

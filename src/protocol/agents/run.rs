@@ -22,7 +22,7 @@ use crate::protocol::judge::{
 };
 use crate::protocol::{Input, Response, ToolUse};
 use crate::run_context::{Calling, RunContext};
-use crate::session::{Session, snapshot};
+use crate::session::{Session, Store, snapshot};
 use crate::skill::one_line;
 use crate::sys::text::quoted;
 use crate::sys::warn;
@@ -70,8 +70,11 @@ fn refused(why: &str) -> Response {
 }
 
 fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judged {
-    let caller = Caller { facts, table };
-    let call = Hook { caller, event };
+    let call = Hook {
+        facts,
+        table,
+        event,
+    };
     if matches!(event.moment, Moment::BeforeTool | Moment::Prompt) {
         for one in record_missing(facts) {
             warn(format_args!("{}", one_line(&one.to_string())));
@@ -99,13 +102,25 @@ fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judged {
 }
 
 struct Hook<'a> {
-    caller: Caller<'a>,
+    facts: &'a Facts,
+    table: &'static Table,
     event: &'a Event,
 }
 
-impl Hook<'_> {
+impl<'a> Hook<'a> {
+    fn caller(&self) -> Caller<'a> {
+        Caller {
+            facts: self.facts,
+            table: self.table,
+        }
+    }
+
+    fn store(&self) -> &Store {
+        self.facts.store()
+    }
+
     fn before_tool(&self) -> Judged {
-        let Caller { facts, table } = self.caller;
+        let (facts, table) = (self.facts, self.table);
         let session = facts.session();
         let Some(used) = &self.event.used else {
             return Judged::ALLOWED;
@@ -125,7 +140,7 @@ impl Hook<'_> {
         let begins = calls.last().and_then(|call| call.begins.as_ref());
         let begin = begins.map_or(self.cwd(), |begins| &begins.directory);
         if let Ok(session) = &session
-            && is_confined(self.caller, session, (used, begin))
+            && is_confined(self.caller(), session, (used, begin))
         {
             return Judged::ALLOWED;
         }
@@ -149,12 +164,12 @@ impl Hook<'_> {
         }
         if table.reads_activate {
             let prompt = self.prompt_of_activation();
-            if let Some(stopped) = by_reading(self.caller, &on, &calls, prompt) {
+            if let Some(stopped) = by_reading(self.caller(), &on, &calls, prompt) {
                 return stopped;
             }
         }
         let session = session.unwrap_or_default();
-        let arguments = match handed_back(self.caller, &session, (used, begin)) {
+        let arguments = match handed_back(self.caller(), &session, (used, begin)) {
             Ok(arguments) => arguments,
             Err(why) => return Judged::new(Verdict::Refuse(why.into()), None),
         };
@@ -168,7 +183,7 @@ impl Hook<'_> {
 
     /// The calls that one of the agent's tools amounts to.
     fn requests(&self, used: &ToolUse) -> Result<Vec<Request>, String> {
-        let mut calls = translate(self.caller.table, used, self.cwd())?;
+        let mut calls = translate(self.table, used, self.cwd())?;
         for call in &mut calls {
             call.record.clone_from(&self.event.record);
         }
@@ -180,9 +195,9 @@ impl Hook<'_> {
         let Some(used) = &self.event.used else {
             return Judged::ALLOWED;
         };
-        let session = self.caller.facts.session();
-        let on = Grounds::new(self.caller.facts, &session);
-        if self.caller.table.skill_tool(&used.tool).is_some() || !on.mode().grants() {
+        let session = self.facts.session();
+        let on = Grounds::new(self.facts, &session);
+        if self.table.skill_tool(&used.tool).is_some() || !on.mode().grants() {
             return Judged::ALLOWED;
         }
         let calls = self.requests(used).unwrap_or_default();
@@ -211,17 +226,17 @@ impl Hook<'_> {
             shown: &used.tool,
             prompt: self.prompt_of_activation(),
         };
-        activate(self.caller, on, wanted)
+        activate(self.caller(), on, wanted)
     }
 
     fn after_tool(&self) {
         if let Some(used) = &self.event.used
             && self.event.has_succeeded
-            && let Some(keys) = self.caller.table.skill_tool(&used.tool)
+            && let Some(keys) = self.table.skill_tool(&used.tool)
             && let Some(name) = skill_named(used, keys)
-            && HostRow::of(self.caller.facts).mode.grants()
+            && HostRow::of(self.facts).mode.grants()
         {
-            confirm(self.caller, name);
+            confirm(self.caller(), name);
         }
     }
 
@@ -233,8 +248,8 @@ impl Hook<'_> {
     }
 
     fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Judged {
-        let session = self.caller.facts.session();
-        let on = Grounds::new(self.caller.facts, &session);
+        let session = self.facts.session();
+        let on = Grounds::new(self.facts, &session);
         for (name, dir) in names {
             let wanted = Wanted {
                 name,
@@ -244,7 +259,7 @@ impl Hook<'_> {
                 shown: name,
                 prompt: self.prompt_of_activation(),
             };
-            let mut judged = activate(self.caller, &on, wanted);
+            let mut judged = activate(self.caller(), &on, wanted);
             if judged.stopped().is_some() {
                 return judged;
             }
@@ -258,8 +273,7 @@ impl Hook<'_> {
         if self.event.is_subagents {
             return Judged::ALLOWED;
         }
-        let facts = self.caller.facts;
-        let (store, key) = (facts.store(), facts.key());
+        let facts = self.facts;
         let session = facts.session();
         if !self.is_users() {
             if let Ok(session) = &session {
@@ -269,24 +283,24 @@ impl Hook<'_> {
         }
         match session {
             // As at chibi's start: the user goes on, and what was in the record is unknown.
-            Err(_) => match store.begin(key) {
+            Err(_) => match self.store().begin(facts.key()) {
                 Ok(ended) => facts.record_ends(ended),
                 Err(error) => warn(format_args!("could not reset the active skills: {error}")),
             },
             Ok(session) => self.next_prompt(&session),
         }
         let text = self.event.text.as_deref().unwrap_or_default();
-        self.by_typing(&called_in(text, self.caller.table.typed), "")
+        self.by_typing(&called_in(text, self.table.typed), "")
     }
 
     /// Whether a user wrote the prompt; not if that cannot be told.
     fn is_users(&self) -> bool {
         match &self.event.text {
             Some(text) => {
-                let mut own = self.caller.table.own_prompts.iter();
+                let mut own = self.table.own_prompts.iter();
                 !own.any(|own| text.trim_start().starts_with(own))
             }
-            None => self.caller.table.prompts != Prompts::ByIdentity,
+            None => self.table.prompts != Prompts::ByIdentity,
         }
     }
 
@@ -295,11 +309,7 @@ impl Hook<'_> {
         let prompt = self.event.prompt.as_deref();
         if let Some(prompt) = prompt.filter(|_| !session.activated.is_empty())
             && session.prompt.as_deref() != Some(prompt)
-            && let Err(error) = self
-                .caller
-                .facts
-                .store()
-                .name_prompt(self.caller.facts.key(), prompt)
+            && let Err(error) = self.store().name_prompt(self.facts.key(), prompt)
         {
             // Then the next prompt of a user ends it as well.
             warn(format_args!("{error}"));
@@ -308,13 +318,13 @@ impl Hook<'_> {
 
     /// Ends what the last prompt had active, if this event is a new one.
     fn next_prompt(&self, session: &Session) {
-        let (store, key) = (self.caller.facts.store(), self.caller.facts.key());
         let prompt = self.event.prompt.as_deref();
         let is_at = |prompt: &str| session.prompt.as_deref() == Some(prompt);
-        match self.caller.table.prompts {
+        match self.table.prompts {
             Prompts::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
                 // It belongs to this prompt. Should that not be recorded, it lasts one longer.
-                let _ = store.name_prompt(key, prompt.unwrap_or("begun"));
+                let name = prompt.unwrap_or("begun");
+                let _ = self.store().name_prompt(self.facts.key(), name);
             }
             // Another hook has told of this prompt, or a skill was typed in it.
             _ if prompt.is_some_and(is_at) => {}
@@ -328,19 +338,14 @@ impl Hook<'_> {
 
     /// Whether activations end with the prompt; not if the configuration cannot be read.
     fn ends_with_the_prompt(&self) -> bool {
-        let config = self.caller.facts.config();
+        let config = self.facts.config();
         config.is_ok_and(|config| config.scope == Lifetime::Prompt)
     }
 
     /// Ends what another prompt than this has active.
     fn enter(&self, prompt: Option<&str>) {
-        match self
-            .caller
-            .facts
-            .store()
-            .enter_prompt(self.caller.facts.key(), prompt)
-        {
-            Ok(ended) => self.caller.facts.record_ends(ended),
+        match self.store().enter_prompt(self.facts.key(), prompt) {
+            Ok(ended) => self.facts.record_ends(ended),
             Err(error) => warn(format_args!("{error}")),
         }
     }
@@ -350,7 +355,7 @@ impl Hook<'_> {
         if self.event.is_subagents || !self.ends_with_the_prompt() {
             return None;
         }
-        match self.caller.table.prompts {
+        match self.table.prompts {
             Prompts::ByIdentity => self.event.prompt.as_deref(),
             Prompts::ByEventAfterTyping if self.event.moment == Moment::Typed => Some(TYPED),
             Prompts::ByEvent | Prompts::ByEventAfterTyping => None,
@@ -360,14 +365,14 @@ impl Hook<'_> {
     /// Where the call begins.
     fn cwd(&self) -> &Path {
         let told = self.event.cwd.as_deref().filter(|path| path.is_absolute());
-        told.unwrap_or(&self.caller.facts.run.env.cwd)
+        told.unwrap_or(&self.facts.run.env.cwd)
     }
 
     /// Records a decision, with the tool's name in the agent beside that in rules.
     fn record(&self, judged: &mut Judged) {
         if let Some(event) = judged.event.take() {
             let tool = self.event.used.as_ref().map(|used| used.tool.as_str());
-            self.caller.facts.record(event.with("agent_tool", tool));
+            self.facts.record(event.with("agent_tool", tool));
         }
     }
 }
@@ -384,18 +389,21 @@ fn skill_named<'a>(used: &'a ToolUse, keys: &[&str]) -> Option<&'a str> {
 /// take them.
 fn answer(form: Form, event: &Event, judged: Judged) -> Response {
     let is_tools = event.moment == Moment::BeforeTool;
+    let specific = |rest: Value| {
+        let mut all = json!({"hookEventName": event.name});
+        for (key, value) in rest.as_object().into_iter().flatten() {
+            all[key] = value.clone();
+        }
+        json!({"hookSpecificOutput": all})
+    };
     let decided = |decision: &str, reason: String| {
-        json!({"hookSpecificOutput": {
-            "hookEventName": event.name,
-            "permissionDecision": decision,
-            "permissionDecisionReason": reason,
-        }})
+        specific(json!({"permissionDecision": decision, "permissionDecisionReason": reason}))
     };
     if let (Form::Decision, None, Some(arguments)) = (form, judged.stopped(), &judged.arguments) {
         // The first is our own plugin in opencode.
         return Response::json(&match &*event.name {
             "tool.execute.before" => json!({"args": arguments}),
-            name => json!({"hookSpecificOutput": {"hookEventName": name, "tool_input": arguments}}),
+            _ => specific(json!({"tool_input": arguments})),
         });
     }
     let answer = match (form, judged.verdict) {
@@ -412,16 +420,12 @@ fn answer(form: Form, event: &Event, judged: Judged) -> Response {
             answer
         }
         (Form::Claude { .. }, Verdict::Grant(_)) if event.moment == Moment::Asking => {
-            json!({"hookSpecificOutput": {
-                "hookEventName": event.name,
-                "decision": {"behavior": "allow"},
-            }})
+            specific(json!({"decision": {"behavior": "allow"}}))
         }
         (Form::Claude { .. }, Verdict::Grant(reason)) => decided("allow", reason),
-        (Form::Claude { tells: true }, Verdict::Note(text)) => json!({"hookSpecificOutput": {
-            "hookEventName": event.name,
-            "additionalContext": text,
-        }}),
+        (Form::Claude { tells: true }, Verdict::Note(text)) => {
+            specific(json!({"additionalContext": text}))
+        }
         (Form::Decision, Verdict::Refuse(why)) => json!({"decision": "deny", "reason": why.model}),
         (Form::Permission, Verdict::Refuse(why)) if is_tools => {
             json!({"permission": "deny", "user_message": why.person, "agent_message": why.model})
@@ -445,10 +449,8 @@ fn answer(form: Form, event: &Event, judged: Judged) -> Response {
 /// # Errors
 /// If the agent loads no such skill here, or the call lacks an argument that decides.
 pub fn asked(run: &RunContext, agent: Agent, skill: &str, used: &ToolUse) -> Result<Vec<Verdict>> {
-    let (facts, table) = (
-        &Facts::of_agent(run.env.clone(), Calling::of(agent)),
-        agent.table(),
-    );
+    let facts = &Facts::of_agent(run.env.clone(), Calling::of(agent));
+    let table = agent.table();
     let found = find(Caller { facts, table }, skill)?;
     let usable = found.as_ref().and_then(|found| found.entry().usable());
     let (Some(found), Some(usable)) = (&found, usable) else {

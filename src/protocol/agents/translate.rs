@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::event::trimmed;
-use crate::host::agent::table::{Does, Mcp, Table, Tool};
+use crate::host::agent::table::{Mcp, Table, Tool};
+use crate::host::alias::Capability;
 use crate::host::tools;
 use crate::protocol::ToolUse;
 use crate::protocol::judge::{Begins, Request};
@@ -63,8 +64,8 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
     };
     match (does, arguments) {
         // Copilot's `apply_patch`.
-        (Does::Edit | Does::Write, Value::String(patch)) => patched(cwd, patch),
-        (Does::Shell, _) => {
+        (Capability::EditFile | Capability::WriteFile, Value::String(patch)) => patched(cwd, patch),
+        (Capability::Shell, _) => {
             let (key, directories) = keys.split_at(1);
             let command = text(arguments, key).ok_or_else(|| lacks(key))?;
             let begin = text(arguments, directories);
@@ -86,16 +87,16 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
             });
             Ok(calls)
         }
-        (Does::Read, _) => file("read_file"),
-        (Does::Write, _) => file("write_file"),
-        (Does::Edit, _) => file("file_edit"),
-        (Does::Patch, _) => {
+        (Capability::ReadFile, _) => file("read_file"),
+        (Capability::WriteFile, _) => file("write_file"),
+        (Capability::EditFile | Capability::EditNotebook, _) => file("file_edit"),
+        (Capability::Patch, _) => {
             let other = || text(arguments, &["input", "patch", "patchText"]);
             let patch = written().or_else(other).ok_or_else(|| lacks(keys))?;
             patched(cwd, patch)
         }
-        (Does::Search, _) => each("grep_files"),
-        (Does::Find, _) => {
+        (Capability::SearchContent, _) => each("grep_files"),
+        (Capability::FindFiles, _) => {
             let pattern = text(arguments, &["pattern", "glob_pattern"]).unwrap_or_default();
             let find = |place: PathBuf| {
                 let (path, pattern) = beginning(&place, pattern)?;
@@ -105,20 +106,21 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
             let places = places(arguments, keys, cwd)?.into_iter();
             places.map(find).collect()
         }
-        (Does::List, _) => each("dir_list"),
-        (Does::Fetch, _) => {
+        (Capability::ListDirectory, _) => each("dir_list"),
+        (Capability::Fetch, _) => {
             let fetch = |url: &str| call("fetch_url", json!({"url": url}));
             Ok(addresses(arguments, keys)?.into_iter().map(fetch).collect())
         }
-        (Does::WebSearch, _) => one("WebSearch", arguments.clone()),
-        (Does::SubAgent, _) => {
+        (Capability::WebSearch, _) => one("WebSearch", arguments.clone()),
+        (Capability::SubAgent, _) => {
             let preset = written().map(|preset| json!({"preset": preset}));
             one("spawn_agent", preset.unwrap_or_else(|| json!({})))
         }
-        (Does::Todo, _) => one("update_todos", json!({})),
-        (Does::AskUser, _) => one("call_user", json!({})),
-        (Does::Harmless, _) => one("model_info", json!({})),
-        (Does::Skill, _) => Ok(Vec::new()),
+        (Capability::Todo, _) => one("update_todos", json!({})),
+        (Capability::AskUser, _) => one("call_user", json!({})),
+        (Capability::SendMessage, _) => one("send_message", arguments.clone()),
+        (Capability::Harmless, _) => one("model_info", json!({})),
+        (Capability::Skill, _) => Ok(Vec::new()),
     }
 }
 
@@ -126,7 +128,7 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
 fn is_known(tool: &Tool, arguments: &Value) -> bool {
     let mut given = arguments.as_object().into_iter().flatten();
     given.all(|(key, _)| {
-        let is_url = tool.does == Does::Fetch && key == "url";
+        let is_url = tool.does == Capability::Fetch && key == "url";
         is_url || tool.keys.contains(&key.as_str()) || PLAIN.has(key)
     })
 }
@@ -135,23 +137,12 @@ fn is_known(tool: &Tool, arguments: &Value) -> bool {
 /// the name of a tool of chibi's or of ours, all of which have underscores: rules do not tell these
 /// from hyphens, and the table of tools does.
 fn named(mcp: Mcp, tool: &str) -> (String, bool) {
-    let marked = match mcp {
-        Mcp::DoubleUnderscores => {
-            tool.strip_prefix("mcp__")
-                .map(|rest| match rest.split_once("__") {
-                    Some((server, tool)) => format!("{server}-{tool}"),
-                    None => rest.to_owned(),
-                })
-        }
-        Mcp::Underscores => tool.strip_prefix("mcp_").map(str::to_owned),
-        Mcp::Hyphen => tool.contains('-').then(|| tool.to_owned()),
-        Mcp::Underscore => tool.contains('_').then(|| tool.to_owned()),
-    };
-    let is_mcp = marked.is_some();
-    let name = marked.unwrap_or_else(|| tool.to_owned());
-    match tools::find(&name) {
-        Some(_) => (name.replace('_', "-"), is_mcp),
-        None => (name, is_mcp),
+    if let Some(written) = mcp.written(tool) {
+        return (written["mcp__".len()..].replacen("__", "-", 1), true);
+    }
+    match tools::find(tool) {
+        Some(_) => (tool.replace('_', "-"), false),
+        None => (tool.to_owned(), false),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::activation::Enforcement;
+use crate::activation::scope_of;
 use crate::catalog::{Catalog, Offered};
 use crate::facts::Facts;
 use crate::host::ours;
@@ -42,7 +42,7 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     remember(facts, &mut session, tools, sub_agents);
     let config = facts.config().unwrap_or_default();
     let policies = facts.policies().unwrap_or_default();
-    let enforcement = Enforcement::for_session(facts, &config, &policies, &session);
+    let scope = scope_of(facts, &config, &policies, &session);
     let skills = offered.iter();
     let skills = skills.map(|one| (one.tool, Some(activation(one.skill))));
     let one_tool = catalog.has_one_tool();
@@ -56,7 +56,6 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
         let ours = ours.or_else(|| Some(activation(skill()?.skill)));
         (tool.name.as_str(), ours)
     });
-    let scope = enforcement.scope();
     // Only policies keep a skill that one of them requires from becoming active.
     let is_required = |tool: &str| {
         let mut offered = offered.iter();

@@ -5,6 +5,8 @@
 //! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: the same rules for the
 //! tool's final arguments. Another plugin may have rewritten them since `pre_tool`
 //! (docs/hosts.md#hooks).
+//!
+//! `pre_tool_output`, `pre_cache_output`: what becomes of a call's output.
 
 use std::io::{self, Write};
 
@@ -222,5 +224,37 @@ fn unload_what_may_be(facts: &Facts, session: &mut Session, skills: &[Offered]) 
         let stay: Vec<_> = stay.collect();
         // Restricted skills may be unloaded here, so this cannot be refused.
         let _ = session.unload(|skill| is_other(skill, &stay), true);
+    }
+}
+
+/// The output with its note, or no change without one.
+pub fn pre_tool_output(facts: &Facts, result: Option<(ToolUse, String)>) -> Response {
+    // Our own tools write their notes themselves.
+    let result = result.filter(|(used, _)| !ours::FIXED.contains(&used.tool.as_str()));
+    let Some((used, output)) = result else {
+        return Response::nothing();
+    };
+    let session = facts.session();
+    let request = Request::of_chibi(facts, used);
+    match judge(&Grounds::new(facts, &session), &request).verdict {
+        Verdict::Note(note) if session.is_ok() => {
+            Response::json(&json!({"output": format!("{output}\n\n[agent-skills: {note}]")}))
+        }
+        _ => Response::nothing(),
+    }
+}
+
+/// Keeps the whole output of our own tools, except that of scripts.
+pub fn pre_cache_output(facts: &Facts, tool: &str) -> Response {
+    if tool == ours::RUN_SCRIPT {
+        return Response::nothing();
+    }
+    let is_ours = ours::FIXED.contains(&tool)
+        || tool == ours::SKILL
+        || Catalog::about_tool(facts, tool).is_some_and(|catalog| catalog.by_tool(tool).is_some());
+    if is_ours {
+        Response::json(&json!({"block": true}))
+    } else {
+        Response::nothing()
     }
 }

@@ -5,6 +5,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use regex_lite::Regex;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -12,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::protocol::{Payload, schema};
-use crate::sys::text::quoted;
+use crate::sys::text::{distinct, quoted};
 
 /// A call of one of our tools.
 #[derive(Debug, PartialEq)]
@@ -138,11 +139,7 @@ impl Marketplace {
         };
         let words: Vec<&str> = match (action.as_str(), reference.or(query)) {
             ("use", _) => {
-                let skill = reference.ok_or_else(|| {
-                    Error::new("`use` needs a skill's name").hint(
-                        r#"for example {"action": "use", "skill_ref": "pdf", "query": "what to do"}"#,
-                    )
-                })?;
+                let skill = reference.ok_or_else(|| needs("a skill's name", "pdf"))?;
                 return Ok(ToolCall::Activate(Activate {
                     tool: ours::MARKETPLACE.to_owned(),
                     skill: Some(skill.trim().to_owned()),
@@ -323,23 +320,16 @@ impl SkillSession {
             Some(_) => Err(invalid(format!("`{key}` is not a string"))),
         };
         let names = list_of_names(arguments.get("names"))?;
-        let all = match arguments.get("all") {
-            None => false,
-            Some(Value::Bool(all)) => *all,
-            Some(Value::String(text)) if text.trim().eq_ignore_ascii_case("true") => true,
-            Some(Value::String(text)) if ["", "false"].contains(&text.trim()) => false,
-            Some(_) => return Err(invalid("`all` is neither true nor false")),
+        let all = arguments.get("all").map(as_text);
+        let all = all.is_some_and(|all| all.trim().eq_ignore_ascii_case("true"));
+        let unknown = |said: &str, what: &str| {
+            let said = said.escape_debug();
+            invalid(format!("`{said}` is not {what} of `skill_session`"))
         };
         let adds = match word("mode")?.as_str() {
             "" | "replace" => false,
             "add" => true,
-            other => {
-                let text = format!(
-                    "`{}` is not a mode of `skill_session`",
-                    other.escape_debug()
-                );
-                return Err(invalid(text));
-            }
+            other => return Err(unknown(other, "a mode")),
         };
         match (word("action")?.as_str(), names.is_empty(), all) {
             ("status", ..) => Ok(Self::Status),
@@ -351,13 +341,7 @@ impl SkillSession {
             ("unload", true, false) => Err(invalid("`unload` needs `names`, or `all`: true")),
             ("unload", false, true) => Err(invalid("`names` and `all` both say what to unload")),
             ("", ..) => Err(invalid("missing field `action`")),
-            (other, ..) => {
-                let text = format!(
-                    "`{}` is not an action of `skill_session`",
-                    other.escape_debug()
-                );
-                Err(invalid(text))
-            }
+            (other, ..) => Err(unknown(other, "an action")),
         }
     }
 }
@@ -368,26 +352,22 @@ fn invalid(text: impl Into<String>) -> Error {
 
 /// A list, a list encoded as JSON in a string, or a string of names separated by commas or spaces.
 fn list_of_names(written: Option<&Value>) -> Result<Vec<String>> {
-    let own = |part: &str| part.trim_matches(['"', '\'']).to_owned();
     let written: Option<Vec<String>> = match written {
         None => Some(Vec::new()),
         Some(Value::String(text)) if text.trim_start().starts_with('[') => {
             serde_json::from_str(text).ok()
         }
-        Some(Value::String(text)) if text.contains([',', '\n']) => {
-            Some(text.split([',', '\n']).map(str::trim).map(own).collect())
+        Some(Value::String(text)) => {
+            let has_commas = text.contains([',', '\n']);
+            let ends = |c: char| matches!(c, ',' | '\n') || !has_commas && c.is_whitespace();
+            let own = |part: &str| part.trim().trim_matches(['"', '\'']).to_owned();
+            Some(text.split(ends).map(own).collect())
         }
-        Some(Value::String(text)) => Some(text.split_whitespace().map(own).collect()),
         Some(other) => Vec::deserialize(other).ok(),
     };
     let written = written.ok_or_else(|| invalid("`names` is not a list of names"))?;
-    let mut names: Vec<String> = Vec::new();
-    for name in written.iter().map(|name| name.trim()) {
-        if !name.is_empty() && !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    }
-    Ok(names)
+    let names = written.iter().map(|name| name.trim().to_owned());
+    Ok(distinct(names.filter(|name| !name.is_empty())))
 }
 
 /// A call of `run_skill_script`.
@@ -402,8 +382,6 @@ pub enum RunSkillScript {
         job: String,
         /// Whether to stop it.
         stop: bool,
-        /// The format of the answer.
-        format: Format,
     },
 }
 
@@ -433,8 +411,6 @@ pub struct StartScript {
     pub timeout_secs: Option<f64>,
     /// Whether it becomes a job at once.
     pub background: bool,
-    /// The format of the answer.
-    pub format: Format,
 }
 
 /// Where a script runs.
@@ -450,17 +426,6 @@ pub enum WorkDir {
     Temp,
     /// In this directory of the skill.
     Inside(String),
-}
-
-/// The format of an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// The output unchanged, remarks after it.
-    #[default]
-    Text,
-    /// One JSON object.
-    Json,
 }
 
 /// The arguments as written.
@@ -506,7 +471,6 @@ impl RunSkillScript {
             (Some(job), _) => Ok(Self::Job {
                 job,
                 stop: written.stop,
-                format: start.format,
             }),
             (None, _) if written.stop => {
                 Err(wrong("`stop` needs `job`: which one is to be stopped"))
@@ -570,32 +534,10 @@ fn args<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Er
 /// Splits a line into words; `None` if a quote is unclosed or a shell would do more than split,
 /// because no shell runs.
 fn split(line: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    for c in line.chars() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            ('$' | '`' | '\\', Some('"') | None) => return None,
-            ('"' | '\'', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (c, None) if c.is_whitespace() => {
-                words.extend(word.take());
-            }
-            (
-                '*' | '?' | '[' | ']' | '{' | '}' | '~' | '|' | '&' | ';' | '<' | '>' | '(' | ')'
-                | '!' | '#',
-                None,
-            ) => {
-                return None;
-            }
-            (c, _) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    quote.is_none().then_some(words)
+    let quoted = Regex::new(r#"'[^']*'|"[^"$`\\]*""#).ok()?;
+    let is_more = |c: char| "$`\\*?[]{}~|&;<>()!#".contains(c);
+    let is_plain = !quoted.replace_all(line, "").contains(is_more);
+    is_plain.then(|| shlex::split(line))?
 }
 
 /// The arguments of `tool` as an object. Nulls count as absent, because some models fill in every
@@ -672,16 +614,10 @@ fn any_as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
 fn list_or_text<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<String>>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Text(String),
-        List(Vec<String>),
-    }
-    Ok(Some(match Written::deserialize(deserializer)? {
+    Ok(Some(match Value::deserialize(deserializer)? {
         // Some models send a list encoded as a string.
-        Written::Text(text) => serde_json::from_str(&text).unwrap_or_else(|_| vec![text]),
-        Written::List(entries) => entries,
+        Value::String(text) => serde_json::from_str(&text).unwrap_or_else(|_| vec![text]),
+        other => serde_json::from_value(other).map_err(D::Error::custom)?,
     }))
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
 use crate::policy::{Event, script_wait};
-use crate::protocol::{Format, Response, RunSkillScript, StartScript, WorkDir};
+use crate::protocol::{Response, RunSkillScript, StartScript, WorkDir};
 use crate::script::{self, JobId, Jobs, Outcome, Ran, Request};
 use crate::skill::{SkillPath, one_line};
 use crate::sys::text::quoted;
@@ -29,7 +29,7 @@ const LONG: [&str; 2] = ["install", "update"];
 pub fn run_skill_script(facts: &Facts, call: &RunSkillScript) -> Result<Response> {
     match call {
         RunSkillScript::Start(start) => run(facts, start),
-        RunSkillScript::Job { job, stop, format } => look_after(facts, job, *stop, *format),
+        RunSkillScript::Job { job, stop } => look_after(facts, job, *stop),
     }
 }
 
@@ -73,7 +73,7 @@ fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
     if let Some(line) = slow(&what, job, ran.outcome.duration) {
         warn(format_args!("{line}"));
     }
-    let text = shown(&ran.outcome, &call.script, call.format);
+    let text = ran.outcome.text();
     Ok(answer(ran, text))
 }
 
@@ -113,7 +113,7 @@ fn answer(ran: Ran, text: String) -> Response {
     }
 }
 
-fn look_after(facts: &Facts, id: &str, stop: bool, format: Format) -> Result<Response> {
+fn look_after(facts: &Facts, id: &str, stop: bool) -> Result<Response> {
     let job = Jobs::of(&facts.run).find(id, &owner(facts))?;
     if stop {
         job.stop()?;
@@ -130,19 +130,11 @@ fn look_after(facts: &Facts, id: &str, stop: bool, format: Format) -> Result<Res
             .with("job", id);
         record(facts, event, &outcome);
     }
-    let text = shown(&outcome, &job.record.label, format);
-    Ok(Response::text(text).once_written(move || {
+    Ok(Response::text(outcome.text()).once_written(move || {
         if let Err(error) = job.mark_seen(outcome.seen()) {
             warn(format_args!("{error}"));
         }
     }))
-}
-
-fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
-    match format {
-        Format::Text => outcome.text(),
-        Format::Json => outcome.json(label).to_string(),
-    }
 }
 
 fn record(facts: &Facts, event: Event, outcome: &Outcome) {

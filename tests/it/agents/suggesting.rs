@@ -1,6 +1,7 @@
 //! What is recorded about an agent's calls, and the entries that `suggest` makes of them.
 
-use agent_skills::host::agent::table::{Does, Mcp, Table, Tool};
+use agent_skills::host::agent::table::{Mcp, Table, Tool};
+use agent_skills::host::alias::Capability;
 use agent_skills::host::tools::HOST_TOOLS;
 use serde_json::{Value, json};
 
@@ -12,19 +13,19 @@ use crate::host::Has;
 fn arguments(tool: &Tool) -> Option<Value> {
     let with = |value: &str| json!({ tool.keys[0]: value });
     Some(match tool.does {
-        Does::Shell => with("make test"),
-        Does::Read => with("/var/lib/x/a"),
-        Does::Write => with("/var/lib/x/b"),
-        Does::Edit => with("/var/lib/x/c"),
-        Does::Patch => with("*** Begin Patch\n*** Add File: out/a\n+x\n*** End Patch"),
-        Does::Search | Does::List => with("/var/lib/x"),
-        Does::Find => json!({ tool.keys[0]: "/var/lib/x", "pattern": "*.md" }),
-        Does::Fetch => {
+        Capability::Shell => with("make test"),
+        Capability::ReadFile => with("/var/lib/x/a"),
+        Capability::WriteFile => with("/var/lib/x/b"),
+        Capability::EditFile => with("/var/lib/x/c"),
+        Capability::Patch => with("*** Begin Patch\n*** Add File: out/a\n+x\n*** End Patch"),
+        Capability::SearchContent | Capability::ListDirectory => with("/var/lib/x"),
+        Capability::FindFiles => json!({ tool.keys[0]: "/var/lib/x", "pattern": "*.md" }),
+        Capability::Fetch => {
             json!({ tool.keys[0]: "https://a.org/b", "prompt": "read https://a.org/b" })
         }
-        Does::SubAgent => with("general"),
-        Does::WebSearch | Does::Todo | Does::AskUser => json!({}),
-        Does::Harmless | Does::Skill => return None,
+        Capability::SubAgent => with("general"),
+        Capability::WebSearch | Capability::Todo | Capability::AskUser => json!({}),
+        _ => return None,
     })
 }
 
@@ -68,7 +69,10 @@ fn what_is_suggested_lets_the_call_pass_in_its_agent() {
                 refused.push((tool, arguments));
             }
         }
-        let shell = table.tools.iter().find(|tool| tool.does == Does::Shell);
+        let shell = table
+            .tools
+            .iter()
+            .find(|tool| tool.does == Capability::Shell);
         let of_shell = |(tool, _): &(&str, _)| shell.is_some_and(|it| it.names.contains(tool));
         assert!(refused.iter().any(of_shell));
         let found = suggested(&world, "pdf");

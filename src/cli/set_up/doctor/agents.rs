@@ -10,7 +10,8 @@ use super::check::{Check, answer};
 use crate::cli::prelude::*;
 use crate::connection::{Connector, Found, last_seen, seen_file};
 use crate::host::agent::Scope;
-use crate::host::agent::table::{Does, Moment};
+use crate::host::agent::table::Moment;
+use crate::host::alias::Capability;
 use crate::sys::Env;
 
 /// The checks of this area: none for an agent that is not connected.
@@ -139,11 +140,11 @@ fn harmless(agent: Agent, directory: &Path) -> Value {
     let keys = &table.keys;
     let is_gate = |event: &&(&str, Moment)| event.1 == Moment::BeforeTool;
     let event = table.events.iter().find(is_gate).map(|event| event.0);
-    let nothing = |does: Does| matches!(does, Does::Todo | Does::Harmless);
+    let nothing = |does: Capability| matches!(does, Capability::Todo | Capability::Harmless);
     let mut tools = table.tools.iter();
     let harmless = tools.clone().find(|tool| nothing(tool.does));
     let reading = || {
-        let reads = tools.find(|tool| tool.does == Does::Read)?;
+        let reads = tools.find(|tool| tool.does == Capability::ReadFile)?;
         Some((reads.names[0], json!({*reads.keys.first()?: "/dev/null"})))
     };
     let call = harmless

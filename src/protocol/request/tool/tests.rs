@@ -395,7 +395,7 @@ mod sessions {
             ),
             (
                 json!({"action": "unload", "all": 1}),
-                "neither true nor false",
+                "needs `names`, or `all`",
             ),
         ] {
             let error = SkillSession::parse(arguments.clone()).unwrap_err();
@@ -432,16 +432,13 @@ mod scripts {
         for rest in [
             json!({"skill": "x", "script": "y"}),
             json!({"skill": "x", "script": "y", "args": null, "env": null, "workdir": null,
-                "timeout_secs": null, "background": null, "format": null, "job": null,
+                "timeout_secs": null, "background": null, "job": null,
                 "stop": null, "stdin": null}),
             json!({"skill": "x", "script": "y", "job": "", "stop": false}),
         ] {
             let start = started(rest);
             assert_eq!((start.args.len(), start.timeout_secs), (0, None));
-            assert_eq!(
-                (start.workdir, start.format),
-                (WorkDir::Skill, Format::Text)
-            );
+            assert_eq!(start.workdir, WorkDir::Skill);
             assert!(!start.background);
         }
     }
@@ -504,20 +501,13 @@ mod scripts {
 
     #[test]
     fn a_job_stands_alone() {
-        let job = |stop, format| {
+        let job = |stop| {
             let job = "abc".to_owned();
-            RunSkillScript::Job { job, stop, format }
+            RunSkillScript::Job { job, stop }
         };
         for (arguments, expected) in [
-            (json!({"job": "abc"}), job(false, Format::Text)),
-            (
-                json!({"job": "abc", "skill": "x", "stop": true}),
-                job(true, Format::Text),
-            ),
-            (
-                json!({"job": "abc", "format": "json"}),
-                job(false, Format::Json),
-            ),
+            (json!({"job": "abc"}), job(false)),
+            (json!({"job": "abc", "skill": "x", "stop": true}), job(true)),
         ] {
             assert_eq!(RunSkillScript::parse(arguments).unwrap(), expected);
         }
@@ -549,10 +539,6 @@ mod scripts {
             (
                 json!({"skill": "x", "script": "y", "timeout_secs": "9"}),
                 "expected f64",
-            ),
-            (
-                json!({"skill": "x", "script": "y", "format": "xml"}),
-                "`text` or `json`",
             ),
             (json!({"stop": true}), "`stop` needs `job`"),
             (
