@@ -3,10 +3,8 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
-
-use crate::error::Error;
-use crate::sys::{Shown, fallback_answer, shown, warn};
+use crate::protocol::prelude::*;
+use crate::sys::{Shown, fallback_answer, shown};
 
 /// The one answer of a run.
 pub struct Response {

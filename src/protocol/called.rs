@@ -1,18 +1,9 @@
 //! The skill that a call of one of our tools means, for judging the call and for running it.
 
-use std::path::{Path, PathBuf};
-
-use serde_json::json;
-
-use crate::catalog::{Catalog, suggestion, tool_name, usable, usable_or_active};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::ours;
+use crate::catalog::{suggestion, tool_name, usable, usable_or_active};
 use crate::permission::OurTool;
 use crate::protocol::Activate;
-use crate::session::Session;
-use crate::skill::Skill;
-use crate::sys::text::quoted;
+use crate::protocol::prelude::*;
 
 /// A skill being called.
 #[derive(Debug, Clone)]

@@ -6,30 +6,23 @@ mod own_files;
 mod request;
 
 use std::io::{Seek, SeekFrom};
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use serde_json::{Value, json};
-
 use crate::activation::{begin_in, policy_denials, scope_of};
-use crate::catalog::Catalog;
-use crate::error::Error;
-use crate::facts::Facts;
 use crate::host::agent::Mode;
-use crate::host::{ours, tools};
+use crate::host::tools;
 use crate::permission::{
     Call, CitedRule, Decision, OurTool, Outcome, Reason, Refusal, Restriction, Scope,
     absolute_arguments, decide, decide_unreadable_state, denied,
 };
 use crate::policy::{
-    CONFIGURATION, Config, Event, Missing, MissingSkill, OnDisk, Policies, ScriptReads, call_event,
-    decision_of, may_have_always_on,
+    CONFIGURATION, Config, Missing, MissingSkill, Policies, ScriptReads, call_event, decision_of,
+    may_have_always_on,
 };
 use crate::protocol::Activate;
 use crate::protocol::called::resolve;
-use crate::session::{Seen, Session, Unreadable};
+use crate::protocol::prelude::*;
 use crate::sys::text::{has_any, nearest};
-use crate::sys::{EntryName, files};
 
 pub use request::{Asks, Begins, Request, our_tool};
 

@@ -7,6 +7,7 @@ mod called;
 pub mod closed;
 pub mod hooks;
 mod judge;
+mod prelude;
 mod request;
 mod schema;
 pub mod tools;

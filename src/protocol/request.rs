@@ -5,15 +5,15 @@ mod tool;
 use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, Read};
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use crate::error::{Error, Result};
+use crate::host::Agent;
 use crate::host::agent::Mode;
-use crate::host::{Agent, Protocol};
 use crate::protocol::Response;
 use crate::protocol::closed::Kind;
+use crate::protocol::prelude::*;
+use crate::sys::Env;
 use crate::sys::files::read_all_capped;
-use crate::sys::{Env, limits, warn};
 
 pub use tool::{
     Activate, CreateSkill, NAME, ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession,

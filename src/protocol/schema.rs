@@ -1,12 +1,9 @@
 //! `--schema`: the list of tools.
 
-use serde_json::{Value, json};
-
 use crate::activation::{has_post_hooks, may_have_post_hooks};
-use crate::catalog::{Catalog, Rendered, plain, told};
-use crate::facts::Facts;
-use crate::host::ours;
+use crate::catalog::{Rendered, plain, told};
 use crate::protocol::Response;
+use crate::protocol::prelude::*;
 use crate::sys::name_list::Words;
 
 /// The hooks that this program always registers; `on_end` only if a skill needs it. Exactly one

@@ -1,23 +1,14 @@
 //! A skill becomes active in an agent: by its tool, by a name that the user types, or by a read.
 
-use std::path::Path;
-
-use serde_json::json;
-
 use super::event::Caller;
 use super::find::{find, find_in, plain_part, unheld};
 use super::loading::may_load;
 use crate::activation::put_in_force;
-use crate::catalog::{Entry, Standing, Withheld, signing_in_force, tool_name};
-use crate::error::Result;
-use crate::facts::Facts;
+use crate::catalog::{Standing, Withheld, signing_in_force, tool_name};
 use crate::host::agent::table::Called;
-use crate::policy::Event;
 use crate::protocol::judge::{Asks, Grounds, Judged, Request, Verdict, judge};
-use crate::run_context::real;
-use crate::session::{ActiveSkill, Session, snapshot};
-use crate::skill::{Skill, SkillName, brief};
-use crate::sys::text::quoted;
+use crate::protocol::prelude::*;
+use crate::skill::brief;
 
 /// How a skill is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,20 +1,14 @@
 //! Hands a permitted call back to the agent, where it takes arguments: a path as it was judged, and a
 //! command in our confinement if `sandbox` is on for the active skill (docs/guide.md#confined-commands).
 
-use std::path::{Path, PathBuf};
-
-use serde_json::Value;
-
 use super::event::Caller;
 use crate::host::agent::table::{Own, Tool};
 use crate::host::alias::Capability;
 use crate::host::shell::Language;
-use crate::policy::Event;
 use crate::protocol::ToolUse;
+use crate::protocol::prelude::*;
 use crate::script::Mode;
-use crate::session::{ActiveSkill, Seen, Session};
 use crate::sys::name_list::Words;
-use crate::sys::{EntryName, files, limits};
 
 const CONFINED: EntryName = EntryName::from_static("confined");
 

@@ -1,19 +1,18 @@
 //! One call of an agent's hook, typed by the agent's table: what it tells, and where it comes from.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use crate::facts::Facts;
 use crate::host::Agent;
 use crate::host::agent::Mode;
 use crate::host::agent::table::{Moment, Table};
 use crate::protocol::ToolUse;
+use crate::protocol::prelude::*;
 use crate::run_context::Calling;
-use crate::session::{Session, SessionKey};
+use crate::session::SessionKey;
 use crate::sys::name_list::Words;
-use crate::sys::{Dir, EntryName, Env, warn};
+use crate::sys::{Dir, Env};
 
 /// The facts of a call of an agent, and what that agent is like.
 #[derive(Debug, Clone, Copy)]

@@ -5,22 +5,17 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 use std::rc::Rc;
-
-use serde_json::Value;
 
 use super::event::Caller;
 use crate::catalog;
-use crate::catalog::{Catalog, Entry, Layer, Withheld, roots};
-use crate::error::{Error, Result};
-use crate::facts::{Facts, once};
+use crate::catalog::{Layer, Withheld, roots};
+use crate::facts::once;
 use crate::host::agent::table::{First, Named};
-use crate::run_context::real;
-use crate::session::snapshot;
-use crate::skill::{Skill, commands_run};
-use crate::sys::text::quoted;
-use crate::sys::{EntryKind, files, limits};
+use crate::protocol::prelude::*;
+use crate::skill::commands_run;
+use crate::sys::EntryKind;
 
 /// The context in which the skill was found, which may have more directories of skills, with its
 /// catalog and its place in it.

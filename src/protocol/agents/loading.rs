@@ -1,22 +1,14 @@
 //! What an agent runs by itself once a skill is loaded, seen by no hook of ours: the commands in its
 //! text, with the arguments put in as Claude Code does it, and the hooks in its frontmatter.
 
-use std::path::Path;
-
-use serde_json::{Value, json};
-
 use super::event::Caller;
 use super::find::Found;
 use crate::activation::{begin_in, scope_of};
 use crate::catalog::tool_name;
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::host::agent::table::Injects;
 use crate::permission::{Call, Outcome, decide};
-use crate::policy::OnDisk;
-use crate::session::{Session, snapshot};
-use crate::skill::{Skill, commands_run};
-use crate::sys::text::quoted;
+use crate::protocol::prelude::*;
+use crate::skill::commands_run;
 
 /// Whether what runs once the skill is loaded is granted by its list and what is `in_force`.
 /// `is_typed` says whether its name was typed.

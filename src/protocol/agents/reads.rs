@@ -1,14 +1,14 @@
 //! Which skills a call reads or runs, where that is how a skill becomes active: an agent without a tool
 //! for skills lets its model use one so (docs/hosts.md#codex).
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 
 use super::event::Caller;
 use crate::permission::{Outline, Places, Resolve};
-use crate::policy::OnDisk;
 use crate::protocol::judge::Request;
+use crate::protocol::prelude::*;
+use crate::sys::EntryKind;
 use crate::sys::name_list::Names;
-use crate::sys::{EntryKind, files};
 
 /// What enters a directory.
 static ENTER: Names = Names::new("cd pushd");

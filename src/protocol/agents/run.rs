@@ -1,17 +1,11 @@
 //! One call of an agent's hook, from its data to its answer.
 
-use std::path::Path;
-
-use serde_json::{Value, json};
-
 use super::activation::{By, Wanted, activate, by_reading, called_in, confirm};
 use super::confine::{handed_back, is_confined};
 use super::event::{self, Caller, Event, context, note_seen, plain_name};
 use super::find::find;
 use super::translate::translate;
 use crate::catalog::write_events;
-use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::host::Agent;
 use crate::host::agent::table::{Form, Moment, Prompts, Table};
 use crate::policy::Lifetime;
@@ -20,12 +14,10 @@ use crate::protocol::judge::{
     Grounds, HostRow, Judged, Request, Verdict, firmer_if_repeated, judge, record_missing,
     refuse_unread,
 };
+use crate::protocol::prelude::*;
 use crate::protocol::{Input, Response, ToolUse};
 use crate::run_context::{Calling, RunContext};
-use crate::session::{Session, Store, snapshot};
-use crate::skill::one_line;
-use crate::sys::text::quoted;
-use crate::sys::warn;
+use crate::session::Store;
 
 /// The mark of a session whose user typed a skill's name before its prompt began.
 const TYPED: &str = "typed";

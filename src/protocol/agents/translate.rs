@@ -2,9 +2,7 @@
 //! as the agent means them; a call that names several files or addresses becomes several. No agent
 //! expands `~` in a path; where one did, the file below the home is no worse to judge.
 
-use std::path::{Component, Path, PathBuf};
-
-use serde_json::{Value, json};
+use std::path::Component;
 
 use super::event::trimmed;
 use crate::host::agent::table::{Mcp, Table, Tool};
@@ -12,6 +10,7 @@ use crate::host::alias::Capability;
 use crate::host::tools;
 use crate::protocol::ToolUse;
 use crate::protocol::judge::{Begins, Request};
+use crate::protocol::prelude::*;
 use crate::sys::name_list::Names;
 
 /// The beginning of a patch.

@@ -4,16 +4,11 @@
 use std::fmt::Write;
 
 use crate::activation::{Instructions, fork, hooks_wait};
-use crate::catalog::Catalog;
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::ours;
 use crate::policy::activation_event;
 use crate::protocol::called::Called;
 use crate::protocol::judge::lacks_always_on;
-use crate::session::{ActiveSkill, Session, Unreadable, snapshot};
-use crate::skill::{SKILL_CONTENT, SkillName, one_line};
-use crate::sys::warn;
+use crate::protocol::prelude::*;
+use crate::skill::SKILL_CONTENT;
 
 const LEAD: &str = "## Skills in force\n\n\
     These instructions hold in this conversation from the start. Their skills need not be called.";

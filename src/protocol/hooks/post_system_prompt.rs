@@ -2,24 +2,18 @@
 //! ones await a decision, hands over the always-on skills, and records which conversation this is.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-
-use serde_json::json;
 
 use crate::activation::{Instructions, handed, to_read};
-use crate::catalog::{Catalog, Disclosure, Entry, PROMPT, Rendered, Withheld, told};
-use crate::error::Error;
-use crate::facts::Facts;
-use crate::host::{Protocol, ours};
+use crate::catalog::{Disclosure, PROMPT, Rendered, Withheld, told};
 use crate::policy::Lifetime;
 use crate::proposal::Proposals;
 use crate::protocol::Response;
 use crate::protocol::hooks::always_on;
 use crate::protocol::judge::{lacks_always_on, record_missing};
-use crate::session::{ActiveSkill, Seen, Session, Standing};
-use crate::skill::{Diagnostic, SKILL, Skill, SkillName, guarded, one_line, wrapped};
+use crate::protocol::prelude::*;
+use crate::session::Standing;
+use crate::skill::{Diagnostic, SKILL, guarded, wrapped};
 use crate::sys::text::{counted, listed};
-use crate::sys::{EntryName, warn};
 
 /// What the user was told about skills that were cut.
 const TOLD: EntryName = EntryName::from_static("told");

@@ -2,18 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
-
 use crate::activation::scope_of;
-use crate::catalog::{Catalog, Offered};
-use crate::facts::Facts;
-use crate::host::ours;
+use crate::catalog::Offered;
 use crate::host::tools::SUB_AGENT;
 use crate::permission::never_allowed;
 use crate::protocol::judge::our_tool;
+use crate::protocol::prelude::*;
 use crate::protocol::{ListedTool, Response, activation};
-use crate::session::Session;
-use crate::sys::warn;
 
 /// Hides the command line, the tools that need a skill when there is none, those of skills not
 /// offered here, and what an active skill forbids whatever the arguments.

@@ -2,18 +2,11 @@
 //! for the user, even one hidden from the model. Only the host runs this hook, on what the user
 //! wrote, so no model can use it.
 
-use serde_json::json;
-
-use crate::catalog::{Catalog, Entry};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::Protocol;
 use crate::protocol::judge::{Grounds, Request, judge};
+use crate::protocol::prelude::*;
 use crate::protocol::tools::{Place, hand_over, place};
 use crate::protocol::{Called, Response};
-use crate::session::Session;
 use crate::sys::text::did_you_mean;
-use crate::sys::warn;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. Without a
 /// usable call the prompt stays unchanged; if the skill cannot be used, the user is told why.

@@ -10,21 +10,16 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
-
 use super::always_on;
 use crate::activation::{load, offered_by_names, put_in_force};
-use crate::catalog::{Catalog, Offered};
-use crate::facts::Facts;
-use crate::host::ours;
+use crate::catalog::Offered;
 use crate::permission::Deactivate;
-use crate::policy::{Event, call_event};
+use crate::policy::call_event;
 use crate::protocol::judge::{Asks, Grounds, Request, Verdict, firmer_if_repeated, judge};
+use crate::protocol::prelude::*;
 use crate::protocol::tools::{Place, place};
 use crate::protocol::{Called, Response, SkillSession, ToolCall, ToolUse, closed};
-use crate::session::{Loading, Session, Unreadable, is_other, snapshot};
-use crate::skill::one_line;
-use crate::sys::warn;
+use crate::session::{Loading, is_other};
 
 const UNREADABLE: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
     Call the tool with plain arguments, or tell the user.";

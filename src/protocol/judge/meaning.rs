@@ -1,21 +1,16 @@
 //! What a call of one of our tools means: its typed arguments with every name and path resolved as
 //! the tool resolves them, for rules that compare arguments.
 
-use std::path::Path;
-
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::request::{Asks, Request};
-use crate::catalog::{Catalog, Entry};
-use crate::facts::Facts;
 use crate::permission::{ArgumentValue, Call, Scope, compares_arguments, read_only_action};
 use crate::protocol::called::{Called, skill_dir};
+use crate::protocol::prelude::*;
 use crate::protocol::request::NAME;
 use crate::protocol::tools::script_path;
 use crate::protocol::{RunSkillScript, SkillSession, StartScript, ToolCall, schema};
-use crate::session::Session;
-use crate::skill::{SkillName, SkillPath};
+use crate::skill::SkillPath;
 
 /// What the arguments of `call`, which is that of `request`, mean; nothing if no rule asks.
 pub fn meaning(

@@ -1,19 +1,15 @@
 //! What a call has to do with an active skill's own files: reading them, and running a script of the
 //! skill.
 
-use std::path::{Component, Path, PathBuf};
-
-use serde_json::Value;
+use std::path::Component;
 
 use super::request::Request;
 use crate::activation::meant_skill;
-use crate::facts::Facts;
 use crate::host::tools::{self, Argument, Effect};
 use crate::permission::{Outline, Places, Resolve};
-use crate::policy::OnDisk;
 use crate::protocol::ToolCall;
 use crate::protocol::called::advice;
-use crate::session::Session;
+use crate::protocol::prelude::*;
 use crate::skill::Runner;
 use crate::sys::name_list::Names;
 

@@ -1,16 +1,10 @@
 //! One call of a tool, read once.
 
-use std::path::{Path, PathBuf};
-
-use serde_json::Value;
-
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::{ours, tools};
+use crate::host::tools;
 use crate::permission::{Call, OurTool, Refusal, read_only_action};
 use crate::protocol::called::{self, Called};
+use crate::protocol::prelude::*;
 use crate::protocol::{RunSkillScript, ToolCall, ToolUse, written_skill};
-use crate::session::Session;
 use crate::sys::text::has_any;
 
 /// A call of a tool, with what its arguments are.

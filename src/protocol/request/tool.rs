@@ -8,12 +8,11 @@ use std::collections::BTreeMap;
 use regex_lite::Regex;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use crate::error::{Error, Result};
-use crate::host::ours;
+use crate::protocol::prelude::*;
 use crate::protocol::{Payload, schema};
-use crate::sys::text::{distinct, quoted};
+use crate::sys::text::distinct;
 
 /// A call of one of our tools.
 #[derive(Debug, PartialEq)]

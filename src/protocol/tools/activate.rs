@@ -6,15 +6,12 @@ use std::time::Instant;
 use crate::activation::{
     Instructions, fork, handed, handed_over, put_in_force, run_post_hooks, run_pre_hooks,
 };
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::{Protocol, ours, tools};
+use crate::host::tools;
 use crate::policy::{activation_event, has_scripts};
 use crate::protocol::judge::{Grounds, Request, judge};
+use crate::protocol::prelude::*;
 use crate::protocol::{Activate, Called, resolve};
-use crate::session::{Session, Unreadable, snapshot};
-use crate::skill::{SKILL_CONTENT, Skill};
-use crate::sys::limits;
+use crate::skill::SKILL_CONTENT;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
 /// this is a direct call; repeating it is harmless.

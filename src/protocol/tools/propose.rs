@@ -1,19 +1,15 @@
 //! `propose_skill_update` and `create_skill`: record a change that the model proposes, for the user
 //! to decide. Nothing else changes.
 
-use serde_json::json;
-
-use crate::catalog::{Catalog, base_at, market_at, usable};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::catalog::{base_at, market_at, usable};
 use crate::policy::Subject;
 use crate::proposal::{
     Change, Proposal, ProposalId, Proposals, apply_diff, home_of, proposal_event,
 };
+use crate::protocol::prelude::*;
 use crate::protocol::{CreateSkill, ProposeSkillUpdate};
-use crate::skill::{Level, Skill, SkillName, one_line};
-use crate::sys::text::quoted;
-use crate::sys::{Moment, limits};
+use crate::skill::Level;
+use crate::sys::Moment;
 
 /// The diff of a proposal, or the text of a proposed skill, which a person has to read; 99 % of
 /// real `SKILL.md` files are smaller.

@@ -2,21 +2,16 @@
 
 use std::fmt::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use regex_lite::Regex;
 
 use crate::activation::meant_skill;
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::policy::Event;
+use crate::protocol::prelude::*;
 use crate::protocol::{ReadSkillFile, advice};
-use crate::run_context::real;
 use crate::skill::{Runner, SkillPath, brief, has_bit, tokens};
 use crate::sys::text::shorten;
-use crate::sys::{files, limits};
 
 /// What `read_skill_file` returns in one call at most.
 const READ_ANSWER: usize = 256 * 1024;

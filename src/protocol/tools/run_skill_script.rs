@@ -3,19 +3,14 @@
 //! script and returns its output, or the new output of a job; and commands that access the network.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::activation::{meant_skill, owner, run_limits, with_outcome};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::ours;
-use crate::policy::{Event, script_wait};
+use crate::policy::script_wait;
+use crate::protocol::prelude::*;
 use crate::protocol::{Response, RunSkillScript, StartScript, WorkDir};
 use crate::script::{self, JobId, Jobs, Outcome, Ran, Request};
-use crate::skill::{SkillPath, one_line};
-use crate::sys::text::quoted;
-use crate::sys::{files, limits, warn};
+use crate::skill::SkillPath;
 
 /// How long a script may take unmentioned.
 const SLOW: Duration = Duration::from_secs(2);

@@ -1,23 +1,16 @@
 //! `skill_session`: reports what is active, and loads and unloads several skills at once.
 //! `pre_tool` has loaded already, unless the host has no hooks; repeating it is harmless.
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-use serde_json::{Value, json};
 
 use crate::activation::{
     Instructions, fork, handed, load, offered_by_names, run_post_hooks, run_pre_hooks,
 };
-use crate::catalog::{Catalog, suggestion};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
+use crate::catalog::suggestion;
 use crate::permission::Deactivate;
 use crate::protocol::SkillSession;
-use crate::session::{ActiveSkill, Session};
-use crate::skill::{SKILL, Skill, guarded, wrapped};
-use crate::sys::limits;
-use crate::sys::text::quoted;
+use crate::protocol::prelude::*;
+use crate::skill::{SKILL, guarded, wrapped};
 
 /// The receipt, and for a load the instructions after it.
 ///
