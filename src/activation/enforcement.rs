@@ -59,6 +59,8 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
     }
     let active = counting.iter().chain(&unloaded);
     let active = active.map(|skill| PathBuf::from(&skill.dir));
+    // Where the host's shell looks for programs.
+    let path = run.env.os("PATH").unwrap_or_default();
     Scope {
         restrictions: counting.iter().map(parse).collect(),
         policy_deny: denied,
@@ -74,7 +76,9 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
             cdpath: run.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
             protected: protected_places(facts.clone(), active.collect()),
             executable: run.env.exe.clone(),
-            path: program_directories(&run.env),
+            path: std::env::split_paths(&path)
+                .map(|dir| run.env.cwd.join(dir))
+                .collect(),
             working_dir: run.env.cwd.clone(),
             project_root,
         },
@@ -237,14 +241,6 @@ fn protected_paths(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPaths {
         roots,
         deciding,
     }
-}
-
-/// The directories where the host's shell looks for programs.
-fn program_directories(env: &Env) -> Vec<PathBuf> {
-    let path = env.os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .map(|dir| env.cwd.join(dir))
-        .collect()
 }
 
 /// The host's own home, if it contains the plugin directory.

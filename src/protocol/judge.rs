@@ -300,7 +300,10 @@ pub fn with_call<T>(
         meant: &meant,
         ..call
     };
-    let forwarded = request.forwarded(call);
+    let forwarded = Call {
+        tool: &request.tool,
+        ..call
+    };
     if call.tool != forwarded.tool && denied(scope, &forwarded, &OnDisk) {
         then(&forwarded)
     } else {

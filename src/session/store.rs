@@ -310,11 +310,6 @@ impl Store {
         Ok(of_sessions.chain(state.contexts.names()).cloned().collect())
     }
 
-    /// The conversation the session is in, if known.
-    pub fn context(&self, key: &SessionKey) -> Option<String> {
-        self.session(key).ok()?.context
-    }
-
     /// Forgets what is active in one conversation, or in all, whether or not a host serves it, except
     /// always-on skills of the names in `stay`. Only at the user's request. For all, an unreadable
     /// file is replaced: nothing of what it may have contained is active any longer. Returns the

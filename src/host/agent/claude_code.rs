@@ -1,9 +1,6 @@
 //! Claude Code (docs/hosts.md#claude-code): its documentation of hooks, and release 2.1.330.
 
-use super::table::{First, Form, Home, Injects, Moment, Named, Off, Skills, Table, Tool};
-use crate::host::alias::Capability;
-use crate::host::shell::BASH_OR_ZSH;
-use crate::sys::name_list::{Names, Words};
+use super::prelude::*;
 
 /// Its events.
 pub(super) const EVENTS: &[(&str, Moment)] = &[

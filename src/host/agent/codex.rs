@@ -1,9 +1,6 @@
 //! Codex CLI (docs/hosts.md#codex): the schemas in release 0.169.0, and its sources.
 
-use super::table::{Called, First, Home, Keys, Moment, Named, Off, Skills, Table, Tool};
-use crate::host::alias::Capability;
-use crate::host::shell::BASH_OR_ZSH;
-use crate::sys::name_list::Words;
+use super::prelude::*;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[

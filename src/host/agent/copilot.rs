@@ -3,10 +3,7 @@
 
 use super::Scope;
 use super::claude_code;
-use super::table::{Called, First, Home, Keys, Mcp, Named, Off, Prompts, Skills, Table, Tool};
-use crate::host::alias::Capability;
-use crate::host::shell::SH;
-use crate::sys::name_list::Words;
+use super::prelude::*;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[

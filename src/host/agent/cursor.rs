@@ -1,10 +1,7 @@
 //! Cursor (docs/hosts.md#cursor), by its documentation of hooks only.
 
 use super::Scope;
-use super::table::{Called, Form, Home, Keys, Moment, Skills, Table, Tool};
-use crate::host::alias::Capability;
-use crate::host::shell::{BASH_OR_ZSH, Shell};
-use crate::sys::name_list::Words;
+use super::prelude::*;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[

@@ -1,11 +1,6 @@
 //! Gemini CLI (docs/hosts.md#gemini): its reference of hooks, and release 0.61.0.
 
-use super::table::{
-    First, Form, Home, Keys, Mcp, Moment, Named, Off, Own, Prompts, Skills, Table, Tool,
-};
-use crate::host::alias::Capability;
-use crate::host::shell::SH;
-use crate::sys::name_list::Words;
+use super::prelude::*;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[

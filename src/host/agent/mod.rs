@@ -8,6 +8,7 @@ mod copilot;
 mod cursor;
 mod gemini;
 mod opencode;
+mod prelude;
 mod qwen_code;
 pub mod table;
 

@@ -1,12 +1,7 @@
 //! opencode (docs/hosts.md#opencode): release 1.18.33. It has no external hooks; the payload is that
 //! of our own plugin in it.
 
-use super::table::{
-    Form, Home, Injects, Keys, Mcp, Moment, Named, Own, Prompts, Skills, Table, Tool,
-};
-use crate::host::alias::Capability;
-use crate::host::shell::BASH_OR_ZSH;
-use crate::sys::name_list::Words;
+use super::prelude::*;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[

@@ -1,10 +1,7 @@
 //! Qwen Code (docs/hosts.md#qwen-code): the documentation in release 0.24.4. Its hooks are Claude
 //! Code's, its tools Gemini CLI's.
 
-use super::table::{First, Home, Keys, Moment, Named, Off, Skills, Table, Tool};
-use crate::host::alias::Capability;
-use crate::host::shell::SH;
-use crate::sys::name_list::Words;
+use super::prelude::*;
 
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[

@@ -1,6 +1,11 @@
 //! The shape of an agent's table: what its events, tools and arguments are to us, where its
 //! configuration is, and the form of an entry of ours in it.
 
+#![allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a row of the agent's table"
+)]
+
 use std::path::{Path, PathBuf};
 
 use crate::error::named;
@@ -11,10 +16,6 @@ use crate::sys::name_list::{Names, Words};
 
 /// Everything that differs between agents.
 #[derive(Debug)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a row of the agent's table"
-)]
 pub struct Table {
     /// The keys of a call's JSON.
     pub keys: Keys,
@@ -337,10 +338,6 @@ pub enum Injects {
 
 /// Where an agent finds skills, and which of them a name means.
 #[derive(Debug)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is a row of the agent's table"
-)]
 pub struct Skills {
     /// The administrator's directories.
     pub enterprise: Words,

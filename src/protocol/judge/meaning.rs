@@ -21,11 +21,11 @@ pub fn meaning(
     call: &Call,
 ) -> Vec<ArgumentValue> {
     let asks = |call: &Call| compares_arguments(scope, call);
-    if !asks(call) && !asks(&request.forwarded(*call)) {
+    let tool = request.tool.as_str();
+    if !asks(call) && !asks(&Call { tool, ..*call }) {
         return Vec::new();
     }
     let skill = |key, written: Option<&str>| skill(facts, session, key, written);
-    let tool = request.tool.as_str();
     let dir = |written: &Option<String>| skill_dir(facts, written.as_deref(), session);
     let call = match &request.asks {
         Asks::Activation(called) => return activation(facts, called),

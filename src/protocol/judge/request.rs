@@ -158,14 +158,6 @@ impl Request {
         }
     }
 
-    /// The same call under the name of the tool that is called, which may forward it.
-    pub fn forwarded<'a>(&'a self, call: Call<'a>) -> Call<'a> {
-        Call {
-            tool: &self.tool,
-            ..call
-        }
-    }
-
     /// A refusal of it with the host's name of the tool, and with `entries` as their author wrote them
     /// where the host's tools have other names.
     pub fn in_hosts_words(

@@ -181,13 +181,13 @@ fn a_conversation_is_known_until_the_next_start() {
     let (a, b) = (named("a"), named("b"));
     activate(&store, &a, skill("x"));
     store.enter(&a, "work", false).unwrap();
-    assert_eq!(store.context(&a).as_deref(), Some("work"));
+    assert_eq!(store.session(&a).unwrap().context.as_deref(), Some("work"));
     assert_eq!(activated(&store, &a), [skill("x")]);
     store.enter(&a, "other", false).unwrap();
-    assert_eq!(store.context(&a).as_deref(), Some("other"));
-    assert_eq!(store.context(&b), None);
+    assert_eq!(store.session(&a).unwrap().context.as_deref(), Some("other"));
+    assert_eq!(store.session(&b).unwrap().context, None);
     store.begin(&a).unwrap();
-    assert_eq!(store.context(&a), None);
+    assert_eq!(store.session(&a).unwrap().context, None);
 }
 
 #[test]
