@@ -6,7 +6,6 @@ pub mod fork;
 mod hooks;
 mod instructions;
 mod load;
-mod required;
 
 pub use enforcement::{
     added_entries, begin_in, policy_denials, scope_of, why_none_is_added, why_not_added,
@@ -15,6 +14,5 @@ pub use hooks::{
     has_post_hooks, hooks_ahead, hooks_wait, may_have_post_hooks, owner, run_limits,
     run_post_hooks, run_pre_hooks, with_outcome,
 };
-pub use instructions::{Instructions, handed_over, to_read};
+pub use instructions::{Instructions, handed_over, required_line, to_read, unmet};
 pub use load::{handed, load, meant_skill, offered_by_names, put_in_force};
-pub use required::{required_line, unmet};

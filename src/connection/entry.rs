@@ -137,8 +137,7 @@ pub fn program(env: &Env) -> Result<String> {
         let next = "entries of it are found again by its name: call it `agent-skills`";
         return Err(Error::new(text).hint(next));
     }
-    let text = chosen.into_os_string().into_string();
-    text.map_err(|path| {
+    chosen.into_os_string().into_string().map_err(|path| {
         let shown = path.display();
         Error::new(format!("the path of this program, `{shown}`, is not UTF-8"))
             .hint("install it elsewhere")

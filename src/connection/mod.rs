@@ -7,12 +7,10 @@ mod file;
 mod json;
 mod merge;
 mod place;
-mod state;
 #[cfg(test)]
 mod tests;
 mod toml;
 
-pub use change::Change;
+pub use change::{Change, Found, Lack, last_seen, seen_file, watched};
 pub use entry::{Invocation, directory, program};
 pub use place::Connector;
-pub use state::{Found, Lack, last_seen, seen_file, watched};

@@ -62,8 +62,7 @@ const INTERPRETERS: [Interpreter; 4] = [
 
 /// The script that an interpreter runs.
 fn script(image: &Image) -> Option<&str> {
-    let started_as = image.words.first()?;
-    let files = [image.executable.as_deref(), Some(started_as)];
+    let files = [image.executable.as_deref(), Some(image.words.first()?)];
     let mut names = files.into_iter().flatten().map(|path| {
         let name = current(file_name(path)).trim_start_matches('-');
         name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')

@@ -413,8 +413,7 @@ impl Case<'_> {
                 return self.refused(refusal, event);
             }
             let reason = self.in_hosts_words(refusal).for_people();
-            let event = event.with("decision", "asked");
-            return Judged::new(Verdict::Ask(reason), Some(event));
+            return Judged::new(Verdict::Ask(reason), Some(event.with("decision", "asked")));
         }
         self.refused(refusal, event)
     }
@@ -559,8 +558,7 @@ fn closed(request: &Request, call: &Call, what: &str, error: &Error) -> Judged {
         None => decide_unreadable_state(call).allows(),
     };
     if only_tells {
-        let event = call_event(call, "allowed", what);
-        return Judged::new(Verdict::Allow, Some(event));
+        return Judged::new(Verdict::Allow, Some(call_event(call, "allowed", what)));
     }
     let tool = request.shown.as_deref().unwrap_or(call.tool);
     let text = format!("`{tool}` is not allowed while {what}: {error}. Tell the user.");
@@ -678,8 +676,7 @@ pub fn lacks_always_on(facts: &Facts, session: &Session) -> Option<Error> {
     if !required && !names.is_some_and(uses) {
         return None;
     }
-    let unreadable = facts.config().err();
-    Some(unreadable.unwrap_or_else(|| {
+    Some(facts.config().err().unwrap_or_else(|| {
         let blocking = policies.always_on(true).next();
         let more = blocking
             .map(|name| format!(" (`agent-skills policy explain {name}` says what is required)"));
@@ -697,8 +694,7 @@ fn required_and_missing(facts: &Facts) -> Option<Error> {
         one.missing == Missing::Block && always.any(|name| *name == one.name)
     };
     let missing = Catalog::disclosed(facts).missing;
-    let found = missing.into_iter().find(is_needed)?;
-    Some(Error::new(found.to_string()))
+    Some(Error::new(missing.into_iter().find(is_needed)?.to_string()))
 }
 
 const MISSING: EntryName = EntryName::from_static("missing");

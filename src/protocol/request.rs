@@ -264,8 +264,7 @@ impl HookData {
 
     /// A tool that has run, and its output, which can still be changed.
     pub fn tool_result(&mut self) -> Option<(ToolUse, String)> {
-        let output = self.text("output")?;
-        Some((self.tool_use()?, output))
+        Some((self.tool_use()?, self.text("output")?))
     }
 }
 

@@ -519,8 +519,7 @@ pub(super) fn forget_others(began: &mut BTreeMap<String, u64>, skills: &[ActiveS
 }
 
 fn digest(arguments: Option<&str>) -> String {
-    let text = arguments.unwrap_or_default().trim();
-    format!("{:x}", Sha256::digest(text))[..32].to_owned()
+    format!("{:x}", Sha256::digest(arguments.unwrap_or_default().trim()))[..32].to_owned()
 }
 
 impl Standing {

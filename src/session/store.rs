@@ -366,8 +366,7 @@ impl Store {
             let meant = |skill: &ActiveSkill| {
                 dirs.is_none_or(|dirs| dirs.iter().any(|dir| dir == Path::new(&skill.dir)))
             };
-            let ended = session.unload(meant, restricted_too)?;
-            Ok(in_session(key, ended))
+            Ok(in_session(key, session.unload(meant, restricted_too)?))
         })
     }
 

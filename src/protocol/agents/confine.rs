@@ -123,8 +123,7 @@ pub fn is_confined(caller: Caller, session: &Session, (used, begin): (&ToolUse, 
     let shell = tool.filter(|tool| tool.does == Capability::Shell);
     let command = shell.and_then(|shell| used.arguments.get(shell.keys[0])?.as_str());
     let is_recorded = |command: &str| {
-        let recorded = recorded(caller, session, begin, command);
-        Seen::at(caller.facts.state(), CONFINED).has(&recorded)
+        Seen::at(caller.facts.state(), CONFINED).has(&recorded(caller, session, begin, command))
     };
     let command = command.filter(|command| command.contains(" confine "));
     caller.table.rewrites.is_some() && command.is_some_and(is_recorded)

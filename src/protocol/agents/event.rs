@@ -128,10 +128,7 @@ impl Event {
                 data.text("transcript_path").map(PathBuf::from),
                 data.text("tool_use_id"),
             ),
-            typed: typed.map(|name| {
-                let arguments = data.text(keys.command_arguments);
-                (name, arguments.unwrap_or_default())
-            }),
+            typed: typed.map(|name| (name, data.text(keys.command_arguments).unwrap_or_default())),
             // A prompt of images alone has an empty one.
             text: match data.take(keys.text) {
                 Some(Value::String(text)) => Some(text),

@@ -124,8 +124,7 @@ pub fn plain_part(written: &str) -> &str {
 
 /// The skill in a directory, as the agent finds it there.
 pub fn find_in(caller: Caller, dir: &Path) -> Option<Found> {
-    let around = dir.parent().map(Path::to_owned).into_iter().collect();
-    let facts = caller.with_skills_in(around);
+    let facts = caller.with_skills_in(dir.parent().map(Path::to_owned).into_iter().collect());
     let catalog = Catalog::of(facts);
     let real = real(dir);
     let is_it = |entry: &Entry| entry.dir == dir || self::real(&entry.dir) == real;
@@ -369,8 +368,7 @@ impl Look<'_> {
             let inside = inside.filter(|(_, kind)| *kind != EntryKind::File);
             let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
             let hidden = inside.filter(|dir| skills.hidden && hides(dir));
-            let itself = skills.itself.then(|| root.dir.clone());
-            let mut all = hidden.chain(itself);
+            let mut all = hidden.chain(skills.itself.then(|| root.dir.clone()));
             let is_it = |dir: &PathBuf| dir.join("SKILL.md").exists() && sought.is(dir, None);
             if let Some(dir) = all.find(is_it) {
                 let text = format!(

@@ -272,8 +272,7 @@ impl Filling<'_> {
         }
         if let Some((at, name)) = self.name(text) {
             *is_used = true;
-            let value = self.word(*at).unwrap_or_default();
-            return Some((value, name.len()));
+            return Some((self.word(*at).unwrap_or_default(), name.len()));
         }
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         if let Some(behind) = text.strip_prefix("ARGUMENTS") {

@@ -8,7 +8,6 @@ mod confine;
 mod event;
 mod find;
 mod loading;
-mod reads;
 mod run;
 mod translate;
 

@@ -45,8 +45,7 @@ pub fn run(input: &mut Input) -> Response {
         }
         Ok(Some(event)) => {
             let facts = context(env, agent, mode, &event);
-            let judged = decide(facts, table, &event);
-            answer(table.form, &event, judged).afterwards(move || {
+            answer(table.form, &event, decide(facts, table, &event)).afterwards(move || {
                 write_events(facts);
                 note_seen(facts, agent);
             })

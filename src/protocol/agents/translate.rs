@@ -91,8 +91,7 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
         (Capability::EditFile | Capability::EditNotebook, _) => file("file_edit"),
         (Capability::Patch, _) => {
             let other = || text(arguments, &["input", "patch", "patchText"]);
-            let patch = written().or_else(other).ok_or_else(|| lacks(keys))?;
-            patched(cwd, patch)
+            patched(cwd, written().or_else(other).ok_or_else(|| lacks(keys))?)
         }
         (Capability::SearchContent, _) => each("grep_files"),
         (Capability::FindFiles, _) => {
@@ -155,8 +154,7 @@ fn text<'a>(arguments: &'a Value, keys: &[&str]) -> Option<&'a str> {
 
 /// The directories or files in one of these arguments; the working directory if there is none.
 fn places(arguments: &Value, keys: &[&str], cwd: &Path) -> Result<Vec<PathBuf>, String> {
-    let given = keys.iter().find_map(|key| arguments.get(key));
-    let texts: Option<Vec<&str>> = match given {
+    let texts: Option<Vec<&str>> = match keys.iter().find_map(|key| arguments.get(key)) {
         None | Some(Value::Null) => Some(Vec::new()),
         Some(Value::String(one)) => Some(vec![one]),
         Some(Value::Array(all)) => all.iter().map(Value::as_str).collect(),
@@ -166,8 +164,7 @@ fn places(arguments: &Value, keys: &[&str], cwd: &Path) -> Result<Vec<PathBuf>, 
     if texts.is_empty() {
         return Ok(vec![cwd.to_owned()]);
     }
-    let texts = texts.into_iter();
-    Ok(texts.map(|path| cwd.join(path)).collect())
+    Ok(texts.into_iter().map(|path| cwd.join(path)).collect())
 }
 
 /// Where a pattern begins to be one: a pattern may lead out of its directory by an absolute path or

@@ -134,10 +134,9 @@ fn find(catalog: &Catalog, name: &str) -> Result<Called> {
     let entry = catalog.by_users_name(name);
     let entry = entry.ok_or_else(|| Error::new("there is no skill of this name"))?;
     let offered = entry.offered().map(|offered| offered.skill);
-    let skill = offered.or_else(|| entry.shadowed()).ok_or_else(|| {
-        let reason = entry.reason_not_offered();
-        Error::new(reason.unwrap_or_default())
-    })?;
+    let skill = offered
+        .or_else(|| entry.shadowed())
+        .ok_or_else(|| Error::new(entry.reason_not_offered().unwrap_or_default()))?;
     let qualified = format!("{}/{}", entry.layer, skill.name);
     Ok(Called::new(catalog, skill, Some(&qualified), None))
 }

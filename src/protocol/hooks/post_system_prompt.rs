@@ -135,8 +135,7 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
              ({count}): look at them, then run agent-skills trust {holder}"
         ));
     }
-    let missing = catalog.missing.iter();
-    remarks.extend(missing.map(|one| one_line(&one.to_string())));
+    remarks.extend(catalog.missing.iter().map(|one| one_line(&one.to_string())));
     if let Some(error) = hides_all {
         remarks.push(one_line(&format!("no skill is offered: {error}")));
     }

@@ -99,10 +99,8 @@ pub fn script_read(facts: &Facts, session: &Session, call: &Request) -> Option<S
     let active = session.latest()?;
     let dir = Path::new(&active.dir);
     let path = if let Some(ToolCall::ReadSkillFile(read)) = call.our_call() {
-        let means_it = |written: &str| {
-            let meant = meant_skill(facts, Some(written));
-            meant.is_ok_and(|it| it.dir == dir)
-        };
+        let means_it =
+            |written: &str| meant_skill(facts, Some(written)).is_ok_and(|it| it.dir == dir);
         let is_its = read.skill.as_deref().is_none_or(means_it);
         is_its.then(|| dir.join(&read.path))?
     } else {

@@ -87,8 +87,7 @@ fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
     // Without a change, nothing is written.
     if session.active().next().is_some() {
         let store = facts.store();
-        let ended = store.unload(facts.key(), dirs.as_deref(), restricted_too)?;
-        facts.record_ends(ended);
+        facts.record_ends(store.unload(facts.key(), dirs.as_deref(), restricted_too)?);
         run_post_hooks(facts, false, Instant::now());
     }
     receipt(facts)
