@@ -104,7 +104,13 @@ fn hook(facts: &Facts, mut data: HookData) -> Response {
 
 fn tool(facts: &Facts, call: ToolCall) -> Result<Response> {
     let text = match call {
-        ToolCall::Command(words) => return tool_command(facts, &words),
+        // As in a shell, except for the exit status.
+        ToolCall::Command(words) => {
+            return tools::long_command(facts, &words).unwrap_or_else(|| {
+                let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+                Ok(command(facts, &words).status(0))
+            });
+        }
         ToolCall::RunSkillScript(call) => return tools::run_skill_script(facts, &call),
         ToolCall::ReadSkillFile(call) => tools::read_skill_file(facts, &call)?,
         ToolCall::Activate(wanted) => tools::activate(facts, wanted)?,
@@ -113,15 +119,6 @@ fn tool(facts: &Facts, call: ToolCall) -> Result<Response> {
         ToolCall::CreateSkill(call) => tools::create_skill(facts, &call)?,
     };
     Ok(Response::text(text))
-}
-
-/// The command line as a tool: as in a shell, except for the exit status.
-fn tool_command(facts: &Facts, words: &[String]) -> Result<Response> {
-    if let Some(ran) = tools::long_command(facts, words) {
-        return ran;
-    }
-    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-    Ok(command(facts, &words).status(0))
 }
 
 /// The answer of a command to a host.

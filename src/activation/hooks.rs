@@ -7,7 +7,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::policy::{DigestCache, Event, Ledger, approval_current};
-use crate::script::{self, Jobs, Outcome, Request, RunLimits};
+use crate::script::{self, Jobs, Outcome, Ran, Request, RunLimits};
 use crate::session::{HookRecord, in_session};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
 use crate::sys::text::shorten;
@@ -142,8 +142,23 @@ fn run_all(
         if left.is_zero() {
             return Err(failed("there was no time left for it"));
         }
-        let outcome =
-            run(facts, skill, script, left).map_err(|error| failed(&error.to_string()))?;
+        let ran = || -> Result<Ran> {
+            let settings = facts.config()?.script(skill.name.as_str());
+            script::run(&Request {
+                skill,
+                script: &SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?,
+                label: script,
+                workdir: Some(&skill.dir),
+                args: &[],
+                stdin: &[],
+                env: &[],
+                settings: &settings,
+                // A hook never becomes a job: nobody could manage it.
+                limits: &run_limits(facts, settings.timeout.duration().min(left), None),
+                base: &facts.run.env,
+            })
+        };
+        let outcome = ran().map_err(|error| failed(&error.to_string()))?.outcome;
         let event = Event::new("script")
             .with("skill", skill.name.as_str())
             .with("hook", hook)
@@ -181,25 +196,6 @@ pub fn run_limits(facts: &Facts, limit: Duration, wait: Option<Duration>) -> Run
         owner: owner(facts),
         host: facts.key().host(facts.run.protocol),
     }
-}
-
-fn run(facts: &Facts, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
-    let path = SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?;
-    let settings = facts.config()?.script(skill.name.as_str());
-    let ran = script::run(&Request {
-        skill,
-        script: &path,
-        label: script,
-        workdir: Some(&skill.dir),
-        args: &[],
-        stdin: &[],
-        env: &[],
-        settings: &settings,
-        // A hook never becomes a job: nobody could manage it.
-        limits: &run_limits(facts, settings.timeout.duration().min(most), None),
-        base: &facts.run.env,
-    })?;
-    Ok(ran.outcome)
 }
 
 /// The audit event of a script, with how it ended.

@@ -73,16 +73,16 @@ pub fn fold(name: &str) -> String {
 
 /// Programs that some skills list as tools, meaning commands that begin with one of these words.
 pub fn programs(name: &str) -> Option<&'static [&'static str]> {
-    match fold(name).as_str() {
-        "python" => Some(&["python", "python3"]),
-        "node" => Some(&["node"]),
-        "curl" => Some(&["curl"]),
-        "docker" => Some(&["docker"]),
-        "gh" => Some(&["gh"]),
-        "mcporter" => Some(&["mcporter"]),
-        "surf" => Some(&["surf"]),
-        _ => None,
-    }
+    const ALL: [&[&str]; 7] = [
+        &["python", "python3"],
+        &["node"],
+        &["curl"],
+        &["docker"],
+        &["gh"],
+        &["mcporter"],
+        &["surf"],
+    ];
+    ALL.into_iter().find(|names| names[0] == fold(name))
 }
 
 /// The known name closest to an unknown one, for a suggestion.

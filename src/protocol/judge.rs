@@ -105,47 +105,25 @@ impl Judged {
     }
 }
 
-/// What of a host changes a verdict. All else about hosts is translated before and after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostRow {
-    /// Whether calls are restricted, granted without a question, or both.
-    pub mode: Mode,
-    /// Whether it has our tools for the files and scripts of a skill. Where it has not, its own tools
-    /// may read these files and run these scripts without an entry.
-    pub has_our_tools: bool,
-    /// Whether the model can type into what a command started without a further hook.
-    pub types_unseen: bool,
-}
-
-impl HostRow {
-    /// The row of the host that makes this call. Its mode is the command's, else the configuration's;
-    /// where a policy demands that skills be restricted, it does that at least.
-    pub fn of(facts: &Facts) -> Self {
-        let Some(calling) = &facts.run.agent else {
-            return Self {
-                mode: Mode::Restrict,
-                has_our_tools: true,
-                types_unseen: false,
-            };
-        };
-        let table = calling.agent.table();
-        let config = facts.config();
-        let set = || config.as_ref().ok()?.hosts.get(&calling.agent)?.mode;
-        let mode = match calling.mode.or_else(set).unwrap_or_default() {
-            Mode::Grant | Mode::Both if !table.grants => Mode::Restrict,
-            Mode::Ask if !table.asks => Mode::Restrict,
-            mode => mode,
-        };
-        let is_demanded = || facts.policies().is_ok_and(|all| all.demand_restrict());
-        Self {
-            mode: if config.is_err() || is_demanded() {
-                mode.at_least_restricting()
-            } else {
-                mode
-            },
-            has_our_tools: false,
-            types_unseen: table.types_unseen,
-        }
+/// The mode in which calls of this host are decided: the command's, else the configuration's; where a
+/// policy demands that skills be restricted, it does that at least.
+pub fn mode_of(facts: &Facts) -> Mode {
+    let Some(calling) = &facts.run.agent else {
+        return Mode::Restrict;
+    };
+    let table = calling.agent.table();
+    let config = facts.config();
+    let set = || config.as_ref().ok()?.hosts.get(&calling.agent)?.mode;
+    let mode = match calling.mode.or_else(set).unwrap_or_default() {
+        Mode::Grant | Mode::Both if !table.grants => Mode::Restrict,
+        Mode::Ask if !table.asks => Mode::Restrict,
+        mode => mode,
+    };
+    let is_demanded = || facts.policies().is_ok_and(|all| all.demand_restrict());
+    if config.is_err() || is_demanded() {
+        mode.at_least_restricting()
+    } else {
+        mode
     }
 }
 
@@ -169,7 +147,7 @@ impl<'a> Grounds<'a> {
 
     /// The mode in which calls are decided.
     pub fn mode(&self) -> Mode {
-        HostRow::of(self.facts).mode
+        mode_of(self.facts)
     }
 
     /// Whether every call of a tool that is not ours passes: no skill was activated, so the user's
@@ -231,13 +209,13 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
     }
     let case = Case {
         facts,
-        host: HostRow::of(facts),
+        mode: mode_of(facts),
         request,
         session,
         config: &config,
         scope,
     };
-    let mut judged = if case.host.mode == Mode::Grant {
+    let mut judged = if case.mode == Mode::Grant {
         case.granting()
     } else {
         case.restricting()
@@ -278,7 +256,7 @@ pub fn refuse_unread(on: &Grounds, shown: &str, why: &str) -> Judged {
 pub fn firmer_if_repeated(facts: &Facts, request: &Request, text: String) -> String {
     let call = json!([request.shown(), request.arguments]);
     let call = format!("{}\0{call}", facts.key().as_str());
-    if Seen::at(facts.state(), REFUSALS).before(&call) {
+    if seen::before(facts.state(), &REFUSALS, &call) {
         return format!("{text} This was already refused: do not retry.");
     }
     text
@@ -314,7 +292,7 @@ pub fn with_call<T>(
 /// One call that something may restrict.
 struct Case<'a> {
     facts: &'a Facts,
-    host: HostRow,
+    mode: Mode,
     request: &'a Request,
     session: &'a Session,
     config: &'a Config,
@@ -371,7 +349,7 @@ impl Case<'_> {
             let event = event.with("decision", "blocked").with("by", BY_TYPING);
             return Judged::refused(text, event);
         }
-        if self.host.mode.grants()
+        if self.mode.grants()
             && let Some((why, event)) = self.proven()
         {
             return Judged::new(Verdict::Grant(why), Some(event));
@@ -407,7 +385,7 @@ impl Case<'_> {
             let event = event.with("by", "the skill's own files");
             return Judged::new(Verdict::Allow, Some(event));
         }
-        if is_unlisted && self.host.mode == Mode::Ask {
+        if is_unlisted && self.mode == Mode::Ask {
             // The person's yes must not undo what decides.
             if let Some((refusal, event)) = self.never_allowed() {
                 return self.refused(refusal, event);
@@ -464,16 +442,24 @@ impl Case<'_> {
         })
     }
 
+    /// Whether the host has our tools for the files and scripts of a skill. Where it has not, its own
+    /// tools may read these files and run these scripts without an entry.
+    fn has_our_tools(&self) -> bool {
+        self.facts.run.agent.is_none()
+    }
+
     /// The advice to run a script of the active skill instead of reading it.
     fn script_read(&self) -> Option<String> {
-        let has_our_tools = self.host.has_our_tools;
-        has_our_tools.then(|| own_files::script_read(self.facts, self.session, self.request))?
+        let (facts, session) = (self.facts, self.session);
+        self.has_our_tools()
+            .then(|| own_files::script_read(facts, session, self.request))?
     }
 
     /// Whether the model could type into what this command starts, while a skill has a list.
     fn types_on(&self) -> bool {
         let mut active = self.session.activated.iter();
-        self.host.types_unseen
+        let agent = self.facts.run.agent.as_ref();
+        agent.is_some_and(|calling| calling.agent.table().types_unseen)
             && self.request.arguments.get("command").is_some()
             && active.any(|skill| skill.allowed.is_some())
             && asks_for_terminal(&self.request.record)
@@ -511,7 +497,7 @@ impl Case<'_> {
 
     fn refused(&self, refusal: Refusal, event: Event) -> Judged {
         let mut refusal = self.in_hosts_words(refusal);
-        if self.host.has_our_tools {
+        if self.has_our_tools() {
             let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
             if is_unlisted && let Some(why) = no_skill(self.facts, self.request) {
                 return Judged::refused(why, event);
@@ -703,9 +689,7 @@ const MISSING: EntryName = EntryName::from_static("missing");
 /// them. Without such a policy, nothing is looked at.
 pub fn record_missing(facts: &Facts) -> Vec<MissingSkill> {
     let requires = facts.policies().is_ok_and(|all| all.require_any());
-    let seen = Seen::at(facts.state(), MISSING);
-    let session = facts.key().as_str().to_owned();
-    if !requires || seen.before(&session) {
+    if !requires || seen::before(facts.state(), &MISSING, facts.key().as_str()) {
         return Vec::new();
     }
     let missing = Catalog::disclosed(facts).missing;

@@ -10,7 +10,7 @@ pub use crate::facts::Facts;
 pub use crate::host::{Protocol, ours};
 pub use crate::policy::{Event, OnDisk};
 pub use crate::run_context::real;
-pub use crate::session::{ActiveSkill, Seen, Session, Unreadable, snapshot};
+pub use crate::session::{ActiveSkill, Session, Unreadable, seen, snapshot};
 pub use crate::skill::{Skill, SkillName, one_line};
 pub use crate::sys::text::quoted;
 pub use crate::sys::{EntryName, files, limits, warn};

@@ -99,7 +99,21 @@ impl Input {
     /// Why the words are no call of a hook; then nothing is read.
     pub fn agent(&mut self) -> Result<(Agent, Option<Mode>, Payload), String> {
         let (before, after) = hook_words(&self.args).unwrap_or_default();
-        let (agent, mode) = agent_words(before, after)?;
+        let odd = || "its words are not `agent-skills hook AGENT [--mode MODE]`".to_owned();
+        let words = after.iter().map(|word| word.to_str().unwrap_or_default());
+        let words = words.flat_map(|word| match word.strip_prefix("--mode=") {
+            Some(mode) => vec!["--mode", mode],
+            None => vec![word],
+        });
+        let (agent, mode) = match words.collect::<Vec<_>>()[..] {
+            _ if !before.is_empty() => return Err(odd()),
+            [agent] => (agent, None),
+            [agent, "--mode", mode] | ["--mode", mode, agent] => (agent, Some(mode)),
+            _ => return Err(odd()),
+        };
+        let agent = agent.parse().map_err(|it: Error| it.to_string())?;
+        let mode = mode.map(str::parse).transpose();
+        let mode = mode.map_err(|it: Error| it.to_string())?;
         Ok((agent, mode, read_json(&mut self.stdin)))
     }
 
@@ -127,33 +141,6 @@ fn hook_words(args: &[OsString]) -> Option<(&[OsString], &[OsString])> {
     let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
     let at = args.iter().position(|word| !is_option(word))?;
     (args[at] == "hook").then(|| (&args[..at], &args[at + 1..]))
-}
-
-/// The agent and the mode in `hook AGENT [--mode MODE]`, or why they are not that.
-fn agent_words(before: &[OsString], after: &[OsString]) -> Result<(Agent, Option<Mode>), String> {
-    let odd = || {
-        let words: Vec<_> = before
-            .iter()
-            .chain(after)
-            .map(|word| word.to_string_lossy())
-            .collect();
-        let words = words.join(" ").escape_debug().to_string();
-        format!("`{words}` is not understood: the call is `agent-skills hook AGENT [--mode MODE]`")
-    };
-    let words = after.iter().map(|word| word.to_str().unwrap_or_default());
-    let words = words.flat_map(|word| match word.strip_prefix("--mode=") {
-        Some(mode) => vec!["--mode", mode],
-        None => vec![word],
-    });
-    let (agent, mode) = match words.collect::<Vec<_>>()[..] {
-        _ if !before.is_empty() => return Err(odd()),
-        [agent] => (agent, None),
-        [agent, "--mode", mode] | ["--mode", mode, agent] => (agent, Some(mode)),
-        _ => return Err(odd()),
-    };
-    let agent = agent.parse().map_err(|it: Error| it.to_string())?;
-    let mode = mode.map(str::parse).transpose();
-    Ok((agent, mode.map_err(|it: Error| it.to_string())?))
 }
 
 fn leak(variable: &str) -> String {

@@ -257,8 +257,8 @@ impl Session {
     }
 
     /// The last arguments of an active skill, unless they were too long to be kept.
-    pub fn last_arguments(&self, skill: &Skill) -> Option<String> {
-        self.active_in(&skill.dir)?.arguments.clone()
+    pub fn last_arguments(&self, skill: &Skill) -> Option<&str> {
+        self.active_in(&skill.dir)?.arguments.as_deref()
     }
 
     /// Who owns the activation of the skill in `dir`: this session, or the conversation for which

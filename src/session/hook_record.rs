@@ -105,12 +105,8 @@ fn open(state: &Path) -> Option<Dir> {
 
 /// The part that the names of a record's files have in common.
 fn stem(record: &HookRecord) -> EntryName {
-    let mut hash = Sha256::new();
-    hash.update(&record.owner);
-    hash.update([0]);
-    hash.update(&record.skill);
-    let name = format!("{:x}", hash.finalize());
-    EntryName::parse(&name[..32]).unwrap_or(HOOKS)
+    let name = Sha256::digest([&record.owner, "\0", &record.skill].concat());
+    EntryName::parse(&format!("{name:x}")[..32]).unwrap_or(HOOKS)
 }
 
 impl Taken {

@@ -5,7 +5,7 @@
 mod active;
 mod hook_record;
 mod key;
-mod seen;
+pub mod seen;
 mod store;
 
 pub use active::{
@@ -13,5 +13,4 @@ pub use active::{
 };
 pub use hook_record::HookRecord;
 pub use key::SessionKey;
-pub use seen::Seen;
 pub use store::{Store, Unreadable};

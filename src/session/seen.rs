@@ -2,59 +2,41 @@
 //! what the user was told. Best effort: it takes no lock and ignores errors.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::sys::{Dir, EntryName, files, hash, limits};
 
-/// A file of fixed-size hashes.
-#[derive(Debug, Clone)]
-pub struct Seen {
-    dir: PathBuf,
-    file: EntryName,
-}
-
+/// The size of one hash.
 const HASH: usize = size_of::<u64>();
 
-impl Seen {
-    /// The record in this file of `dir`.
-    pub fn at(dir: &Path, file: EntryName) -> Self {
-        Self {
-            dir: dir.to_owned(),
-            file,
-        }
-    }
+/// Whether `text` was seen before, by the hashes in this file of `dir`; does not record it.
+pub fn has(dir: &Path, file: &EntryName, text: &str) -> bool {
+    is_among(&known(dir, file), text)
+}
 
-    /// Whether `text` was seen before; does not record it.
-    pub fn has(&self, text: &str) -> bool {
-        let wanted = hash(text.as_bytes()).to_le_bytes();
-        let known = self.known();
-        known.chunks_exact(HASH).any(|earlier| earlier == wanted)
+/// Whether `text` was seen before; records it.
+pub fn before(dir: &Path, file: &EntryName, text: &str) -> bool {
+    let known = known(dir, file);
+    if is_among(&known, text) {
+        return true;
     }
+    let is_full = known.len() as u64 + HASH as u64 > limits::SEEN_FILE;
+    if is_full || !known.len().is_multiple_of(HASH) {
+        // Most of them are old, or it is not ours: starting over is simpler than sorting it out.
+        let _ = files::remove(&dir.join(file.as_os_str()));
+    }
+    let file = Dir::make_anchor(dir).and_then(|dir| dir.append(file, 0o600));
+    let _ = file.map(|(mut file, _)| file.write_all(&hash(text.as_bytes()).to_le_bytes()));
+    false
+}
 
-    fn path(&self) -> PathBuf {
-        self.dir.join(self.file.as_os_str())
-    }
+fn known(dir: &Path, file: &EntryName) -> Vec<u8> {
+    files::read_capped(&dir.join(file.as_os_str()), limits::SEEN_FILE).unwrap_or_default()
+}
 
-    fn known(&self) -> Vec<u8> {
-        files::read_capped(&self.path(), limits::SEEN_FILE).unwrap_or_default()
-    }
-
-    /// Whether `text` was seen before; records it.
-    pub fn before(&self, text: &str) -> bool {
-        let new = hash(text.as_bytes()).to_le_bytes();
-        let known = self.known();
-        if known.chunks_exact(HASH).any(|earlier| earlier == new) {
-            return true;
-        }
-        let is_full = known.len() as u64 + HASH as u64 > limits::SEEN_FILE;
-        if is_full || !known.len().is_multiple_of(HASH) {
-            // Most of them are old, or it is not ours: starting over is simpler than sorting it out.
-            let _ = files::remove(&self.path());
-        }
-        let file = Dir::make_anchor(&self.dir).and_then(|dir| dir.append(&self.file, 0o600));
-        let _ = file.map(|(mut file, _)| file.write_all(&new));
-        false
-    }
+fn is_among(known: &[u8], text: &str) -> bool {
+    let wanted = hash(text.as_bytes()).to_le_bytes();
+    known.chunks_exact(HASH).any(|earlier| earlier == wanted)
 }
 
 #[cfg(test)]
@@ -67,25 +49,24 @@ mod tests {
     #[test]
     fn a_text_is_known_from_the_second_time() {
         let dir = tempfile::tempdir().unwrap();
-        let seen = Seen::at(dir.path(), FILE);
-        assert!(!seen.before("x"));
-        assert!(seen.before("x"));
-        assert!(!seen.before("y"));
-        let other = Seen::at(dir.path(), EntryName::from_static("told"));
+        let seen = |text| before(dir.path(), &FILE, text);
+        assert!(!seen("x"));
+        assert!(seen("x"));
+        assert!(!seen("y"));
+        let other = |text| before(dir.path(), &EntryName::from_static("told"), text);
         fs::write(dir.path().join("told"), "lines of an earlier version\n").unwrap();
-        assert!(!other.before("x"));
-        assert!(other.before("x"));
+        assert!(!other("x"));
+        assert!(other("x"));
     }
 
     #[test]
     fn the_record_stays_small_and_needs_no_place() {
         let dir = tempfile::tempdir().unwrap();
-        let seen = Seen::at(dir.path(), FILE);
         for n in 0..10_000 {
-            seen.before(&n.to_string());
+            before(dir.path(), &FILE, &n.to_string());
         }
         let file = dir.path().join("refusals");
         assert!(fs::metadata(&file).unwrap().len() <= limits::SEEN_FILE);
-        assert!(!Seen::at(&file.join("x"), FILE).before("x"));
+        assert!(!before(&file.join("x"), &FILE, "x"));
     }
 }

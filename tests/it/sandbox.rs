@@ -213,11 +213,11 @@ fn interpreters_work_in_the_sandbox() {
             println!("passed over: {program} is not installed");
             continue;
         }
-        let arguments = json!({"skill": "s", "script": script, "format": "json"});
-        let answer: Value =
-            serde_json::from_str(&host.tool(crate::scripts::RUN, &arguments)).unwrap();
-        assert_eq!(answer["stdout"], says, "{answer}");
-        assert_eq!(answer["exit_code"], 0, "{answer}");
+        let answer = host.tool(
+            crate::scripts::RUN,
+            &json!({"skill": "s", "script": script}),
+        );
+        answer.begins(says).lacks("[exit code");
     }
 }
 

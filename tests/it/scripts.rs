@@ -69,29 +69,6 @@ pub fn started(text: &str) -> String {
 }
 
 #[test]
-fn as_json_everything_has_its_key() {
-    let host = Host::stdin().script("echo out; echo err >&2; exit 4");
-    let answer: Value = serde_json::from_str(&host.runs(&json!({"format": "json"}))).unwrap();
-    assert!(answer["duration_ms"].as_u64().unwrap() < 10_000);
-    let expected = json!({
-        "path": "run.sh", "exit_code": 4, "signal": null, "stdout": "out\n",
-        "stderr": "err\n", "duration_ms": answer["duration_ms"], "timed_out": false,
-        "truncated": false, "job": null,
-    });
-    assert_eq!(answer, expected);
-    let answer = host.runs(&json!({"format": "json", "background": true}));
-    let answer: Value = serde_json::from_str(&answer).unwrap();
-    let id = answer["job"].as_str().unwrap();
-    let ended = host.tool(RUN, &json!({"job": id, "format": "json"}));
-    let ended: Value = serde_json::from_str(&ended).unwrap();
-    assert_eq!(
-        (&ended["exit_code"], &ended["job"]),
-        (&json!(4), &Value::Null)
-    );
-    assert_eq!(ended["stdout"], "out\n");
-}
-
-#[test]
 fn a_script_runs_where_it_is_told_to() {
     let host = Host::stdin()
         .script("pwd; [ -d \"$TMPDIR\" ] && touch \"$TMPDIR/x\" y; ls")
@@ -177,8 +154,7 @@ fn what_a_skill_needs_and_does_not_get_is_named_in_the_result() {
     text.has("`no-such-program`")
         .has("it is for the user to install");
     text.has("`MY_TOKEN`").has("pass_env = [\"MY_TOKEN\"]");
-    let data: Value = serde_json::from_str(&host.runs(&json!({"format": "json"}))).unwrap();
-    assert_eq!(data["notes"].as_array().unwrap().len(), 2, "{data}");
+    assert_eq!(text.matches("\n[").count(), 2, "{text}");
 }
 
 #[track_caller]

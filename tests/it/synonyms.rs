@@ -179,12 +179,6 @@ fn more_rows() -> Vec<Row> {
             vec![script.clone()],
         ),
         (
-            "run_skill_script(job:*, format:text)",
-            "run_skill_script",
-            vec![json!({"job": "j"})],
-            vec![json!({"job": "j", "format": "json"})],
-        ),
-        (
             "create_skill(allowed_tools:*Bash*)",
             "create_skill",
             vec![

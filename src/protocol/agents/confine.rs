@@ -89,7 +89,11 @@ fn confined(
         return stays("this command cannot be confined");
     };
     // Recorded first: another hook of this call gets the command as it is now.
-    Seen::at(facts.state(), CONFINED).before(&recorded(caller, session, begin, &confined));
+    seen::before(
+        facts.state(),
+        &CONFINED,
+        &recorded(caller, session, begin, &confined),
+    );
     let mut arguments = used.arguments.clone();
     arguments[key] = Value::String(confined);
     Ok(Some(arguments))
@@ -123,7 +127,11 @@ pub fn is_confined(caller: Caller, session: &Session, (used, begin): (&ToolUse, 
     let shell = tool.filter(|tool| tool.does == Capability::Shell);
     let command = shell.and_then(|shell| used.arguments.get(shell.keys[0])?.as_str());
     let is_recorded = |command: &str| {
-        Seen::at(caller.facts.state(), CONFINED).has(&recorded(caller, session, begin, command))
+        seen::has(
+            caller.facts.state(),
+            &CONFINED,
+            &recorded(caller, session, begin, command),
+        )
     };
     let command = command.filter(|command| command.contains(" confine "));
     caller.table.rewrites.is_some() && command.is_some_and(is_recorded)

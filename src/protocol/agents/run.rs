@@ -11,7 +11,7 @@ use crate::host::agent::table::{Form, Moment, Prompts, Table};
 use crate::policy::Lifetime;
 use crate::protocol::closed::REFUSED;
 use crate::protocol::judge::{
-    Grounds, HostRow, Judged, Request, Verdict, firmer_if_repeated, judge, record_missing,
+    Grounds, Judged, Request, Verdict, firmer_if_repeated, judge, mode_of, record_missing,
     refuse_unread,
 };
 use crate::protocol::prelude::*;
@@ -225,7 +225,7 @@ impl<'a> Hook<'a> {
             && self.event.has_succeeded
             && let Some(keys) = self.table.skill_tool(&used.tool)
             && let Some(name) = skill_named(used, keys)
-            && HostRow::of(self.facts).mode.grants()
+            && mode_of(self.facts).grants()
         {
             confirm(self.caller(), name);
         }

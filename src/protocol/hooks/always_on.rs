@@ -72,15 +72,6 @@ pub fn session(facts: &Facts) -> Result<Session, Unreadable> {
     facts.session()
 }
 
-/// Ends the always-on skills: the conversation has changed.
-pub fn end(facts: &Facts) {
-    match facts.store().keep_always_on(facts.key(), None) {
-        Ok(kept) => facts.record_ends(kept.ended),
-        // They stay active, which is safe.
-        Err(error) => warn(format_args!("{error}")),
-    }
-}
-
 /// The skills in the order of the configuration, with their instructions if there is room for them.
 /// A shorter one may still fit after one that is too long.
 fn choose(
@@ -121,7 +112,7 @@ fn choose(
     // What a model passed to one of them takes no room from the others.
     let session = facts.session().unwrap_or_default();
     for (called, text) in &mut chosen {
-        called.arguments = session.last_arguments(&called.skill);
+        called.arguments = session.last_arguments(&called.skill).map(str::to_owned);
         let filled = self::text(facts, called, called.arguments.as_deref());
         let fits = |text: &String| text.chars().count() <= ALWAYS_ON_CHARS;
         let filled = filled.ok().filter(fits);

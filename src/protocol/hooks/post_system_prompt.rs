@@ -88,7 +88,11 @@ fn enter(facts: &Facts, context: Option<&str>) -> bool {
     let former = facts.context().ok().flatten();
     let is_first = former.is_none() || former.as_deref() != context;
     if former.as_deref() != context {
-        always_on::end(facts);
+        match facts.store().keep_always_on(facts.key(), None) {
+            Ok(kept) => facts.record_ends(kept.ended),
+            // They stay active, which is safe.
+            Err(error) => warn(format_args!("{error}")),
+        }
     }
     if let Some(context) = context {
         facts.is_in(context);
@@ -146,7 +150,7 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
 fn tell_of_cuts(facts: &Facts, cut: &BTreeMap<&SkillName, Diagnostic>) {
     let set = cut.iter().map(|(name, why)| format!("{name} {why:?}\n"));
     let set: Vec<String> = set.collect();
-    if cut.is_empty() || Seen::at(facts.state(), TOLD).before(&set.concat()) {
+    if cut.is_empty() || seen::before(facts.state(), &TOLD, &set.concat()) {
         return;
     }
     let told = |is_named: bool, what: &str| {

@@ -92,9 +92,12 @@ pub fn place(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>
     let is_always_on = told.is_some_and(|session| session.always.contains(&dir));
     // `pre_tool` makes it active only if it cannot run in a sub-agent.
     let was_forbidden = told.is_some_and(|session| session.active_in(&dir).is_some());
+    // An author who names tools expects them to be available.
+    let named = snapshot(skill, "").allowed.unwrap_or_default();
+    let names_tools = named.iter().any(|entry| !entry.trim().is_empty());
     let because = if !has_sub_agents {
         "this host has no sub-agents"
-    } else if grants_tools(skill) {
+    } else if names_tools {
         "it uses tools, and a sub-agent has none"
     } else if has_scripts(&skill.dir) {
         "it has scripts, and a sub-agent can run none"
@@ -112,10 +115,4 @@ fn is_forbidden(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadab
     let request = Request::of_tool(tools::SUB_AGENT, fork::call(skill, "", Some("")));
     let judged = judge(&Grounds::new(facts, session), &request);
     judged.stopped().is_some()
-}
-
-/// Whether its tool list names any tool, which its author then expects to be available.
-fn grants_tools(skill: &Skill) -> bool {
-    let entries = snapshot(skill, "").allowed.unwrap_or_default();
-    entries.iter().any(|entry| !entry.trim().is_empty())
 }

@@ -34,10 +34,7 @@ fn load_all(facts: &Facts, names: &[String], adds: bool) -> Result<String> {
     // This tool takes no input for a skill: the input given at activation remains valid.
     let session = facts.session().unwrap_or_default();
     let offered = offered.iter().map(|one| one.skill);
-    let kept: Vec<_> = offered
-        .map(|skill| (skill, session.last_arguments(skill)))
-        .collect();
-    let skills = kept.iter().map(|(skill, kept)| (*skill, kept.as_deref()));
+    let skills = offered.map(|skill| (skill, session.last_arguments(skill)));
     let skills: Vec<_> = skills.collect();
     let body = |(skill, kept): &(&Skill, Option<&str>)| body(facts, skill, *kept, until);
     let bodies: Vec<String> = skills.iter().map(body).collect::<Result<_>>()?;
