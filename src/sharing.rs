@@ -281,10 +281,8 @@ impl Place {
         if !self.base.is_shared() {
             return Dir::make_anchor(&self.path);
         }
-        self.base
-            .make()
-            .map_err(io::Error::other)?
-            .make_dir(&self.name)
+        let base = self.base.make().map_err(io::Error::other)?;
+        base.make_dir(&self.name)
     }
 
     /// Whether a link's target, as written in this directory, is an entry of `skills`; then its name.

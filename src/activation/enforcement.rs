@@ -25,9 +25,8 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
         let mut always = policies.always_on(false);
         always.any(|name| name.as_str() == skill.name)
     };
-    let (unloaded, counting): (Vec<_>, Vec<_>) = activated
-        .iter()
-        .partition(|skill| skill.standing == Standing::Unloaded && !binds(skill));
+    let ends = |skill: &&ActiveSkill| skill.standing == Standing::Unloaded && !binds(skill);
+    let (unloaded, counting): (Vec<_>, Vec<_>) = activated.iter().partition(ends);
     let parse = |skill: &&ActiveSkill| {
         let allowed = skill.allowed.as_deref();
         let dir = Path::new(&skill.dir);
@@ -44,11 +43,9 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
     };
     let settings = config.permission();
     // Among the others, an unloaded skill would count as unrestricted.
-    let mut denied: Vec<Restriction> = unloaded
-        .iter()
-        .filter(|skill| settings.enforcement(&skill.name) == Enforce::Restrict)
-        .map(parse)
-        .collect();
+    let restricts = |it: &&&ActiveSkill| settings.enforcement(&it.name) == Enforce::Restrict;
+    let denied = unloaded.iter().filter(restricts);
+    let mut denied: Vec<Restriction> = denied.map(parse).collect();
     denied.extend(policy_denials(policies, &project_root));
     if !activated.is_empty() {
         denied.push(Restriction::policy(
@@ -185,10 +182,8 @@ fn shell_of(run: &RunContext) -> Shell {
 /// The variables in the initial environment of the host's shell, which is also ours. `None` if bash
 /// may export more from a startup file, or exports everything it sets.
 fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
-    let exports_all = env
-        .text("SHELLOPTS")
-        .is_some_and(|options| options.contains("allexport"));
-    if exports_all || env.path("BASH_ENV").is_some() {
+    let options = env.text("SHELLOPTS").unwrap_or_default();
+    if options.contains("allexport") || env.path("BASH_ENV").is_some() {
         return None;
     }
     // The shell ignores an empty `HOME` when it expands `~`.
@@ -215,12 +210,8 @@ fn protected_paths(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPaths {
     // Whose signatures count.
     let keys = signing_files(facts).unwrap_or_default().into_iter();
     let keys = keys.map(|file| file.path);
-    let mut places: Vec<PathBuf> = active
-        .into_iter()
-        .chain(policies)
-        .chain(agents)
-        .chain(keys)
-        .collect();
+    let mut places = active;
+    places.extend(policies.chain(agents).chain(keys));
     // In its place, another program would answer.
     places.extend(run.env.exe.iter().chain(&run.env.invoked).cloned());
     // Configuration, trust, approvals, sources, lockfiles, sessions: whatever is directly in one
@@ -228,7 +219,11 @@ fn protected_paths(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPaths {
     let mut deciding: Vec<PathBuf> = run.dirs.private(&run.env).into();
     deciding.extend(enterprise.dirs().into_iter().map(Path::to_owned));
     deciding.extend(home.iter().map(|home| home.join(".chibi")));
-    deciding.extend(chibi_home(&run.dirs.plugin).map(Path::to_owned));
+    // The host's own home, if it contains the plugin directory.
+    let plugin = &run.dirs.plugin;
+    let is_in_chibi = plugin.ends_with("plugins/agent-skills");
+    let above = plugin.ancestors().nth(2).filter(|_| is_in_chibi);
+    deciding.extend(above.map(Path::to_owned));
     holders.push(run.project_dir());
     places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
     let mut roots: Vec<PathBuf> = roots(facts).into_iter().map(|root| root.dir).collect();
@@ -241,13 +236,6 @@ fn protected_paths(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPaths {
         roots,
         deciding,
     }
-}
-
-/// The host's own home, if it contains the plugin directory.
-fn chibi_home(plugin: &Path) -> Option<&Path> {
-    plugin
-        .ends_with("plugins/agent-skills")
-        .then(|| plugin.ancestors().nth(2))?
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
-//! The text that the model gets on activation, also for an author's preview; and messages about the
-//! skills that a skill requires, for the model and for people.
+//! The text that the model gets on activation, also for an author's preview; messages about the skills
+//! that a skill requires, for the model and for people; and what is said of a skill that asks to run in
+//! a sub-agent (`context: fork`). The host's sub-agent is one model call without tools
+//! (docs/hosts.md#hooks), so only a skill that needs no tools can run there.
 
 use std::fmt::Write;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::activation::enforcement::added_entries;
-use crate::activation::fork;
 use crate::catalog::{Catalog, Required, is_qualified, plain};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::{Protocol, alias, ours, tools};
 use crate::permission::{Enforce, Restriction};
 use crate::policy::CONFIGURATION;
-use crate::session::snapshot;
+use crate::session::{ActiveSkill, snapshot};
 use crate::skill::{self, Diagnostic, Resource, Runner, Skill, SkillName, guarded, wrapped};
 use crate::sys::limits;
 use crate::sys::text::backticked;
@@ -88,7 +89,7 @@ pub fn handed_over(skill: &Skill, reference: &str, arguments: Option<&str>) -> R
         skill.name,
         tools::SUB_AGENT,
     );
-    let call = fork::call(skill, &skill::filled_in(skill, &body, arguments), given);
+    let call = sub_agent_call(skill, &skill::filled_in(skill, &body, arguments), given);
     text.push_str(&guarded(&call.to_string()));
     text.push('\n');
     if let Some(file) = files.first() {
@@ -225,10 +226,8 @@ pub fn required_line(facts: &Facts, skill: &Skill) -> Option<String> {
     required.names.retain(|name| !is_active(name));
     let mut said = Vec::new();
     // The skill itself is active or will be, so it counts once.
-    let others = session
-        .active()
-        .filter(|active| active.name != skill.name.as_str());
-    let would_be = required.names.len() + 1 + others.count();
+    let is_other = |active: &&ActiveSkill| active.name != skill.name.as_str();
+    let would_be = required.names.len() + 1 + session.active().filter(is_other).count();
     let most = facts.config().unwrap_or_default().max_active.0.get();
     if !required.names.is_empty() && would_be > most {
         said.push(format!(
@@ -273,4 +272,27 @@ fn required(facts: &Facts, catalog: &Catalog, skill: &Skill) -> Required {
 fn circle(names: &[SkillName]) -> String {
     let names: Vec<&str> = names.iter().map(SkillName::as_str).collect();
     names.join(" → ")
+}
+
+/// Why an always-on skill does not run in a sub-agent.
+pub const ALWAYS_ON: &str = "it is always on";
+
+/// The note that tells the model why a skill does not run in a sub-agent.
+pub fn runs_here(because: &str) -> String {
+    format!(
+        "This skill asks to run apart (`context: fork`). It runs here, under its own restriction, \
+         because {because}."
+    )
+}
+
+/// The arguments of the sub-agent call.
+pub fn sub_agent_call(skill: &Skill, instructions: &str, input: Option<&str>) -> Value {
+    let mut call = json!({"system_prompt": instructions});
+    if let Some(input) = input {
+        call["input"] = input.into();
+    }
+    if let Some(model) = skill.fields.model_id() {
+        call["model"] = model.into();
+    }
+    call
 }

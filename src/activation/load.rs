@@ -86,10 +86,8 @@ fn make_active(
     loading: Loading,
 ) -> Result<()> {
     let (store, key, most) = (facts.store(), facts.key(), config.max_active.0.get());
-    let snapshots: Vec<ActiveSkill> = skills
-        .iter()
-        .map(|(skill, tool)| snapshot(skill, tool))
-        .collect();
+    let snapshots = skills.iter().map(|(skill, tool)| snapshot(skill, tool));
+    let snapshots: Vec<ActiveSkill> = snapshots.collect();
     let changed = store.load(key, &snapshots, loading, most)?;
     for (skill, _) in skills {
         if changed.has_begun(&skill.dir) {
@@ -130,14 +128,11 @@ pub fn meant_skill(facts: &Facts, written: Option<&str>) -> Result<Skill> {
         ))
     })?;
     let catalog = Catalog::of(facts);
-    catalog
-        .in_dir(Path::new(&latest.dir))
-        .and_then(Entry::usable)
-        .cloned()
-        .ok_or_else(|| {
-            let text = format!("the active skill `{}` is no longer there", latest.name);
-            Error::new(text).hint("give the name of another skill as `skill`")
-        })
+    let entry = catalog.in_dir(Path::new(&latest.dir));
+    entry.and_then(Entry::usable).cloned().ok_or_else(|| {
+        let text = format!("the active skill `{}` is no longer there", latest.name);
+        Error::new(text).hint("give the name of another skill as `skill`")
+    })
 }
 
 /// Tells a person at a terminal that a skill became active.
@@ -145,20 +140,31 @@ pub fn announce(skill: &Skill) {
     if !std::io::stderr().is_terminal() {
         return;
     }
+    let what = restricted_to(skill).map(|what| format!(" ({what})"));
+    let what = what.unwrap_or_default();
+    warn(format_args!("skill {} is active{what}", skill.name));
+}
+
+/// What may be used while a skill is active, and what never; `None` if it restricts nothing.
+pub fn restricted_to(skill: &Skill) -> Option<String> {
     let taken = snapshot(skill, "");
-    let list = |entries: &[String]| match entries {
-        [] => "only what is always allowed".to_owned(),
-        entries => brief(&entries.join(", "), 200),
-    };
+    let list = |entries: &[String]| brief(&entries.join(", "), 400);
+    let is_every = |entries: &&[String]| entries.iter().any(|entry| entry == "*");
     let allowed = taken
         .allowed
         .as_deref()
-        .map(|entries| format!("restricted: {}", list(entries)));
-    let denied = (!taken.denied.is_empty()).then(|| format!("never {}", list(&taken.denied)));
-    let said: Vec<String> = allowed.into_iter().chain(denied).collect();
-    let restricted = match said.join("; ") {
-        said if said.is_empty() => said,
-        said => format!(" ({said})"),
-    };
-    warn(format_args!("skill {} is active{restricted}", skill.name));
+        .filter(|entries| !is_every(entries));
+    let allowed = allowed.map(|entries| match entries {
+        [] if skill.restriction_is_uncertain() => {
+            "nothing but its own files may be used, since its list cannot be read".to_owned()
+        }
+        [] => "nothing but its own files may be used".to_owned(),
+        _ => format!(
+            "only these may be used, besides its own files: {}",
+            list(entries)
+        ),
+    });
+    let denied = (!taken.denied.is_empty()).then(|| format!("never: {}", list(&taken.denied)));
+    let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }

@@ -305,11 +305,9 @@ impl Connector {
         let again = format!("run {add} again");
         let has = |event: &str| entries.iter().any(|entry| entry.event == event);
         let is_plugin = agent.table().is_plugin;
-        let lacking: Vec<&str> = agent
-            .registered()
-            .map(|(event, _)| event)
-            .filter(|event| !is_plugin && !has(event))
-            .collect();
+        let lacking = agent.registered().map(|(event, _)| event);
+        let lacking = lacking.filter(|event| !is_plugin && !has(event));
+        let lacking: Vec<&str> = lacking.collect();
         if !lacking.is_empty() {
             let events = lacking.join(", ");
             lacks(format!("no entry for {events}"), again.clone());

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::entry::{self, Invocation};
+use super::entry::{self, Hooks, Invocation, ours_of, put};
 use super::json::Json;
-use super::merge::{Hooks, ours_of, put};
 use super::place::Place;
 use super::toml::Toml;
 use crate::error::{Error, Result};
@@ -120,9 +119,11 @@ pub fn entries(place: &Place, text: &str) -> Result<(Vec<Entry>, bool)> {
         }
     }
     // What writes them anew would change nothing.
-    let again = all
+    let again = |first: &Entry| with(place, Some(text), &first.ours);
+    let is_changed = all
         .first()
-        .map(|first| with(place, Some(text), &first.ours));
-    let is_changed = again.transpose()?.is_some_and(|again| again != text);
+        .map(again)
+        .transpose()?
+        .is_some_and(|it| it != text);
     Ok((all, is_changed))
 }

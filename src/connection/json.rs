@@ -6,7 +6,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::merge::Hooks;
+use super::entry::Hooks;
 use crate::error::{Error, Result};
 
 /// A byte order mark, which the parser does not know.
@@ -55,6 +55,11 @@ impl Json {
         self.root.value()?.to_serde_value()
     }
 
+    fn has_comments(&self) -> bool {
+        let mut all = self.root.children().into_iter().chain(self.top.children());
+        all.any(|node| node.is_comment())
+    }
+
     fn list(&self, event: &str) -> Option<CstArray> {
         self.top.object_value("hooks")?.array_value(event)
     }
@@ -86,7 +91,7 @@ impl Hooks for Json {
     fn is_empty(&self) -> bool {
         let properties = self.top.properties();
         let mut names = properties.iter().map(CstObjectProp::decoded_name);
-        names.all(|name| name.as_deref() == Some("version")) && !has_comments(&self.root)
+        names.all(|name| name.as_deref() == Some("version")) && !self.has_comments()
     }
 
     fn text(&self) -> String {
@@ -147,12 +152,6 @@ fn single(object: &CstObject, name: &str) -> Result<()> {
     Ok(())
 }
 
-fn has_comments(root: &CstRootNode) -> bool {
-    let inner = root.object_value().map(|object| object.children());
-    let all = root.children().into_iter().chain(inner.unwrap_or_default());
-    all.into_iter().any(|node| node.is_comment())
-}
-
 fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
@@ -170,7 +169,7 @@ fn input(value: &Value) -> CstInputValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::merge::put;
+    use crate::connection::entry::put;
     use crate::host::agent::Agent;
     use serde_json::json;
 

@@ -5,7 +5,6 @@ mod change;
 mod entry;
 mod file;
 mod json;
-mod merge;
 mod place;
 #[cfg(test)]
 mod tests;

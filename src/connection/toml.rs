@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::merge::Hooks;
+use super::entry::Hooks;
 use crate::error::{Error, Result};
 
 /// The directory of programs that managed hooks come from: without one, Codex ignores them.
@@ -142,7 +142,7 @@ fn written(item: &Value) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::merge::put;
+    use crate::connection::entry::put;
     use crate::host::agent::Agent;
     use serde_json::json;
 

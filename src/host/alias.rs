@@ -95,10 +95,11 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 
 /// What authors call a host tool, as they write it.
 pub fn authors_name(tool: &str) -> Option<&'static str> {
-    let best = ROWS
+    let is_best = |row: &&Row| row.1.first() == Some(&tool);
+    let row = ROWS
         .iter()
-        .find(|(_, tools, _)| tools.first() == Some(&tool));
-    let row = best.or_else(|| ROWS.iter().find(|(_, tools, _)| tools.contains(&tool)))?;
+        .find(is_best)
+        .or_else(|| ROWS.iter().find(|(_, tools, _)| tools.contains(&tool)))?;
     as_authors_write(row.2[0])
 }
 

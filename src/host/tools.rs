@@ -3,7 +3,7 @@
 //! mean, not whether a call may happen.
 
 use super::Protocol;
-use crate::sys::name_list::Names;
+use crate::sys::name_list::{Names, Words};
 
 /// The strongest effect that a call of a tool can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,16 +203,11 @@ pub fn is_plugin_of_older_host(name: &str) -> bool {
 
 /// The tools that a generation has by itself (docs/hosts.md#built-in-tools).
 pub fn of(generation: Protocol) -> Vec<&'static str> {
-    const OLDER: [&str; 4] = [
-        "update_todos",
-        "update_goals",
-        "update_reflection",
-        "send_message",
-    ];
+    const OLDER: Words = Words("update_todos update_goals update_reflection send_message");
     const GONE: [&str; 2] = ["update_todos", "call_agent"];
     let is_there = |name: &&str| match generation {
         Protocol::Stdin => !is_plugin_of_older_host(name) && !GONE.contains(name),
-        Protocol::Environment => OLDER.contains(name),
+        Protocol::Environment => OLDER.has(name),
     };
     let names = HOST_TOOLS.iter().map(|tool| tool.name);
     names.filter(is_there).collect()

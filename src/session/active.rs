@@ -214,9 +214,8 @@ impl Session {
 
     /// The active skills, most recent last.
     pub fn active(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> + Clone {
-        self.activated
-            .iter()
-            .filter(|skill| skill.standing == Standing::Active)
+        let activated = self.activated.iter();
+        activated.filter(|skill| skill.standing == Standing::Active)
     }
 
     /// The skill in `dir`, active or not.
@@ -421,12 +420,9 @@ impl Session {
     pub(super) fn arranged(&self, wanted: Option<&[ActiveSkill]>) -> Self {
         let has_always = wanted.is_some();
         let is_always = |skill: &ActiveSkill| self.always.contains(&skill.dir);
-        let (besides, mut below): (Vec<_>, Vec<_>) = self
-            .activated
-            .iter()
-            .filter(|skill| !is_always(skill))
-            .cloned()
-            .partition(|skill| skill.standing == Standing::Active);
+        let others = self.activated.iter().filter(|skill| !is_always(skill));
+        let is_active = |skill: &ActiveSkill| skill.standing == Standing::Active;
+        let (besides, mut below): (Vec<_>, Vec<_>) = others.cloned().partition(is_active);
         let former = |wanted: &[ActiveSkill]| {
             let is_new = |skill: &&ActiveSkill| wanted.iter().all(|other| other.dir != skill.dir);
             let always = self.activated.iter().filter(|skill| is_always(skill));
@@ -550,10 +546,10 @@ pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
 }
 
 fn names_a_tool(entries: &[String]) -> bool {
-    let words = entries
+    let mut words = entries
         .iter()
-        .flat_map(|entry| entry.split([' ', ',', '(', '\n']));
-    words.into_iter().any(|word| {
+        .flat_map(|it| it.split([' ', ',', '(', '\n']));
+    words.any(|word| {
         Capability::named(word).is_some()
             || tools::find(word).is_some()
             || alias::programs(word).is_some()
@@ -573,7 +569,7 @@ pub struct Contexts {
     /// By the conversation's name: when it was last changed, [`Session::activated`] and
     /// [`Session::began`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    known: BTreeMap<String, Session>,
+    pub(super) known: BTreeMap<String, Session>,
 }
 
 impl Contexts {
@@ -582,23 +578,11 @@ impl Contexts {
         self.known.is_empty()
     }
 
-    /// The conversations for which something is kept.
-    pub fn names(&self) -> impl Iterator<Item = &String> {
-        self.known.keys()
-    }
-
     /// Whether the skill in `dir` is no longer active in this conversation.
     pub fn is_over(&self, context: &str, dir: &str) -> bool {
         let is_it = |kept: &ActiveSkill| kept.dir == dir && kept.standing == Standing::Active;
         let kept = self.known.get(context);
         !kept.is_some_and(|kept| kept.activated.iter().any(is_it))
-    }
-
-    /// Whether any conversation is restricted. A session whose conversation is unknown is then
-    /// treated as if it were in that one.
-    pub fn restrict(&self) -> bool {
-        let mut kept = self.known.values().flat_map(|context| &context.activated);
-        kept.any(ActiveSkill::is_restricted)
     }
 
     /// Moves `session` into the conversation `context`; with `keep`, restores what is kept for it.

@@ -27,10 +27,8 @@ impl SessionKey {
     /// The session of this call: `AGENT_SKILLS_SESSION` if set (for wrappers between host and
     /// plugin, and for tests), else the parent process.
     pub fn of_call(env: &Env) -> Self {
-        match env
-            .text("AGENT_SKILLS_SESSION")
-            .filter(|name| !name.is_empty())
-        {
+        let name = env.text("AGENT_SKILLS_SESSION");
+        match name.filter(|name| !name.is_empty()) {
             Some(name) => Self::named(&name),
             None => Self::of_process(ProcessId::parent()),
         }

@@ -217,8 +217,9 @@ impl Store {
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
         let state = self.read()?;
         let session = state.session(key)?.cloned().unwrap_or_default();
-        if session.context.is_none() && !key.is_agents && state.contexts.restrict() {
-            // The call belongs to a conversation, but the host named none.
+        let mut kept = state.contexts.known.values();
+        if session.context.is_none() && !key.is_agents && kept.any(Session::is_restricted) {
+            // The call belongs to a conversation, which may be one of these, but the host named none.
             return Err(Unreadable::NotEntered);
         }
         Ok(session)
@@ -307,7 +308,10 @@ impl Store {
         let state = self.read()?;
         let sessions = state.sessions.values();
         let of_sessions = sessions.filter_map(|session| session.context.as_ref());
-        Ok(of_sessions.chain(state.contexts.names()).cloned().collect())
+        Ok(of_sessions
+            .chain(state.contexts.known.keys())
+            .cloned()
+            .collect())
     }
 
     /// Forgets what is active in one conversation, or in all, whether or not a host serves it, except
@@ -582,9 +586,8 @@ fn forget(state: &mut State, context: Option<&str>, stay: &[&str]) -> Vec<Ended>
             let stays = |skill: &ActiveSkill| {
                 always.contains(&skill.dir) && stay.contains(&skill.name.as_str())
             };
-            let (stay, ends) = std::mem::take(&mut session.activated)
-                .into_iter()
-                .partition(stays);
+            let activated = std::mem::take(&mut session.activated).into_iter();
+            let (stay, ends) = activated.partition(stays);
             session.activated = ends;
             ended.extend(session.ended(key, End::Deactivated));
             session.activated = stay;

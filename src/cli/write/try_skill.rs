@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::activation::fork;
-use crate::activation::{Instructions, handed_over, hooks_ahead, required_line};
+use crate::activation::{Instructions, handed_over, hooks_ahead, required_line, runs_here};
 use crate::cli::named::{Meant, meant, similar, tell_which};
 use crate::cli::prelude::*;
 use crate::host::Protocol;
@@ -50,7 +49,7 @@ fn text(facts: &Facts, host: &Facts, skill: &Skill, arguments: Option<&str>) -> 
     let mut more = Vec::new();
     match place(host, skill, &Ok(Session::default())) {
         Place::Here => {}
-        Place::HereBecause(why) => more.push(fork::note(why)),
+        Place::HereBecause(why) => more.push(runs_here(why)),
         Place::Apart => return handed_over(skill, reference, arguments),
     }
     more.extend(hooks_ahead(facts, skill));

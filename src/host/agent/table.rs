@@ -453,10 +453,8 @@ impl Table {
 
     /// The arguments that name a skill, if a tool of this name activates one.
     pub fn skill_tool(&self, name: &str) -> Option<&'static [&'static str]> {
-        let tool = self
-            .tool(name)
-            .filter(|tool| tool.does == Capability::Skill);
-        tool.map(|tool| tool.keys)
+        let tool = self.tool(name)?;
+        (tool.does == Capability::Skill).then_some(tool.keys)
     }
 }
 

@@ -6,13 +6,12 @@ use std::path::Component;
 use super::event::Caller;
 use super::find::{find, find_in, plain_part, unheld};
 use super::loading::may_load;
-use crate::activation::put_in_force;
+use crate::activation::{put_in_force, restricted_to};
 use crate::catalog::{Standing, Withheld, signing_in_force, tool_name};
 use crate::host::agent::table::Called;
 use crate::permission::{Outline, Places, Resolve};
 use crate::protocol::judge::{Asks, Grounds, Judged, Request, Verdict, judge};
 use crate::protocol::prelude::*;
-use crate::skill::brief;
 use crate::sys::EntryKind;
 use crate::sys::name_list::Names;
 
@@ -128,37 +127,18 @@ fn request(shown: &str, name: &str, dir: &Path) -> Request {
 fn refused(wanted: Wanted, name: &str, why: &str) -> Judged {
     let name = quoted(name);
     let text = format!("The skill `{name}` is not allowed to become active: {why}");
-    let event = Event::new("tool")
-        .with("tool", wanted.shown)
-        .with("skill", name);
-    let event = event
-        .with("decision", "blocked")
-        .with("by", "failed activation");
-    Judged::refused(text, event)
+    let event = Event::new("tool").with("tool", wanted.shown);
+    let event = event.with("skill", name).with("decision", "blocked");
+    Judged::refused(text, event.with("by", "failed activation"))
 }
 
 /// What the model may use from now on, so that it does not learn it by refusals. `name` is what the
 /// agent calls the skill.
 fn told(skill: &Skill, name: &str) -> Verdict {
-    let taken = snapshot(skill, "");
-    let list = |entries: &[String]| brief(&entries.join(", "), 400);
-    let is_every = |entries: &&[String]| entries.iter().any(|entry| entry == "*");
-    let allowed = taken.allowed.as_deref();
-    let allowed = allowed.filter(|entries| !is_every(entries));
-    let allowed = allowed.map(|entries| match (entries, list(entries)) {
-        ([], _) if skill.restriction_is_uncertain() => {
-            "nothing but its own files may be used, since its list cannot be read".to_owned()
-        }
-        ([], _) => "nothing but its own files may be used".to_owned(),
-        (_, all) => format!("only these may be used, besides its own files: {all}"),
-    });
-    let denied = (!taken.denied.is_empty()).then(|| format!("never: {}", list(&taken.denied)));
-    let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
-    if parts.is_empty() {
-        return Verdict::Allow;
-    }
-    let (name, parts) = (quoted(name), parts.join("; "));
-    Verdict::Note(format!("While the skill {name} is active, {parts}."))
+    let name = quoted(name);
+    restricted_to(skill).map_or(Verdict::Allow, |what| {
+        Verdict::Note(format!("While the skill {name} is active, {what}."))
+    })
 }
 
 /// Records that the agent itself has made a skill active, which only then grants anything.

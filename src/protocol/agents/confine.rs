@@ -184,10 +184,13 @@ fn files_meant(own: &Own, written: &str, path: PathBuf) -> Vec<PathBuf> {
         }
         None => vec![path],
     };
-    let files = dirs
-        .iter()
-        .flat_map(|dir| own.files.iter().map(|file| dir.join(file)));
-    files.collect()
+    let in_dir = |dir: &PathBuf| {
+        own.files
+            .iter()
+            .map(|file| dir.join(file))
+            .collect::<Vec<_>>()
+    };
+    dirs.iter().flat_map(in_dir).collect()
 }
 
 /// Whether a file, or one in a directory, speaks of commands. What cannot be read may.

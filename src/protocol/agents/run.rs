@@ -206,13 +206,12 @@ impl<'a> Hook<'a> {
         let Some(name) = skill_named(used, keys) else {
             return refuse_unread(on, &used.tool, "it names no skill");
         };
-        let text = |key: &str| used.arguments.get(key).and_then(Value::as_str);
+        let mut keys = ["args", "arguments"].iter();
+        let arguments = keys.find_map(|key| used.arguments.get(*key)?.as_str());
         let wanted = Wanted {
             name,
             dir: None,
-            arguments: text("args")
-                .or_else(|| text("arguments"))
-                .unwrap_or_default(),
+            arguments: arguments.unwrap_or_default(),
             by: By::Tool,
             shown: &used.tool,
             prompt: self.prompt_of_activation(),

@@ -224,10 +224,8 @@ fn files_of<'a>(patch: &'a str) -> Result<Vec<&'a str>, String> {
     let marks = ["Add File:", "Update File:", "Delete File:", "Move to:"];
     let named = |line: &'a str| {
         let rest = line.trim_start().strip_prefix("*** ")?;
-        marks
-            .iter()
-            .find_map(|mark| rest.strip_prefix(mark))
-            .map(trimmed)
+        let mut marks = marks.iter();
+        marks.find_map(|mark| rest.strip_prefix(mark)).map(trimmed)
     };
     let files: Vec<&str> = patch.lines().filter_map(named).collect();
     if files.is_empty() || files.contains(&"") {

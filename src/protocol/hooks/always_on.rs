@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::activation::{Instructions, fork, hooks_wait};
+use crate::activation::{ALWAYS_ON, Instructions, hooks_wait, runs_here};
 use crate::policy::activation_event;
 use crate::protocol::called::Called;
 use crate::protocol::judge::lacks_always_on;
@@ -134,8 +134,7 @@ fn find(catalog: &Catalog, name: &str) -> Result<Called> {
 
 fn text(facts: &Facts, called: &Called, arguments: Option<&str>) -> Result<String> {
     let skill = &called.skill;
-    let forked = skill.fields.is_forked();
-    let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
+    let notes = skill.fields.is_forked().then(|| runs_here(ALWAYS_ON));
     let hooks = hooks_wait(skill).map(str::to_owned);
     Instructions {
         skill,

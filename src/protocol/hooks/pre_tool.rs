@@ -70,12 +70,10 @@ pub fn final_arguments(facts: &Facts, used: Option<ToolUse>) -> Response {
     if is_free {
         closed::nothing_is_in_force();
     }
-    let Some(used) = used else {
-        return if is_free {
-            Response::nothing()
-        } else {
-            Response::denied(UNNAMED)
-        };
+    let used = match used {
+        Some(used) => used,
+        None if is_free => return Response::nothing(),
+        None => return Response::denied(UNNAMED),
     };
     let judged = judge(&on, &Request::of_tool(used.tool, used.arguments));
     let Some(reason) = judged.stopped() else {

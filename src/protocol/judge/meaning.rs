@@ -52,10 +52,8 @@ pub fn meaning(
             let named = skill("skill", start.skill.as_deref());
             let script = ArgumentValue::any("script", file.clone());
             // Its path can be written in many ways.
-            let input = start
-                .stdin_file
-                .as_ref()
-                .map(|_| ArgumentValue::doubtful("stdin_file"));
+            let input = start.stdin_file.as_ref();
+            let input = input.map(|_| ArgumentValue::doubtful("stdin_file"));
             let known = [named, script, ArgumentValue::any("path", file)];
             plain(tool, start, known.into_iter().chain(input).collect())
         }
@@ -107,10 +105,8 @@ fn plain(tool: &str, call: &impl Serialize, mut known: Vec<ArgumentValue>) -> Ve
         match call.get(key).filter(|_| !is_known) {
             None | Some(Value::Null) => {}
             Some(Value::Object(all)) => {
-                let each = all
-                    .iter()
-                    .map(|(name, value)| format!("{name}={}", text(value)));
-                known.extend(each.map(|text| ArgumentValue::text(key, text)));
+                let pair = |(name, value): (&String, _)| format!("{name}={}", text(value));
+                known.extend(all.iter().map(|one| ArgumentValue::text(key, pair(one))));
             }
             Some(Value::Array(all)) => {
                 let all: Vec<String> = all.iter().map(text).collect();

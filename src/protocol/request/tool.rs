@@ -223,7 +223,13 @@ impl Activate {
     /// when the common tool's name no skill or more than one.
     pub fn parse(tool: &str, arguments: Value) -> Result<Self> {
         let map = object(tool, arguments)?;
-        is_meant(tool, &map)?;
+        // Another action, such as `unload`, means the opposite.
+        let is_meant = |action: &Value| action.as_str().is_some_and(|it| ACTIONS.contains(&it));
+        if let Some(other) = map.get("action").filter(|action| !is_meant(action)) {
+            let text = format!("`{tool}` activates a skill, and has no action {other}");
+            let end = r#"skill_session {"action": "unload", "names": ["pdf"]} ends one"#;
+            return Err(Error::new(text).hint(end));
+        }
         let skill = if tool == ours::SKILL {
             let named = one_of(&map, &NAME)?.and_then(Value::as_str);
             let text = "`skill` needs a skill's name";
@@ -236,19 +242,6 @@ impl Activate {
             skill: skill.map(|name| name.trim().to_owned()),
             arguments: one_of(&map, &ARGUMENTS)?.map(as_text),
         })
-    }
-}
-
-/// Refuses a call with another action: `unload`, for example, means the opposite.
-fn is_meant(tool: &str, map: &Map<String, Value>) -> Result<()> {
-    match map.get("action") {
-        None => Ok(()),
-        Some(Value::String(action)) if ACTIONS.contains(&action.as_str()) => Ok(()),
-        Some(other) => {
-            let text = format!("`{tool}` activates a skill, and has no action {other}");
-            let end = r#"skill_session {"action": "unload", "names": ["pdf"]} ends one"#;
-            Err(Error::new(text).hint(end))
-        }
     }
 }
 

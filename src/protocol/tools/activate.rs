@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use crate::activation::{
-    Instructions, fork, handed, handed_over, put_in_force, run_post_hooks, run_pre_hooks,
+    ALWAYS_ON, Instructions, handed, handed_over, put_in_force, run_post_hooks, run_pre_hooks,
+    runs_here, sub_agent_call,
 };
 use crate::host::tools;
 use crate::policy::{activation_event, has_scripts};
@@ -44,7 +45,7 @@ pub fn hand_over(
     let mut more = Vec::new();
     match place(facts, skill, session) {
         Place::Here => {}
-        Place::HereBecause(why) => more.push(fork::note(why)),
+        Place::HereBecause(why) => more.push(runs_here(why)),
         Place::Apart => {
             facts.record(activation_event(skill));
             return handed_over(skill, &called.reference, arguments);
@@ -102,7 +103,7 @@ pub fn place(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>
     } else if has_scripts(&skill.dir) {
         "it has scripts, and a sub-agent can run none"
     } else if is_always_on {
-        fork::ALWAYS_ON
+        ALWAYS_ON
     } else if was_forbidden || is_forbidden(facts, skill, session) {
         "what was in force does not allow `spawn_agent`"
     } else {
@@ -112,7 +113,7 @@ pub fn place(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>
 }
 
 fn is_forbidden(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>) -> bool {
-    let request = Request::of_tool(tools::SUB_AGENT, fork::call(skill, "", Some("")));
+    let request = Request::of_tool(tools::SUB_AGENT, sub_agent_call(skill, "", Some("")));
     let judged = judge(&Grounds::new(facts, session), &request);
     judged.stopped().is_some()
 }

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crate::activation::{
-    Instructions, fork, handed, load, offered_by_names, run_post_hooks, run_pre_hooks,
+    Instructions, handed, load, offered_by_names, run_post_hooks, run_pre_hooks, runs_here,
 };
 use crate::catalog::suggestion;
 use crate::permission::Deactivate;
@@ -61,7 +61,7 @@ fn body(facts: &Facts, skill: &Skill, arguments: Option<&str>, until: Instant) -
         }
     };
     let is_forked = skill.fields.is_forked();
-    let forked = is_forked.then(|| fork::note("it was loaded into the conversation"));
+    let forked = is_forked.then(|| runs_here("it was loaded into the conversation"));
     Instructions {
         skill,
         reference: skill.name.as_str(),
