@@ -135,12 +135,20 @@ fn is_known(tool: &Tool, arguments: &Value) -> bool {
 /// the name of a tool of chibi's or of ours, all of which have underscores: rules do not tell these
 /// from hyphens, and the table of tools does.
 fn named(mcp: Mcp, tool: &str) -> (String, bool) {
-    if let Some(written) = mcp.written(tool) {
-        return (written["mcp__".len()..].replacen("__", "-", 1), true);
-    }
-    match tools::find(tool) {
-        Some(_) => (tool.replace('_', "-"), false),
-        None => (tool.to_owned(), false),
+    let marked = match mcp {
+        Mcp::DoubleUnderscores => {
+            let rest = tool.strip_prefix("mcp__");
+            rest.map(|rest| rest.replacen("__", "-", 1))
+        }
+        Mcp::Underscores => tool.strip_prefix("mcp_").map(str::to_owned),
+        Mcp::Hyphen => tool.contains('-').then(|| tool.to_owned()),
+        Mcp::Underscore => tool.contains('_').then(|| tool.to_owned()),
+    };
+    let is_mcp = marked.is_some();
+    let name = marked.unwrap_or_else(|| tool.to_owned());
+    match tools::find(&name) {
+        Some(_) => (name.replace('_', "-"), is_mcp),
+        None => (name, is_mcp),
     }
 }
 
