@@ -89,7 +89,7 @@ pub fn begin_in(scope: &mut Scope, directory: &Path, persists: bool) {
     let places = &mut scope.places;
     places.shell.persists = persists;
     places.starts_elsewhere = real(directory) != real(&places.project_root);
-    places.working_dir = directory.to_owned();
+    directory.clone_into(&mut places.working_dir);
 }
 
 /// The entries that the configuration adds to the list of this skill: none for a project's
