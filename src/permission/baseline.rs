@@ -118,6 +118,7 @@ pub fn steering_variable(call: &Call) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::permission::active_restrictions::Scope;
     use crate::permission::restriction::Restriction;
     use crate::permission::scene::activating;
     use serde_json::json;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::lifeline::Ended;
 use super::spool::Captured;
 use crate::error::{Error, Result};
-use crate::sys::{hash, millis};
+use crate::sys::hash;
 
 /// A script's output and state.
 #[derive(Debug, Clone, PartialEq, Eq)]
