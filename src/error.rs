@@ -142,8 +142,7 @@ fn same(error: &io::Error) -> io::Error {
 fn usual_step(error: &io::Error) -> Option<&'static str> {
     if is_link(error) {
         return Some(
-            "look at where it leads; remove it, or put what it leads to in its place: nothing is \
-             written or deleted through a link",
+            "remove the link, or put its target in its place: nothing is written or deleted through a link",
         );
     }
     Some(match error.kind() {

@@ -66,7 +66,7 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
         let (what, next) = if ended.is_empty() {
             (
                 "was already active",
-                "its restrictions stay in force: tell the user",
+                "its restrictions stay in force; tell the user",
             )
         } else {
             (

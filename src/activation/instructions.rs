@@ -178,7 +178,7 @@ fn notes(
         ways.push(format!("Run its scripts with {}.", ours::RUN_SCRIPT));
     }
     if !ways.is_empty() && skill.name.as_str() != name {
-        ways.push(format!("They call it `{name}`."));
+        ways.push(format!("There its name is `{name}`."));
     }
     let mut notes = Vec::new();
     if !ways.is_empty() {
@@ -280,7 +280,7 @@ pub const ALWAYS_ON: &str = "it is always on";
 /// The note that tells the model why a skill does not run in a sub-agent.
 pub fn runs_here(because: &str) -> String {
     format!(
-        "This skill asks to run apart (`context: fork`). It runs here, under its own restriction, \
+        "This skill asks for a sub-agent (`context: fork`). It runs here, under its own restriction, \
          because {because}."
     )
 }

@@ -34,10 +34,10 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
         let one = offered.iter().find(|one| one.skill.dir == skill.dir);
         let one = one.ok_or_else(|| {
             let text = format!(
-                "the skill `{}` is not the one of its name that is offered",
+                "another skill with the name `{}` is offered instead",
                 quoted(name)
             );
-            Error::new(text).hint(format!("load `{}`, which is", skill.name))
+            Error::new(text).hint(format!("load `{}` instead", skill.name))
         })?;
         if found.iter().all(|known| known.skill.dir != one.skill.dir) {
             found.push(*one);
@@ -122,8 +122,7 @@ pub fn meant_skill(facts: &Facts, written: Option<&str>) -> Result<Skill> {
     let session = facts.session()?;
     let latest = session.latest().ok_or_else(|| {
         Error::new("no skill is active, so `skill` must say which one is meant").hint(format!(
-            "give `skill`, or activate one first; `{}` with action list_installed shows what \
-             there is",
+            "give `skill`, or activate one first; `{}` with action list_installed shows all skills",
             ours::MARKETPLACE
         ))
     })?;
@@ -156,7 +155,7 @@ pub fn restricted_to(skill: &Skill) -> Option<String> {
         .filter(|entries| !is_every(entries));
     let allowed = allowed.map(|entries| match entries {
         [] if skill.restriction_is_uncertain() => {
-            "nothing but its own files may be used, since its list cannot be read".to_owned()
+            "only its own files may be used, because its list cannot be read".to_owned()
         }
         [] => "nothing but its own files may be used".to_owned(),
         _ => format!(

@@ -91,7 +91,7 @@ impl Walk<'_> {
     fn link(&mut self, path: &Path) {
         let (code, why) = match path.canonicalize() {
             Ok(real) if real.starts_with(&self.root) => return,
-            Ok(_) => ("link-leaves-skill", "leads out of the skill"),
+            Ok(_) => ("link-leaves-skill", "leaves the skill"),
             Err(_) => ("link-broken", "leads nowhere"),
         };
         let shown = path.strip_prefix(self.dir).unwrap_or(path).display();

@@ -98,8 +98,7 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
     };
     let description = skill.description.as_deref();
     if description.is_some_and(|text| !description::says_when(text)) {
-        let message =
-            "the description does not say when to use the skill, and the model chooses by it";
+        let message = "the description does not say when to use the skill, which the model needs to choose it";
         say("description-no-when", source.key("description"), message);
     }
     let (key, most) = ("compatibility", COMPATIBILITY);
@@ -113,11 +112,12 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
     let unknown: Vec<&str> = keys.filter(is_unknown).collect();
     if let Some(first) = unknown.first() {
         let names = unknown.join("`, `");
-        let message = format!("neither the specification nor a client in wide use knows `{names}`");
+        let message =
+            format!("`{names}` is known neither to the specification nor to a common client");
         say("unknown-field", source.key(first), &message);
     }
     if source.text.starts_with('\u{feff}') {
-        let message = "the file begins with a byte order mark, which other clients stumble over";
+        let message = "the file begins with a byte order mark, which other clients may not read";
         say("byte-order-mark", (1, 1), message);
     }
     if let Some(at) = source.text.find("\r\n") {
@@ -213,7 +213,7 @@ fn fault(fields: &Fields, key: &str, known: &Known, value: &Value) -> Option<Fau
             "write `true` or `false`",
         ),
         Form::Flag => bad(
-            "is neither true nor false, so the default counts",
+            "is neither true nor false, so the default applies",
             "write `true` or `false`",
         ),
         Form::Number => bad(
@@ -229,7 +229,7 @@ fn fault(fields: &Fields, key: &str, known: &Known, value: &Value) -> Option<Fau
             "write `context: fork` for a sub-agent, or remove it",
         ),
         Form::Model if CLAUDES.contains(&&*text) || text.starts_with("claude-") => ignored(
-            "is a model for Claude Code alone, and the host's own is used here",
+            "is a model for Claude Code only, so the host's own is used here",
             "leave it for Claude Code, or write the provider too: `anthropic/claude-opus-4.5`",
         ),
         Form::Model if fields.model_id().is_some() => ignored(

@@ -182,7 +182,7 @@ impl Packing {
 
     fn entry(&mut self, full: &Path, path: String, within: &mut Vec<PathBuf>) -> Result<()> {
         let link = |why: &str| {
-            Error::new(format!("`{path}` is a link that leads {why}"))
+            Error::new(format!("`{path}` is a link that points {why}"))
                 .hint("replace it by the file itself, or remove it")
         };
         // A link is replaced by its target, as in an install.
@@ -195,7 +195,7 @@ impl Packing {
         let below = below.map_err(|_| link("out of the skill"))?;
         if real.is_dir() {
             if within.iter().any(|dir| dir.starts_with(&real)) {
-                return Err(link("to a directory around it"));
+                return Err(link("to a directory that contains it"));
             }
             return self.directory(&real, &format!("{path}/"), within);
         }
@@ -424,7 +424,7 @@ mod tests {
             ("/etc/passwd", "out of"),
             ("..", "out of"),
             ("missing", "nowhere"),
-            (".", "around"),
+            (".", "contains"),
         ] {
             link(to, "odd");
             let error = package(root.path(), "x").unwrap_err();

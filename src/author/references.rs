@@ -19,7 +19,7 @@ const EACH: usize = 50;
 const OWN: [&str; 4] = ["scripts", "references", "assets", "docs"];
 
 /// The rules, each with what the message says of the reference.
-const LEAVES: (&str, &str) = ("reference-leaves-skill", "leads out of the skill");
+const LEAVES: (&str, &str) = ("reference-leaves-skill", "leaves the skill");
 const MISSING: (&str, &str) = ("missing-reference", "is not in the skill");
 
 /// Findings about the references in every Markdown file of the skill.

@@ -227,7 +227,7 @@ impl<'a> Rules<'a> {
         .and_then(|(what, allowed, here, _)| {
             let allowed = allowed.join(", ");
             refused(format!(
-                "is the {what} {allowed}, and this {here} is none of them"
+                "is for the {what} {allowed}, but this {here} is not one of them"
             ))
         })
     }
@@ -332,13 +332,13 @@ fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
     match config.and_then(|config| config.visibility.get(name.as_str())) {
         Some(Visibility::NameOnly) => Standing::Offered { name_only: true },
         Some(Visibility::User) => {
-            for_people("the configuration keeps it from the model".to_owned())
+            for_people("the configuration hides it from the model".to_owned())
         }
         Some(Visibility::Off) => {
             Standing::Withheld(Withheld::Hidden, Diagnostic::HiddenOff(name.to_string()))
         }
         None if skill.fields.disables_model_invocation() => for_people(format!(
-            "its author keeps it from the model (`disable-model-invocation`): a prompt that begins \
+            "its author hides it from the model (`disable-model-invocation`): a prompt that begins \
              with `/{name}` calls it{}",
             enable(", and", "shows")
         )),

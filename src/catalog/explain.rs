@@ -82,7 +82,7 @@ fn scan(rules: &Rules, entry: &Entry) -> Option<Finding> {
             "the scan finds nothing that is refused".to_owned(),
         ),
         Some(found) => {
-            let why = format!("nobody can install, trust or approve it now as it is: {found}");
+            let why = format!("it cannot be installed, trusted or approved as it is: {found}");
             (Holds::DoesNotApply, why)
         }
     };

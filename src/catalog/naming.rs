@@ -210,7 +210,7 @@ pub fn suggestion(catalog: &Catalog, written: &str) -> String {
     match catalog.nearest(written) {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!(
-            "`{}` with action list_installed shows what there is",
+            "`{}` with action list_installed shows all skills",
             ours::MARKETPLACE
         ),
     }

@@ -69,7 +69,7 @@ impl Signatures {
         let mut installed = seen.installed.borrow_mut();
         let claimed = installed.is_claimed(facts, entry);
         let said = installed.at(facts, &entry.dir);
-        let said = said.map_err(|error| format!("where it is from is not known: {error}"))?;
+        let said = said.map_err(|error| format!("its source is not known: {error}"))?;
         let present = Present::new(&entry.dir, said, claimed);
         let rules = || signing_in_force(facts);
         let rules = self.rules.get_or_init(rules);

@@ -23,7 +23,7 @@ pub use super::write::{
     try_skill::Try, validate::Validate,
 };
 
-/// Agent Skills: find, install and check skills, and hold them to what they declare.
+/// Find, install and check agent skills, and restrict them to what they declare.
 #[derive(Debug, Parser)]
 #[command(name = "agent-skills", version, disable_help_subcommand = true)]
 #[command(after_help = "From chibi: chibi -p agent-skills \"install owner/skill\"")]

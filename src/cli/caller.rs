@@ -110,8 +110,7 @@ pub fn decided_by_a_person(call: Call) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(text).hint(format!(
-        "run it in a terminal; a script needs `unattended = true`, written by a person, in {}, and \
-         `--yes` where it would ask",
+        "run it in a terminal; to allow scripts, set `unattended = true` in {} by hand and give `--yes` where it would ask",
         call.facts.run.config_path().display()
     )))
 }
@@ -122,14 +121,13 @@ pub fn only_for_people(agent: Option<&AgentAbove>, call: Call) -> Error {
     let text = format!("only a person at their own terminal can run `agent-skills {command}`");
     let Some(AgentAbove { name, process }) = agent else {
         return Error::new(text).hint(
-            "run `agent-skills` itself in a terminal, not through `chibi -p`, where a model's call looks \
-             the same",
+            "run `agent-skills` itself in a terminal, not through `chibi -p`: a model's call looks the same there",
         );
     };
     let pid = process.pid;
     let text = format!("{text}, and this runs below `{name}` (process {pid})");
     Error::new(text).hint(format!(
-        "run it in a terminal that `{name}` did not start; a model asks its user to"
+        "run it in a terminal that `{name}` did not start; a model has to ask its user"
     ))
 }
 

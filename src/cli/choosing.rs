@@ -48,8 +48,8 @@ pub fn picking<'a>(
         }
         let number = candidates.len();
         let list = listed(candidates, call.screen, command);
-        let text = format!("there are {number} skills, each with its command:\n{list}");
-        let hint = "`--skill a,b` takes several, `--all` all of them";
+        let text = format!("it has {number} skills; choose one by its command:\n{list}");
+        let hint = "`--skill a,b` chooses several, `--all` chooses all";
         Err(Error::new(text.trim_end()).hint(hint))
     })
 }

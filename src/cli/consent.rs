@@ -32,8 +32,7 @@ impl Call<'_> {
     fn next(self, command: &str, here: &str) -> String {
         if self.caller == Caller::Host {
             return format!(
-                "ask the user to run in a terminal: agent-skills {command} (it shows them all of \
-                 this, and asks)"
+                "ask the user to run in a terminal: agent-skills {command} (it shows this and asks)"
             );
         }
         here.to_owned()
@@ -53,8 +52,9 @@ impl Call<'_> {
         }
         self.show(shown);
         let [look, agree] = ["--dry-run", "--yes"].map(|option| self.command_with(Some(option)));
-        let here = format!("look at it with `agent-skills {look}`; `agent-skills {agree}` agrees");
-        Err(Error::new("there is no terminal to ask at").hint(self.next(&self.command(), &here)))
+        let here =
+            format!("check it with `agent-skills {look}`; accept it with `agent-skills {agree}`");
+        Err(Error::new("cannot ask without a terminal").hint(self.next(&self.command(), &here)))
     }
 
     /// As [`Call::to_decide`].
@@ -65,7 +65,7 @@ impl Call<'_> {
         if self.to_decide(shown, question)? {
             return Ok(());
         }
-        Err(Error::new(format!("{undone}: you said no")).hint("the same command asks again"))
+        Err(Error::new(format!("{undone}: you said no")))
     }
 }
 
@@ -104,7 +104,7 @@ impl<'a> Consenting<'a> {
         let (command, look) = (call.command(), look(plan, show));
         let doubt = origins(plan).find_map(Origin::doubt);
         if let Some(doubt) = doubt.filter(|_| !call.common.yes) {
-            let next = call.next(&command, &format!("{look}; `--yes` agrees"));
+            let next = call.next(&command, &format!("{look}; `--yes` accepts it"));
             return Err(Error::new(format!("a commit is {doubt}")).hint(next));
         }
         self.unless_suspect((findings(plan), &look), "installed", &command)
@@ -134,7 +134,7 @@ impl<'a> Consenting<'a> {
         let next = |flag| {
             call.next(
                 &command,
-                &format!("{look}; `{command}{to} {flag}` agrees to that"),
+                &format!("{look}; `{command}{to} {flag}` accepts that"),
             )
         };
         if let Some(doubt) = regress {
@@ -142,7 +142,7 @@ impl<'a> Consenting<'a> {
         }
         self.unless_suspect((&difference.new_findings, &look), "updated", &command)?;
         if difference.needs_consent() && !call.common.yes {
-            let text = "it would have new scripts, ask for more or limit itself less";
+            let text = "it adds scripts, asks for more tools or restricts itself less";
             return Err(Error::new(text).hint(next("--yes")));
         }
         Ok(true)
@@ -230,7 +230,7 @@ impl<'a> Consenting<'a> {
         for finding in suspects {
             let _ = write!(text, "\n  {}", finding.summary());
         }
-        let here = format!("{look}; `--accept-findings` goes ahead anyway");
+        let here = format!("{look}; `--accept-findings` continues anyway");
         Err(Error::new(text).hint(self.call.next(command, &here)))
     }
 }

@@ -84,7 +84,7 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen
         let address = one_line(address);
         line(&match from.kind {
             Kind::Git => format!("ATTENTION: git fetched it from {address}, not from {source}"),
-            _ => format!("ATTENTION: {source} led to {address}"),
+            _ => format!("ATTENTION: {source} redirected to {address}"),
         });
     }
     if let Some(doubt) = doubt(from) {

@@ -67,7 +67,7 @@ fn of_an_agent(run: &RunContext, written: &str) -> Result<Option<PathBuf>> {
     };
     let (name, other) = (quoted(written), other.display());
     let text = format!("another agent has a skill `{name}` in `{other}`");
-    Err(Error::new(text).hint("give the directory of the one that is meant"))
+    Err(Error::new(text).hint("give the directory of the one you mean"))
 }
 
 /// Tells a person which directory a name stands for: it may be another than they think of.
@@ -113,7 +113,7 @@ pub fn similar(facts: &Facts, catalog: &Catalog, written: &str) -> String {
     if facts.run.protocol.is_some() || catalog.nearest(written).is_some() {
         return suggestion(catalog, written);
     }
-    "`agent-skills list` shows what there is".to_owned()
+    "`agent-skills list` shows all skills".to_owned()
 }
 
 /// The layer of the installed skill `written`, which `verb` is to change: the one that the options

@@ -28,7 +28,7 @@ pub fn deciding<'a>(
     Ok(move |plan: &Plan| {
         permits(&policies, layer, plan).map_err(|error| match &*plan.skills {
             [first, _, ..] if !plan.chosen => error.hint(format!(
-                "ask the administrator of this machine; `--name {}` leaves out what it requires",
+                "ask the administrator of this machine; `--name {}` installs it without what it requires",
                 first.name
             )),
             _ => error,
@@ -132,7 +132,7 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
     let address = from.and_then(|from| from.address.as_deref());
     refuse_if(policies.refuses_origin(source, address))?;
     let doubt = from.and_then(doubt).filter(|_| policies.has_source_rules());
-    refuse_if(doubt.map(|doubt| format!("a policy says which sources there are, and {doubt}")))
+    refuse_if(doubt.map(|doubt| format!("a policy lists the allowed sources, and {doubt}")))
 }
 
 /// Refuses an update that a policy forbids.

@@ -31,7 +31,7 @@ pub fn may(call: Call, verb: &Verb) -> Result<()> {
         // It asks nobody, so without a terminal somebody has to have said yes.
         (_, Verb::Remove(_)) if is_persons && !call.common.yes && !call.common.dry_run => {
             decided_by_a_person(call)
-                .map_err(|error| error.hint("run it in a terminal; in a script `--yes` agrees"))
+                .map_err(|error| error.hint("run it in a terminal; in a script add `--yes`"))
         }
         _ if is_persons => Ok(()),
         (_, Verb::Remove(remove)) if remove.names.iter().any(in_force) => {
@@ -43,7 +43,7 @@ pub fn may(call: Call, verb: &Verb) -> Result<()> {
             ModelInstall::Allowed => Ok(()),
             ModelInstall::AllowedAs(reference) => {
                 let words = one_line(&call.words.join(" "));
-                let text = format!("`{words}` can be understood in several ways");
+                let text = format!("`{words}` is ambiguous");
                 Err(Error::new(text).hint(format!("write `agent-skills install {reference}`")))
             }
             ModelInstall::Refused(_) => Err(only_for_people(agent.as_ref(), call)),
@@ -80,8 +80,7 @@ fn is_always_on(facts: &Facts, entry: &Entry) -> bool {
     })
 }
 
-const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list and show \
-    them. Tell the user: agent-skills proposals list";
+const DECIDED_BY_PEOPLE: &str = "Only the user decides on proposals; a model may list and show them. Tell the user: agent-skills proposals list";
 
 /// Decides on a call of `skill_marketplace`.
 pub fn model_install(facts: &Facts, request: &Request) -> ModelInstall {
@@ -144,8 +143,7 @@ const SOURCES: &str = "a skill of a configured source";
 /// The message to a model for a command that only the user may run.
 fn for_people(words: &[String]) -> String {
     format!(
-        "This is not allowed without the user: a model does not decide it. The user can look at it \
-         and run in a terminal: agent-skills {}",
+        "This is not allowed without the user, who decides it. Tell the user to check it and run in a terminal: agent-skills {}",
         pasted(words)
     )
 }
@@ -153,8 +151,7 @@ fn for_people(words: &[String]) -> String {
 fn refused(run: &RunContext, command: &str, permitted: &str) -> ModelInstall {
     let command = through_host(run, command);
     ModelInstall::Refused(format!(
-        "This is not allowed without the user: a model may install {permitted}. The user can look \
-         at it and run: {command}"
+        "This is not allowed without the user: a model may install only {permitted}. Tell the user to check it and run: {command}"
     ))
 }
 

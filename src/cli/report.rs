@@ -307,7 +307,7 @@ fn restriction(
     diagnostics.extend(ignored.map(|why| Remark {
         code: "entries-not-added".to_owned(),
         level: Level::Warning,
-        message: format!("`skills.{name}.allow` in the configuration does not count: {why}"),
+        message: format!("`skills.{name}.allow` in the configuration is ignored: {why}"),
     }));
     diagnostics.extend(parsed.notes.iter().map(|note| Remark {
         code: note.code.to_owned(),

@@ -44,8 +44,7 @@ impl Fault {
             path,
             message: one_line(message),
             remedy: format!(
-                "`agent-skills info {name}` says who signed it; ask its author, and do not use it \
-                 until you know"
+                "`agent-skills info {name}` shows who signed it; ask its author before you use it"
             ),
         }
     }

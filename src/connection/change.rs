@@ -276,7 +276,7 @@ impl Connector {
             is_connected: false,
             mode: None,
             missing: vec![Lack {
-                what: format!("whether it asks is not known: {why}"),
+                what: format!("it is not known whether it calls the hook: {why}"),
                 next: format!("correct that file, or move it away and run {add}"),
             }],
             commands: Vec::new(),

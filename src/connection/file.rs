@@ -45,7 +45,7 @@ pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<
     let table = place.agent.table();
     if table.is_plugin {
         if before.is_some_and(|text| entry::invocation(text).is_none()) {
-            return Err(Error::new("it is a plugin of somebody else").hint("rename it"));
+            return Err(Error::new("it belongs to another plugin").hint("rename it"));
         }
         return Ok(entry::script(wanted));
     }

@@ -230,7 +230,7 @@ impl shell::CommandRules for ListRules<'_> {
 
     fn grant_file(&self, path: &str, writes: bool) -> Result<Grant, String> {
         if self.reads_by_shell() && !writes && is_kernel_file(&self.line.locate(path)) {
-            return Err("it is no file of a disk".to_owned());
+            return Err("it is not a file on disk".to_owned());
         }
         let denials = self.in_force.denials.iter();
         if let Some(rule) = self.line.find_covering(denials, path, writes) {

@@ -273,12 +273,12 @@ impl<'a> Evaluation<'a> {
             return Err(unclear("its arguments are not an object".into()));
         }
         if let (Some(key), None) = (self.command_key, &self.command) {
-            return Err(unclear(format!("it has no `{key}` that is a string")));
+            return Err(unclear(format!("its `{key}` is missing or not a string")));
         }
         if matches!(self.call.ours, Some(OurTool::RunSkillScript { .. }))
             && let Some(variable) = baseline::steering_variable(self.call)
         {
-            let why = "a script's environment must not steer its interpreter";
+            let why = "a script's environment must not control its interpreter";
             return Err(unclear(why.into()).part("variable", &variable));
         }
         Ok(())

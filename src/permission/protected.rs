@@ -20,7 +20,7 @@ pub const ANY_CHAR: char = '\u{2}';
 pub const UNKNOWN: char = '\u{3}';
 
 /// Why they are protected.
-pub const WHY_PROTECTED: &str = "skills and what restricts them are kept there";
+pub const WHY_PROTECTED: &str = "skills and their restrictions are stored there";
 
 /// How a path relates to the protected places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

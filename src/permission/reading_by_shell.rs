@@ -85,7 +85,7 @@ impl FileAccess<'_> {
         let contains_kernel_files =
             reads_below && self.at.forms().is_none_or(|mut all| all.any(is_root));
         if contains_kernel_files || is_kernel_file(&self.at) || found.iter().any(is_kernel_file) {
-            return Err(format!("`{path}` leads to what is no file of a disk"));
+            return Err(format!("`{path}` is not a file on disk"));
         }
         let denies = |test: &ArgMatcher| match test {
             ArgMatcher::Any => true,

@@ -187,7 +187,7 @@ impl Refusal {
             None => DEFAULT_ADVICE.to_owned(),
         };
         let to_people = if self.0.host_is_chibi {
-            " Use skill_marketplace, or tell the user the command."
+            " Use skill_marketplace, or tell the user which command to run."
         } else {
             " Tell the user the command."
         };
@@ -208,20 +208,20 @@ impl Refusal {
                     instead
                 } else {
                     let instead = instead.trim_end_matches('.');
-                    format!("{instead}: `agent-skills suggest {active}` shows what its list lacks.")
+                    format!("{instead}: `agent-skills suggest {active}` shows the missing entries.")
                 };
                 (because, next)
             }
             Reason::Denied(CitedRule { source, rule }) => {
                 let (source, rule) = (brief(source, 64), brief(rule, 80));
-                let advice = " Do without it, or tell the user that this is denied.";
+                let advice = " Do it another way, or tell the user that a rule denies it.";
                 let because = format!(": `{source}` denies it with the rule `{rule}`.");
                 (because, advice.into())
             }
             Reason::Protected { skill, why } => (while_active(skill, why), instead),
             Reason::Unclear { skill, why } => (while_active(skill, why), SIMPLER.into()),
             Reason::OurProgram => (
-                ": while a skill or policy restricts, only people may run agent-skills, at a terminal."
+                ": while a skill or policy restricts tools, only a person at a terminal may run agent-skills."
                     .into(),
                 to_people.into(),
             ),
@@ -233,7 +233,7 @@ impl Refusal {
             Reason::UnreadableState => (
                 ": the record of active skills cannot be read, so only reading is permitted."
                     .into(),
-                " The user's next prompt resets it, or else `agent-skills deactivate` does.".into(),
+                " The user's next prompt resets it; so does `agent-skills deactivate`.".into(),
             ),
         }
     }
@@ -307,7 +307,7 @@ mod tests {
         assert!(message.ends_with("file_head. Do y."), "{message}");
         // An agent's person reads the same text as its model.
         let message = refusal.in_agent("Bash", vec!["Read".into()]).message();
-        let next = ": `agent-skills suggest pdf` shows what its list lacks.";
+        let next = ": `agent-skills suggest pdf` shows the missing entries.";
         assert!(message.ends_with(next), "{message}");
     }
 

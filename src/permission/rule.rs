@@ -128,7 +128,7 @@ impl Rule {
                 ToolMatcher::Named(_) if !is_known_tool(&name) => {
                     let near = alias::nearest(&name);
                     let hint = near.map(|near| format!("; did you mean `{near}`?"));
-                    let meaning = "no tool of the host has this name, so it means a plugin's tool";
+                    let meaning = "the host has no tool of this name, so it is taken for a plugin's";
                     remark(
                         "unknown-tool",
                         &(meaning.to_owned() + &hint.unwrap_or_default()),

@@ -42,7 +42,7 @@ pub struct PolicyFile {
 fn unreliable(path: &Path, why: &str) -> Error {
     let path = path.display();
     Error::new(format!(
-        "the administrator's `{path}` cannot be relied on: {why}"
+        "the administrator's `{path}` cannot be trusted: {why}"
     ))
 }
 

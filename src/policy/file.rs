@@ -33,7 +33,7 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     });
     let value = text.and_then(parse_toml).map_err(|(line, reason)| {
         Error::new(format!("`{}`, line {line}: {reason}", path.display()))
-            .hint("correct that line; without the file the defaults count")
+            .hint("correct that line; without the file the defaults apply")
     });
     value.map(Some)
 }
@@ -230,7 +230,7 @@ mod tests {
             (
                 "\nsize = \"x\"",
                 "line 2",
-                "the text \"x\" does not fit: it takes a number",
+                "the text \"x\" is not valid: it takes a number",
             ),
             (
                 "size = 3\n\nsizes = 3",

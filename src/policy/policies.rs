@@ -130,8 +130,8 @@ impl Policies {
     pub fn read(enterprise: &Enterprise) -> Result<Self> {
         let not_there = |what: &str, path: &Path, variable: &str| {
             let shown = path.display();
-            let text = format!("the {what} `{shown}` that {variable} names is not there");
-            Error::new(text).hint("put it there, or unset the variable")
+            let text = format!("the {what} `{shown}` that {variable} names does not exist");
+            Error::new(text).hint("create it, or unset the variable")
         };
         if let Some(dir) = enterprise.missing() {
             return Err(not_there("directory", dir, "AGENT_SKILLS_ENTERPRISE_DIR"));
@@ -354,7 +354,7 @@ impl RequiredSkill {
         let glob = self.source.as_ref()?;
         let Some(source) = source else {
             return Some(format!(
-                "it has to be from `{glob}`, and where it is from is not known"
+                "it has to be from `{glob}`, and its source is not known"
             ));
         };
         let all = SourceAddress::all(source);
@@ -374,7 +374,7 @@ impl AtLeast {
                 "its version is {version}, and at least {least} is required"
             )),
             None => Some(format!(
-                "it says no version, and at least {least} is required"
+                "it has no version, but at least {least} is required"
             )),
         }
     }

@@ -287,7 +287,7 @@ impl Policy {
     /// Whether a skill that bears the name of a required one is that.
     fn about_required(&self, required: &RequiredSkill, subject: Subject) -> Finding {
         let why = if subject.is_projects {
-            Some(", and a project's skill cannot stand in for it".to_owned())
+            Some("; a project's skill cannot replace it".to_owned())
         } else if !subject.is_administrators && !required.needs_source() {
             let only = ": only one in the administrator's directory counts, because the policy";
             Some(format!("{only} names no `source`"))
@@ -316,7 +316,7 @@ impl Policy {
         let (sources, shown) = (&self.sources, self.file.display());
         let is_from = match source {
             Some(source) => format!("it is from `{source}`"),
-            None => "where it is from is not known".to_owned(),
+            None => "its source is not known".to_owned(),
         };
         let mut found = Vec::new();
         if !sources.block.is_empty() {

@@ -315,7 +315,7 @@ impl Ledger<Trusted> {
                 let shown = holder.display();
                 let text = format!("`{shown}` is always trusted, whatever changes in it");
                 Err(Error::new(text).hint(
-                    "`agent-skills trust` trusts it as it is now; then single skills can be chosen",
+                    "run `agent-skills trust` to trust it as it is now; then you can choose single skills",
                 ))
             }
         }

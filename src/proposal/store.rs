@@ -201,7 +201,7 @@ impl Proposals {
             let count = limits::PROPOSALS;
             let text = format!("{count} proposals are already waiting for the user");
             return Err(Error::new(text)
-                .hint("ask the user to decide some of them: `agent-skills proposals list`"));
+                .hint("ask the user to decide on some: `agent-skills proposals list`"));
         }
         write(&dir, proposal)?;
         // On failure the user is only not notified.

@@ -241,7 +241,7 @@ pub fn refuse_unread(on: &Grounds, shown: &str, why: &str) -> Judged {
     }
     let (what, because) = match &on.lack {
         Some(lack) => (lack.what, lack.error.to_string()),
-        None => ("a skill or policy restricts", why.to_owned()),
+        None => ("a skill or policy restricts tools", why.to_owned()),
     };
     let text = format!("`{shown}` is not allowed while {what}: {because}. Tell the user.");
     let event = Event::new("tool")
@@ -508,7 +508,7 @@ impl Case<'_> {
         }
         let next = match refusal.reason() {
             Reason::NotGranted { skill, .. } => {
-                format!(" `agent-skills suggest {skill}` shows what its list lacks.")
+                format!(" `agent-skills suggest {skill}` shows the missing entries.")
             }
             _ => String::new(),
         };
@@ -621,7 +621,7 @@ pub struct Lack {
 /// What is missing for calls of this host in this session.
 pub fn lack(facts: &Facts, session: &Result<Session, Unreadable>) -> Option<Lack> {
     let missing = if facts.run.agent.is_none() {
-        let what = "what is always on is not in force";
+        let what = "skills that are always on are not active";
         let session = session.as_ref().ok();
         let error = session.and_then(|it| lacks_always_on(facts, it));
         error.map(|error| Lack { what, error })
@@ -667,7 +667,7 @@ pub fn lacks_always_on(facts: &Facts, session: &Session) -> Option<Error> {
         let more = blocking
             .map(|name| format!(" (`agent-skills policy explain {name}` says what is required)"));
         let more = more.unwrap_or_default();
-        Error::new(format!("no prompt has put them in force{more}"))
+        Error::new(format!("no prompt has activated them{more}"))
     }))
 }
 

@@ -52,7 +52,7 @@ static TOOLS: [Tool; 8] = [
     },
     Tool {
         name: ours::READ_FILE,
-        description: "Read a file of a skill, which no other tool reaches.",
+        description: "Read a file of a skill. No other tool can reach it.",
         parameters: &[
             WHICH_SKILL,
             ("path", "string", PATH),
@@ -65,8 +65,7 @@ static TOOLS: [Tool; 8] = [
     },
     Tool {
         name: ours::RUN_SCRIPT,
-        description: "Run a script of a skill and return its output. One that runs for long becomes \
-            a job (`job: ID`): call again with only job to wait for more output.",
+        description: "Run a script of a skill and return its output. A long-running one becomes a job (`job: ID`): call again with only job to wait for more output.",
         parameters: &[
             WHICH_SKILL,
             ("script", "string", PATH),

@@ -58,7 +58,7 @@ impl Jobs {
         self.clean();
         let running = self.all().filter(Job::is_running).count();
         if running >= JOBS {
-            let text = format!("{running} jobs are already running, the most allowed at once");
+            let text = format!("{running} jobs are running, which is the limit");
             return Err(Error::new(text).hint("wait for one of them, or stop it"));
         }
         self.make(id)
@@ -342,7 +342,7 @@ impl Job {
         self.wait(Instant::now() + limits::REAP + SLACK)?;
         if self.is_running() {
             return Err(Error::new(format!("job `{}` did not end", self.id))
-                .hint("its supervisor does not answer: tell the user"));
+                .hint("its supervisor does not respond: tell the user"));
         }
         Ok(())
     }
@@ -504,7 +504,7 @@ mod tests {
             script.start();
         }
         let refused = script.start_in(&script.path("")).unwrap_err().to_string();
-        assert!(refused.contains("jobs are already running"), "{refused}");
+        assert!(refused.contains("jobs are running"), "{refused}");
         // Long enough for a busy machine to have started it: a job that has not begun cannot be
         // stopped.
         let script = script.wait(1500);

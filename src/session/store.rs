@@ -108,7 +108,7 @@ pub enum Unreadable {
 impl From<Unreadable> for Error {
     fn from(why: Unreadable) -> Self {
         Self::caused("the record of active skills cannot be read", why)
-            .hint("the next prompt resets it, or else the user does with `agent-skills deactivate`")
+            .hint("the next prompt resets it; so does `agent-skills deactivate`")
     }
 }
 

@@ -36,13 +36,13 @@ pub enum Diagnostic {
     )]
     ForeignFence(String),
     /// A code fence around the file.
-    #[error("the whole of SKILL.md stands in a code fence: remove its first and last line")]
+    #[error("all of SKILL.md is inside a code fence: remove its first and last line")]
     WrappedInFence,
     /// A first line that is a key.
     #[error("the frontmatter has no `---` line before it: add one")]
     NoOpeningFence,
     /// A heading or a banner before the frontmatter.
-    #[error("text stands before the frontmatter: move `---` to the first line")]
+    #[error("there is text before the frontmatter: move `---` to the first line")]
     TextBeforeFrontmatter,
     /// A frontmatter whose end is a guess.
     #[error("the frontmatter has no closing `---` line: add one before the first heading")]
@@ -91,21 +91,20 @@ pub enum Diagnostic {
     NullAllowedTools,
     /// The key, whose value is left out.
     #[error(
-        "`{}` cannot be read with certainty, so {}: mend the frontmatter",
+        "`{}` cannot be read with certainty, so {}: correct the frontmatter",
         .0,
         less(.0)
     )]
     KeyNotRead(String),
     /// A key that is none, and the one that is likely meant.
     #[error(
-        "`{}` restricts nothing: did you mean `{}`? No model is offered the skill before you agree, \
-         when you install it or with `agent-skills enable`",
+        "`{}` restricts nothing: did you mean `{}`? It is not offered to a model until you agree, at the install or with `agent-skills enable`",
         shown_name(.0),
         .1
     )]
     NearMiss(String, String),
     /// Different lists.
-    #[error("`allowed-tools` stands there more than once, so nothing is allowed: keep one")]
+    #[error("there are several `allowed-tools`, so nothing is allowed: keep one")]
     AllowedToolsTwice,
     /// The key.
     #[error(
@@ -129,14 +128,14 @@ pub enum Diagnostic {
     ManyTokens(usize),
     /// Commands that another client would run.
     #[error(
-        "commands written as !`…` run where Claude Code loads the skill; chibi runs none, and tells the model"
+        "Claude Code runs commands written as !`…` when it loads the skill; chibi does not, and tells the model"
     )]
     CommandsNotRun,
     /// The names.
-    #[error("it requires what is not installed, or not offered: {0}")]
+    #[error("it requires skills that are not installed or not offered: {0}")]
     RequiresMissing(String),
     /// The names, in order.
-    #[error("its requirements run in a circle: {0}")]
+    #[error("its requirements are circular: {0}")]
     RequiresCircle(String),
     /// The number of skills, and how many can be active.
     #[error(
@@ -147,9 +146,7 @@ pub enum Diagnostic {
     #[error("`{0}` has a skill of the same name and is offered instead: rename or remove one")]
     DuplicateName(String),
     /// The directory of the other skill, the reason, and the qualified name of this one.
-    #[error(
-        "`{0}` has a skill of the same name and stands in its place, because {1}: this one is `{2}`"
-    )]
+    #[error("the skill of the same name in `{0}` is used instead, because {1}: this one is `{2}`")]
     Shadowed(String, String, String),
     /// The directory of the administrator's skill.
     #[error(

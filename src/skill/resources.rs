@@ -121,7 +121,7 @@ impl SkillPath {
         let root = dir.canonicalize().map_err(missing)?;
         let real = root.join(&self.0).canonicalize().map_err(missing)?;
         if !real.starts_with(&root) {
-            let text = format!("`{shown}` is a link that leads outside the skill's directory");
+            let text = format!("`{shown}` is a link that leaves the skill's directory");
             return Err(Error::new(text).hint(format!("use a {what} that is part of the skill")));
         }
         Ok((root, real))

@@ -99,7 +99,7 @@ const RULES: &[Rule] = &[
     ("unknown-field", Note, "other clients may not know it: move it below `metadata`"),
     ("field-spelling", Warning, "spell it as the documentation does"),
     ("field-value", Warning, "write a value that the field takes"),
-    ("field-ignored", Note, "remove it if it is meant for no other client"),
+    ("field-ignored", Note, "remove it unless it is for another client"),
     ("compatibility-too-long", Note, "shorten it to 500 characters"),
     ("requires-missing", Warning, "install what it requires, or correct the name in `requires`"),
     ("requires-circle", Warning, "leave one of them out of `requires`"),
@@ -126,7 +126,7 @@ const RULES: &[Rule] = &[
     ("invalid-path-pattern", Warning, "use a path or a glob"),
     ("invalid-domain", Warning, "write `domain:example.org`"),
     ("comma-in-pattern", Warning, "write an entry for each pattern"),
-    ("placeholder", Warning, "name the program that is meant"),
+    ("placeholder", Warning, "name the program"),
     ("narrow-denial", Note, "deny the program, unless only these options are meant"),
     ("bare-star", Warning, "list the tools it needs, or remove the key"),
     ("tool-not-allowed", Warning, "add the tool to `allowed-tools`, or let the body do without it"),
@@ -160,7 +160,7 @@ pub fn level(code: &str) -> Level {
 
 /// The remedy for a code.
 pub fn remedy(code: &str) -> &'static str {
-    let any = "look at the line, and change it if it is not meant so";
+    let any = "check the line";
     find(code).map_or(any, |(.., remedy)| remedy)
 }
 

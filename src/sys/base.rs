@@ -119,7 +119,7 @@ mod tests {
             let error = error.unwrap();
             let text = format!("{error}, {}", error.next_step().unwrap_or_default());
             assert!(text.contains("/.chibi`: it is a symbolic link"), "{text}");
-            assert!(text.contains("remove it"), "{text}");
+            assert!(text.contains("remove the link"), "{text}");
         }
         assert_eq!(fs::read_dir(root.path().join("real")).unwrap().count(), 0);
         fs::remove_file(root.path().join(".chibi")).unwrap();

@@ -82,7 +82,7 @@ pub fn unless_missing<T>(
         } else {
             format!("`{}`", link.display())
         };
-        let text = format!("{which} is a link that leads nowhere");
+        let text = format!("{which} is a dangling link");
         return Err(io::Error::other(text));
     }
     Ok(found)

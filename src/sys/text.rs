@@ -151,7 +151,7 @@ pub fn in_plain_words(message: &str) -> String {
     let found = plain.unwrap_or_else(|| found.to_owned());
     let plain = EXPECTED.iter().find(|(rust, _)| *rust == expected);
     let expected = plain.map_or(expected, |(_, plain)| plain);
-    format!("{found} does not fit: it takes {expected}")
+    format!("{found} is not valid: it takes {expected}")
 }
 
 /// Drops an incomplete character at the end.

@@ -231,7 +231,7 @@ fn what_cannot_be_put_in_force_lets_nothing_pass() {
     prompt_in(&host, "default");
     for tool in ["shell_exec", "write_file"] {
         host.blocks(tool, &json!({"path": "x", "command": "ls"}))
-            .has("what is always on is not in force");
+            .has("skills that are always on are not active");
     }
     host.allows("file_head", &json!({"path": "x"}));
     fs::remove_dir(&lock).unwrap();

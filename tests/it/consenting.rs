@@ -83,7 +83,7 @@ fn a_script_says_yes_to_trust_and_a_dry_run_records_nothing() {
         .has("deploy: new")
         .has("run.sh");
     let told = host.fails(&["trust"]);
-    told.has("there is no terminal to ask at")
+    told.has("cannot ask without a terminal")
         .has("--dry-run`")
         .has("--yes` agrees");
     host.config("unattended = true");

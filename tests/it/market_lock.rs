@@ -211,7 +211,8 @@ fn a_projects_lockfile_installs_what_it_says_or_nothing() {
     fs::write(source.join("more.md"), "x").unwrap();
     let lock = fs::read(at("skills.lock.json")).unwrap();
     let ran = host.person(&["install", "--yes"]);
-    ran.stderr.has("no longer has what the lockfile says");
+    ran.stderr
+        .has("no longer has the files that the lockfile lists");
     assert!(!at("skills/pdf").exists());
     assert_eq!(fs::read(at("skills.lock.json")).unwrap(), lock);
 }

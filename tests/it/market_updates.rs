@@ -224,7 +224,7 @@ fn only_the_commit_that_was_looked_at_is_applied() {
         head.unwrap().trim().to_owned()
     };
     let seen = add("one");
-    let hint = format!("`update pdf --to {seen} --yes` agrees to that");
+    let hint = format!("`update pdf --to {seen} --yes` accepts that");
     let ran = host.person(&["update"]);
     ran.stderr.has(&hint);
     let later = add("two");

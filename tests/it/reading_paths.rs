@@ -1,4 +1,4 @@
-//! Which paths `read_skill_file` follows: none that leads out of the skill, whatever its spelling, and
+//! Which paths `read_skill_file` follows: none that leaves the skill, whatever its spelling, and
 //! only to regular files.
 
 use std::fs;

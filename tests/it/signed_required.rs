@@ -167,7 +167,7 @@ fn a_program_that_is_missing_withholds_only_what_needs_it() {
     // Where it is from decides, so a lockfile that cannot be read closes.
     fs::write(host.plugin_dir().join("skills.lock.json"), "{").unwrap();
     assert!(!is_offered(&host, "other"));
-    why(&host, "other").has("where it is from is not known");
+    why(&host, "other").has("its source is not known");
 }
 
 /// The same with `pdf` and `csv` of `acme/skills`, in a commit that `key` has signed.

@@ -115,7 +115,7 @@ fn a_layer_becomes_what_a_lockfile_says() {
     // Again, there is nothing to do, and nothing is written.
     let before = stamps(&host.home().join(".chibi"));
     for words in [&[fleet.list()][..], &[fleet.list(), "--dry-run"]] {
-        sync(&host, words, 0).has("2 skills are as the list has them");
+        sync(&host, words, 0).has("2 skills match the list");
     }
     assert_eq!(stamps(&host.home().join(".chibi")), before);
     assert_eq!(sync(&host, &[fleet.list(), "--quiet"], 0), "");
@@ -237,7 +237,7 @@ fn if_one_skill_is_refused_nothing_changes() {
     fs::write(&path, wrong.to_string()).unwrap();
     refuses(
         &[path.to_str().unwrap()],
-        "no longer has what the lockfile says",
+        "no longer has the files that the lockfile lists",
     );
     // Something of the user's is in the way.
     let zip = host.home().join(".chibi/skills/zip");

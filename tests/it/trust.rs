@@ -155,7 +155,9 @@ fn trust_is_given_to_each_skill_for_itself() {
         // What it may use is not told either, so it is not said to be everything.
         told.lacks("every tool");
     }
-    host.person(&["doctor"]).stdout.has("has more than it had");
+    host.person(&["doctor"])
+        .stdout
+        .has("contains more than before");
     // One is trusted, and the others stay what they are.
     let told = host.succeeds(&["trust", "--yes", "--skill", "late"]);
     told.has(".agents/skills/late: new").lacks("evil");

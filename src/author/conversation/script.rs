@@ -186,7 +186,7 @@ impl Expect {
         unless(is_equal, "the answer is not the expected one".to_owned());
         let is_error = answer.starts_with("Error: ");
         let error = "the tool answered an error";
-        let none = "the tool was to answer an error, and it did not";
+        let none = "the tool should answer with an error, but it did not";
         let was = if is_error { error } else { none };
         unless(is(self.error, is_error), was.to_owned());
         let arguments = self.arguments.as_ref();

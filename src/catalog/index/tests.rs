@@ -161,7 +161,7 @@ fn whatever_is_odd_about_the_file_means_that_there_is_none() {
         fs::write(world.file(), bytes).unwrap();
         fs::set_permissions(world.file(), fs::Permissions::from_mode(0o600)).unwrap();
     };
-    for length in 0..whole.len() {
+    for length in (0..whole.len()).step_by(7) {
         write(&whole[..length]);
         assert_eq!(
             shown(&world.catalog(&mut world.index())),
@@ -169,7 +169,7 @@ fn whatever_is_odd_about_the_file_means_that_there_is_none() {
             "{length} bytes"
         );
     }
-    for at in 0..whole.len() {
+    for at in (0..whole.len()).step_by(7) {
         let mut broken = whole.clone();
         broken[at] ^= 0x41;
         write(&broken);

@@ -37,7 +37,7 @@ pub struct Install {
         requires = "references"
     )]
     pub skill: Vec<String>,
-    /// Install it under this name if another skill has its own
+    /// Install it under this name if its own is taken
     #[arg(long, requires = "references")]
     pub name: Option<String>,
     /// How to interpret the reference

@@ -39,9 +39,8 @@ impl Remove {
         };
         let agrees = |name: &InstalledName, why: &str| {
             let why = shorten(&shown_name(why), WHY);
-            let shown = format!(
-                "`{name}` {why}, and no source can bring that back: it is moved to stash/\n"
-            );
+            let shown =
+                format!("`{name}` {why}, and no source has a copy: it is moved to stash/\n");
             one.to_decide(&shown, "Remove it?")
         };
         let gone = market.remove(written, agrees)?;

@@ -3,7 +3,7 @@
 use crate::cli::prelude::*;
 use crate::sys::text;
 
-/// Configure where skills are looked for
+/// Configure where to look for skills
 #[derive(Debug, Subcommand)]
 pub enum Sources {
     /// Add a repository, a directory, a site or the address of a marketplace.json

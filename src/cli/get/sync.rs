@@ -23,7 +23,7 @@ pub struct Sync {
                 .openskills.json, or a directory of skills with them"
     )]
     pub list: Option<String>,
-    /// Also remove what the list does not have and a source brought
+    /// Also remove skills that have a source and are not in the list
     #[arg(long)]
     pub prune: bool,
     #[command(flatten)]
@@ -70,7 +70,7 @@ impl Sync {
     /// is in it; a failure if one was left out.
     fn import(&self, call: Call, layer: Layer, list: &str) -> Answer {
         if self.prune {
-            let text = "`--prune` needs a list that says what exactly there is to be";
+            let text = "`--prune` needs a list of exactly which skills to keep";
             return Err(Error::new(text)
                 .hint("give a skills.lock.json or a collection")
                 .into());
@@ -252,17 +252,14 @@ fn told(skills: &[Synced], dry_run: bool) -> String {
     let of = |fate| skills.iter().filter(|one| one.change == fate).count();
     let (same, extra) = (of(Fate::Unchanged), of(Fate::Extra));
     if same > 0 {
-        let (one, many) = (
-            "skill is as the list has it",
-            "skills are as the list has them",
-        );
+        let (one, many) = ("skill matches the list", "skills match the list");
         let _ = writeln!(text, "{}", counted(same, one, many));
     }
     if extra > 0 {
         let skills = counted(extra, "skill is", "skills are");
         let _ = writeln!(
             text,
-            "{skills} not in the list; `--prune` removes what a source brought"
+            "{skills} not in the list; `--prune` removes those that have a source"
         );
     }
     if text.is_empty() {

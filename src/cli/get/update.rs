@@ -29,10 +29,10 @@ pub struct Update {
     /// Like --force, but keep a copy of the changed skills
     #[arg(long)]
     pub stash: bool,
-    /// Also update to a commit that does not follow the installed one
+    /// Also update to a commit that does not descend from the installed one
     #[arg(long)]
     pub allow_downgrade: bool,
-    /// Also update a skill that another has signed, or nobody any longer
+    /// Also update a skill whose signer changed, or that is no longer signed
     #[arg(long)]
     pub accept_signer: bool,
     /// Use cached data, without the network
@@ -53,9 +53,7 @@ impl Update {
             self.update(call, layer, &names, &mut outcomes)?;
         }
         if outcomes.is_empty() && !call.common.json {
-            return Ok(
-                "No skill here came from a source that could have a newer one.\n".to_owned(),
-            );
+            return Ok("No skill here has a source that it could be updated from.\n".to_owned());
         }
         outcomes.answer()
     }
@@ -147,7 +145,7 @@ fn later_tags(skill: &Updated) -> String {
         return String::new();
     }
     let tags = one_line(&skill.newer_tags.join(", "));
-    format!("    it stays at its tag; there are later ones: {tags} (`install REF#TAG` switches)\n")
+    format!("    it stays at its tag; later tags: {tags} (`install REF#TAG` switches)\n")
 }
 
 /// Records each skill that was replaced.

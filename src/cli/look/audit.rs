@@ -19,7 +19,7 @@ pub struct Audit {
     /// trust, untrust, approve, unapprove, keys, proposal
     #[arg(long)]
     pub event: Option<String>,
-    /// Only the last so many; 50 if neither this, --since nor --all is given
+    /// Only the last NUMBER events; 50 without --since or --all
     #[arg(long, value_name = "NUMBER", conflicts_with = "all")]
     pub limit: Option<usize>,
     /// Every event that is kept
@@ -28,7 +28,7 @@ pub struct Audit {
     /// How often each skill was used, and with what result
     #[arg(long, conflicts_with_all = ["skill", "event", "limit", "all"])]
     pub summary: bool,
-    /// What the rows of the summary are: skill, model, host or machine
+    /// Group the summary by skill, model, host or machine
     #[arg(long, value_enum, hide_possible_values = true, requires = "summary")]
     pub by: Option<By>,
     /// Summarize these logs, such as of other machines, instead of this machine's

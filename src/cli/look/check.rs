@@ -26,7 +26,7 @@ pub struct Check {
     /// One of its arguments; repeatable
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<String>,
-    /// The agent whose hook would be asked, with its own names for tools, such as claude-code
+    /// The agent that would ask, with its own names for tools, such as claude-code
     #[arg(long, value_name = "AGENT")]
     pub agent: Option<Agent>,
 }

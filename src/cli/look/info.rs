@@ -210,7 +210,7 @@ fn of_scripts(facts: &Facts, skill: &Skill, listing: &[Resource], lines: &mut Li
 fn of_restriction(report: &Report, lines: &mut Lines) {
     let shown = match &report.restriction {
         None if report.tokens.is_none() => "not known: the skill was not read",
-        None if !report.offered => "none of its own, but it is not offered",
+        None if !report.offered => "none, but it is not offered",
         None => "none: every tool may be used while it is active",
         Some(restriction) if restriction.allowed.is_some() => {
             "while it is active, only what is listed here and what is always allowed"
@@ -286,7 +286,7 @@ fn shown_history(history: &History) -> String {
         };
         // In most repositories the last tags are the newest.
         let tags = history.tags.iter().rev().take(SHOWN).map(tag);
-        let _ = writeln!(text, "there are: {}", tags.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(text, "tags: {}", tags.collect::<Vec<_>>().join(", "));
     }
     for commit in &history.log {
         let mark = if commit.newer { "newer" } else { "     " };
@@ -295,7 +295,7 @@ fn shown_history(history: &History) -> String {
         let _ = writeln!(text, "{mark}  {id}  {date}  {subject}");
     }
     if let Some(why) = &history.unasked {
-        let _ = writeln!(text, "its source was not asked: {}", one_line(why));
+        let _ = writeln!(text, "its source was not queried: {}", one_line(why));
     }
     text
 }

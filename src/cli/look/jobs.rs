@@ -6,7 +6,7 @@ use crate::cli::prelude::*;
 use crate::script;
 use crate::sys::Shown;
 
-/// List scripts and installs that outlasted their call; follow one
+/// List scripts and installs that continue as jobs; follow one
 #[derive(Debug, clap::Args)]
 pub struct Jobs {
     /// Follow this job's output
@@ -28,7 +28,7 @@ fn list(call: Call) -> Result<String> {
     let jobs = script::Jobs::of(&call.facts.run).list();
     call.answers("jobs", &jobs, || {
         if jobs.is_empty() {
-            return "No jobs. A script that outlasts its call becomes one.\n".to_owned();
+            return "No jobs. A script that outlasts its call becomes a job.\n".to_owned();
         }
         let line = |job: &script::Summary| {
             let skill = job.skill.as_ref().map(|skill| format!(" of {skill}"));

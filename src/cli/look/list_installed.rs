@@ -52,7 +52,7 @@ pub fn list_installed(call: Call, sort_by: Option<Order>, long: bool) -> Result<
         ),
     };
     if reports.is_empty() && untold.is_empty() {
-        let none = "No skills are installed. `agent-skills search` shows what there is.\n";
+        let none = "No skills are installed. `agent-skills search` shows what can be installed.\n";
         return Ok(none.to_owned());
     }
     // Any reason why one is not offered fits the last.

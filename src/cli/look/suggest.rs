@@ -28,7 +28,7 @@ use crate::session::Session;
 use crate::skill::unified_diff;
 use crate::sys::text::{distinct, shorten};
 
-/// Suggest the entries that a skill's list of tools lacks
+/// Suggest entries that are missing from a skill's list of tools
 #[derive(Debug, clap::Args)]
 pub struct Suggest {
     /// The skill's name, or its directory
@@ -181,7 +181,7 @@ fn shown(name: &str, found: &Suggestions, none: Option<&str>, screen: Screen) ->
     if of.calls > 0 && none.is_none() {
         let commands = counted(of.calls, "command", "commands");
         let (passing, with) = (counted(of.pass, "passes", "pass"), of.pass_with);
-        let line = format!("Of {commands} in its text {passing} now, {with} with this.");
+        let line = format!("Of {commands} in its text {passing} now, {with} with these entries.");
         text += &screen.hanging("", &line, 2);
     }
     text
@@ -199,7 +199,7 @@ fn add_to_configuration(
 ) -> Result<String> {
     let name = skill.name.as_str();
     if let Some(why) = why_none_is_added(facts, &skill.dir) {
-        let text = format!("an addition for `{name}` would not count: {why}");
+        let text = format!("an addition for `{name}` would be ignored: {why}");
         return Err(Error::new(text).hint("`--apply` proposes the entries for the skill itself"));
     }
     let own = facts.own_config()?.added_entries(name).to_vec();
@@ -215,8 +215,7 @@ fn add_to_configuration(
         ));
     }
     Ok(format!(
-        "added {entries} to `{key}` in the configuration; `agent-skills config unset {key}` takes all of \
-         them back\n"
+        "added {entries} to `{key}` in the configuration; `agent-skills config unset {key}` removes them all\n"
     ))
 }
 
@@ -261,7 +260,10 @@ fn diff(skill: &Skill, entries: &[String]) -> Result<String> {
     let changed = changed.and_then(|text| with_entries(&skill.dir, text, entries));
     let (Some(before), Some(after)) = (text.as_deref(), changed) else {
         let file = skill.file.display().to_string();
-        let text = format!("the list in `{}` has an unusual form", one_line(&file));
+        let text = format!(
+            "the list in `{}` cannot be edited automatically",
+            one_line(&file)
+        );
         return Err(Error::new(text).hint(by_hand()));
     };
     let file = skill.file.file_name().unwrap_or_default().to_string_lossy();
@@ -561,14 +563,14 @@ impl Why {
         match self {
             Self::Obstacle(obstacle) => obstacle.code_and_reason(),
             Self::Incomplete => ("incomplete", "the audit log does not have all of it"),
-            Self::Gone => ("gone", "it names a skill that is not there"),
+            Self::Gone => ("gone", "it names a skill that does not exist"),
             Self::Typed => (
                 "typed",
-                "no entry lets an agent start what it could then type commands into unseen",
+                "no entry allows a program into which an agent could type commands unseen",
             ),
             Self::More => (
                 "more",
-                "there are more entries than anybody reads; apply these first",
+                "there are too many entries to read; apply these first",
             ),
         }
     }

@@ -112,7 +112,7 @@ fn revoke(call: Call, written: &str) -> Result<String> {
     if !found.is_some_and(|found| dir.is_none_or(|dir| found.was_for(dir))) {
         let text = format!("`{}` was not approved", one_line(written));
         let near = did_you_mean(written, entries.keys().map(String::as_str));
-        let all = || "`agent-skills approve --list` shows what is".to_owned();
+        let all = || "`agent-skills approve --list` shows what is approved".to_owned();
         return Err(Error::new(text).hint(near.unwrap_or_else(all)));
     }
     if call.common.dry_run {

@@ -6,7 +6,7 @@ use crate::activation::run_post_hooks;
 use crate::cli::prelude::*;
 use crate::sys::text::backticked;
 
-/// Deactivate the active skills, and end what they restrict
+/// Deactivate the active skills and lift their restrictions
 #[derive(Debug, clap::Args)]
 pub struct Deactivate {
     /// Only in this conversation

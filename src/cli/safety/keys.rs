@@ -12,7 +12,7 @@ use crate::signing::{self, Listed, exported, openpgp_fingerprint, revocations};
 use crate::skill::visible;
 use crate::sys::{Base, Dir, Durable, FileLock};
 
-/// Show or change whose signatures count
+/// Show or change whose signatures are accepted
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Keys {
@@ -24,9 +24,9 @@ pub struct Keys {
 /// What `keys` can change.
 #[derive(Debug, Subcommand)]
 pub enum Keying {
-    /// List a key: what it signs is by PRINCIPAL
+    /// Add a key to the list, as PRINCIPAL's
     Add(Added),
-    /// List keys no longer
+    /// Remove keys from the list
     Remove {
         /// A principal, or the fingerprint of a key
         #[arg(value_name = "PRINCIPAL|FINGERPRINT")]
@@ -35,7 +35,7 @@ pub enum Keying {
         #[arg(long)]
         file: Option<PathBuf>,
     },
-    /// Refuse whatever a key signed or will sign
+    /// Revoke a key: reject all its signatures
     Revoke {
         /// Its fingerprint, or the public key's file
         #[arg(value_name = "FINGERPRINT|FILE")]
@@ -57,7 +57,7 @@ pub struct Added {
     /// Take the ssh key that signed an installed skill
     #[arg(long, value_name = "SKILL", conflicts_with = "key")]
     pub from: Option<String>,
-    /// The first day on which an ssh key counts no longer, as 2027-12-31
+    /// The day from which an ssh key is no longer accepted, as 2027-12-31
     #[arg(long, value_name = "DATE")]
     pub valid_before: Option<String>,
     /// What an ssh key may sign: git (commits, tags), agent-skill (manifests)
@@ -230,7 +230,7 @@ fn add(call: Call, added: &Added) -> Result<String> {
             let market = market_at(call.facts, &base);
             let entry = market.origin(skill)?.ok_or_else(|| {
                 let text = format!("there is no installed skill `{}`", one_line(skill));
-                Error::new(text).hint("`agent-skills list` shows what there is")
+                Error::new(text).hint("`agent-skills list` shows all skills")
             })?;
             market.signers_key(&entry)?
         }
@@ -258,7 +258,7 @@ fn add(call: Call, added: &Added) -> Result<String> {
             same.line, same.principals
         );
         return Err(Error::new(text).hint(format!(
-            "`agent-skills keys remove {fingerprint}` takes it out, then add it"
+            "`agent-skills keys remove {fingerprint}` removes it; then add it"
         )));
     }
     let kind = key.split(' ').next().unwrap_or_default();
@@ -304,7 +304,7 @@ fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
     });
     let (lines, named): (String, String) = (lines.collect(), visible(which));
     if call.common.dry_run {
-        return Ok(format!("would take {named} out of {shown}:\n{lines}"));
+        return Ok(format!("would remove {named} from {shown}:\n{lines}"));
     }
     let screenful = format!("{named} would no longer be listed in {shown}:\n{lines}");
     call.to_agree(&screenful, "Remove it?", "nothing was removed")?;
@@ -355,9 +355,8 @@ fn revoke(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
     if call.common.dry_run {
         return Ok(format!("would revoke {fingerprint}{of} in {shown}\n"));
     }
-    let screenful = format!(
-        "The key {fingerprint}{of} would count no longer: what it signed is wrongly signed then.\n"
-    );
+    let screenful =
+        format!("Revoke the key {fingerprint}{of}? Signatures made with it will be rejected.\n");
     call.to_agree(&screenful, "Revoke it?", "nothing was revoked")?;
     let now = Moment::now().local();
     let today = now.split(' ').next().unwrap_or_default();

@@ -21,7 +21,7 @@ pub struct Policy {
 /// What `policy` can do.
 #[derive(Debug, clap::Subcommand)]
 pub enum Asking {
-    /// Say of each skill which rule it keeps, and why
+    /// Explain which rules apply to each skill, and why
     Explain {
         /// Only of this skill, there or required
         name: Option<String>,
@@ -174,7 +174,7 @@ fn effects(
             format!("the configuration adds `{entries}` to its list (`skills.NAME.allow`)");
         found("allow", reason);
     } else if let Some(why) = why_not_added(facts, &name, &entry.dir) {
-        let reason = format!("what the configuration adds to its list does not count: {why}");
+        let reason = format!("what the configuration adds to its list is ignored: {why}");
         found("allow", reason);
     }
     effects
@@ -259,7 +259,7 @@ fn about(
     let mut text = screen.hanging("", &head, 2);
     let said = rules_about(rules, entry);
     if said.is_empty() {
-        text.push_str("  no rule is about it\n");
+        text.push_str("  no rule applies to it\n");
     }
     let is_signed = said.iter().any(|one| one.rule == "signing.require");
     let mut rules = Vec::new();

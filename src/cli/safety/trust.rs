@@ -52,7 +52,7 @@ impl Trust {
         }
         if let (true, Some((file, _))) = (self.always, call.facts.policies()?.scan_block()) {
             let file = file.display();
-            let text = format!("the policy `{file}` refuses what a scan finds in later changes");
+            let text = format!("the policy `{file}` requires that each change is scanned");
             return Err(Error::new(text).hint("leave out `--always`").into());
         }
         let mut outcomes = Outcomes::new(call);
@@ -98,7 +98,7 @@ impl Trust {
         };
         if self.always || seen.iter().any(Seen::is_readable) {
             let screenful = format!(
-                "`{shown}` comes with:\n{}",
+                "`{shown}` contains:\n{}",
                 look.brief(&call.command_with(Some("--dry-run")))
             );
             let undone = format!("`{shown}` was not trusted");
@@ -151,7 +151,7 @@ impl Trust {
         if outcomes.is_empty() {
             let text = format!("`{}` was not trusted", from.display());
             return Err(Error::new(text)
-                .hint("`agent-skills trust --list` shows what is")
+                .hint("`agent-skills trust --list` shows what is trusted")
                 .into());
         }
         outcomes.answer()

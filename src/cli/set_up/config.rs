@@ -23,7 +23,7 @@ pub enum Config {
         )]
         words: Vec<String>,
     },
-    /// Remove a value from config.toml, so that the default holds
+    /// Remove a value from config.toml, so that the default applies
     Unset {
         /// KEY or TABLE.KEY
         key: String,
@@ -237,7 +237,11 @@ fn paths(call: Call) -> Result<String> {
     let file = |(what, path): &(&str, PathBuf)| json!({"what": what, "path": path, "exists": path.exists()});
     let listed: Vec<_> = files.iter().map(file).collect();
     let line = |(what, path): &(&str, PathBuf)| {
-        let missing = if path.exists() { "" } else { "  (not there)" };
+        let missing = if path.exists() {
+            ""
+        } else {
+            "  (does not exist)"
+        };
         let shown = one_line(&path.display().to_string());
         format!("{what:8} {shown}{missing}\n")
     };

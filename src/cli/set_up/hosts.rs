@@ -47,7 +47,7 @@ pub enum Connecting {
         #[arg(long)]
         mode: Option<Mode>,
     },
-    /// Disconnect agents: what `add` wrote goes, and nothing else
+    /// Disconnect agents: remove what `add` wrote, and nothing else
     Remove {
         /// Their names
         #[arg(required = true, value_name = "HOST")]
@@ -117,7 +117,7 @@ fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<St
         let _ = writeln!(notes, "Note: `{mode}` in {agent}: {less}.");
     }
     for unseen in settings.unseen {
-        let _ = writeln!(notes, "Note: {agent} tells no hook of {unseen}.");
+        let _ = writeln!(notes, "Note: {agent} calls no hook for {unseen}.");
     }
     let shown = format!("{}{links}{notes}", diff(&change));
     if call.common.dry_run {
@@ -131,9 +131,9 @@ fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<St
     let missing = missing.flat_map(|found| found.missing);
     let missing: Vec<String> = missing.map(|lack| lack.to_string()).collect();
     let outcome = if missing.is_empty() {
-        "it asks agent-skills before each tool call from its next start on".to_owned()
+        "from its next start it asks agent-skills before each tool call".to_owned()
     } else {
-        format!("but it does not ask yet: {}", missing.join("; "))
+        format!("but it does not call the hook yet: {}", missing.join("; "))
     };
     let whom = whom(scope);
     let mut said = format!("connected {agent} for {whom}: `{path}`; {outcome}\n");
@@ -196,7 +196,7 @@ fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
     let how = if change.is_exact {
         "it is as it was before"
     } else {
-        "only what `hosts add` wrote goes, since the file was changed after that"
+        "only what `hosts add` wrote is removed, since the file was changed after that"
     };
     let links = lose(call, agent, scope, true)?;
     let shown = format!("{}{how}\n{links}", diff(&change));

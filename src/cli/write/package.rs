@@ -176,7 +176,7 @@ pub fn remarks(packed: &Packed) -> String {
         let names = one_line(&packed.doubtful.join(", "));
         let _ = writeln!(
             text,
-            "Look again before you hand it on: {names} may hold secrets, and are in the package"
+            "Check before you share it: {names} may contain secrets and are in the package"
         );
     }
     text

@@ -43,7 +43,7 @@ impl Publish {
             if !files.doubtful.is_empty() && !self.findings.accept_findings {
                 let secrets = one_line(&files.doubtful.join(", "));
                 let text =
-                    format!("nothing was published: of `{name}`, {secrets} may hold secrets");
+                    format!("nothing was published: {secrets} of `{name}` may contain secrets");
                 return Err(Error::new(text)
                     .hint("take them out of the skill; `--accept-findings` publishes them"));
             }

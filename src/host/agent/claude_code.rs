@@ -90,8 +90,7 @@ pub(super) static TABLE: Table = Table {
     package: Some("@anthropic-ai/claude-code"),
     home: Home::new(Some("CLAUDE_CONFIG_DIR"), "", ".claude"),
     project: ".claude/settings.local.json",
-    project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \
-                   Where this program is missing, Claude Code goes on without it",
+    project_note: "this file is for you alone: if git does not ignore it, add it to .git/info/exclude. Where this program is missing, Claude Code continues without it",
     managed: Some("/etc/claude-code/managed-settings.d/agent-skills.json"),
     program_key: Some("command"),
     gate: Some("*"),

@@ -50,8 +50,7 @@ pub(super) static TABLE: Table = Table {
     home: Home::new(Some("CODEX_HOME"), "", ".codex"),
     user: "hooks.json",
     project: ".codex/hooks.json",
-    project_note: "others who share the repository are asked by Codex to trust this entry, which \
-                   names a program on your machine; where that is missing, Codex goes on without it",
+    project_note: "Codex asks others who share the repository to trust this entry, which names a program on your machine; where that is missing, Codex continues without it",
     managed: Some("/etc/codex/requirements.toml"),
     gate: Some("*"),
     unregistered: &["SessionEnd"],

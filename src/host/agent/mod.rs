@@ -95,9 +95,11 @@ impl Agent {
         let table = self.table();
         match mode {
             Mode::Ask if !table.asks => {
-                Some("it cannot ask its user for a hook: what would be asked about is denied")
+                Some("it cannot ask its user on behalf of a hook, so such a call is denied")
             }
-            Mode::Grant if !table.grants => Some("it takes no grant from a hook, so it still asks"),
+            Mode::Grant if !table.grants => {
+                Some("it accepts no grant from a hook, so it still asks")
+            }
             Mode::Both if !table.grants => {
                 Some("it takes no grant from a hook: this restricts only")
             }

@@ -56,8 +56,7 @@ pub(super) static TABLE: Table = Table {
     package: Some("@qwen-code/qwen-code"),
     home: Home::new(Some("QWEN_HOME"), "", ".qwen"),
     project: ".qwen/settings.json",
-    project_note: "others who share the repository read this file too: where this program is missing, \
-                   Qwen Code shows an error at each call and goes on",
+    project_note: "others who share the repository read this file too: where this program is missing, Qwen Code shows an error at each call and continues",
     managed: Some("/etc/qwen-code/settings.json"),
     named_entries: true,
     gate: Some("*"),

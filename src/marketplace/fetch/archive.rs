@@ -157,7 +157,7 @@ fn inside(path: &str) -> Result<String> {
     clean.ok_or_else(|| {
         let path = path.escape_debug();
         Error::new(format!(
-            "the archive has the path `{path}`, which leads out"
+            "the archive has the path `{path}`, which leaves the archive"
         ))
         .hint("do not use it; tell its author")
     })
@@ -170,7 +170,7 @@ fn link(target: Vec<u8>) -> Node {
 
 fn broken(error: &dyn std::fmt::Display) -> Error {
     Error::new(format!("the archive cannot be read: {error}"))
-        .hint("a .zip, .skill, .tar or .tar.gz without a password is wanted")
+        .hint("give a .zip, .skill, .tar or .tar.gz without a password")
 }
 
 fn too_large() -> Error {

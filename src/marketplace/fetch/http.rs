@@ -199,19 +199,19 @@ impl Answer {
     pub fn refusal(&self, host: &str, what: &str) -> Failure {
         let class = Class::of_status(self.status);
         let text = match class {
-            Class::Redirected => format!("sends us elsewhere for {what}, which is not followed"),
+            Class::Redirected => format!("redirects {what}, which is not followed"),
             Class::NeedsAuthentication => format!("denies access to {what}"),
             Class::NoRepository => format!("does not have {what}"),
-            Class::Busy if self.status == 429 => "limits how often it is asked".to_owned(),
+            Class::Busy if self.status == 429 => "limits the rate of requests".to_owned(),
             Class::Busy => format!("cannot give {what} now"),
             _ => format!("does not give {what}"),
         };
         let failure = Failure::new(class, format!("{host} {text} (status {})", self.status));
         match class {
-            Class::Redirected => failure.hint("give the address that it leads to"),
-            Class::NeedsAuthentication => failure.hint(
-                "check the spelling; if it is private, let curl know your credentials (`~/.curlrc`)",
-            ),
+            Class::Redirected => failure.hint("give the address that it redirects to"),
+            Class::NeedsAuthentication => {
+                failure.hint("check the spelling; if it is private, put credentials in `~/.curlrc`")
+            }
             _ => failure,
         }
     }
@@ -297,7 +297,7 @@ impl Permitted {
         let is_less = self.0.is_encrypted() && !to.is_encrypted()
             || !is_loopback(self.0.host()) && is_loopback(to.host());
         if is_less {
-            let text = format!("`{}` leads to `{to}`, which is less safe", self.0);
+            let text = format!("`{}` redirects to `{to}`, which is less safe", self.0);
             return Err(Error::new(text).hint("tell its owner"));
         }
         Ok(Self(to))

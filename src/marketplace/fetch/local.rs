@@ -23,7 +23,7 @@ impl LocalDir {
         let path = real(named.unwrap_or(written), env)?;
         if !path.is_dir() {
             let text = format!("`{}` is not a directory", path.display());
-            return Err(Error::new(text).hint("give the directory that holds SKILL.md"));
+            return Err(Error::new(text).hint("give the directory with the SKILL.md"));
         }
         let dir = Dir::anchor(&path);
         dir.map(Self)

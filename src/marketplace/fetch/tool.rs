@@ -249,7 +249,7 @@ impl Failure {
     pub fn not_kept(what: impl fmt::Display) -> Self {
         Self::new(
             Class::Offline,
-            format!("{what} is not kept on this machine"),
+            format!("{what} is not cached on this machine"),
         )
     }
 
@@ -266,7 +266,7 @@ impl Failure {
             return Self::new(Class::Missing, format!("{program} was not found"));
         }
         let text = format!("could not start {program}: {}", reason(error));
-        Self::new(Class::Other, text).hint(format!("see that `{program}` runs by itself"))
+        Self::new(Class::Other, text).hint(format!("check that `{program}` runs by itself"))
     }
 
     /// What git says on standard error, and what it means if its words tell that.
@@ -299,12 +299,11 @@ impl Failure {
         let exception = lines.iter().find(|line| line.starts_with(EXCEPTION));
         match (class, exception) {
             (Class::NotOwned, Some(exception)) => failure.hint(format!(
-                "git reads it once you have run `{}`; do that if you trust its owner",
+                "if you trust its owner, run `{}`; then git reads it",
                 brief(exception, 300)
             )),
             (Class::Other, _) => failure.hint(
-                "that is all that git said; `agent-skills doctor` tells whether git is too old, \
-                 and `git clone` may say more",
+                "git said no more; `agent-skills doctor` checks its version, and `git clone` may show details",
             ),
             _ => failure,
         }
@@ -323,7 +322,7 @@ impl Failure {
         let line = line.unwrap_or("curl failed and did not say why");
         let failure = Self::new(class, brief(line, 300));
         match class {
-            Class::Other => failure.hint("that is all that curl said; `curl -v` may say more"),
+            Class::Other => failure.hint("curl said no more; `curl -v` may show details"),
             _ => failure,
         }
     }
@@ -364,34 +363,30 @@ impl Class {
         Some(match self {
             Self::NoRepository => "check the spelling of the address",
             Self::NeedsAuthentication => {
-                "check the spelling; for a private repository, see that `git ls-remote ADDRESS` \
-                 works without asking (a credential helper, or an ssh agent)"
+                "check the spelling; if the repository is private, `git ls-remote ADDRESS` has to work without a prompt (credential helper, ssh agent)"
             }
             Self::Unreachable => "check the network, the host's name and the proxy settings",
             Self::Untrusted => {
-                "check the address and this machine's clock; if both are right, have the program \
-                 trust it: git by `http.sslCAInfo`, curl by `cacert` in `~/.curlrc`, ssh by \
-                 `ssh -T HOST`, which asks about a new key"
+                "check the address and this machine's clock; to trust a certificate set `http.sslCAInfo` (git) or `cacert` in `~/.curlrc` (curl); to trust a host key run `ssh -T HOST`"
             }
-            Self::Busy => "try again later; who is logged in may often ask more",
+            Self::Busy => "try again later; a login usually raises the limit",
             Self::NotOwned => {
-                "have git read it by `git config --global --add safe.directory DIR`, if you trust \
-                 its owner"
+                "if you trust its owner, run `git config --global --add safe.directory DIR`"
             }
             Self::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
             Self::Redirected => {
-                "a policy lists the sources: give the address that it leads to (see it with curl -I)"
+                "a policy lists the allowed sources: give the address that it redirects to (`curl -I` shows it)"
             }
-            Self::Ambiguous => "give the full name of the one that is meant",
+            Self::Ambiguous => "give the full name of the one you mean",
             Self::TimedOut => {
                 "try again, or run `agent-skills` in a terminal, where it may take longer"
             }
-            Self::TooLarge => "name the one skill that is wanted, or ask its author to trim it",
+            Self::TooLarge => "name the skill you want, or ask its author to trim the repository",
             Self::DiskFull => "free some space and try again",
             Self::NotWritable => {
-                "see that you may write in the plugin directory, which `agent-skills doctor` names"
+                "check the permissions of the plugin directory, which `agent-skills doctor` names"
             }
-            Self::Missing => "install it and see that it is on the PATH",
+            Self::Missing => "install it, or add it to PATH",
             Self::Offline => "run it once without `--offline`",
             Self::NoSuchSkill | Self::Other => return None,
         })
@@ -623,7 +618,7 @@ mod tests {
             assert_eq!(failure.class, Class::Other, "{stderr}");
             assert_eq!(failure.error.to_string(), told);
             let hint = failure.error.next_step().unwrap();
-            assert!(hint.starts_with("that is all that git said"), "{hint}");
+            assert!(hint.starts_with("git said no more"), "{hint}");
         }
         // The words that tell the class are told, and so is what the other side says.
         let failure = Failure::from_stderr(

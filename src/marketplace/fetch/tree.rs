@@ -110,7 +110,7 @@ impl Tree {
             match part {
                 "" | "." => continue,
                 ".." => {
-                    at.pop().ok_or("it leads out of the repository")?;
+                    at.pop().ok_or("it leaves the repository")?;
                     continue;
                 }
                 part => at.push(part),
@@ -119,10 +119,10 @@ impl Tree {
                 Some(Node::Link { to }) => {
                     hops += 1;
                     if hops > limits::LINK_HOPS {
-                        return Err("it leads in a circle");
+                        return Err("it is circular");
                     }
                     if to.starts_with('/') {
-                        return Err("it leads to an absolute path");
+                        return Err("its target is an absolute path");
                     }
                     at.pop();
                     for part in to.split('/').rev() {
@@ -130,7 +130,7 @@ impl Tree {
                     }
                 }
                 Some(_) => {}
-                None => return Err("it leads nowhere"),
+                None => return Err("nothing exists there"),
             }
         }
         Ok(at.join("/"))
@@ -370,7 +370,7 @@ impl Memory {
 
 fn twofold(path: &str) -> Error {
     let path = path.escape_debug();
-    let text = format!("its source contradicts itself: `{path}` is a directory and something else");
+    let text = format!("the source lists `{path}` both as a directory and as something else");
     Error::new(text).hint("tell its author")
 }
 
@@ -432,11 +432,11 @@ pub mod tests {
         assert_eq!(tree.resolve("up/up/dir").unwrap(), "a");
         assert_eq!(tree.resolve("up").unwrap(), "");
         for (path, why) in [
-            ("b/out", "out of"),
+            ("b/out", "leaves"),
             ("abs", "absolute"),
-            ("loop", "circle"),
-            ("dangling", "nowhere"),
-            ("../x", "out of"),
+            ("loop", "circular"),
+            ("dangling", "nothing"),
+            ("../x", "leaves"),
         ] {
             assert!(tree.resolve(path).unwrap_err().contains(why), "{path}");
         }

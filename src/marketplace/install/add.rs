@@ -243,7 +243,7 @@ impl Market<'_> {
         }
         let wanted = match &options.name {
             Some(_) if are_several => {
-                let text = "`--name` names one skill, and several are to be installed";
+                let text = "`--name` works for one skill, but several would be installed";
                 return Err(Error::new(text).hint("choose one of them"));
             }
             name => chosen(name.as_deref(), &found.skill.name)?,
@@ -261,8 +261,10 @@ impl Market<'_> {
         }
         let taken = |name: &InstalledName| {
             let name = offered(name);
-            Error::new(format!("there is a skill `{name}` from somewhere else"))
-                .hint("give this one a name of its own with `--name NAME`")
+            Error::new(format!(
+                "a skill `{name}` from somewhere else already exists"
+            ))
+            .hint("give this one another name with `--name NAME`")
         };
         if options.name.is_some() {
             return Err(taken(&wanted));

@@ -351,9 +351,10 @@ impl<'s> Changes<'s> {
                 && let Some(other) = offers.insert(offered.clone(), name.clone())
                 && !there.exists()
             {
-                let text = format!("`{name}` would be offered as `{offered}`, as `{other}` is");
+                let text =
+                    format!("`{name}` would have the same tool name as `{other}`: `{offered}`");
                 return Err(Error::new(text).hint(format!(
-                    "remove `{other}`, or give the new one a name of its own with `--name NAME`"
+                    "remove `{other}`, or give the new one another name with `--name NAME`"
                 )));
             }
         }

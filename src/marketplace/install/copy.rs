@@ -74,7 +74,7 @@ impl CopyPlan {
             // Links can multiply directories even if there are few files.
             if self.files.len() > limits::INSTALL_FILES || self.steps > limits::WALK_STEPS {
                 let text = format!("the skill has more than {} files", limits::INSTALL_FILES);
-                let hint = "ask its author to leave out what is built or downloaded";
+                let hint = "ask its author to leave out built and downloaded files";
                 return Err(Error::new(text).hint(hint));
             }
             let source = tree::join(from, path);
@@ -100,7 +100,7 @@ impl CopyPlan {
                             .chain([&source])
                             .any(|d| tree::is_within(d, &real)) =>
                         {
-                            let why = "it is a link, and it leads to a directory around it";
+                            let why = "it is a link to a directory that contains it";
                             self.drop(&target, why);
                         }
                         Some(Node::Dir { .. }) => {

@@ -37,7 +37,7 @@ impl Market<'_> {
                 let place = place.display();
                 let text =
                     format!("`{name}` cannot be changed: `{place}` is not yours to write to");
-                return Err(Error::new(text).hint("ask whoever looks after it"));
+                return Err(Error::new(text).hint("ask its maintainer"));
             }
         }
         let lockfile = Lockfile::read(self.plugin_dir)?;

@@ -45,7 +45,7 @@ impl Market<'_> {
             && !agrees(&name, unsaved)?
         {
             let text = format!("`{name}` was not removed: you said no");
-            return Err(Error::new(text).hint("the same command asks again"));
+            return Err(Error::new(text));
         }
         let mut changes = self.changes(&staging)?;
         let entry = changes.lockfile().get(&name).cloned();

@@ -15,8 +15,8 @@ use crate::marketplace::{Confirm, Market, Note};
 use crate::signing::{Covers, Signer};
 
 /// The next step where a skill is not what the lockfile says.
-const CHANGED: &str = "somebody has changed the lockfile or the source: look at it, then remove the \
-                       skill and install it again";
+const CHANGED: &str =
+    "the lockfile or the source was changed: check it, then remove the skill and install it again";
 
 impl Market<'_> {
     /// Whether there is a lockfile to restore from.
@@ -58,7 +58,7 @@ impl Market<'_> {
                     }
                 },
                 State::Changed if frozen => {
-                    let text = format!("`{}` is not what the lockfile says", entry.name);
+                    let text = format!("`{}` differs from the lockfile", entry.name);
                     return Err(Error::new(text).hint(format!(
                         "`agent-skills verify {0}` shows what differs, \
                          `agent-skills verify --fix {0}` restores it",
@@ -91,7 +91,7 @@ impl Market<'_> {
         let (name, source) = (&entry.name, &entry.source);
         let text = format!("`{name}` is a copy of `{source}`, which is outside the project");
         Err(Error::new(text).hint(
-            "look at what it is; if you want it, `agent-skills install DIR --project` copies it",
+            "check what it is; `agent-skills install DIR --project` copies it if you want it",
         ))
     }
 
@@ -195,7 +195,7 @@ impl Market<'_> {
         let found = choose(&opened.snapshot.found, &want, Choosing::default())?;
         let found = found
             .first()
-            .ok_or_else(|| Error::new("it is not there any more"))?;
+            .ok_or_else(|| Error::new("it no longer exists there"))?;
         let dir = staging.prepare(&entry.name)?;
         let mut staged = plan::stage(
             &opened.snapshot,
@@ -207,11 +207,14 @@ impl Market<'_> {
         staged.entry.rev.clone_from(&entry.rev);
         staged.entry.other.clone_from(&entry.other);
         if staged.entry.sha256 != entry.sha256 {
-            let text = format!("{} no longer has what the lockfile says", entry.source);
+            let text = format!(
+                "{} no longer has the files that the lockfile lists",
+                entry.source
+            );
             if exact || matches!(entry.kind, Kind::Git | Kind::Oci) {
                 return Err(Error::new(text).hint(CHANGED));
             }
-            note(&format!("{text}; what it has now is installed instead"));
+            note(&format!("{text}; its present content is installed instead"));
             check_same_name(&entry.name, &self.dir(&entry.name), &staged.path)?;
         }
         Ok(staged)

@@ -253,7 +253,7 @@ fn uncovered(digest: &Digest) -> Option<String> {
     match digest.files.paths().find(is_odd) {
         Some(path) => Some(format!("the name `{}` is not UTF-8", path.escape_debug())),
         None if !digest.links.is_empty() => {
-            Some("it has a link, and what that leads to is not signed".to_owned())
+            Some("it has a link, and its target is not signed".to_owned())
         }
         None => None,
     }

@@ -109,8 +109,8 @@ impl Market<'_> {
         let listed = self.read_list(list)?;
         if prune && !matches!(list, SyncList::Own) && listed.wanted().is_empty() {
             // It is rather an accident of whoever makes the list.
-            let text = "the list is empty, and with `--prune` would remove every skill";
-            return Err(Error::new(text).hint("if you mean that: `agent-skills remove NAME …`"));
+            let text = "the list is empty, so `--prune` would remove every skill";
+            return Err(Error::new(text).hint("to remove them: `agent-skills remove NAME …`"));
         }
         let compared = self.compare_all(&listed, &lockfile, prune)?;
         // What is there already may be forbidden since.
@@ -207,8 +207,8 @@ impl Market<'_> {
             } else {
                 "was put there by hand"
             };
-            let text = format!("`{name}` {what}, and not what the list has");
-            return Err(Error::new(text).hint(past(&dir, "then the skill takes its place")));
+            let text = format!("`{name}` {what}, so the list's skill cannot replace it");
+            return Err(Error::new(text).hint(past(&dir, "then the skill can be installed")));
         };
         let now = Digest::read(&dir)?;
         let mut one = Synced::new(wanted, Fate::Unchanged);
@@ -366,10 +366,10 @@ impl Market<'_> {
         };
         let reading = match Reference::parse(written, None)? {
             Reference::Readings(mut readings) if readings.len() == 1 => readings.remove(0),
-            _ => return Err(no_list("is no collection of a registry")),
+            _ => return Err(no_list("is not a collection in a registry")),
         };
         let Place::Registry { repo, at } = &reading.place else {
-            return Err(no_list("is no collection of a registry"));
+            return Err(no_list("is not a collection in a registry"));
         };
         let staging = self.home_staging()?;
         let fetcher = self.fetcher(&staging);
@@ -379,7 +379,7 @@ impl Market<'_> {
         if let Some(unusable) = &members.unusable {
             let shown = one_line(unusable);
             let text = format!("has an entry without a skill's name: `{shown}`");
-            return Err(no_list(&text).hint("nothing was changed; tell whoever published it"));
+            return Err(no_list(&text).hint("nothing was changed; tell its publisher"));
         }
         let mut names = Vec::new();
         for member in &members.all {
@@ -425,7 +425,7 @@ impl Market<'_> {
             let before = lockfile.get(&one.entry.name);
             before.filter(|entry| entry.source == one.entry.source)
         };
-        let hint = "ask its author; `agent-skills update --accept-signer` takes it";
+        let hint = "ask its author; `agent-skills update --accept-signer` accepts it";
         self.check_signers(&staged, before, hint)?;
         Ok(staged)
     }
@@ -452,7 +452,7 @@ impl Market<'_> {
             let mut found = opened.snapshot.found.iter();
             let found = found.find(|found| found.path == *own).ok_or_else(|| {
                 let text = format!("{} has no readable skill `{name}`", listed.source);
-                Error::new(text).hint("tell whoever published it")
+                Error::new(text).hint("tell its publisher")
             })?;
             let dir = staging.prepare(name)?;
             staged.push(plan::stage(&opened.snapshot, found, &origin, name, &dir)?);

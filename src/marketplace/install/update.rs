@@ -49,7 +49,7 @@ impl Market<'_> {
             progress.at(done);
             let state = match lockfile.get(name) {
                 Some(entry) => update.look(entry, &mut fetcher),
-                None => Err(Error::new(format!("where `{name}` came from is not known"))
+                None => Err(Error::new(format!("the source of `{name}` is not known"))
                     .hint("remove it and install it from its source")),
             };
             states.push(state.unwrap_or_else(|error| Err(settled(Change::failed(&error)))));
@@ -245,7 +245,7 @@ impl Update<'_> {
         if !self.options.accept_signer
             && let Some((code, error)) = self.market.signer_change(entry, &staged.planned)
         {
-            let hint = "ask its author; `agent-skills update --accept-signer` takes it";
+            let hint = "ask its author; `agent-skills update --accept-signer` accepts it";
             return settled(Change::kept(Some(code), &error.hint(hint)));
         }
         if self.market.dry_run {
@@ -253,16 +253,13 @@ impl Update<'_> {
         }
         if difference.edited && self.options.edited == Edited::Keep {
             let name = &entry.name;
-            let text = format!(
-                "`{name}` was changed after it was installed, and its source has changed, too"
-            );
-            let hint = "`--stash` keeps a copy of your changes aside and updates, `--force` updates \
-                        over them";
+            let text = format!("`{name}` was changed both here and in its source");
+            let hint =
+                "`--stash` keeps a copy of your changes and updates; `--force` overwrites them";
             return settled(Change::kept(None, &Error::new(text).hint(hint)));
         }
         if !agree(&difference)? {
-            let declined = Error::new("you said no").hint("the same command asks again");
-            return settled(Change::kept(None, &declined));
+            return settled(Change::kept(None, &Error::new("you said no")));
         }
         let mut step = Step::staged(&staged.entry);
         step.stashes = self.options.edited == Edited::Stash && difference.edited;

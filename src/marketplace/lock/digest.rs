@@ -105,7 +105,10 @@ fn read(root: &Dir, path: &Path) -> io::Result<(Vec<u8>, u32)> {
 }
 
 fn too_much(dir: &Path) -> Error {
-    let text = format!("`{}` holds more than an installed skill can", dir.display());
+    let text = format!(
+        "`{}` is larger than an installed skill may be",
+        dir.display()
+    );
     Error::new(text).hint("remove what was put there after the install")
 }
 

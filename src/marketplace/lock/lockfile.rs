@@ -144,8 +144,7 @@ fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
 
 /// What to do without a readable lockfile.
 fn without(path: &Path) -> String {
-    let then = "the skills stay, and each can be updated again after `agent-skills remove NAME` \
-                and a new `install`; a backup, or version control, spares you that";
+    let then = "the skills stay, but each has to be removed and installed again before it can be updated; better restore the file from a backup or version control";
     past(path, then)
 }
 
@@ -198,8 +197,7 @@ impl Lockfile {
         };
         let written: Written<LockEntry> = serde_json::from_slice(bytes).map_err(|error| {
             if bytes.windows(8).any(|window| window == b"<<<<<<< ") {
-                let hint = "resolve them as in any file: keep the entries of both sides, and of one \
-                            skill the newer";
+                let hint = "resolve them: keep the entries of both sides; if both have the same skill, keep the newer";
                 return broken(&"it has merge conflicts").hint(hint);
             }
             broken(&error)

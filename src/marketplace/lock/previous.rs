@@ -41,7 +41,7 @@ impl Previous {
         };
         kept.ok_or_else(|| {
             Error::new(format!("no earlier version of `{name}` was kept"))
-                .hint("the next update or approved proposal keeps one; `install REFERENCE#COMMIT` gets any other")
+                .hint("the next update or approved proposal keeps one; `install REFERENCE#COMMIT` installs any other")
         })
     }
 
@@ -139,7 +139,7 @@ pub fn check_room(dir: &Dir, name: &InstalledName) -> Result<()> {
     let home = home.map(|homes| writable(homes?)?.find_dir(name.entry()));
     let home = home.transpose().map_err(|error| {
         let error = dir.error("keep an earlier state in", &PREVIOUS, &error);
-        error.or_hint("look at what it is, then move it away")
+        error.or_hint("check what it is, then move it away")
     })?;
     if home.flatten().is_none_or(|home| home.is_ours()) {
         return Ok(());

@@ -68,9 +68,9 @@ impl Market<'_> {
                 let directory = self.installed(name)?;
                 lockfile.get(&directory).ok_or_else(|| {
                     let text =
-                        format!("`{directory}` was put there by hand, so nothing says how it was");
+                        format!("`{directory}` was put there by hand, so there is nothing to compare it with");
                     Error::new(text)
-                        .hint("`agent-skills verify` alone compares all that came from a source")
+                        .hint("`agent-skills verify` without a name checks every skill that has a source")
                 })?
             };
             meant.push(&found.name);

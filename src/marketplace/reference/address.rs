@@ -374,7 +374,7 @@ impl WebUrl {
     pub fn led(&self, written: &str) -> Result<Self> {
         let to = Url::parse(&self.0).and_then(|own| own.join(written));
         let to = to.map_err(|error| {
-            let text = format!("`{self}` leads to what is no address");
+            let text = format!("`{self}` redirects to an invalid address");
             Error::caused(text, error).hint("tell the site's owner")
         })?;
         Self::parse(to.as_str().split('#').next().unwrap_or_default())

@@ -113,7 +113,7 @@ impl Reach {
     pub fn doubt(&self) -> Option<&'static str> {
         match self {
             Self::Branch(_) | Self::Tag(_) => None,
-            Self::None => Some("not in any branch or tag of it: anybody can have put it there"),
+            Self::None => Some("not in any branch or tag of it: anyone may have put it there"),
             Self::Unknown => Some("not known to be in any branch or tag of it"),
         }
     }
@@ -156,7 +156,7 @@ impl Ancestry {
     pub fn doubt(self) -> Option<&'static str> {
         match self {
             Self::Same | Self::Forward => None,
-            Self::Backward => Some("it would go back: the installed commit is the later one"),
+            Self::Backward => Some("it would be a downgrade: the installed commit is newer"),
             Self::Unrelated => {
                 Some("its history was rewritten; the new commit does not follow the old")
             }

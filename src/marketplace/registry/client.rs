@@ -294,7 +294,7 @@ pub(super) fn file(digest: &OciDigest) -> EntryName {
 }
 
 fn other(repo: &OciRepo, wanted: &OciDigest) -> Failure {
-    let text = format!("`{repo}` sends something else than {wanted}");
+    let text = format!("`{repo}` sent something other than {wanted}");
     Failure::new(Class::Other, text).hint("do not use it; tell the registry's owner")
 }
 
@@ -459,7 +459,7 @@ fn credentials(tool: &Tool, repo: &OciRepo) -> Result<Option<Credentials>> {
         };
         // The parser's message could quote a secret.
         let written: Written = serde_json::from_slice(&bytes)
-            .map_err(|error| unreadable(format!("line {} is not as it has to be", error.line())))?;
+            .map_err(|error| unreadable(format!("line {} is not valid", error.line())))?;
         if let Some(found) = written.of(tool, repo)? {
             return Ok(Some(found));
         }
@@ -547,11 +547,11 @@ fn ask(tool: &Tool, name: &str, host: &str) -> Result<Option<Credentials>> {
         if text.contains("credentials not found") {
             return Ok(None);
         }
-        let text = format!("`{program}` has no answer about {host}");
+        let text = format!("`{program}` returned no credentials for {host}");
         return Err(Error::new(text).hint(format!("see what `{program} get` says for that host")));
     }
     let helped: Helped = serde_json::from_slice(&said).map_err(|_| {
-        Error::new(format!("what `{program}` answers cannot be read"))
+        Error::new(format!("the output of `{program}` cannot be read"))
             .hint("it has to be JSON with `Username` and `Secret`")
     })?;
     Ok(Some(if helped.username == TOKEN_USER {

@@ -151,7 +151,7 @@ impl Manifest {
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let broken = |why: String| {
             let text = format!("the manifest cannot be read: {}", one_line(&why));
-            Error::new(text).hint("tell whoever published it")
+            Error::new(text).hint("tell its publisher")
         };
         let manifest: Self =
             serde_json::from_slice(bytes).map_err(|error| broken(error.to_string()))?;

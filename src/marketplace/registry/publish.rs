@@ -297,7 +297,7 @@ impl Client<'_> {
         let digest = OciDigest::of(bytes);
         let told = answer.get("docker-content-digest");
         if told.is_some_and(|told| told != digest.as_str()) {
-            let text = format!("`{repo}` has kept something else than {digest}");
+            let text = format!("`{repo}` stored something other than {digest}");
             return Err(Error::new(text).hint("tell the registry's owner").into());
         }
         Ok(answer.get("oci-subject").is_some())

@@ -119,7 +119,7 @@ fn put(member: &Member, files: &Memory, all: &mut Memory, left: &mut u64) -> Res
     };
     if !is_skill(root) {
         let text = format!("what it lists as `{}` has no SKILL.md", one_line(name));
-        return Err(Error::new(text).hint("tell whoever published it"));
+        return Err(Error::new(text).hint("tell its publisher"));
     }
     check_total(files.size(), *left)?;
     *left -= files.size();
@@ -134,7 +134,7 @@ fn check_names(members: &[String], snapshot: &Snapshot) -> Result<()> {
             && Some(own) != SkillName::from_written(name).as_ref()
         {
             let text = format!("what it lists as `{}` is the skill `{own}`", one_line(name));
-            return Err(Error::new(text).hint("tell whoever published it"));
+            return Err(Error::new(text).hint("tell its publisher"));
         }
     }
     Ok(())
@@ -166,7 +166,7 @@ impl Client<'_> {
         }
         let no_skill = |why: &str| {
             Error::new(format!("the index `{repo}@{digest}` lists {why}"))
-                .hint("tell whoever published it")
+                .hint("tell its publisher")
         };
         let first = listed.iter().find(|one| !one.is_attestation());
         let first = &first.ok_or_else(|| no_skill("nothing"))?.digest;
@@ -191,7 +191,7 @@ impl Client<'_> {
         }
         let name = one_line(&member.name);
         let text = format!("`{name}` of `{repo}` is a collection, and no skill");
-        Err(Error::new(text).hint("tell whoever published it").into())
+        Err(Error::new(text).hint("tell its publisher").into())
     }
 
     /// The files of a skill. Each blob has been checked.

@@ -56,7 +56,7 @@ const RUN: usize = 10;
 const PROGRAM: Kind = (
     Warn,
     "executable",
-    "is a compiled program, which nobody can read",
+    "is a compiled program, which cannot be reviewed",
 );
 const DISGUISED_PROGRAM: Kind = (
     High,
@@ -96,7 +96,11 @@ pub fn inspect(path: &str, head: &[u8]) -> Option<Kind> {
     }
     let first = head.trim_ascii_start().first().unwrap_or(&0);
     match extension {
-        "pyc" | "pyo" => Some((Warn, "bytecode", "is compiled code, which nobody can read")),
+        "pyc" | "pyo" => Some((
+            Warn,
+            "bytecode",
+            "is compiled code, which cannot be reviewed",
+        )),
         // Apple's Pkl begins with a comment, an annotation, `amends`, `extends`, `import` or `module`;
         // what begins with one of these letters cannot be loaded as a pickle.
         "pkl" if is_text && b"/@aeim".contains(first) => None,

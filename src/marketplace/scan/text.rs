@@ -33,7 +33,7 @@ const INSTRUCTION: Kind = (
 const REQUEST: Kind = (
     Warn,
     INSTRUCTION.1,
-    "asks in a comment that readers do not see",
+    "gives orders in a comment that readers do not see",
 );
 const ENCODED: Kind = (
     Block,
@@ -43,7 +43,7 @@ const ENCODED: Kind = (
 const BASE64: Kind = (
     Warn,
     "base64",
-    "has a long run of base64, which nobody can read",
+    "has a long run of base64, which cannot be reviewed",
 );
 
 /// So many invisible characters in a row, or in a line, are text.

@@ -54,7 +54,7 @@ impl GitProof {
                 Some(format!("the tag was signed as `{}`", named.escape_debug()))
             }
             (Some(_), _) if is_commits => None,
-            _ => Some("the signed tag leads to another commit".to_owned()),
+            _ => Some("the signed tag points to another commit".to_owned()),
         }
     }
 }

@@ -59,7 +59,9 @@ impl<'p> KeySet<'p> {
         }
         if public.contains("-cert-") {
             // Its own key says nothing without who issued it, and for how long.
-            return Signature::unchecked("by a certificate, of which none counts".to_owned());
+            return Signature::unchecked(
+                "by a certificate; certificates are not accepted".to_owned(),
+            );
         }
         let mut counting = self
             .lines(signer)

@@ -91,7 +91,7 @@ pub fn discover(
     let manifests: Vec<Wanted> = manifests.collect();
     if places.len() + manifests.len() > limits::TREE_SKILLS {
         let text = format!("there are more than {} skills", limits::TREE_SKILLS);
-        return Err(Error::new(text).hint("give the address of the directory of the one you want"));
+        return Err(Error::new(text).hint("give the address of the directory that you want"));
     }
     let mut manifest_texts = Vec::new();
     // The texts of thousands would fill the memory, so only the skills are kept.

@@ -147,14 +147,16 @@ impl Market<'_> {
             }
             None if self.offline => {
                 let text = format!("the catalog of `{}` is not on this machine", source.name);
-                let hint = "run `agent-skills source update` once with a network";
+                let hint = "run `agent-skills source update` once while online";
                 return Err(Error::new(text).hint(hint));
             }
             known => known.map(|(known, _)| known),
         };
         match (self.fresh(source, fetcher, known.as_ref()), known) {
             (Err(error), Some(known)) => {
-                note(&format!("{error}; this is the catalog as it was last seen"));
+                note(&format!(
+                    "{error}; the catalog shown is the last one fetched"
+                ));
                 Ok(known)
             }
             (fresh, _) => fresh,
@@ -567,7 +569,7 @@ fn name_for(reference: &str, name: Option<&str>) -> Result<String> {
 /// The error for a name that none of the sources has.
 fn unknown_source(name: &str, sources: &[Source]) -> Error {
     let names = sources.iter().map(|source| source.name.as_str());
-    let all = || "`agent-skills source list` shows what there is".to_owned();
+    let all = || "`agent-skills source list` shows all sources".to_owned();
     let text = format!("there is no source `{}`", name.escape_debug());
     Error::new(text).hint(did_you_mean(name, names).unwrap_or_else(all))
 }

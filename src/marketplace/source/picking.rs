@@ -203,7 +203,7 @@ fn add_required(
             let (name, by) = (&required.skill.name, &skill.name);
             match is_missing(&required.skill) {
                 Ok(true) => {
-                    note(&format!("`{name}` comes too, since `{by}` requires it"));
+                    note(&format!("`{name}` is included, because `{by}` requires it"));
                     chosen.push(required.clone());
                 }
                 Ok(false) => {}
@@ -240,7 +240,7 @@ fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
         && fetcher.refs.get(url).is_some_and(|refs| refs.has(name))
     {
         note(&format!(
-            "`{name}` is a branch or tag, too; `#{name}` instead of `@{name}` would mean that"
+            "`{name}` is also a branch or tag; `#{name}` instead of `@{name}` selects that"
         ));
     }
 }
@@ -448,11 +448,11 @@ fn missing(found: &[&Found], text: &str, written: Option<&str>) -> Failure {
     let near = written.and_then(|written| did_you_mean(written, names));
     let there = || match &shown[..] {
         [] => "a skill is a directory with a SKILL.md".to_owned(),
-        few if few.len() <= FEW => format!("there are{}", list(few)),
+        few if few.len() <= FEW => format!("its skills:{}", list(few)),
         many => {
             let names: Vec<&str> = many.iter().map(|found| found.skill.name.as_str()).collect();
             let names = listed(&names, 3);
-            format!("there are {names}: `agent-skills install REPOSITORY --list` lists them")
+            format!("it has {names}: `agent-skills install REPOSITORY --list` lists them")
         }
     };
     let hint = near.unwrap_or_else(there);

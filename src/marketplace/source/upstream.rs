@@ -31,7 +31,7 @@ pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Resu
         if entry.commit_id().as_ref() == Some(commit) {
             return Ok(Seen::Same);
         }
-        let text = format!("the lockfile says that it stays at {commit}, and has another commit");
+        let text = format!("the lockfile pins it to {commit}, but records another commit");
         return Err(Error::new(text).hint("remove it and install it again"));
     }
     let resolved = fetcher.resolve(url, at)?;
@@ -47,9 +47,8 @@ pub fn moved(entry: &LockEntry, tag: &Pin) -> Error {
     let tag = tag.short().unwrap_or_default();
     let source = &entry.source;
     let text = format!("the tag `{tag}` of {source} has been moved to another commit");
-    Error::new(text).hint(
-        "tags are not meant to move: ask its author; removing and installing it again takes the new one",
-    )
+    Error::new(text)
+        .hint("ask its author; to take the new one, remove the skill and install it again")
 }
 
 /// How the new commit relates to the installed one; `None` for sources without commits.
@@ -107,7 +106,7 @@ pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s F
             )),
             Err(miss) if miss.class != Class::NoSuchSkill => {
                 Error::new(format!("{text}, and {}", Error::from(miss)))
-                    .hint("remove it and install the one that is meant, by its path")
+                    .hint("remove it and install the one you mean by its path")
             }
             _ => Error::new(text).hint("`agent-skills remove` removes it"),
         },

@@ -42,9 +42,7 @@ fn a_new_commit_replaces_the_skill_and_the_same_one_does_not() {
 
     world.write("plugin/skills/pdf", &[("SKILL.md", "mine")]);
     world.commit("o/skills", &[("skills/pdf/more.md", "y")]);
-    assert!(
-        matches!(&update()[0], Change::Kept { reason, .. } if reason.contains("changed after"))
-    );
+    assert!(matches!(&update()[0], Change::Kept { reason, .. } if reason.contains("changed both")));
     assert_eq!(world.read("pdf/SKILL.md"), "mine");
 }
 
@@ -217,7 +215,7 @@ fn the_catalog_is_listed_searched_and_there_offline() {
     fs::rename(world.path("repos"), world.path("away")).unwrap();
     let (listed, notes) = list(false);
     assert_eq!(listed.unwrap(), ["docx", "pdf", "t"]);
-    assert!(notes.contains("last seen"), "{notes}");
+    assert!(notes.contains("last one fetched"), "{notes}");
     let found = world
         .with(|market| market.search(&["pdf".to_owned()], &mut |_| {}))
         .unwrap();

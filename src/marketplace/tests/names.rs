@@ -100,7 +100,7 @@ fn a_skill_whose_name_is_taken_is_installed_beside() {
     }
     let created = world
         .with(|market| market.create("deploy", &skill("deploy"), "a proposal", &mut |_| Ok(true)));
-    assert!(created.unwrap_err().to_string().contains("`helper` is"));
+    assert!(created.unwrap_err().to_string().contains("as `helper`"));
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub trait CommandRules {
 /// What grants a command, or why nothing does.
 type Granted = Result<Grant, String>;
 
-const STEERS: &str = "this variable may steer programs";
+const STEERS: &str = "this variable may change what programs do";
 
 /// The limit of settings before one command.
 const MAX_SETTINGS: usize = 16;
@@ -272,7 +272,7 @@ impl Checker<'_> {
             .are_roots(|directory| self.rules.is_root(directory));
         let is_relative = name.contains('/') && !name.starts_with('/');
         if is_relative && !home {
-            return Err("it is another program in another directory".into());
+            return Err("in another directory it is another program".into());
         }
         let program = by_name(name);
         let builtin = neutral_commands::classify(program.neutral, arguments, self.variables())?;
@@ -474,7 +474,7 @@ impl Checker<'_> {
                 self.directories.resolve(path).collect()
             };
             if paths.is_empty() {
-                return Err("it is not clear in which directory this is".to_owned());
+                return Err("the directory that it is in is not known".to_owned());
             }
             for path in paths {
                 let place = Some((path.as_str(), &operand.depth));
@@ -516,7 +516,7 @@ impl Checker<'_> {
         if path.starts_with(['/', '~']) {
             return self.rules.grant_file(&path, redirect.writes);
         }
-        let mut granted = Err("it is not clear in which directory this is".to_owned());
+        let mut granted = Err("the directory that it is in is not known".to_owned());
         for path in self.directories.resolve(&path) {
             granted = Ok(self.rules.grant_file(&path, redirect.writes)?);
         }

@@ -108,7 +108,7 @@ fn old_bash_agrees(body: &str) -> bool {
 
 /// For a here-document that some shell could begin or end elsewhere.
 pub fn unclear_heredoc() -> Rejection {
-    const WHY: &str = "it is not clear where this here-document begins or ends";
+    const WHY: &str = "the here-document's beginning or end is unclear";
     Rejection::new("<<", WHY)
 }
 

@@ -89,11 +89,11 @@ impl Rejection {
 
     /// Deducts work; an error once the decision's steps ran out.
     fn spend(steps: &Steps, work: usize) -> Result<(), Self> {
-        Self::err_if(!steps.spend(work), "", "it takes too much work to judge")
+        Self::err_if(!steps.spend(work), "", "checking it would take too long")
     }
 
     /// The parser did not split the text as a shell would.
     fn misparsed(part: &str) -> Self {
-        Self::new(part, "this cannot be read with certainty")
+        Self::new(part, "this cannot be parsed with certainty")
     }
 }

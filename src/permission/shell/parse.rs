@@ -113,10 +113,10 @@ fn parse_scanned(
     builder.heredocs.sort_unstable();
     let same =
         builder.substitutions == scanned.substitutions && builder.heredocs == scanned.heredocs;
-    Rejection::err_if(!same, "", "two readings of it differ")?;
+    Rejection::err_if(!same, "", "it can be parsed in two ways")?;
     let acts = |step: &Step| matches!(step, Step::Command(_) | Step::Redirect(_));
     if !builder.has_test && !builder.steps.iter().any(acts) {
-        return Rejection::err("", "it holds no command");
+        return Rejection::err("", "it contains no command");
     }
     Ok(ParsedLine {
         steps: builder.steps,

@@ -165,7 +165,8 @@ impl<'a> Lexer<'a> {
                 let begins = self.source[..self.at].ends_with([' ', '\t', '\n', ';', '&', '|']);
                 let is_pattern = begins && self.levels.last() == Some(&Level::Case);
                 if !is_pattern && !self.position.is_command_begin() {
-                    let why = "functions and arrays are not read; write the words or commands in their place";
+                    let why =
+                        "functions and arrays are not supported; write the words or commands out";
                     return Rejection::err("(", why);
                 }
                 if self.rest().starts_with("((") {
@@ -373,7 +374,7 @@ impl<'a> Lexer<'a> {
             return Rejection::err("#", "comments inside backticks are read in several ways");
         }
         if self.zsh() && self.shell.persists {
-            let why = "a shell that talks with a person reads no comments";
+            let why = "an interactive shell may not treat this as a comment";
             return Rejection::err("#", why);
         }
         self.at += self.rest().find('\n').unwrap_or(self.rest().len());

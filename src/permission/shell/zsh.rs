@@ -9,7 +9,7 @@ use super::Rejection;
 /// # Errors
 /// For `$~x`, `$=x`, `$^x` and `$+x`, and for a name followed by a subscript or modifier.
 pub fn expansion(text: &str) -> Result<(), Rejection> {
-    let refused = |part: &str| Rejection::err(part, "zsh reads this expansion otherwise");
+    let refused = |part: &str| Rejection::err(part, "zsh reads this expansion differently");
     let after = &text[1..];
     if after.starts_with(['~', '=', '^', '+']) {
         return refused(&text[..2]);
@@ -58,7 +58,7 @@ pub fn operator(text: &str, width: usize) -> Result<(), Rejection> {
         range.contains('-') && range.chars().all(|c| c.is_ascii_digit() || c == '-')
     });
     if forces || is_range {
-        return Rejection::err(&text[..width], "zsh reads this operator otherwise");
+        return Rejection::err(&text[..width], "zsh reads this operator differently");
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ pub fn operator(text: &str, width: usize) -> Result<(), Rejection> {
 pub fn argument(word: &str) -> Result<(), Rejection> {
     let names_program = word.starts_with('=') && word != "=" && word != "==";
     if names_program || word == "{" || word == "}" {
-        return Rejection::err(word, "zsh reads this word otherwise");
+        return Rejection::err(word, "zsh reads this word differently");
     }
     Ok(())
 }

@@ -38,7 +38,10 @@ impl Obstacle {
     /// A stable name, and the reason as a clause.
     pub fn code_and_reason(self) -> (&'static str, &'static str) {
         match self {
-            Self::Denied => ("denied", "a denial covers it, which no entry overrules"),
+            Self::Denied => (
+                "denied",
+                "a denial covers it, and no entry overrides a denial",
+            ),
             Self::Protected => ("protected", "it would change a protected place"),
             Self::Unreadable => ("unreadable", "it cannot be read as commands"),
             Self::ForPeople => ("for-people", "only people may run it"),

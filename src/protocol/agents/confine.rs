@@ -72,7 +72,7 @@ fn confined(
         let event = event.with("skill", skill.name.as_str());
         facts.record(event.with("decision", "blocked").with("by", "sandbox"));
         Err(format!(
-            "`{}` is not allowed: `sandbox` is `require` for the skill `{}`, and {why}. Tell the user.",
+            "`{}` is not allowed: `sandbox` is `require` for the skill `{}`, but {why}. Tell the user.",
             used.tool, skill.name
         ))
     };

@@ -613,13 +613,12 @@ pub fn unheld(caller: Caller, written: &str, stands_in: bool) -> Option<String> 
         if stands_in {
             let file = file.display();
             return format!(
-                "{file} is a command that has the name of a skill of the administrator"
+                "{file} is a command with the same name as a skill of the administrator"
             );
         }
         let name = written.rsplit(':').next().unwrap_or(written);
         format!(
-            "it is a command, not a skill, and its list or its own commands cannot be held to here: \
-             make it a skill, `skills/{}/SKILL.md`, instead of {}",
+            "it is a command, not a skill, so its list and its own commands cannot be checked here: make it a skill, `skills/{}/SKILL.md`, instead of {}",
             quoted(name),
             file.display()
         )

@@ -148,9 +148,8 @@ fn hook(hook: &Value, skill: &Skill) -> Option<Result<Run>> {
     };
     Some(run.ok_or_else(|| {
         let kind = quoted(kind.unwrap_or_default());
-        let text = format!(
-            "its frontmatter has a hook of the type `{kind}`, and what that does is not checked"
-        );
+        let text =
+            format!("its frontmatter has a hook of the type `{kind}`, which cannot be checked");
         Error::new(text).hint("its author has to take that hook out of the skill")
     }))
 }
@@ -172,7 +171,7 @@ fn plugin_root(dir: &Path) -> Option<&Path> {
 
 /// What another shell would run, whose words are not read here.
 fn other_shell() -> Error {
-    Error::new("it has commands for another shell than Bash, and these are not read")
+    Error::new("it has commands for a shell other than Bash, which cannot be checked")
         .hint("its author has to write them for Bash")
 }
 
@@ -208,7 +207,7 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<
     let runs = commands.into_iter().map(|command| {
         if breaks || command.contains(UNKNOWN) {
             let why =
-                "arguments would be put into a command in its text, and these are not plain words";
+                "arguments would be inserted into a command in its text, but these are not plain words";
             return Err(Error::new(why).hint("call it with plain words as arguments"));
         }
         Ok(Run {

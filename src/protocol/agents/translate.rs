@@ -192,7 +192,7 @@ fn beginning(place: &Path, pattern: &str) -> Result<(PathBuf, String), String> {
     let opens = pattern.match_indices(['{', ',', '(', '|', '[']);
     let mut opens = opens.map(|(at, _)| &pattern[at + 1..]);
     if pattern.contains('\\') || opens.any(leads) {
-        return Err("its pattern may lead to another directory".to_owned());
+        return Err("its pattern may match in another directory".to_owned());
     }
     let is_plain = |part: &Component| {
         let mut bytes = part.as_os_str().as_encoded_bytes().iter();
@@ -222,7 +222,7 @@ fn addresses<'a>(arguments: &'a Value, keys: &[&str]) -> Result<Vec<&'a str>, St
     }
     let is_odd = |url: &&str| url.contains(|c: char| c.is_whitespace() || c.is_control());
     if urls.iter().any(is_odd) {
-        return Err("its address has blanks in it".to_owned());
+        return Err("its address contains spaces".to_owned());
     }
     Ok(urls)
 }

@@ -167,7 +167,8 @@ fn block(chosen: &[Chosen], one_tool: bool) -> Option<String> {
     let hidden = chosen.iter().filter(|(_, text)| text.is_none());
     for (at, (called, _)) in hidden.enumerate() {
         if at == 0 {
-            block.push_str("\n\nNot shown for want of room; call the tool before anything else:");
+            block
+                .push_str("\n\nNot shown for lack of room; call these tools before anything else:");
         }
         let tool = match &*called.reference {
             _ if one_tool => ours::SKILL,

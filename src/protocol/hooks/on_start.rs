@@ -44,8 +44,7 @@ fn tell_contested(facts: &Facts) {
     }
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     warn(format_args!(
-        "several skills are called {}; `agent-skills info NAME` tells which is used, and how to name \
-         the others",
+        "several skills are named {}; `agent-skills info NAME` shows which one is used and how to name the others",
         listed(&names, 3)
     ));
 }

@@ -135,8 +135,7 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
     for (holder, count) in untrusted {
         let holder = one_line(&holder.display().to_string());
         remarks.push(format!(
-            "skills that come with `{holder}` and are not trusted are not offered \
-             ({count}): look at them, then run agent-skills trust {holder}"
+            "{count} untrusted skills of `{holder}` are not offered: check them, then run agent-skills trust {holder}"
         ));
     }
     remarks.extend(catalog.missing.iter().map(|one| one_line(&one.to_string())));
@@ -189,7 +188,7 @@ pub fn active_block(facts: &Facts) -> Option<String> {
             let skill = entry.and_then(Entry::usable);
             let text = again(facts, skill, active);
             let text = if text.len() > room {
-                let left_out = "Its instructions are too long to stand here.";
+                let left_out = "Its instructions are too long to be repeated here.";
                 let left_out = format!("{left_out} {}", to_read(&active.name, "SKILL.md"));
                 wrapped(SKILL, &active.name, &left_out)
             } else {

@@ -69,7 +69,7 @@ fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
     let Some(entry) = catalog.by_name(call.name) else {
         if call.is_plain {
             let text = format!("there is no skill `{}`", call.name);
-            return Err(Error::new(text).hint("`agent-skills list` shows what there is"));
+            return Err(Error::new(text).hint("`agent-skills list` shows all skills"));
         }
         // The host sends it to the model as text.
         let all = Catalog::of(facts);
@@ -111,9 +111,9 @@ fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
 fn not_callable(name: &str, entry: &Entry) -> Error {
     let reason = entry.reason_not_offered();
     let reason =
-        reason.unwrap_or_else(|| "its author keeps it from people (`user-invocable`)".to_owned());
+        reason.unwrap_or_else(|| "its author hides it from people (`user-invocable`)".to_owned());
     Error::new(format!("the skill `{name}` was not called: {reason}"))
-        .hint("`agent-skills list` shows what there is")
+        .hint("`agent-skills list` shows all skills")
 }
 
 #[cfg(test)]

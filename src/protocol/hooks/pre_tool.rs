@@ -21,11 +21,9 @@ use crate::protocol::tools::{Place, place};
 use crate::protocol::{Called, Response, SkillSession, ToolCall, ToolUse, closed};
 use crate::session::{Loading, is_other};
 
-const UNREADABLE: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
-    Call the tool with plain arguments, or tell the user.";
+const UNREADABLE: &str = "The call is not allowed: it could not be read, so its tool is not known. Call the tool with plain arguments, or tell the user.";
 
-const UNNAMED: &str = "The call is not allowed: a skill is active or a policy in force, and the \
-    host did not say what is called.";
+const UNNAMED: &str = "The call is not allowed: a skill is active or a policy in force, but the host did not name the tool.";
 
 /// The decision on a model's call of the marketplace, supplied by the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -177,8 +177,7 @@ impl Request {
 }
 
 /// What to do about a tool of the host that nothing here knows, and that seems to do no harm.
-const ALLOW_IT: &str = "Do without it, or tell the user, who can allow it by its name in \
-                        `always_allowed` of the configuration.";
+const ALLOW_IT: &str = "Do it another way, or tell the user: its name in `always_allowed` of the configuration allows it.";
 
 /// Whether neither the name says that it acts, nor any argument has the form of a command, a file or an
 /// address.

@@ -277,7 +277,7 @@ fn one_of<'a>(map: &'a Map<String, Value>, keys: &[&str]) -> Result<Option<&'a V
         return Ok(None);
     };
     if let Some((other, _)) = said.find(|(_, other)| *other != value) {
-        let text = format!("`{first}` and `{other}` say different things");
+        let text = format!("`{first}` and `{other}` contradict each other");
         return Err(Error::new(text).hint(format!("give `{}` only", keys[0])));
     }
     Ok(Some(value))
@@ -453,8 +453,7 @@ impl RunSkillScript {
         let start = written.start;
         match (written.job, script) {
             (Some(job), script) if script.is_some() || start.background => {
-                let text = "`job` stands for a script that runs already, so it cannot be given \
-                            together with `script` or `background`";
+                let text = "`job` names a running script, so it cannot be combined with `script` or `background`";
                 let job = job.escape_debug();
                 let alone =
                     format!(r#"to go on with the job, call it with {{"job": "{job}"}} alone"#);
@@ -500,7 +499,7 @@ impl From<String> for WorkDir {
 
 /// Arguments of a script: a list, or one string whose words are unambiguous.
 fn args<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let unclear = "expected a list of strings: one string of words was meant in several ways";
+    let unclear = "expected a list of strings, one for each argument";
     let items = match Value::deserialize(deserializer)? {
         Value::Array(items) => items,
         // Perhaps a list encoded as a string.

@@ -76,7 +76,7 @@ fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
 fn slow(what: &str, job: Option<&str>, took: Duration) -> Option<String> {
     match job {
         Some(job) => Some(format!(
-            "{what} goes on as a job: `agent-skills jobs --follow {job}` shows it"
+            "{what} continues as a job: `agent-skills jobs --follow {job}` shows it"
         )),
         None => (took > SLOW).then(|| format!("{what} took {} s", took.as_secs())),
     }
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(line(None, 3100).as_deref(), Some("`a.sh` took 3 s"));
         let told = line(Some("x7"), 0).unwrap();
         assert!(
-            told.contains("goes on as a job: `agent-skills jobs --follow x7`"),
+            told.contains("continues as a job: `agent-skills jobs --follow x7`"),
             "{told}"
         );
     }

@@ -24,9 +24,9 @@ fn a_read_of_the_skill_activates_and_the_answer_is_its_own() {
     let answer = world.run("touch x").json();
     assert_eq!(answer["permission"], "deny");
     let text = |key: &str| answer[key].as_str().unwrap().to_owned();
-    text("agent_message").finishes("shows what its list lacks.");
+    text("agent_message").finishes("shows the missing entries.");
     let shown = "the skill `pdf` does not permit it. Allowed: Read. \
-                 `agent-skills suggest pdf` shows what its list lacks.";
+                 `agent-skills suggest pdf` shows the missing entries.";
     text("user_message").finishes(shown);
     text("user_message").lacks("tell the user");
 }

@@ -129,7 +129,7 @@ fn a_certificate_counts_for_nobody() {
         world.lists(&[world.keys.line("alice@x", "", name)]);
         world.refuses(
             &["install", PDF],
-            &["by a certificate, of which none counts"],
+            &["by a certificate; certificates are not accepted"],
         );
     }
 }

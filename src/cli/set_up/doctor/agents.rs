@@ -44,29 +44,29 @@ fn of_agent(facts: &Facts, agent: Agent, found: &[Found], proofs: &[Proof]) -> V
     }
     let settings = agent.table();
     checks.push(if let Some(seen) = last_seen(facts.state(), agent) {
-        let text = format!("{agent} asked last at {}", seen.local());
+        let text = format!("{agent} last called the hook at {}", seen.local());
         Check::ok("agent-seen", text)
     } else {
-        let text = format!("{agent} has never asked, as far as is recorded here");
+        let text = format!("no call of the hook by {agent} is recorded");
         let own = found.iter().any(|it| it.scope != Scope::Managed);
-        let anew = || format!("start {agent} anew, have it use a tool, and look again");
+        let anew =
+            || format!("restart {agent}, have it use a tool, then run `agent-skills doctor` again");
         let trust = settings.trust.filter(|_| own).map(str::to_owned);
         Check::warn("agent-never-seen", text, trust.unwrap_or_else(anew))
     });
     for (_, scope, proof) in proofs.iter().filter(|(its, ..)| *its == agent) {
         let text = format!("what {agent} runs ({scope})");
         checks.push(if let Err(why) = proof {
-            let text = format!("{text} does not answer: {why}");
-            let remedy = format!("`agent-skills hosts add {agent} --scope {scope}` writes it anew");
+            let text = format!("{text} gives no valid answer: {why}");
+            let remedy = format!("`agent-skills hosts add {agent} --scope {scope}` rewrites it");
             Check::fail("agent-command", text, remedy)
         } else {
             Check::ok("agent-command", format!("{text} answers"))
         });
     }
     checks.extend(settings.unseen.iter().map(|unseen| {
-        let text = format!(
-            "{agent} tells no hook of {unseen}, so nothing here judges it: its own settings limit it"
-        );
+        let text =
+            format!("{agent} calls no hook for {unseen}, so only its own settings limit that");
         Check::ok("agent-unseen", text)
     }));
     checks

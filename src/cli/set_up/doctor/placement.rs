@@ -20,8 +20,7 @@ const NAME: &str = "agent-skills";
 const LARGEST: u64 = 256 * 1024 * 1024;
 
 const INSTALL: &str = "run agent-skills' ./install.sh again";
-const SHARE: &str = "to have one for all, move what is in it into chibi's, `./install.sh --uninstall` this one, and \
-     run ./install.sh --for with your agents again, which links to chibi's";
+const SHARE: &str = "to share one: move its content into chibi's, remove this one with `./install.sh --uninstall`, then run ./install.sh --for with your agents again, which links to chibi's";
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
@@ -42,7 +41,7 @@ fn without_chibi(run: &RunContext) -> Vec<Check> {
     let theirs = theirs.filter(|program| program.is_file());
     checks.extend(theirs.map(|theirs| {
         let text = format!(
-            "chibi loads `{}`, which has its own skills and knows nothing of those here",
+            "chibi loads `{}`, which has its own skills and not those here",
             theirs.display()
         );
         Check::warn("plugin-elsewhere", text, SHARE)
@@ -86,7 +85,7 @@ fn elsewhere(run: &RunContext) -> Option<Check> {
         return None;
     }
     let text = format!(
-        "this program keeps its skills in `{}`, and chibi by itself looks in `{}`",
+        "this program keeps its skills in `{}`, but chibi by default looks in `{}`",
         here.display(),
         usual.display()
     );
@@ -117,7 +116,7 @@ fn wrong_place(dir: &Path, file: &Path) -> Option<Check> {
         && !real.starts_with(&plugins)
     {
         let text = format!(
-            "`{shown}` is a link to `{}`, and chibi skips what lies outside its plugins",
+            "`{shown}` is a link to `{}`, but chibi skips links out of its plugin directory",
             real.display()
         );
         let remedy = "put a copy there: ./install.sh does that";
@@ -155,9 +154,9 @@ fn chmod(file: &Path, mode: u32, done: &str) -> impl FnOnce() -> Result<String, 
 
 fn unsafe_mode(file: &Path) -> Option<Check> {
     let (mode, shown) = (mode(file), file.display());
-    let text = format!("others may write to `{shown}`, which every call runs");
+    let text = format!("other users can write to `{shown}`, which every call runs");
     let remedy = format!("chmod go-w {shown}");
-    let fix = chmod(file, mode & !0o022, "can be written by its owner only");
+    let fix = chmod(file, mode & !0o022, "is now writable only by its owner");
     (mode & 0o022 != 0).then(|| Check::warn("plugin-writable", text, remedy).fix(fix))
 }
 
@@ -186,7 +185,7 @@ fn other_build(run: &RunContext, file: &Path) -> Option<Check> {
         return None;
     }
     let text = format!(
-        "`{}` is another build than the one chibi loads, `{}`",
+        "`{}` is a different build from the one that chibi loads, `{}`",
         own.display(),
         file.display()
     );
@@ -209,7 +208,7 @@ fn second_copies(dir: &Path) -> Option<Check> {
     let second = paths.find(is_second)?;
     let shown = second.display();
     let text = format!("`{shown}` is loaded as a plugin too: every hook runs twice");
-    let remedy = format!("remove it, or let its name end in `.disabled`: rm -r {shown}");
+    let remedy = format!("rename it to end in `.disabled`, or remove it: rm -r {shown}");
     Some(Check::warn("plugin-twice", text, remedy))
 }
 
@@ -242,7 +241,7 @@ fn chibi(run: &RunContext) -> Check {
     };
     let told = version.trim();
     let Some(release) = release(&version) else {
-        let text = format!("`{at}` does not say which release it is: `{told}`");
+        let text = format!("`{at}` does not print its version: `{told}`");
         let remedy = "plugins work with chibi 0.4 and later";
         return Check::warn("host-unknown", text, remedy);
     };
@@ -256,7 +255,7 @@ fn chibi(run: &RunContext) -> Check {
     }
     Check::warn(
         "host-home",
-        format!("{text}, and looks in ~/.chibi whatever CHIBI_HOME says"),
+        format!("{text}, and ignores CHIBI_HOME: it looks in ~/.chibi"),
         "install into ~/.chibi: `CHIBI_HOME= ./install.sh`",
     )
 }
@@ -275,7 +274,10 @@ fn duplicates(run: &RunContext) -> Option<Check> {
     }
     match &*shown {
         [] => None,
-        [one] => Some(Check::ok("path", format!("a shell runs {one}"))),
+        [one] => Some(Check::ok(
+            "path",
+            format!("`agent-skills` on PATH is {one}"),
+        )),
         _ => Some(Check::warn(
             "path-duplicates",
             format!("PATH has several agent-skills: {}", shown.join(", ")),

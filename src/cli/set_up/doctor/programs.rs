@@ -32,14 +32,13 @@ fn git(run: &RunContext) -> Check {
     let remedy = format!("install git {major}.{minor} or later with your package manager");
     match said.as_deref().map(version) {
         Err(why) => {
-            let text = format!("`{at}` does not tell its version: {why}");
+            let text = format!("`{at}` does not print its version: {why}");
             Check::fail("git", text, remedy)
         }
         Ok(Some(version)) if version < LEAST_GIT => {
             let (is_major, is_minor) = version;
             let text = format!(
-                "`{at}` is git {is_major}.{is_minor}, and skills are installed with {major}.{minor} \
-                 or later"
+                "`{at}` is git {is_major}.{is_minor}, but installing skills needs {major}.{minor} or later"
             );
             Check::fail("git", text, remedy)
         }
@@ -106,8 +105,7 @@ fn confinement(facts: &Facts) -> Option<Check> {
     let config = facts.config().ok()?;
     let lack = lacking_confinement(config.network)?;
     let text = format!("`sandbox` is on, and {lack}");
-    let unconfined = "scripts run as far confined as possible: `agent-skills config set sandbox \
-                      require` refuses them instead";
+    let unconfined = "scripts run confined as far as possible: `agent-skills config set sandbox require` refuses to run them instead";
     let refused = "no script runs: `agent-skills config set sandbox auto` lets them run as far \
                    confined as possible";
     match config.sandbox {

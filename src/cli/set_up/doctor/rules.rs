@@ -40,7 +40,7 @@ fn policy(facts: &Facts) -> Check {
 }
 
 fn configuration(facts: &Facts) -> Check {
-    let remedy = "correct that line; without the file the defaults count";
+    let remedy = "correct that line; without the file the defaults apply";
     if let Err(error) = facts.own_config() {
         return Check::from_error("configuration", &error, remedy);
     }
@@ -85,11 +85,10 @@ fn not_added(facts: &Facts) -> Option<Check> {
         more => format!(" and {more} more"),
     };
     let text = format!(
-        "`skills.{name}.allow`{more} in the configuration does not count: the policy {file} \
-         forbids it"
+        "`skills.{name}.allow`{more} in the configuration is ignored: the policy {file} forbids it"
     );
     let remedy =
-        "ask the administrator for `overrides = true`, or take it out of the configuration";
+        "ask the administrator for `overrides = true`, or remove it from the configuration";
     Some(Check::warn("entries-not-added", text, remedy))
 }
 
@@ -130,13 +129,13 @@ fn trust(facts: &Facts) -> Vec<Check> {
             }
             let why = match (is_new, is_changed) {
                 (false, false) => return None,
-                (true, false) => "has skills or a configuration that you do not trust so far",
+                (true, false) => "has skills or a configuration that you have not trusted yet",
                 (false, true) => "has changed since you trusted it",
-                (true, true) => "has changed since you trusted it, and has more than it had",
+                (true, true) => "has changed since you trusted it, and contains more than before",
             };
             let text = format!("`{shown}` {why}");
             let remedy = format!(
-                "look at it, then: agent-skills trust {shown} (`trust --list` shows what changed)"
+                "check it (`trust --list` shows what changed), then run: agent-skills trust {shown}"
             );
             Some(Check::warn("project-untrusted", text, remedy))
         });
@@ -177,7 +176,7 @@ fn writing(run: &RunContext, dir: &Path) -> Check {
                 "the plugin directory cannot be written, so the state is kept in `{shown}`"
             );
             let plugin = run.dirs.plugin.display();
-            let remedy = format!("chown or chmod {plugin}, if that is not meant");
+            let remedy = format!("chown or chmod {plugin}, if that is not intended");
             Check::warn("state-place", text, remedy)
         }
         Ok(()) => Check::ok("state-place", format!("the state is kept in `{shown}`")),
@@ -191,7 +190,7 @@ fn unreadable(file: &Path, why: &str) -> Check {
         let shown = file.display();
         format!("let its owner remove it, or `sudo rm {shown}`")
     } else {
-        "`agent-skills deactivate` ends whatever it had active, and begins a new one".to_owned()
+        "`agent-skills deactivate` ends all active skills and begins a new record".to_owned()
     };
     Check::fail("state", text, remedy)
 }

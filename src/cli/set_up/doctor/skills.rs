@@ -84,7 +84,7 @@ fn entries(root: &Path) -> Vec<(PathBuf, Check)> {
             && !path.exists()
         {
             let to = to.display();
-            let text = format!("`{shown}` is a link to `{to}`, where nothing is");
+            let text = format!("`{shown}` is a dangling link to `{to}`");
             let remedy = format!("put the directory back, or remove the link: rm {shown}");
             return Some((path.clone(), Check::warn("dangling-link", text, remedy)));
         }
@@ -122,7 +122,7 @@ fn standing_of(entry: &Entry) -> Option<Check> {
             Some(Check::warn("skill-unapproved", text, remedy))
         }
         Some(Withheld::Unsigned) => {
-            let remedy = format!("`agent-skills info {name}` says who signed it; ask its author");
+            let remedy = format!("`agent-skills info {name}` shows who signed it; ask its author");
             Some(Check::warn("skill-unsigned", text, remedy))
         }
         Some(_) => None,
@@ -136,7 +136,7 @@ fn remarks(report: &Report) -> Option<Check> {
     codes.dedup();
     let (name, all) = (&report.name, codes.join(", "));
     let text = format!("`{name}` loads with warnings: {all}");
-    let remedy = format!("`agent-skills info {name}` says more");
+    let remedy = format!("`agent-skills info {name}` shows details");
     (report.offered && !codes.is_empty()).then(|| Check::warn("skill-odd", text, remedy))
 }
 
@@ -152,7 +152,7 @@ fn unmeant(config: &Config, catalog: &Catalog, of_agents: &[Report]) -> Vec<Chec
         .chain(seen)
         .filter(|(_, name)| !there.contains(*name));
     let check = |(table, name)| {
-        let text = format!("`{table}.{name}` in the configuration means no skill that is there");
+        let text = format!("`{table}.{name}` in the configuration names no existing skill");
         let remedy = "`list` shows the names: correct it, unless another project has it";
         Check::warn("setting-unused", text, remedy)
     };
@@ -230,7 +230,7 @@ fn differing(facts: &Facts, layer: Layer, skill: &Verified) -> Check {
     );
     let text = match files {
         0 => {
-            let text = format!("`{name}` is in the lockfile and not there");
+            let text = format!("`{name}` is in the lockfile, but its directory is missing");
             let remedy = format!("`agent-skills verify --fix {name}{scope}` brings it back");
             return Check::warn("skill-changed", text, remedy);
         }
@@ -259,7 +259,7 @@ pub fn links(facts: &Facts) -> Vec<Check> {
         let dangling = Shared::of(facts, layer).map(|shared| shared.remove_dangling(true));
         for link in dangling.and_then(Result::ok).into_iter().flatten() {
             let path = link.path.display().to_string();
-            let text = format!("`{path}` leads to a skill that is not installed any more");
+            let text = format!("`{path}` links to a skill that is no longer installed");
             let remedy = "`agent-skills doctor --fix` removes the link";
             let again = Facts::new(facts.run.env.clone(), None);
             checks.push(Check::warn("link-dangling", text, remedy).fix(move || {
@@ -281,11 +281,11 @@ fn unlinked(facts: &Facts, layer: Layer, (link, found): (Link, sharing::Outcome)
         sharing::Outcome::There => None,
         sharing::Outcome::Foreign => Some(Check::warn(
             "link-replaced",
-            format!("something else is at `{path}`, where {agents} would find the skill"),
+            format!("something else is at `{path}`, where {agents} would look for the skill"),
             "move it away, then `agent-skills doctor --fix` makes the link",
         )),
         sharing::Outcome::Made => {
-            let text = format!("{agents} would find a skill at `{path}`, where nothing is");
+            let text = format!("{agents} would look for a skill at `{path}`, which is missing");
             let remedy = "`agent-skills doctor --fix` makes the link";
             let again = Facts::new(facts.run.env.clone(), None);
             Some(Check::warn("link-missing", text, remedy).fix(move || {

@@ -531,7 +531,7 @@ mod scripts {
                 json!({"skill": "x", "script": "y", "path": "z"}),
                 "two different scripts",
             ),
-            (json!({"job": "a", "path": "y"}), "cannot be given together"),
+            (json!({"job": "a", "path": "y"}), "cannot be combined"),
             (
                 json!({"skill": "x", "script": "y", "env": {"A": 1}}),
                 "expected a string",
@@ -541,13 +541,10 @@ mod scripts {
                 "expected f64",
             ),
             (json!({"stop": true}), "`stop` needs `job`"),
-            (
-                json!({"job": "a", "script": "y"}),
-                "cannot be given together",
-            ),
+            (json!({"job": "a", "script": "y"}), "cannot be combined"),
             (
                 json!({"job": "a", "background": true}),
-                "cannot be given together",
+                "cannot be combined",
             ),
             (json!({"job": 5}), "expected a string"),
         ] {
