@@ -89,7 +89,7 @@ fn a_policy_decides_whether_added_entries_count() {
         doctor.has("`skills.pdf.allow` in the");
         let shown = host.succeeds(&["policy"]);
         shown.has("skills.pdf.allow = []");
-        shown.has("does not count");
+        shown.has("is ignored");
     }
 }
 

@@ -97,10 +97,10 @@ fn an_activation_shows_how_to_go_on() {
         host = host.file(&format!("x/files/{n:02}.txt"), "t");
     }
     let text = host.tool("skill_x", &json!({}));
-    text.has(r#"read_skill_file {"skill":"x","path":"files/00.txt"}"#);
+    text.has("files with read_skill_file");
     text.has("Bash = shell_exec");
-    assert_eq!(text.matches("<file size=").count(), 50);
-    text.has("12 more files");
+    assert_eq!(text.matches("<file>").count(), 50);
+    text.has("12 more are not listed");
 }
 
 #[test]

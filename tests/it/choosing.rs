@@ -141,7 +141,7 @@ fn leaving_the_list_changes_nothing() {
 fn elsewhere_each_skill_comes_with_a_command_that_works() {
     let (host, _hub) = several(Host::stdin());
     let told = host.fails(&["install", REPOSITORY]);
-    told.has(LONG).has("there are 5 skills");
+    told.has(LONG).has("it has 5 skills");
     let commands: Vec<&str> = told
         .lines()
         .filter_map(|line| line.strip_prefix("      agent-skills "))

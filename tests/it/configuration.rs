@@ -205,7 +205,7 @@ fn a_setting_means_its_skill_in_any_spelling() {
             line
         );
         let doctor = host.person(&["doctor"]).stdout;
-        doctor.lacks("means no skill");
+        doctor.lacks("names no existing skill");
     }
     let host = spelt("");
     let key = "skills.My Skill.sandbox";
@@ -233,7 +233,7 @@ fn a_setting_that_means_no_skill_is_told() {
     }
     let host = spelt("visibility = {other = \"off\"}");
     let doctor = host.person(&["doctor"]).stdout;
-    doctor.has("`visibility.other` in the configuration means no skill");
+    doctor.has("`visibility.other` in the configuration names no existing skill");
 }
 
 #[test]

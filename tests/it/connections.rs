@@ -184,7 +184,7 @@ fn a_script_disconnects_by_a_yes() {
     host.succeeds(&["hosts", "add", "codex", "--yes"]);
     host.activates("careful");
     let ran = host.unattended(&["hosts", "remove", "codex"]);
-    ran.stderr.has("--yes` agrees");
+    ran.stderr.has("accept");
     let ran = host.unattended(&["hosts", "remove", "codex", "--yes"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(!host.home().join(".codex").exists());

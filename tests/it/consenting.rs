@@ -85,12 +85,12 @@ fn a_script_says_yes_to_trust_and_a_dry_run_records_nothing() {
     let told = host.fails(&["trust"]);
     told.has("cannot ask without a terminal")
         .has("--dry-run`")
-        .has("--yes` agrees");
+        .has("accept");
     host.config("unattended = true");
     host.unattended(&["trust", "--always"])
         .ends(1)
         .stderr
-        .has("--yes` agrees");
+        .has("accept");
     assert!(!host.plugin_dir().join("trust.json").exists());
     let ran = host.unattended(&["trust", "--yes", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -201,7 +201,8 @@ fn from_a_pipe_remove_needs_a_yes_for_what_would_be_lost() {
     host.config("unattended = true");
     let ran = host.unattended(&["remove", "mine", "pdf"]);
     ran.ends(1).stdout.has("removed `pdf`");
-    ran.stderr.has("`agent-skills remove mine --yes` agrees");
+    ran.stderr
+        .has("accept it with `agent-skills remove mine --yes`");
     assert!(host.skills_dir().join("mine").exists());
     host.unattended(&["remove", "mine", "--yes"])
         .ends(0)

@@ -54,7 +54,7 @@ fn a_skill_that_may_not_be_used_says_why() {
     for part in [
         "`theirs` is not always on: it comes with the project",
         "`evil` is not always on: the policy",
-        "`hidden` is not always on: its author keeps it",
+        "`hidden` is not always on: its author hides it",
         "`elsewhere` is not always on: its scope",
         "`none[2J` is not always on: there is no skill",
     ] {

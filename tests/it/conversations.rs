@@ -268,7 +268,7 @@ fn what_is_too_long_to_be_put_in_again_is_named() {
         let prompt = next_prompt(&host, "work");
         assert!(prompt.len() < 20_000, "{}", prompt.len());
         if host.generation() == Generation::Environment {
-            prompt.has("too long to stand here. read_skill_file");
+            prompt.has("too long to be repeated here. read_skill_file");
         }
     }
 }

@@ -163,7 +163,7 @@ fn doctor_finds_a_plugin_that_chibi_would_not_load() {
     finds(&host, "plugin-missing", "fail", &["install.sh"]);
     program(&file, "echo no schema");
     finds(&host, "plugin-broken", "fail", &["not a list of tools"]);
-    finds(&host, "plugin-other-build", "warn", &["another build"]);
+    finds(&host, "plugin-other-build", "warn", &["a different build"]);
 
     let second = dir.with_file_name("agent-skills-old");
     fs::create_dir(&second).unwrap();

@@ -186,7 +186,7 @@ fn no_verb_writes_or_deletes_through_a_link_of_a_project() {
             let words = ["install", "acme/csv", "--project", "--yes"];
             let told = clone.host.fails(&words);
             let shown = path.display().to_string();
-            told.has(&shown).has("symbolic link").has("remove it");
+            told.has(&shown).has("symbolic link").has("remove the link");
         }
     }
 }

@@ -218,7 +218,7 @@ fn a_file_that_cannot_be_read_stays_as_it_is() {
     let plugin = host.home().join(".config/opencode/plugins/agent-skills.js");
     put(&plugin, "export const Mine = async () => ({});\n");
     let error = host.fails(&["hosts", "add", "opencode", "--yes"]);
-    error.has("somebody else");
+    error.has("another plugin");
     let said = host.succeeds(&["hosts", "remove", "opencode", "--yes"]);
     assert!(said.contains("not connected") && plugin.exists(), "{said}");
 }
@@ -247,7 +247,7 @@ fn a_script_may_restrict_and_only_a_person_loosens() {
     host.unattended(&["hosts", "add", "codex"])
         .ends(1)
         .stderr
-        .has("--yes` agrees");
+        .has("accept");
     let ran = host.unattended(&["hosts", "add", "codex", "--yes"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let loosening = [
@@ -277,7 +277,7 @@ fn a_script_may_restrict_and_only_a_person_loosens() {
 fn what_an_agent_lacks_is_said() {
     let host = Host::stdin();
     let said = host.succeeds(&["hosts", "add", "codex", "--mode", "grant", "--yes"]);
-    said.has("takes no grant");
+    said.has("accepts no grant");
     said.has("/hooks").has("write_stdin");
     let missing = row(&host, "codex")["missing"].to_string();
     missing.has("not yet seen: trust it in codex with /hooks");

@@ -37,7 +37,7 @@ fn a_listed_key_gives_a_skill_its_signers_name() {
     assert_eq!(text(&host, "signers"), "");
     // Somebody has to agree.
     let told = host.fails(&["keys", "add", "alice@x", "key.pub"]);
-    told.has("no terminal to ask at").has(&key);
+    told.has("cannot ask without a terminal").has(&key);
     let day = ["--valid-before", "2099-12-31"];
     let add = ["keys", "add", "alice@x", "key.pub", "--yes"];
     host.succeeds(&[&add[..], &day].concat());

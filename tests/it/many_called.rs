@@ -114,7 +114,7 @@ fn a_failed_activation_opens_nothing() {
         (
             "skill",
             json!({"skill_name": "free", "name": "reads"}),
-            "different things",
+            "contradict",
         ),
         ("skill", json!([1]), "one JSON object"),
         (
@@ -179,7 +179,7 @@ fn a_shadowed_skill_is_used_by_its_qualified_name() {
         let text = host.tool("skill_marketplace", &call);
         text.has(&format!("\n{body}\n"));
         if body == "installed" {
-            text.has(r#"{"skill":"plugin/pdf","path":"a.md"}"#);
+            text.has("There its name is `plugin/pdf`.");
         }
     }
 }

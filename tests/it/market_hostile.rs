@@ -35,22 +35,22 @@ fn archives_that_reach_out_or_blow_up_are_refused() {
         (
             "up.zip",
             zip(&[("SKILL.md", &text), ("../../evil", "x")]),
-            "leads out",
+            "leaves the archive",
         ),
         (
             "root.zip",
             zip(&[("SKILL.md", &text), ("/evil", "x")]),
-            "leads out",
+            "leaves the archive",
         ),
         (
             "back.zip",
             zip(&[("SKILL.md", &text), ("..\\evil", "x")]),
-            "leads out",
+            "leaves the archive",
         ),
         (
             "up.tgz",
             tar_gz(&[("s/SKILL.md", &text), ("s/../../evil", "x")]),
-            "leads out",
+            "leaves the archive",
         ),
         (
             "bomb.zip",
@@ -77,22 +77,22 @@ fn archives_that_reach_out_or_blow_up_are_refused() {
         (
             "hard.tgz",
             tar_with("s/hard", EntryType::Link, "/etc/passwd"),
-            "leads out",
+            "leaves the archive",
         ),
         (
             "twofold.zip",
             zip(&[("s/SKILL.md", &text), ("s/a", "1"), ("s/a/b", "2")]),
-            "contradicts itself: `s/a`",
+            "lists `s/a` both",
         ),
         (
             "twofold.tgz",
             tar_gz(&[("s/SKILL.md", &text), ("s/a/b", "1"), ("s/a", "2")]),
-            "contradicts itself: `s/a`",
+            "lists `s/a` both",
         ),
         (
             "link.zip",
             zip(&[("s/SKILL.md", &text), ("s/a@", "b"), ("s/a/b", "2")]),
-            "contradicts itself: `s/a`",
+            "lists `s/a` both",
         ),
         (
             "not.zip",

@@ -105,7 +105,7 @@ fn lock_files_of_other_programs_are_imported() {
     assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
     host.succeeds(&["sync", openskills.to_str().unwrap()]);
     host.fails(&["sync", "--prune", "skills-lock.json"])
-        .has("says what exactly");
+        .has("exactly which");
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn an_update_that_does_not_lead_on_is_told_and_asked_for() {
         write(dir, "skills/pdf/SKILL.md", &other);
         git(dir, &["branch", "-q", "-M", "other", "main"]);
     };
-    for (rewrite, told) in [(back, "go back"), (unrelated, "history was rewritten")] {
+    for (rewrite, told) in [(back, "a downgrade"), (unrelated, "history was rewritten")] {
         let (host, _hub, dir) = installed("acme/csv");
         let newer = skill("pdf").replace("Body", "Newer body");
         write(&dir, "skills/pdf/SKILL.md", &newer);

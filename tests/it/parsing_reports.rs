@@ -125,5 +125,5 @@ fn a_skill_inside_a_skill_is_not_offered() {
     assert_eq!(host.skill_tools(), ["skill_x"]);
     let text = host.tool("skill_x", &json!({}));
     text.has(">a.md<").lacks("b.md");
-    assert_eq!(text.matches("<file ").count(), 1, "{text}");
+    assert_eq!(text.matches("<file>").count(), 1, "{text}");
 }

@@ -35,7 +35,7 @@ fn skills(host: &Host, dir: &str) {
 
 type Way = (&'static str, fn(&Host), &'static str);
 
-const NOWHERE: &str = "leads nowhere";
+const NOWHERE: &str = "dangling link";
 const WRITABLE: &str = "every user may write it";
 const DENIED: &str = "Permission denied";
 const ANOTHER: &str = "belongs to another user";

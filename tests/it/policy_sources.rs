@@ -219,7 +219,7 @@ fn where_a_redirect_led_to_is_shown_and_recorded() {
     let (ours, theirs, _) = two_servers(&hub);
     let host = Host::stdin();
     let told = host.succeeds(&["show", &ours.url("ours/x.zip")]);
-    let led = format!("ours/x.zip led to {}", theirs.url("x.zip"));
+    let led = format!("ours/x.zip redirected to {}", theirs.url("x.zip"));
     told.has(&led);
     host.succeeds(&["install", "--yes", &ours.url("ours/x.zip")]);
     let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();

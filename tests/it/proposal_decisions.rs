@@ -139,7 +139,7 @@ fn an_improved_skill_of_a_repository_counts_as_changed_by_hand() {
     );
     crate::repository::commit(&dir);
     host.succeeds(&["update"])
-        .has("was changed after it was installed")
+        .has("was changed both here and in its source")
         .has("--stash");
     host.succeeds(&["rollback", "pdf"]);
     host.succeeds(&["verify"]).has("pdf: intact");

@@ -109,7 +109,7 @@ fn hostile_and_useless_diffs_are_refused_with_the_next_step() {
         (of("../other/SKILL.md"), "outside"),
         (of("../../config.toml"), "outside"),
         (of(&outside.display().to_string()), "outside"),
-        (of("link.md"), "leads outside"),
+        (of("link.md"), "leaves the skill"),
         (of("none.md"), "no file `none.md`"),
         (of(".git/config"), ".git"),
         (of("data.bin"), "not text"),

@@ -160,14 +160,14 @@ fn a_missing_file_is_answered_with_what_is_there() {
 }
 
 #[test]
-fn tests_and_templates_are_no_examples_of_scripts() {
+fn a_skills_own_tests_are_not_listed() {
     let host = Host::stdin().skill("x", "", "Do it.");
     let files = ["template/a.sh", "tests/b.sh", "tools/c.sh"];
     let host = files
         .iter()
         .fold(host, |host, path| host.file(&format!("x/{path}"), ""));
     let text = host.tool("skill_x", &json!({}));
-    text.has("run_skill_script {\"skill\":\"x\",\"script\":\"tools/c.sh\"");
+    text.has("scripts with run_skill_script").lacks("tests/");
 }
 
 #[test]

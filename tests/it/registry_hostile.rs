@@ -33,11 +33,11 @@ fn what_is_not_what_was_named_is_not_used() {
         &[],
         changed.as_bytes(),
     );
-    refuses(&host, &registry, "pdf", "sends something else than");
+    refuses(&host, &registry, "pdf", "sent something other than");
     registry.behaviour.instead.lock().unwrap().clear();
     for body in [&other[..], b"short", &[&other[..], &other].concat()] {
         registry.instead(&blob, 200, &[], body);
-        refuses(&host, &registry, "pdf", "sends something else than");
+        refuses(&host, &registry, "pdf", "sent something other than");
     }
     registry.instead(&blob, 200, &[], &[b'x'; 4096]);
     registry
@@ -78,7 +78,7 @@ fn sizes_are_bounded_before_and_after_unpacking() {
     let escaping = tar_gz(&[("pdf/SKILL.md", &skill("pdf")), ("../../out", "x")]);
     bombed["layers"][0] = registry.blob(CONTENT, &escaping);
     registry.publish("out", "latest", &bombed);
-    refuses(&host, &registry, "out", "leads out");
+    refuses(&host, &registry, "out", "leaves the archive");
     bombed["layers"][0]["digest"] = json!(format!("sha512:{}", "a".repeat(128)));
     registry.publish("sha512", "latest", &bombed);
     refuses(&host, &registry, "sha512", "is not a SHA-256 digest");

@@ -97,7 +97,8 @@ fn what_may_hold_secrets_is_not_pushed() {
         fs::write(pdf.join(name), "x").unwrap();
     }
     let words = ["publish", pdf.to_str().unwrap(), &to, "--yes"];
-    runs(&host, &words, 1).has("of `pdf`, .env, .npmrc, .ssh/k, id_rsa, prod.env may hold secrets");
+    runs(&host, &words, 1)
+        .has(".env, .npmrc, .ssh/k, id_rsa, prod.env of `pdf` may contain secrets");
     assert!(registry.take_seen().is_empty());
     runs(&host, &[&words[..], &["--accept-findings"]].concat(), 0);
 }

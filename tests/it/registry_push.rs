@@ -117,7 +117,7 @@ fn what_cannot_be_published_is_told() {
     let (host, dir) = author();
     let (all, to) = (dir.to_str().unwrap(), registry.reference("acme/all"));
     runs(&host, &["publish", all, &to, "--yes"], 1).has("`--collection NAME`");
-    runs(&host, &["publish", all, &to, "--collection", "x"], 1).has("--yes` agrees");
+    runs(&host, &["publish", all, &to, "--collection", "x"], 1).has("accept");
     fs::write(dir.join("pdf/SKILL.md"), "no frontmatter").unwrap();
     let pdf = dir.join("pdf");
     runs(&host, &["publish", pdf.to_str().unwrap(), &to, "--yes"], 1).has("agent-skills validate ");

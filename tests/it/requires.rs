@@ -88,7 +88,7 @@ fn what_is_missing_is_told_at_install_and_wherever_people_look() {
         let told = format!("{ran:?}");
         assert_eq!(told.contains("is left out"), installed == ["a"], "{told}");
         assert_eq!(
-            told.contains("`--name a` leaves out what it requires"),
+            told.contains("`--name a` installs it without"),
             installed.is_empty(),
             "{told}"
         );
@@ -201,7 +201,7 @@ fn what_a_skill_requires_of_one_author_is_that_authors() {
         assert_eq!(answer.contains("not installed"), missing, "{answer}");
     }
     let listed = host.person(&["list", "--long"]).stdout;
-    assert_eq!(listed.matches("requires what").count(), 1, "{listed}");
+    assert_eq!(listed.matches("requires skills").count(), 1, "{listed}");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_name_that_several_skills_have_is_told_at_the_start() {
     let other = host.home().join(".chibi/skills/pdf");
     write_at(other.join("SKILL.md"), skill("pdf"));
     let (_, told) = host.hook_with_stderr("on_start", &json!({}));
-    told.has("several skills are called `pdf`");
+    told.has("several skills are named `pdf`");
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn where_additions_do_not_count_none_is_made() {
     let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
     let host = after(host, &["npx prettier ."]);
     host.fails(&["suggest", "pdf", "--local", "--yes"])
-        .has("would not count")
+        .has("would be ignored")
         .has("--apply");
     assert_eq!(config(&host), "");
 }

@@ -40,7 +40,7 @@ fn visibility_is_the_users_choice_before_the_authors() {
     hidden("shy", "hidden-from-model");
     // It is meant so.
     host.succeeds(&["info", "shy"])
-        .has("note: its author keeps");
+        .has("note: its author hides");
     host.succeeds(&["enable", "shy"]);
     assert!(is_offered(&host, "shy"));
     host.succeeds(&["disable", "plain"]);

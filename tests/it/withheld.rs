@@ -84,7 +84,7 @@ const BREAKS: [Break; 17] = [
 
 /// Every verb that prints a skill, or a message about one, that was named or found in the catalog.
 /// What takes a path shows what is there: the user looks at it in order to trust it.
-const VERBS: [&[&str]; 43] = [
+const VERBS: [&[&str]; 41] = [
     &[],
     &["list"],
     &["list", "--long"],
@@ -94,8 +94,6 @@ const VERBS: [&[&str]; 43] = [
     &["info", "evil"],
     &["info", "evil", "--json"],
     &["info", "project/evil"],
-    &["info", "evil", "--files"],
-    &["info", "evil", "--files", "--json"],
     &["info", "evil", "--history", "--offline"],
     &["info", "evil", "--history", "--offline", "--json"],
     &["info", "broken"],

@@ -36,7 +36,7 @@ fn a_protected_place_is_named_where_the_person_would_be_asked() {
     world.activate("pdf");
     let (_, reason) = world.run("touch ~/.claude/settings.json").decision();
     reason.has("~/.claude/settings.json");
-    reason.has("what restricts them");
+    reason.has("their restrictions");
     assert_eq!(world.run("touch x").decision().0, "ask");
     let ours = env!("CARGO_BIN_EXE_agent-skills");
     assert!(world.run(&format!("{ours} deactivate")).is_denied());
