@@ -12,7 +12,7 @@ use crate::policy::{
     Audit, Config, Enterprise, Event, Policies, audit_file, effective, end_events, own_config,
     with_origin,
 };
-use crate::run_context::{Calling, RunContext};
+use crate::run_context::{CallingAgent, RunContext};
 use crate::session::{Ended, Session, SessionKey, Store, Unreadable};
 use crate::sys::Env;
 
@@ -43,7 +43,7 @@ impl Facts {
     }
 
     /// The facts of a call of another agent, in the directory and session that the call names.
-    pub fn of_agent(env: Env, calling: Calling) -> Self {
+    pub fn of_agent(env: Env, calling: CallingAgent) -> Self {
         Self::of(RunContext::of_agent(env, calling))
     }
 

@@ -30,12 +30,12 @@ pub struct RunContext {
     /// The host's protocol; `None` for `--schema` and for a person.
     pub protocol: Option<Protocol>,
     /// The agent that calls, if it is not chibi.
-    pub agent: Option<Calling>,
+    pub agent: Option<CallingAgent>,
 }
 
 /// An agent other than chibi that calls a hook, and what its call says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Calling {
+pub struct CallingAgent {
     /// The agent.
     pub agent: Agent,
     /// Its name for the session; that of the main agent if a subagent calls.
@@ -50,7 +50,7 @@ pub struct Calling {
     pub version: Option<String>,
 }
 
-impl Calling {
+impl CallingAgent {
     /// A call of which only the agent is known.
     pub fn of(agent: Agent) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl RunContext {
     }
 
     /// The context of a call of another agent, in the directory and session that the call names.
-    pub fn of_agent(env: Env, calling: Calling) -> Self {
+    pub fn of_agent(env: Env, calling: CallingAgent) -> Self {
         Self {
             agent: Some(calling),
             // As from chibi, its answer is on standard output and its data was on standard input.

@@ -24,7 +24,7 @@ pub use fix::fix;
 pub use lint::lint;
 pub use markdown::{commands, documented, is_negated};
 pub use package::{Package, manifest, package};
-pub use scaffold::{NewFile, Script, Wish, files as scaffold};
+pub use scaffold::{NewFile, NewSkill, Script, files as scaffold};
 
 pub use lint::no_effect;
 pub use source::{Source, is_skill_file, skills_at};

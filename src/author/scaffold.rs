@@ -19,7 +19,7 @@ pub enum Script {
 
 /// The properties of a new skill.
 #[derive(Debug)]
-pub struct Wish {
+pub struct NewSkill {
     /// The name of the skill and its directory.
     pub name: SkillName,
     /// What it does, and when to use it.
@@ -42,7 +42,7 @@ pub struct NewFile {
 }
 
 /// The files: `SKILL.md`, the script, and a conversation that tests both.
-pub fn files(wish: &Wish) -> Vec<NewFile> {
+pub fn files(wish: &NewSkill) -> Vec<NewFile> {
     let file = |path: &str, text: String, executable| NewFile {
         path: PathBuf::from(path),
         text,
@@ -85,7 +85,7 @@ impl Script {
     }
 }
 
-fn skill_file(wish: &Wish) -> String {
+fn skill_file(wish: &NewSkill) -> String {
     let name = &wish.name;
     let description = scalar(&one_line(&wish.description));
     let tools = wish.tools.as_ref().map(|tools| scalar(&one_line(tools)));
@@ -105,7 +105,7 @@ fn skill_file(wish: &Wish) -> String {
     format!("---\nname: {name}\ndescription: {description}\n{tools}---\n\n# {title}\n\n{step}")
 }
 
-fn conversation(wish: &Wish) -> String {
+fn conversation(wish: &NewSkill) -> String {
     let name = &wish.name;
     let mut text = format!(
         "# Plays a conversation with this skill: agent-skills simulate FILE\n\
@@ -160,7 +160,7 @@ mod tests {
                     let root = tempfile::tempdir().unwrap();
                     let name = SkillName::from_written(&format!("new-{at}")).unwrap();
                     let dir = root.path().join(name.as_str());
-                    let wish = Wish {
+                    let wish = NewSkill {
                         name,
                         description: (*description).to_owned(),
                         script,

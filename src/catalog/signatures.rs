@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::{Checked, KnownSigners, Market, Present};
 use crate::policy::{Asks, DigestCache, SigningInForce, approval_content, approval_digest};
-use crate::signing::{Demand, Requirement, Signature};
+use crate::signing::{Requirement, Signature, SourceRequirement};
 use crate::skill::Skill;
 use crate::sys::{Base, Moment, cache_file, files, limits, running};
 
@@ -75,7 +75,7 @@ impl Signatures {
         let rules = self.rules.get_or_init(rules);
         let (source, address) = (present.source.as_deref(), present.address.as_deref());
         let demands = rules.demands(source, address, claimed);
-        let required = |demand: &Demand| demand.require > Requirement::None;
+        let required = |demand: &SourceRequirement| demand.require > Requirement::None;
         if !demands.iter().any(required) {
             return Ok(None);
         }

@@ -11,7 +11,7 @@ use crate::sharing::{Link, Outcome, Shared};
 
 /// An agent that finds a skill, in the format that `--json` documents.
 #[derive(Debug, Serialize)]
-pub struct Finds {
+pub struct FindingAgent {
     /// The agent.
     pub agent: &'static str,
     /// The link by which it finds the skill, or the skill's directory if that is the agent's own.
@@ -19,9 +19,9 @@ pub struct Finds {
 }
 
 /// The agents that find the skill in this directory by our links.
-pub fn finding(links: &BTreeMap<PathBuf, Vec<Link>>, skill: &Path) -> Vec<Finds> {
+pub fn finding(links: &BTreeMap<PathBuf, Vec<Link>>, skill: &Path) -> Vec<FindingAgent> {
     let each = links.get(skill).into_iter().flatten().flat_map(|link| {
-        link.agents.iter().map(|agent| Finds {
+        link.agents.iter().map(|agent| FindingAgent {
             agent: agent.as_str(),
             link: link.path.display().to_string(),
         })
@@ -30,7 +30,7 @@ pub fn finding(links: &BTreeMap<PathBuf, Vec<Link>>, skill: &Path) -> Vec<Finds>
 }
 
 /// Their names, each once.
-pub fn names(found: &[Finds]) -> String {
+pub fn names(found: &[FindingAgent]) -> String {
     let mut names: Vec<&str> = found.iter().map(|finds| finds.agent).collect();
     names.sort_unstable();
     names.dedup();

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::describe::{describe_difference, list, newly_usable, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
-use crate::marketplace::{Origin, Planned, Switch, Target};
+use crate::marketplace::{Origin, Planned, Target, VersionSwitch};
 use crate::sys::{eprint, lines_too_many};
 
 impl Call<'_> {
@@ -152,7 +152,12 @@ impl<'a> Consenting<'a> {
     ///
     /// # Errors
     /// When there is no terminal to ask at and nobody said yes, or the scan's findings are too severe.
-    pub fn to_switch(self, difference: &Difference, to: &Switch, command: &str) -> Result<bool> {
+    pub fn to_switch(
+        self,
+        difference: &Difference,
+        to: &VersionSwitch,
+        command: &str,
+    ) -> Result<bool> {
         self.call.show(&describe_difference(difference, self.names));
         let name = &difference.name;
         let from = to.from.as_deref().map_or("the default branch", short_ref);

@@ -9,7 +9,7 @@ use super::args::{
     Try, Update, Validate, Verb, Verify,
 };
 use super::options::{Common, Findings};
-use super::safety::keys::Keying;
+use super::safety::keys::KeyAction;
 use super::safety::policy::Asking;
 use super::set_up::hosts::Connecting;
 use crate::host::agent::Mode;
@@ -72,7 +72,7 @@ fn of_verb(verb: &Verb) -> (Class, bool) {
         | Verb::Sources(any!(Sources::Add: references name) | any!(Sources::Remove: names))
         // Whose signatures count.
         | Verb::Keys(any!(Keys:, change: Some(
-            Keying::Add(_) | any!(Keying::Remove: which file) | any!(Keying::Revoke: which file))))
+            KeyAction::Add(_) | any!(KeyAction::Remove: which file) | any!(KeyAction::Revoke: which file))))
         // A signature vouches for the files, in the name of the key's owner.
         | Verb::Package(any!(Package: in_place skills output, sign: Some(_)))
         // A mode that allows, or only asks, loosens.

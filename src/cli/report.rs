@@ -7,11 +7,11 @@ use crate::cli::prelude::*;
 
 use crate::activation::{added_entries, unmet, why_not_added};
 use crate::catalog::{Disclosure, Installed, base_at};
-use crate::cli::agents::{Finds, connected, finding, names};
+use crate::cli::agents::{FindingAgent, connected, finding, names};
 use crate::marketplace::LockEntry;
 use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
-use crate::run_context::Calling;
+use crate::run_context::CallingAgent;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::sharing::{self, Link};
 use crate::skill::{Diagnostic, rules, tokens};
@@ -43,7 +43,7 @@ pub struct Report {
     /// The working copy it is a link to.
     pub linked_to: Option<String>,
     /// The agents besides chibi that find it, by our links or in their own directories.
-    pub agents: Vec<Finds>,
+    pub agents: Vec<FindingAgent>,
     /// Whether the model is told about it.
     pub offered: bool,
     /// The code of the diagnostic that keeps it from being offered.
@@ -238,7 +238,7 @@ impl<'a> Reporter<'a> {
             linked_to: link.map(|to| to.display().to_string()),
             agents: match &facts.run.agent {
                 None => finding(&self.links, &entry.dir),
-                Some(calling) => vec![Finds {
+                Some(calling) => vec![FindingAgent {
                     agent: calling.agent.as_str(),
                     link: entry.dir.display().to_string(),
                 }],
@@ -256,7 +256,7 @@ impl<'a> Reporter<'a> {
 
 /// What is seen where a connected agent looks for skills.
 pub fn in_agent(facts: &Facts, agent: Agent) -> Facts {
-    Facts::of_agent(facts.run.env.clone(), Calling::of(agent))
+    Facts::of_agent(facts.run.env.clone(), CallingAgent::of(agent))
 }
 
 /// Whether the caller may know of the skill.

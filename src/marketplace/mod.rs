@@ -21,12 +21,12 @@ mod tests;
 
 pub use bill::{Item, cyclonedx};
 pub use fetch::{Class, Commit, Failure, Permit, Tool};
-pub use install::{AgreeToAll, Fate, SyncList, SyncPlan, Synced};
+pub use install::{AgreeToAll, SyncAction, SyncList, SyncPlan, Synced};
 pub use install::{
     Change, Difference, Edited, Installed, Plan, Planned, Powers, Present, SKILLS, Status, ToolKey,
 };
-pub use install::{Removed, Switch, UpdateOptions, Updated, check_same_skill};
-pub use lock::{Digest, Earlier, History, InstalledName, LockEntry, State, Tag, Verified};
+pub use install::{Removed, UpdateOptions, Updated, VersionSwitch, check_same_skill};
+pub use lock::{Digest, EarlierVersion, History, InstalledName, LockEntry, State, Tag, Verified};
 pub use lock::{is_foreign, listed_name, named_by_directory, offered_name};
 pub use market::{Candidate, Confirm, InstallOptions, Market, Note, Pick};
 pub use reference::{Ancestry, As, Kind, Reach, Target};

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect, HostTool};
 use crate::permission::{Restriction, Rule};
-use crate::policy::{DigestCache, Enterprise, Ledger, Need};
+use crate::policy::{ApprovalReason, DigestCache, Enterprise, Ledger};
 use crate::session::snapshot;
 use crate::skill::{Runner, Skill};
 use crate::sys::stamp::Stamps;
@@ -53,16 +53,16 @@ fn digest_seen(skill: &Skill) -> io::Result<(String, Stamps)> {
 }
 
 /// Why a skill needs an approval; `None` if it needs none. In doubt it needs one.
-pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
+pub fn needed(skill: &Skill, needs: &BTreeSet<ApprovalReason>) -> Option<&'static str> {
     let reaches_network = |tool: &HostTool| {
         tool.effect == Effect::Execute || tool.keys(&[Argument::Url]).next().is_some()
     };
     let writes = |tool: &HostTool| matches!(tool.effect, Effect::Change | Effect::Execute);
     needs.iter().find_map(|need| match need {
-        Need::All => Some("it is a skill"),
-        Need::Scripts if has_scripts(&skill.dir) => Some("it has scripts"),
-        Need::Network if may(skill, reaches_network) => Some("it may use the network"),
-        Need::Write if may(skill, writes) => Some("it may write files"),
+        ApprovalReason::All => Some("it is a skill"),
+        ApprovalReason::Scripts if has_scripts(&skill.dir) => Some("it has scripts"),
+        ApprovalReason::Network if may(skill, reaches_network) => Some("it may use the network"),
+        ApprovalReason::Write if may(skill, writes) => Some("it may write files"),
         _ => None,
     })
 }
@@ -229,12 +229,12 @@ mod tests {
         ] {
             let (_root, skill) = skill("", files);
             assert!(
-                needed(&skill, &[Need::Scripts].into()).is_some(),
+                needed(&skill, &[ApprovalReason::Scripts].into()).is_some(),
                 "{files:?}"
             );
         }
         let (_root, plain) = skill("", &[("references/notes.md", "text")]);
-        assert_eq!(needed(&plain, &[Need::Scripts].into()), None);
+        assert_eq!(needed(&plain, &[ApprovalReason::Scripts].into()), None);
     }
 
     #[test]
@@ -253,16 +253,16 @@ mod tests {
         ] {
             let (_root, skill) = skill(more, &[]);
             assert_eq!(
-                needed(&skill, &[Need::Network].into()).is_some(),
+                needed(&skill, &[ApprovalReason::Network].into()).is_some(),
                 network,
                 "{more}"
             );
             assert_eq!(
-                needed(&skill, &[Need::Write].into()).is_some(),
+                needed(&skill, &[ApprovalReason::Write].into()).is_some(),
                 write,
                 "{more}"
             );
-            assert!(needed(&skill, &[Need::All].into()).is_some());
+            assert!(needed(&skill, &[ApprovalReason::All].into()).is_some());
         }
     }
 }

@@ -40,7 +40,9 @@ pub use file::{edit_key, parse_toml, read_toml};
 pub use ledger::Ledger;
 pub use masking::mask;
 pub use on_disk::OnDisk;
-pub use policies::{AtLeast, Missing, MissingSkill, Need, Policies, Presence, RequiredSkill};
+pub use policies::{
+    ApprovalReason, AtLeast, Missing, MissingSkill, Policies, Presence, RequiredSkill,
+};
 pub use signing::{OWN_SIGNERS, SigningFile, SigningInForce, SigningRules, SourceSigning};
 pub use skill_names::{ByContext, BySkill, SkillGlob, joined, matches, parts};
 pub use skill_rules::{Finding, Holds, Subject, refusal};

@@ -67,7 +67,7 @@ pub(super) struct Skills {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Approval {
-    pub(super) require: BTreeSet<Need>,
+    pub(super) require: BTreeSet<ApprovalReason>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -99,7 +99,7 @@ struct AuditTo {
 /// What makes a skill need an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Need {
+pub enum ApprovalReason {
     /// It has scripts.
     Scripts,
     /// It may use the network.
@@ -177,7 +177,7 @@ impl Policies {
     }
 
     /// What makes a skill need an approval.
-    pub fn needs_approval(&self) -> BTreeSet<Need> {
+    pub fn needs_approval(&self) -> BTreeSet<ApprovalReason> {
         let each = self.0.iter().map(|policy| &policy.approval.require);
         each.flatten().copied().collect()
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::source_address::{SourceAddress, SourceGlob};
-use crate::signing::{Demand, Requirement};
+use crate::signing::{Requirement, SourceRequirement};
 
 /// The user's own file of signers, beside the configuration.
 pub const OWN_SIGNERS: &str = "signers";
@@ -60,10 +60,10 @@ impl SigningRules {
 
     /// What the file `stated_in` demands of a skill from these addresses, all of one source; without
     /// any, from an unknown one. Paths are relative to the file's directory.
-    fn demands(&self, stated_in: &Path, addresses: &[SourceAddress]) -> Vec<Demand> {
+    fn demands(&self, stated_in: &Path, addresses: &[SourceAddress]) -> Vec<SourceRequirement> {
         let beside = stated_in.parent().unwrap_or(stated_in);
         let at = |path: &Option<PathBuf>| path.as_ref().map(|path| beside.join(path));
-        let demand = |require: Requirement, principals: &[String]| Demand {
+        let demand = |require: Requirement, principals: &[String]| SourceRequirement {
             require,
             signers: at(&self.signers),
             revoked: at(&self.revoked),
@@ -111,17 +111,17 @@ impl SigningInForce {
         source: Option<&str>,
         address: Option<&str>,
         claimed: bool,
-    ) -> Vec<Demand> {
+    ) -> Vec<SourceRequirement> {
         let Some(rules) = &self.rules else {
-            return vec![Demand {
+            return vec![SourceRequirement {
                 require: Requirement::Listed,
                 stated_in: "the policy or configuration, which cannot be read,".to_owned(),
-                ..Demand::default()
+                ..SourceRequirement::default()
             }];
         };
         let addresses = source.into_iter().chain(address);
         let addresses: Vec<_> = addresses.flat_map(SourceAddress::all).collect();
-        let of = |addresses: &[SourceAddress]| -> Vec<Demand> {
+        let of = |addresses: &[SourceAddress]| -> Vec<SourceRequirement> {
             let each = rules.iter();
             each.flat_map(|(file, rules)| rules.demands(file, addresses))
                 .collect()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::policies::{Missing, Need, Policies, Policy, Presence, RequiredSkill};
+use super::policies::{ApprovalReason, Missing, Policies, Policy, Presence, RequiredSkill};
 use super::skill_names::SkillGlob;
 use super::source_address::{SourceAddress, SourceGlob};
 use crate::skill::SkillName;
@@ -122,7 +122,7 @@ impl Policies {
     }
 
     /// What makes a skill of this name need an approval.
-    pub fn needs_approval_of(&self, name: &str) -> BTreeSet<Need> {
+    pub fn needs_approval_of(&self, name: &str) -> BTreeSet<ApprovalReason> {
         let each = self.deciding(name);
         each.flat_map(|policy| &policy.approval.require)
             .copied()

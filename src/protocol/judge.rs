@@ -64,7 +64,7 @@ impl From<String> for Why {
 
 /// A verdict, and what follows from it.
 #[derive(Debug)]
-pub struct Judged {
+pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
     /// The audit event, if something that restricts decided; always for a refusal.
@@ -73,7 +73,7 @@ pub struct Judged {
     pub arguments: Option<Value>,
 }
 
-impl Judged {
+impl Judgement {
     /// The call goes on, and nothing decided that.
     pub const ALLOWED: Self = Self {
         verdict: Verdict::Allow,
@@ -129,13 +129,13 @@ pub fn mode_of(facts: &Facts) -> Mode {
 
 /// What a call is judged on.
 #[derive(Debug)]
-pub struct Grounds<'a> {
+pub struct JudgeContext<'a> {
     facts: &'a Facts,
     session: &'a Result<Session, Unreadable>,
     lack: Option<Lack>,
 }
 
-impl<'a> Grounds<'a> {
+impl<'a> JudgeContext<'a> {
     /// The grounds in this session.
     pub fn new(facts: &'a Facts, session: &'a Result<Session, Unreadable>) -> Self {
         Self {
@@ -166,7 +166,7 @@ fn denies_no_tool(policies: &Policies) -> bool {
 
 /// Decides on a call. If a policy, the session or the configuration cannot be read, only reading is
 /// allowed (fail-closed, docs/spec/README.md#laws).
-pub fn judge(on: &Grounds, request: &Request) -> Judged {
+pub fn judge(on: &JudgeContext, request: &Request) -> Judgement {
     let facts = on.facts;
     // With nothing active, the call need not be matched to a skill's script.
     let session = on.session.as_ref();
@@ -186,7 +186,7 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
     };
     let is_idle = session.activated.is_empty() && denies_no_tool(&policies);
     if is_idle && call.ours != Some(OurTool::Direct) {
-        return Judged::ALLOWED;
+        return Judgement::ALLOWED;
     }
     // Without a readable configuration, the default rules are the least that holds.
     let (config, unreadable) = match facts.config() {
@@ -235,9 +235,9 @@ pub fn judge(on: &Grounds, request: &Request) -> Judged {
 }
 
 /// Refuses a call that cannot be read, for this reason, if anything is in force.
-pub fn refuse_unread(on: &Grounds, shown: &str, why: &str) -> Judged {
+pub fn refuse_unread(on: &JudgeContext, shown: &str, why: &str) -> Judgement {
     if on.nothing_is_in_force() || !on.mode().restricts() {
-        return Judged::ALLOWED;
+        return Judgement::ALLOWED;
     }
     let (what, because) = match &on.lack {
         Some(lack) => (lack.what, lack.error.to_string()),
@@ -248,7 +248,7 @@ pub fn refuse_unread(on: &Grounds, shown: &str, why: &str) -> Judged {
         .with("tool", shown)
         .with("decision", "blocked")
         .with("by", why);
-    Judged::refused(text, event)
+    Judgement::refused(text, event)
 }
 
 /// The text of a refusal for the model, firmer the second time: a model that repeats a call word for
@@ -312,7 +312,7 @@ impl Case<'_> {
     }
 
     /// Denials alone stop a call; what the list grants goes on without a question.
-    fn granting(&self) -> Judged {
+    fn granting(&self) -> Judgement {
         let denials = self.scope.changed(Restriction::without_list);
         let (decision, event, _) = self.by_rules(&denials);
         if let Outcome::Blocked(refusal) = decision.outcome {
@@ -322,12 +322,12 @@ impl Case<'_> {
             return self.refused(refusal, event);
         }
         match self.proven() {
-            Some((why, event)) => Judged::new(Verdict::Grant(why), Some(event)),
-            None => Judged::ALLOWED,
+            Some((why, event)) => Judgement::new(Verdict::Grant(why), Some(event)),
+            None => Judgement::ALLOWED,
         }
     }
 
-    fn restricting(&self) -> Judged {
+    fn restricting(&self) -> Judgement {
         let (decision, event, arguments) = self.by_rules(&self.scope);
         let is_active = !self.session.activated.is_empty();
         let verdict = match decision.outcome {
@@ -347,12 +347,12 @@ impl Case<'_> {
                 self.request.shown()
             );
             let event = event.with("decision", "blocked").with("by", BY_TYPING);
-            return Judged::refused(text, event);
+            return Judgement::refused(text, event);
         }
         if self.mode.grants()
             && let Some((why, event)) = self.proven()
         {
-            return Judged::new(Verdict::Grant(why), Some(event));
+            return Judgement::new(Verdict::Grant(why), Some(event));
         }
         let (verdict, event) = match self.script_read() {
             Some(advice) if verdict == Verdict::Allow => {
@@ -360,7 +360,7 @@ impl Case<'_> {
                     let text = format!("Reading it is not allowed: {advice}.");
                     let event = event.with("decision", "blocked").with("by", "script_reads");
                     let event = event.with("refused", "path").with("script_read", true);
-                    return Judged::refused(text, event);
+                    return Judgement::refused(text, event);
                 }
                 // Our own tool says so itself.
                 let says = (self.request.tool != ours::READ_FILE).then_some(true);
@@ -368,7 +368,7 @@ impl Case<'_> {
             }
             _ => (verdict, event),
         };
-        Judged {
+        Judgement {
             // While no skill is active, a policy that permits a call has decided nothing about one.
             event: (is_active || verdict != Verdict::Allow).then_some(event),
             verdict,
@@ -377,13 +377,13 @@ impl Case<'_> {
     }
 
     /// What no rule grants may still be a use of the skill's own files, or the person's to answer.
-    fn blocked(&self, refusal: Refusal, event: Event) -> Judged {
+    fn blocked(&self, refusal: Refusal, event: Event) -> Judgement {
         let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
         let is_theirs = matches!(self.request.asks, Asks::Other);
         if is_unlisted && is_theirs && self.uses_own_files() {
             let event = event.with("decision", "allowed");
             let event = event.with("by", "the skill's own files");
-            return Judged::new(Verdict::Allow, Some(event));
+            return Judgement::new(Verdict::Allow, Some(event));
         }
         if is_unlisted && self.mode == Mode::Ask {
             // The person's yes must not undo what decides.
@@ -391,7 +391,7 @@ impl Case<'_> {
                 return self.refused(refusal, event);
             }
             let reason = self.in_hosts_words(refusal).for_people();
-            return Judged::new(Verdict::Ask(reason), Some(event.with("decision", "asked")));
+            return Judgement::new(Verdict::Ask(reason), Some(event.with("decision", "asked")));
         }
         self.refused(refusal, event)
     }
@@ -495,12 +495,12 @@ impl Case<'_> {
         Some(format!("Did you mean `{near}`?"))
     }
 
-    fn refused(&self, refusal: Refusal, event: Event) -> Judged {
+    fn refused(&self, refusal: Refusal, event: Event) -> Judgement {
         let mut refusal = self.in_hosts_words(refusal);
         if self.has_our_tools() {
             let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
             if is_unlisted && let Some(why) = no_skill(self.facts, self.request) {
-                return Judged::refused(why, event);
+                return Judgement::refused(why, event);
             }
             if let Some(advice) = self.instead(&refusal) {
                 refusal = refusal.instead(advice);
@@ -516,7 +516,7 @@ impl Case<'_> {
             model: refusal.message(),
             person: refusal.for_people() + &next,
         };
-        Judged::refused(why, event)
+        Judgement::refused(why, event)
     }
 }
 
@@ -534,7 +534,7 @@ fn no_skill(facts: &Facts, request: &Request) -> Option<String> {
 
 /// Allows reading, and those of our own tools that only inform. Using a skill is refused, because what
 /// cannot be read may forbid it.
-fn closed(request: &Request, call: &Call, what: &str, error: &Error) -> Judged {
+fn closed(request: &Request, call: &Call, what: &str, error: &Error) -> Judgement {
     let only_tells = match call.ours {
         Some(OurTool::ReadSkillFile { .. }) => true,
         Some(OurTool::Marketplace { action }) => {
@@ -544,14 +544,14 @@ fn closed(request: &Request, call: &Call, what: &str, error: &Error) -> Judged {
         None => decide_unreadable_state(call).allows(),
     };
     if only_tells {
-        return Judged::new(Verdict::Allow, Some(call_event(call, "allowed", what)));
+        return Judgement::new(Verdict::Allow, Some(call_event(call, "allowed", what)));
     }
     let tool = request.shown.as_deref().unwrap_or(call.tool);
     let text = format!("`{tool}` is not allowed while {what}: {error}. Tell the user.");
-    Judged::refused(text, call_event(call, "blocked", what))
+    Judgement::refused(text, call_event(call, "blocked", what))
 }
 
-fn unreadable_session(request: &Request, call: &Call, why: &Unreadable) -> Judged {
+fn unreadable_session(request: &Request, call: &Call, why: &Unreadable) -> Judgement {
     let by = format!("unreadable state: {why}");
     match decide_unreadable_state(call).outcome {
         Outcome::Blocked(refusal) => {
@@ -560,9 +560,9 @@ fn unreadable_session(request: &Request, call: &Call, why: &Unreadable) -> Judge
                 model: refusal.message(),
                 person: refusal.for_people(),
             };
-            Judged::refused(why, call_event(call, "blocked", &by))
+            Judgement::refused(why, call_event(call, "blocked", &by))
         }
-        _ => Judged::new(Verdict::Allow, Some(call_event(call, "allowed", &by))),
+        _ => Judgement::new(Verdict::Allow, Some(call_event(call, "allowed", &by))),
     }
 }
 

@@ -32,7 +32,7 @@ pub struct HookRecord {
 
 /// A record that this process holds exclusively until it is dropped.
 #[derive(Debug)]
-pub struct Taken {
+pub struct LockedRecord {
     dir: Dir,
     stem: EntryName,
     _lock: FileLock,
@@ -82,12 +82,12 @@ impl HookRecord {
 
     /// Takes the record, unless another process holds it or has handled it. The death of a process
     /// releases it.
-    pub fn take(&self, state: &Path) -> Option<Taken> {
+    pub fn take(&self, state: &Path) -> Option<LockedRecord> {
         let (dir, stem) = (open(state)?, stem(self));
         let lock = dir.lock(&stem.with_end(&LOCK), std::time::Duration::ZERO);
         let lock = lock.ok()?;
         if dir.has(&stem.with_end(&JSON)) {
-            return Some(Taken {
+            return Some(LockedRecord {
                 dir,
                 stem,
                 _lock: lock,
@@ -109,7 +109,7 @@ fn stem(record: &HookRecord) -> EntryName {
     EntryName::parse(&format!("{name:x}")[..32]).unwrap_or(HOOKS)
 }
 
-impl Taken {
+impl LockedRecord {
     /// Removes the record: no hook is left to run.
     pub fn done(self) {
         for end in [JSON, LOCK] {

@@ -9,5 +9,5 @@ mod signers;
 
 pub use manifest::{MANIFEST, Manifest, SSH_SIGNATURE, digest, is_signature_file};
 pub use public_key::{SshSignature, exported, openpgp_fingerprint, revocations, ssh_fingerprint};
-pub use signature::{Covers, Demand, Key, KeyKind, Requirement, Signature, Signer};
+pub use signature::{Covers, Key, KeyKind, Requirement, Signature, Signer, SourceRequirement};
 pub use signers::{Listed, with_line, without};

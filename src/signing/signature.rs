@@ -199,7 +199,7 @@ pub enum Requirement {
 /// A requirement as one file states it for one source. All that apply have to be met, so that none
 /// can be weakened by another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Demand {
+pub struct SourceRequirement {
     /// How it has to be signed.
     pub require: Requirement,
     /// The file of signers that counts for it.
@@ -212,7 +212,7 @@ pub struct Demand {
     pub stated_in: String,
 }
 
-impl Demand {
+impl SourceRequirement {
     /// Why a signature that was checked against this demand's signers does not meet it; `None` if it
     /// does. `names` are those of its signer, and `is_known` says whether the user has accepted the key for this source.
     pub fn unmet(&self, signature: &Signature, names: &[&str], is_known: bool) -> Option<String> {
@@ -306,10 +306,10 @@ mod tests {
             (Requirement::Listed, &["b", "a"], &listed, false, true),
             (Requirement::Listed, &[], &bad, true, false),
         ] {
-            let demand = Demand {
+            let demand = SourceRequirement {
                 require,
                 principals: principals.iter().map(|name| (*name).to_owned()).collect(),
-                ..Demand::default()
+                ..SourceRequirement::default()
             };
             let signer = signature.signer();
             let names = signer.and_then(|signer| signer.principal.as_deref());

@@ -6,7 +6,7 @@ use crate::cli::describe::short;
 use crate::cli::describe_plan::{at, describe};
 use crate::cli::permitted::{deciding, permits, permits_loss, permits_source_of};
 use crate::cli::prelude::*;
-use crate::marketplace::{Fate, Installed, SyncList, SyncPlan, Synced, is_foreign};
+use crate::marketplace::{Installed, SyncAction, SyncList, SyncPlan, Synced, is_foreign};
 use crate::sys::eprint;
 
 /// Make a layer equal to a list: a lockfile or a collection
@@ -153,7 +153,7 @@ impl Sync {
         let mut agree = |plan: &SyncPlan| {
             permits(&policies, layer, &plan.plan)?;
             let gone = plan.skills.iter();
-            for one in gone.filter(|one| one.change == Fate::Removed) {
+            for one in gone.filter(|one| one.change == SyncAction::Removed) {
                 permits_loss(call.facts, layer, &one.name)?;
             }
             if call.common.dry_run {
@@ -190,15 +190,15 @@ fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
     let mut new = Vec::new();
     for one in skills {
         let kind = match one.change {
-            Fate::Unchanged | Fate::Extra => continue,
-            Fate::Installed => "install",
-            Fate::Replaced | Fate::Recorded => "update",
-            Fate::Removed => "remove",
+            SyncAction::Unchanged | SyncAction::Extra => continue,
+            SyncAction::Installed => "install",
+            SyncAction::Replaced | SyncAction::Recorded => "update",
+            SyncAction::Removed => "remove",
         };
-        if one.change == Fate::Removed {
+        if one.change == SyncAction::Removed {
             text += &withdraw(call, layer, &one.name);
         }
-        if one.change == Fate::Installed {
+        if one.change == SyncAction::Installed {
             let name = one.name.to_string();
             let installed = Installed {
                 name,
@@ -226,19 +226,19 @@ fn told(skills: &[Synced], dry_run: bool) -> String {
         let name = listed_name(&one.name);
         let source = at(&one.source, one.to.as_deref());
         let (done, to_do, rest) = match one.change {
-            Fate::Unchanged | Fate::Extra => continue,
-            Fate::Installed => ("installed", "install", format!(" from {source}")),
-            Fate::Replaced => {
+            SyncAction::Unchanged | SyncAction::Extra => continue,
+            SyncAction::Installed => ("installed", "install", format!(" from {source}")),
+            SyncAction::Replaced => {
                 let old = one.from.as_deref().map(short);
                 let old = old.map_or_else(String::new, |old| format!(" at {}", one_line(old)));
                 let rest = format!("{old} by that from {source}");
                 ("replaced", "replace", rest)
             }
-            Fate::Recorded => {
+            SyncAction::Recorded => {
                 let rest = format!(" as from {source}; its files stay");
                 ("recorded", "record", rest)
             }
-            Fate::Removed => ("removed", "remove", String::new()),
+            SyncAction::Removed => ("removed", "remove", String::new()),
         };
         let would = format!("would {to_do}");
         let verb = if dry_run { &would } else { done };
@@ -250,7 +250,7 @@ fn told(skills: &[Synced], dry_run: bool) -> String {
         }
     }
     let of = |fate| skills.iter().filter(|one| one.change == fate).count();
-    let (same, extra) = (of(Fate::Unchanged), of(Fate::Extra));
+    let (same, extra) = (of(SyncAction::Unchanged), of(SyncAction::Extra));
     if same > 0 {
         let (one, many) = ("skill matches the list", "skills match the list");
         let _ = writeln!(text, "{}", counted(same, one, many));

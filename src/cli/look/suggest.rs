@@ -23,7 +23,7 @@ use crate::permission::{
 use crate::policy::{Config, Line, OnDisk, Policies, audit_file, last_events};
 use crate::protocol::tools::propose_change;
 use crate::protocol::{BY_TYPING, ProposeSkillUpdate, Request, ToolUse, with_call};
-use crate::run_context::Calling;
+use crate::run_context::CallingAgent;
 use crate::session::Session;
 use crate::skill::unified_diff;
 use crate::sys::text::{distinct, shorten};
@@ -320,7 +320,7 @@ struct Suggestions {
     /// Most needed first.
     entries: Vec<Suggested>,
     /// The calls for which nothing is suggested.
-    left_out: LeftOut,
+    left_out: Unsuggested,
     /// The calls on record.
     recorded: Count,
     /// The commands in the skill's text.
@@ -444,7 +444,7 @@ fn scope_in(
     let Some(agent) = agent else {
         return scope_of(facts, config, policies, session);
     };
-    let facts = Facts::of_agent(facts.run.env.clone(), Calling::of(agent));
+    let facts = Facts::of_agent(facts.run.env.clone(), CallingAgent::of(agent));
     let mut scope = scope_of(&facts, config, policies, session);
     let persists = agent.table().shell.persists;
     begin_in(&mut scope, &facts.run.env.cwd, persists);
@@ -527,7 +527,7 @@ enum Why {
 }
 
 /// Calls for which nothing is suggested, by reason: how many, and one of them.
-type LeftOut = BTreeMap<Why, (usize, String)>;
+type Unsuggested = BTreeMap<Why, (usize, String)>;
 
 /// The calls of a skill, in the order in which they were found.
 #[derive(Debug, Default)]
@@ -535,7 +535,7 @@ struct Calls {
     /// Each different call once.
     found: Vec<Found>,
     /// Those that cannot be decided about again.
-    left_out: LeftOut,
+    left_out: Unsuggested,
 }
 
 impl Found {
@@ -577,7 +577,7 @@ impl Why {
 }
 
 /// Counts a call for which nothing is suggested.
-fn leave_out(left_out: &mut LeftOut, why: Why, count: usize, example: &str) {
+fn leave_out(left_out: &mut Unsuggested, why: Why, count: usize, example: &str) {
     let entry = left_out.entry(why).or_insert((0, example.to_owned()));
     entry.0 += count;
 }

@@ -18,12 +18,12 @@ use crate::sys::{Base, Dir, Durable, FileLock};
 pub struct Keys {
     /// What to do; without it, keys are shown
     #[command(subcommand)]
-    pub change: Option<Keying>,
+    pub change: Option<KeyAction>,
 }
 
 /// What `keys` can change.
 #[derive(Debug, Subcommand)]
-pub enum Keying {
+pub enum KeyAction {
     /// Add a key to the list, as PRINCIPAL's
     Add(Added),
     /// Remove keys from the list
@@ -73,9 +73,13 @@ impl Keys {
     pub fn run(&self, call: Call) -> Answer {
         let (name, changed) = match &self.change {
             None => return show(call),
-            Some(Keying::Add(added)) => (&added.principal, add(call, added)),
-            Some(Keying::Remove { which, file }) => (which, remove(call, which, file.as_deref())),
-            Some(Keying::Revoke { which, file }) => (which, revoke(call, which, file.as_deref())),
+            Some(KeyAction::Add(added)) => (&added.principal, add(call, added)),
+            Some(KeyAction::Remove { which, file }) => {
+                (which, remove(call, which, file.as_deref()))
+            }
+            Some(KeyAction::Revoke { which, file }) => {
+                (which, revoke(call, which, file.as_deref()))
+            }
         };
         Outcomes::of_one(call, name, changed)
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use crate::author::{NewFile, Script, Wish, scaffold};
+use crate::author::{NewFile, NewSkill, Script, scaffold};
 use crate::cli::consent::{agrees, asked};
 use crate::cli::prelude::*;
 use crate::marketplace::{InstalledName, SKILLS};
@@ -116,7 +116,7 @@ fn name(written: &str) -> Result<SkillName> {
     Err(Error::new(text).hint(hint))
 }
 
-fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<Wish> {
+fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<NewSkill> {
     let description = match &wanted.description {
         Some(description) => description.clone(),
         None if asks => asked(
@@ -146,7 +146,7 @@ fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<Wish> {
     if let Some(tools) = &tools {
         check_tools(tools)?;
     }
-    Ok(Wish {
+    Ok(NewSkill {
         name,
         description,
         script,

@@ -31,13 +31,13 @@ pub struct Commit {
 }
 
 /// A repository's recent commits, without files, in a separate directory.
-struct Past<'a> {
+struct CommitHistory<'a> {
     git: &'a Git<'a>,
     settings: &'a [String],
     dir: PathBuf,
 }
 
-impl<'a> Past<'a> {
+impl<'a> CommitHistory<'a> {
     /// An empty repository whose commits have ids like this one.
     fn new(git: &'a Git<'a>, remote: &'a Remote, like: &CommitId) -> Result<Self, Failure> {
         let past = Self {
@@ -73,7 +73,7 @@ impl<'a> Past<'a> {
     }
 }
 
-impl Drop for Past<'_> {
+impl Drop for CommitHistory<'_> {
     fn drop(&mut self) {
         // If this fails, it is removed with its parent directory later.
         let _ = self.git.tool.scratch.remove_ours(&HISTORY_DIR);
@@ -133,7 +133,7 @@ impl Fetcher<'_> {
             return Err(Failure::not_kept("its log"));
         }
         let remote = self.remote(url)?;
-        let past = Past::new(&self.git, &remote, new)?;
+        let past = CommitHistory::new(&self.git, &remote, new)?;
         past.fetch(DEPTH, "--filter=blob:none", &[new.as_str()])?;
         // Git must not read the path as a pattern.
         let path = format!(":(literal){path}");
@@ -166,7 +166,7 @@ const COMMITS: &str = "--filter=tree:0";
 /// Whether a branch or tag of a repository leads to `commit`.
 fn reach(depths: &[usize], git: &Git, remote: &Remote, commit: &CommitId) -> Reach {
     let found = || {
-        let past = Past::new(git, remote, commit)?;
+        let past = CommitHistory::new(git, remote, commit)?;
         for depth in depths {
             // In a separate repository nothing else can lead to the commit.
             let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
@@ -208,7 +208,7 @@ fn ancestry(
         return Ancestry::Same;
     }
     let found = || {
-        let past = Past::new(git, remote, new)?;
+        let past = CommitHistory::new(git, remote, new)?;
         for depth in depths {
             let has_old = match past.fetch(*depth, COMMITS, &[new.as_str(), old.as_str()]) {
                 // The source no longer has the installed commit, or gives none that is asked for by id.

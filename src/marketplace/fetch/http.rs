@@ -47,7 +47,7 @@ pub struct Answer {
 /// When curl fails, or the answer is too large.
 pub fn send(
     tool: &Tool,
-    url: &Permitted,
+    url: &PermittedUrl,
     send: Send,
     headers: &[String],
     max: u64,
@@ -89,10 +89,10 @@ pub fn send(
 /// # Errors
 /// When a request fails, or there are more than [`REDIRECTS`].
 pub fn follow(
-    start: Permitted,
-    get: impl Fn(&Permitted) -> Result<Answer, Failure>,
-    mut next: impl FnMut(&Permitted, &str) -> Result<Permitted, Failure>,
-) -> Result<(Permitted, Answer), Failure> {
+    start: PermittedUrl,
+    get: impl Fn(&PermittedUrl) -> Result<Answer, Failure>,
+    mut next: impl FnMut(&PermittedUrl, &str) -> Result<PermittedUrl, Failure>,
+) -> Result<(PermittedUrl, Answer), Failure> {
     let (first, mut at) = (start.clone(), start);
     for _ in 0..=REDIRECTS {
         let answer = get(&at)?;
@@ -257,26 +257,26 @@ impl<'p> Permit<'p> {
 
     /// # Errors
     /// When the URL may not be contacted.
-    pub fn url(&self, url: WebUrl) -> Result<Permitted> {
+    pub fn url(&self, url: WebUrl) -> Result<PermittedUrl> {
         self.check(url.as_str(), None)?;
-        Ok(Permitted(url))
+        Ok(PermittedUrl(url))
     }
 
     /// The address of a registry's repository.
     ///
     /// # Errors
     /// When the repository may not be contacted.
-    pub fn registry(&self, repo: &OciRepo) -> Result<Permitted> {
+    pub fn registry(&self, repo: &OciRepo) -> Result<PermittedUrl> {
         self.check(repo.as_str(), None)?;
-        Ok(Permitted(repo.base()?))
+        Ok(PermittedUrl(repo.base()?))
     }
 }
 
 /// A URL that may be requested.
 #[derive(Debug, Clone)]
-pub struct Permitted(WebUrl);
+pub struct PermittedUrl(WebUrl);
 
-impl Permitted {
+impl PermittedUrl {
     /// The URL.
     pub fn url(&self) -> &WebUrl {
         &self.0
@@ -303,10 +303,10 @@ impl Permitted {
         Ok(Self(to))
     }
 
-    /// As [`Permitted::named`], of what is written at this address.
+    /// As [`PermittedUrl::named`], of what is written at this address.
     ///
     /// # Errors
-    /// As [`Permitted::named`], and when it is no address.
+    /// As [`PermittedUrl::named`], and when it is no address.
     pub fn led(&self, written: &str) -> Result<Self> {
         self.named(self.0.led(written)?)
     }

@@ -16,7 +16,7 @@ mod well_known;
 pub use archive::{Layers, is_packed};
 pub use git::{Git, NAME, PARTIAL, Remote};
 pub use history::{Commit, WORKED_IN};
-pub use http::{Permit, Permitted};
+pub use http::{Permit, PermittedUrl};
 pub use local::{LocalDir, expand, real};
 pub use open::{Fetcher, Opened, Snapshot};
 pub use refs::{Refs, Resolved};

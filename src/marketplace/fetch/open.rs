@@ -9,7 +9,9 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Class, Content, archive, expand, http, tree};
-use crate::marketplace::fetch::{Failure, Git, Index, LocalDir, Memory, Permit, Permitted, Refs};
+use crate::marketplace::fetch::{
+    Failure, Git, Index, LocalDir, Memory, Permit, PermittedUrl, Refs,
+};
 use crate::marketplace::fetch::{Remote, Repository, Resolved, Slot, Tree};
 use crate::marketplace::reference::{Ancestry, At, CommitId, Kind, Place, Reach, parse};
 use crate::marketplace::reference::{Reading, RepoUrl, SubPath, Want, WebUrl};
@@ -240,7 +242,7 @@ impl<'a> Fetcher<'a> {
     /// When it cannot be downloaded, or an address on the way may not be contacted.
     pub fn download(&self, url: &WebUrl, max: u64) -> Result<(Vec<u8>, Option<String>), Failure> {
         let mut address = None;
-        let get = |at: &Permitted| http::send(&self.git.tool, at, http::Send::Get, &[], max);
+        let get = |at: &PermittedUrl| http::send(&self.git.tool, at, http::Send::Get, &[], max);
         let (at, answer) = http::follow(self.permitted(url.clone())?, get, |from, to| {
             let next = from.led(to).and_then(|next| {
                 if from.has_store(next.url()) {
@@ -275,7 +277,7 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    fn permitted(&self, url: WebUrl) -> Result<Permitted, Failure> {
+    fn permitted(&self, url: WebUrl) -> Result<PermittedUrl, Failure> {
         if self.offline {
             return Err(Failure::not_kept(format!("`{url}`")));
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Failure, Memory, Permitted, Tool, http, tree};
+use crate::marketplace::fetch::{Class, Failure, Memory, PermittedUrl, Tool, http, tree};
 use crate::marketplace::reference::{SubPath, Want, WebUrl};
 use crate::skill::SkillName;
 use crate::sys::limits;
@@ -21,7 +21,7 @@ const SHOWN: usize = 40;
 /// A site's index of skills.
 #[derive(Debug)]
 pub struct Index {
-    base: Permitted,
+    base: PermittedUrl,
     /// The site, or the root of its host.
     pub place: WebUrl,
     /// Its skills.
@@ -49,7 +49,7 @@ impl Index {
     ///
     /// # Errors
     /// When the site cannot be queried.
-    pub fn query(tool: &Tool, site: &Permitted) -> Result<Option<Self>, Failure> {
+    pub fn query(tool: &Tool, site: &PermittedUrl) -> Result<Option<Self>, Failure> {
         for index in INDEXES {
             let base = site.join(&SubPath::parse(index)?);
             let file = base.join(&SubPath::parse("index.json")?);

@@ -11,7 +11,7 @@ use crate::marketplace::install::change;
 use crate::marketplace::install::names::{self, Offers};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::signed::permit;
-use crate::marketplace::install::{Changes, Staging, Step, Switch};
+use crate::marketplace::install::{Changes, Staging, Step, VersionSwitch};
 use crate::marketplace::lock::{
     Digest, InstalledName, LockEntry, Lockfile, listed_name, offered_name,
 };
@@ -54,7 +54,7 @@ pub struct Installed {
     pub warnings: Vec<String>,
     /// The state that was asked for, if it is installed at another.
     #[serde(skip)]
-    pub switch: Option<Switch>,
+    pub switch: Option<VersionSwitch>,
 }
 
 impl Installed {
@@ -124,7 +124,7 @@ impl Market<'_> {
             if self.is_there(&name) {
                 let mut already = self.already(&name, &lockfile);
                 let entry = lockfile.get(&name);
-                already.switch = entry.and_then(|entry| Switch::to(origin, entry));
+                already.switch = entry.and_then(|entry| VersionSwitch::to(origin, entry));
                 results.push(already);
                 continue;
             }

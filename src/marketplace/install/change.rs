@@ -38,8 +38,8 @@ pub struct Step {
     pub name: InstalledName,
     /// Its future entry; `None` for a removal, and for a skill that came from no source.
     entry: Option<LockEntry>,
-    /// See [`Becomes`].
-    files: Becomes,
+    /// See [`FileChange`].
+    files: FileChange,
     /// The place in the stash for what is replaced; `None` if a source can bring it back.
     stash: Option<InstalledName>,
     /// The digest and the entry of what was in its place, if it has to be that still.
@@ -56,7 +56,7 @@ pub struct Step {
 
 /// What becomes of a skill's files.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Becomes {
+enum FileChange {
     /// They stay.
     Same,
     /// The prepared ones take their place. Their digest may differ from the entry's after a rollback.
@@ -72,14 +72,18 @@ impl Step {
     /// When its files cannot be read.
     pub fn new(name: &InstalledName, files: &Dir, entry: Option<&LockEntry>) -> Result<Self> {
         let digest = Digest::read(files.path())?.sha256;
-        Ok(Self::to(name, entry, Becomes::New(digest)))
+        Ok(Self::to(name, entry, FileChange::New(digest)))
     }
 
     /// What was staged and checked takes the place of what is there, with the entry that was made of it.
     pub fn staged(entry: &LockEntry) -> Self {
         Self {
             is_checked: true,
-            ..Self::to(&entry.name, Some(entry), Becomes::New(entry.sha256.clone()))
+            ..Self::to(
+                &entry.name,
+                Some(entry),
+                FileChange::New(entry.sha256.clone()),
+            )
         }
     }
 
@@ -88,16 +92,16 @@ impl Step {
     pub fn noted(entry: &LockEntry) -> Self {
         Self {
             is_checked: true,
-            ..Self::to(&entry.name, Some(entry), Becomes::Same)
+            ..Self::to(&entry.name, Some(entry), FileChange::Same)
         }
     }
 
     /// The skill is removed.
     pub fn gone(name: &InstalledName) -> Self {
-        Self::to(name, None, Becomes::Gone)
+        Self::to(name, None, FileChange::Gone)
     }
 
-    fn to(name: &InstalledName, entry: Option<&LockEntry>, files: Becomes) -> Self {
+    fn to(name: &InstalledName, entry: Option<&LockEntry>, files: FileChange) -> Self {
         Self {
             name: name.clone(),
             entry: entry.cloned(),
@@ -196,10 +200,10 @@ impl<'s> Changes<'s> {
         }
         for step in steps {
             match step.files {
-                Becomes::New(_) => previous::check_room(&self.dir, &step.name)?,
+                FileChange::New(_) => previous::check_room(&self.dir, &step.name)?,
                 // A home that is gone later was kept.
-                Becomes::Gone => drop(home(self.staging, &step.name)?),
-                Becomes::Same => {}
+                FileChange::Gone => drop(home(self.staging, &step.name)?),
+                FileChange::Same => {}
             }
         }
         let bytes = serde_json::to_vec(steps)
@@ -223,17 +227,17 @@ impl<'s> Changes<'s> {
     fn exchange(&self, step: &Step) -> Result<()> {
         let Step { name, files, .. } = step;
         let (skills, target) = (self.skills()?, name.entry());
-        if *files == Becomes::Same {
+        if *files == FileChange::Same {
             return Ok(());
         }
         let home = home(self.staging, name)?;
         // An installation that is undone needs no entry: a full disk may be the reason for it.
-        let is_replaced = home.has(target) || *files == Becomes::Gone;
+        let is_replaced = home.has(target) || *files == FileChange::Gone;
         if skills.has(target) && is_replaced && !home.has(&ENTRY) {
             previous::write_entry(&home, self.lockfile.get(name))?;
         }
         let action = match files {
-            Becomes::Gone => "remove",
+            FileChange::Gone => "remove",
             _ => "move the skill to",
         };
         exchange(&home, &skills, target).map_err(|error| {
@@ -245,9 +249,9 @@ impl<'s> Changes<'s> {
     /// Writes the lockfile, but nothing of skills that somebody has removed or put there meanwhile.
     fn record(&mut self, steps: &[&Step]) -> Result<()> {
         let is_meant = |step: &&&Step| match step.files {
-            Becomes::Same => self.lockfile.get(&step.name).is_some(),
-            Becomes::New(_) => self.has(&step.name),
-            Becomes::Gone => !self.has(&step.name),
+            FileChange::Same => self.lockfile.get(&step.name).is_some(),
+            FileChange::New(_) => self.has(&step.name),
+            FileChange::Gone => !self.has(&step.name),
         };
         let meant = steps.iter().filter(is_meant);
         let entries = meant.map(|step| (&step.name, step.entry.as_ref()));
@@ -257,10 +261,10 @@ impl<'s> Changes<'s> {
 
     /// Keeps what was replaced in place of what was kept until now, unless that was done already.
     fn keep(&self, step: &Step) -> io::Result<()> {
-        let (target, is_gone) = (step.name.entry(), step.files == Becomes::Gone);
+        let (target, is_gone) = (step.name.entry(), step.files == FileChange::Gone);
         // Of a skill whose files stay, the home may have a copy that is not needed.
         let homes = match self.staging.find_dir(&NEW)? {
-            Some(homes) if step.files != Becomes::Same => homes,
+            Some(homes) if step.files != FileChange::Same => homes,
             _ => return Ok(()),
         };
         let home = homes.find_dir(target)?;
@@ -301,9 +305,9 @@ impl<'s> Changes<'s> {
         settle(&home, &self.skills()?, target)
             .map_err(|error| home.error("restore", target, &error))?;
         Ok(match &step.files {
-            Becomes::Same => false,
-            Becomes::New(new) => holds(&home, target, new),
-            Becomes::Gone => !home.has(target),
+            FileChange::Same => false,
+            FileChange::New(new) => holds(&home, target, new),
+            FileChange::Gone => !home.has(target),
         })
     }
 
@@ -317,7 +321,7 @@ impl<'s> Changes<'s> {
         let stash = made.map_err(|error| self.dir.error("make directory", &STASH, &error))?;
         let name = &step.name;
         let path = |place: &EntryName| stash.path_of(place).join(&**name);
-        if step.files != Becomes::Gone
+        if step.files != FileChange::Gone
             && let Some((_, last)) = places(&stash, name).pop()
         {
             let there = Digest::read(&self.dir.path_of(&SKILLS).join(&**name))?;
@@ -333,12 +337,12 @@ impl<'s> Changes<'s> {
     /// name.
     fn check_names(&self, steps: &[&Step]) -> Result<()> {
         let skills = self.dir.path_of(&SKILLS);
-        let moved = steps.iter().filter(|step| step.files != Becomes::Same);
+        let moved = steps.iter().filter(|step| step.files != FileChange::Same);
         let names: HashSet<&InstalledName> = moved.clone().map(|step| &step.name).collect();
         let mut offers = offers(&skills);
         offers.retain(|_, name| !names.contains(name));
         for Step { name, files, .. } in moved {
-            if *files == Becomes::Gone {
+            if *files == FileChange::Gone {
                 continue;
             }
             let there = skills.join(&**name);
@@ -386,8 +390,8 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     let skills = changes.skills()?;
     // Another command may have put other files there since.
     let is_there = |step: &&Step| match &step.files {
-        Becomes::New(new) => holds(&skills, step.name.entry(), new),
-        Becomes::Same | Becomes::Gone => true,
+        FileChange::New(new) => holds(&skills, step.name.entry(), new),
+        FileChange::Same | FileChange::Gone => true,
     };
     changes.record(&steps.iter().filter(is_there).collect::<Vec<_>>())?;
     for step in &steps {

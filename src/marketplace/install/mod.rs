@@ -27,5 +27,5 @@ pub use powers::{Powers, ToolKey};
 pub use remove::Removed;
 pub use signed::Present;
 pub use staging::Staging;
-pub use sync::{AgreeToAll, Fate, SyncList, SyncPlan, Synced};
-pub use update::{Agree, Change, Edited, Switch, UpdateOptions, Updated};
+pub use sync::{AgreeToAll, SyncAction, SyncList, SyncPlan, Synced};
+pub use update::{Agree, Change, Edited, UpdateOptions, Updated, VersionSwitch};

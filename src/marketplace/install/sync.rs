@@ -23,7 +23,7 @@ const LOCK: EntryName = EntryName::from_static(".sync.lock");
 /// What becomes of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fate {
+pub enum SyncAction {
     /// It is as the list has it.
     Unchanged,
     /// It is new.
@@ -43,8 +43,8 @@ pub enum Fate {
 pub struct Synced {
     /// Its directory's name.
     pub name: InstalledName,
-    /// See [`Fate`].
-    pub change: Fate,
+    /// See [`SyncAction`].
+    pub change: SyncAction,
     /// Where the list has it from; for one that it does not have, where it came from.
     pub source: String,
     /// The commit that was installed.
@@ -73,7 +73,7 @@ pub struct SyncPlan {
 pub type AgreeToAll<'a> = dyn FnMut(&SyncPlan) -> Result<bool> + 'a;
 
 impl Synced {
-    fn new(wanted: &Wanted, change: Fate) -> Self {
+    fn new(wanted: &Wanted, change: SyncAction) -> Self {
         Self {
             name: wanted.name.clone(),
             change,
@@ -88,7 +88,7 @@ impl Synced {
 
     /// Whether anything is done to it.
     pub fn is_change(&self) -> bool {
-        !matches!(self.change, Fate::Unchanged | Fate::Extra)
+        !matches!(self.change, SyncAction::Unchanged | SyncAction::Extra)
     }
 }
 
@@ -116,7 +116,7 @@ impl Market<'_> {
         // What is there already may be forbidden since.
         let mut of_list = compared
             .iter()
-            .filter(|one| !matches!(one.change, Fate::Extra | Fate::Removed));
+            .filter(|one| !matches!(one.change, SyncAction::Extra | SyncAction::Removed));
         of_list.try_for_each(permit)?;
         if !compared.iter().any(Synced::is_change) {
             return Ok(compared);
@@ -131,7 +131,7 @@ impl Market<'_> {
         }
         let staging = self.staging()?;
         let wanted = compared.iter().filter(|one| one.is_change());
-        let wanted = wanted.filter(|one| one.change != Fate::Removed);
+        let wanted = wanted.filter(|one| one.change != SyncAction::Removed);
         let wanted: Vec<InstalledName> = wanted.map(|one| one.name.clone()).collect();
         let staged = self.stage_listed((&listed, &lockfile), &wanted, &staging, note)?;
         self.make_equal(&lockfile, &staging, compared, &staged, agree)
@@ -176,7 +176,11 @@ impl Market<'_> {
         for entry in lockfile.entries().iter().filter(is_extra) {
             let dir = self.dir(&entry.name);
             let stays = !prune || dir.is_symlink();
-            let fate = if stays { Fate::Extra } else { Fate::Removed };
+            let fate = if stays {
+                SyncAction::Extra
+            } else {
+                SyncAction::Removed
+            };
             let mut one = Synced::new(&Wanted::of(entry), fate);
             (one.from, one.to) = (one.to, None);
             if !stays && dir.is_dir() {
@@ -196,7 +200,7 @@ impl Market<'_> {
             self.check_inside(entry)?;
         }
         let Ok(found) = dir.symlink_metadata() else {
-            let mut one = Synced::new(wanted, Fate::Installed);
+            let mut one = Synced::new(wanted, SyncAction::Installed);
             one.from = installed.and_then(|entry| entry.commit.clone());
             return Ok(one);
         };
@@ -211,7 +215,7 @@ impl Market<'_> {
             return Err(Error::new(text).hint(past(&dir, "then the skill can be installed")));
         };
         let now = Digest::read(&dir)?;
-        let mut one = Synced::new(wanted, Fate::Unchanged);
+        let mut one = Synced::new(wanted, SyncAction::Unchanged);
         one.from.clone_from(&entry.commit);
         one.edited = now.sha256 != entry.sha256;
         let is_at = entry.source == wanted.source && entry.commit.as_deref() == wanted.commit;
@@ -220,13 +224,13 @@ impl Market<'_> {
                 one.edited = false;
                 let place = |of: &LockEntry| (of.id.clone(), of.rev.clone(), of.sha256.clone());
                 if is_at && place(entry) == place(listed) {
-                    Fate::Unchanged
+                    SyncAction::Unchanged
                 } else {
-                    Fate::Recorded
+                    SyncAction::Recorded
                 }
             }
-            None if is_at && !one.edited => Fate::Unchanged,
-            _ => Fate::Replaced,
+            None if is_at && !one.edited => SyncAction::Unchanged,
+            _ => SyncAction::Replaced,
         };
         one.seen = Some(now).filter(|_| one.is_change());
         Ok(one)
@@ -249,8 +253,8 @@ impl Market<'_> {
         for one in &mut plan.skills {
             let new = staged.iter().find(|new| new.entry.name == one.name);
             let now = one.seen.as_ref().map(|now| &now.sha256);
-            if one.change == Fate::Replaced && new.map(|new| &new.entry.sha256) == now {
-                (one.change, one.edited) = (Fate::Recorded, false);
+            if one.change == SyncAction::Replaced && new.map(|new| &new.entry.sha256) == now {
+                (one.change, one.edited) = (SyncAction::Recorded, false);
             }
         }
         if !agree(&plan)? {
@@ -263,8 +267,8 @@ impl Market<'_> {
         for one in &plan.skills {
             let new = staged.iter().find(|new| new.entry.name == one.name);
             let mut step = match (one.change, new) {
-                (Fate::Removed, _) => Step::gone(&one.name),
-                (Fate::Recorded, Some(new)) => Step::noted(&new.entry),
+                (SyncAction::Removed, _) => Step::gone(&one.name),
+                (SyncAction::Recorded, Some(new)) => Step::noted(&new.entry),
                 (_, Some(new)) => Step::staged(&new.entry),
                 (_, None) => continue,
             };

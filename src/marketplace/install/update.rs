@@ -112,7 +112,7 @@ struct Update<'u> {
 type Settled = Box<(Change, Option<Step>)>;
 
 /// A skill whose source has other files, which are to be staged; or what is known without them.
-type State<'e, 's> = std::result::Result<Box<Behind<'e, 's>>, Settled>;
+type State<'e, 's> = std::result::Result<Box<OutOfDate<'e, 's>>, Settled>;
 
 fn settled(change: Change) -> Settled {
     Box::new((change, None))
@@ -124,7 +124,7 @@ fn equal(stays: bool, entry: &LockEntry) -> Settled {
 }
 
 /// A skill that differs from its source.
-struct Behind<'e, 's> {
+struct OutOfDate<'e, 's> {
     entry: &'e LockEntry,
     snapshot: Rc<Snapshot<'s>>,
     origin: Rc<Origin>,
@@ -192,7 +192,7 @@ impl Update<'_> {
             };
             return Ok(Err(equal(stays, &entry)));
         }
-        Ok(Ok(Box::new(Behind {
+        Ok(Ok(Box::new(OutOfDate {
             entry,
             snapshot,
             origin: Rc::new(origin),
@@ -203,7 +203,7 @@ impl Update<'_> {
     }
 
     /// Stages what its source has, checks it, and asks about it.
-    fn settle(&self, behind: &Behind, sets: &mut KeySets, agree: &mut Agree) -> Settled {
+    fn settle(&self, behind: &OutOfDate, sets: &mut KeySets, agree: &mut Agree) -> Settled {
         let mut decide = || {
             let name = &behind.entry.name;
             let dir = self.staging.prepare(name)?;
@@ -216,7 +216,7 @@ impl Update<'_> {
     }
 
     /// Compares what was staged with what is installed, and asks.
-    fn decide(&self, behind: &Behind, mut staged: Staged, agree: &mut Agree) -> Result<Settled> {
+    fn decide(&self, behind: &OutOfDate, mut staged: Staged, agree: &mut Agree) -> Result<Settled> {
         let entry = behind.entry;
         staged.entry.other.clone_from(&entry.other);
         if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
@@ -306,10 +306,10 @@ impl Update<'_> {
 
 /// Fetches the files of all skills of a source that differ in one request.
 fn bring(states: &[State]) {
-    let mut left: Vec<&Behind> = states.iter().flatten().map(|behind| &**behind).collect();
+    let mut left: Vec<&OutOfDate> = states.iter().flatten().map(|behind| &**behind).collect();
     while let Some(first) = left.first() {
         let snapshot = Rc::clone(&first.snapshot);
-        let is_same = |one: &&Behind| Rc::ptr_eq(&one.snapshot, &snapshot);
+        let is_same = |one: &&OutOfDate| Rc::ptr_eq(&one.snapshot, &snapshot);
         let (same, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_same);
         // What cannot be fetched together is fetched, or reported, for each skill.
         let _ = plan::bring(&snapshot, same.iter().map(|one| &one.found));
@@ -329,7 +329,7 @@ pub struct UpdateOptions<'a> {
     /// Whether it may be signed by another than before, or no longer (`--accept-signer`).
     pub accept_signer: bool,
     /// Another branch, tag or commit than the skill follows now.
-    pub switch: Option<&'a Switch>,
+    pub switch: Option<&'a VersionSwitch>,
 }
 
 /// What happens to a skill changed by hand.
@@ -420,7 +420,7 @@ impl Change {
 
 /// The state of a skill that was asked for, while it is installed at another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switch {
+pub struct VersionSwitch {
     /// The reference that asked for it.
     pub requested: String,
     /// The branch, tag or commit that it is to follow.
@@ -429,7 +429,7 @@ pub struct Switch {
     pub from: Option<String>,
 }
 
-impl Switch {
+impl VersionSwitch {
     /// The switch that leads from an entry to what was found; `None` if it is at that state, or no
     /// state was asked for.
     pub fn to(wanted: &Origin, entry: &LockEntry) -> Option<Self> {

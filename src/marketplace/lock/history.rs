@@ -28,7 +28,7 @@ pub struct History {
     /// How it differs from what was installed; `None` for a skill that was not installed.
     pub since_install: Option<Verified>,
     /// What `rollback` would restore.
-    pub previous: Option<Earlier>,
+    pub previous: Option<EarlierVersion>,
     /// The tags of its repository, each with its commit.
     pub tags: Vec<Tag>,
     /// The last commits of its source that changed it, newest first.
@@ -39,7 +39,7 @@ pub struct History {
 
 /// An earlier state of a skill, and what changed since.
 #[derive(Debug, Clone, Serialize)]
-pub struct Earlier {
+pub struct EarlierVersion {
     /// The version that its author stated.
     pub version: Option<String>,
     /// The commit.
@@ -98,14 +98,14 @@ impl Market<'_> {
         Ok(history)
     }
 
-    fn earlier(&self, name: &InstalledName) -> Result<Option<Earlier>> {
+    fn earlier(&self, name: &InstalledName) -> Result<Option<EarlierVersion>> {
         let Ok(previous) = Previous::of(self.plugin_dir, name) else {
             return Ok(None);
         };
         let old = Digest::read(previous.dir.path())?;
         let new = Digest::read(&self.dir(name))?;
         let skill = Skill::load(previous.dir.path()).ok();
-        Ok(Some(Earlier {
+        Ok(Some(EarlierVersion {
             version: skill.and_then(|skill| skill.fields.version()),
             commit: previous.entry.and_then(|entry| entry.commit),
             changed: new.files.changed(&old.files),

@@ -10,7 +10,7 @@ pub mod previous;
 mod verify;
 
 pub use digest::{Digest, Files};
-pub use history::{Earlier, History, Tag};
+pub use history::{EarlierVersion, History, Tag};
 pub use import::is_foreign;
 pub use installed_name::{InstalledName, listed_name, named_by_directory, offered_name};
 pub use lockfile::{LockEntry, Lockfile};

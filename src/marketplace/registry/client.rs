@@ -17,7 +17,7 @@ use url::form_urlencoded::Serializer;
 
 use crate::error::{Error, Result, reason};
 use crate::marketplace::fetch::http::{self, Answer, Send};
-use crate::marketplace::fetch::{Class, Failure, Permit, Permitted, Tool, cache, file_name};
+use crate::marketplace::fetch::{Class, Failure, Permit, PermittedUrl, Tool, cache, file_name};
 use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, WebUrl};
 use crate::marketplace::registry::media::{ACCEPTED, Descriptor, Manifest};
 use crate::sys::{Dir, Durable, EntryName, files, limits};
@@ -166,7 +166,8 @@ impl<'a> Client<'a> {
     fn fetch_blob(&self, repo: &OciRepo, wanted: &Descriptor) -> Result<Vec<u8>, Failure> {
         let digest = &wanted.digest;
         let url = self.place(repo, &format!("blobs/{digest}"))?;
-        let get = |url: &Permitted| self.ask_at(repo, PULL, url, Send::Get, wanted.size + REFUSAL);
+        let get =
+            |url: &PermittedUrl| self.ask_at(repo, PULL, url, Send::Get, wanted.size + REFUSAL);
         let (_, answer) = http::follow(url, get, |from, to| Ok(from.led(to)?))?;
         if answer.status != 200 {
             return Err(refusal(&answer, repo, &format!("the blob {digest}")));
@@ -179,7 +180,7 @@ impl<'a> Client<'a> {
     }
 
     /// The address of something in a repository.
-    pub(super) fn place(&self, repo: &OciRepo, path: &str) -> Result<Permitted, Failure> {
+    pub(super) fn place(&self, repo: &OciRepo, path: &str) -> Result<PermittedUrl, Failure> {
         if self.offline {
             return Err(Failure::not_kept(format!("`{repo}`")));
         }
@@ -207,7 +208,7 @@ impl<'a> Client<'a> {
         &self,
         repo: &OciRepo,
         actions: &str,
-        url: &Permitted,
+        url: &PermittedUrl,
         send: Send,
         max: u64,
     ) -> Result<Answer, Failure> {
@@ -333,7 +334,7 @@ const CLIENT: &str = "agent-skills";
 /// When the token service cannot be asked, or gives no token.
 fn authorization<'h>(
     tool: &Tool,
-    registry: &Permitted,
+    registry: &PermittedUrl,
     asked: impl Iterator<Item = &'h str>,
     scope: &str,
     credentials: Option<&Credentials>,
@@ -437,7 +438,7 @@ struct Auth {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Helped {
+struct HelperAnswer {
     username: String,
     secret: String,
 }
@@ -550,7 +551,7 @@ fn ask(tool: &Tool, name: &str, host: &str) -> Result<Option<Credentials>> {
         let text = format!("`{program}` returned no credentials for {host}");
         return Err(Error::new(text).hint(format!("see what `{program} get` says for that host")));
     }
-    let helped: Helped = serde_json::from_slice(&said).map_err(|_| {
+    let helped: HelperAnswer = serde_json::from_slice(&said).map_err(|_| {
         Error::new(format!("the output of `{program}` cannot be read"))
             .hint("it has to be JSON with `Username` and `Secret`")
     })?;

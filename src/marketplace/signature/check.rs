@@ -14,16 +14,16 @@ use crate::marketplace::signature::key_set::KeySet;
 use crate::marketplace::signature::known::KnownSigners;
 use crate::marketplace::signature::proof::{ManifestProof, Proof};
 use crate::marketplace::source::Origin;
-use crate::signing::{Covers, Demand, Listed, Requirement, Signature};
+use crate::signing::{Covers, Listed, Requirement, Signature, SourceRequirement};
 
 /// What is demanded of a source, given by its canonical address and the one that git really uses;
 /// `None` for a skill of unknown origin.
-pub type Demands<'d> = dyn Fn(Option<&str>, Option<&str>) -> Vec<Demand> + 'd;
+pub type RequirementLookup<'d> = dyn Fn(Option<&str>, Option<&str>) -> Vec<SourceRequirement> + 'd;
 
 /// The rules of one command.
 pub struct Signing<'d> {
     /// Includes one for the user's own file of signers, whatever is required.
-    pub demands: Box<Demands<'d>>,
+    pub demands: Box<RequirementLookup<'d>>,
     /// Whom the user knows.
     pub known: KnownSigners,
 }
@@ -82,7 +82,7 @@ impl Signing<'_> {
     pub fn check(&self, subject: &Subject, sets: &mut KeySets) -> Result<Checked> {
         let mut demands = (self.demands)(subject.source, subject.address);
         if demands.is_empty() {
-            demands.push(Demand::default());
+            demands.push(SourceRequirement::default());
         }
         let mut best = None;
         for proof in subject.proofs {
@@ -107,7 +107,7 @@ impl Signing<'_> {
         &self,
         subject: &Subject,
         proof: Option<&Proof>,
-        demands: &[Demand],
+        demands: &[SourceRequirement],
         sets: &mut KeySets,
     ) -> Result<Checked> {
         let source = subject.source;
@@ -176,7 +176,7 @@ impl<'p> KeySets<'p> {
         }
     }
 
-    fn of(&mut self, demand: &Demand) -> &Result<KeySet<'p>> {
+    fn of(&mut self, demand: &SourceRequirement) -> &Result<KeySet<'p>> {
         let (signers, revoked) = (&demand.signers, &demand.revoked);
         let is_it = |(of, less, _): &(_, _, _)| (of, less) == (signers, revoked);
         let at = self.sets.iter().position(is_it).unwrap_or_else(|| {

@@ -10,7 +10,7 @@ use crate::activation::{put_in_force, restricted_to};
 use crate::catalog::{Standing, Withheld, signing_in_force, tool_name};
 use crate::host::agent::table::Called;
 use crate::permission::{Outline, Places, Resolve};
-use crate::protocol::judge::{Asks, Grounds, Judged, Request, Verdict, judge};
+use crate::protocol::judge::{Asks, JudgeContext, Judgement, Request, Verdict, judge};
 use crate::protocol::prelude::*;
 use crate::sys::EntryKind;
 use crate::sys::name_list::Names;
@@ -45,7 +45,7 @@ pub struct Wanted<'a> {
 
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
-pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
+pub fn activate(caller: Caller, on: &JudgeContext, wanted: Wanted) -> Judgement {
     let facts = caller.facts;
     // Where signatures are required, nothing is loaded of which none is known to hold; nor what may
     // stand in the place of a skill that a policy requires.
@@ -74,7 +74,7 @@ pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
         Err(error) if is_strict => {
             return refused(wanted, wanted.name, &error.with_next_step());
         }
-        Err(_) => return Judged::ALLOWED,
+        Err(_) => return Judgement::ALLOWED,
     };
     let entry = found.entry();
     let (name, dir) = (entry.name(), entry.dir.clone());
@@ -88,7 +88,7 @@ pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
         Err((why, is_decided)) if is_decided || restricts => {
             return refused(wanted, &name, &why);
         }
-        Err(_) => return Judged::ALLOWED,
+        Err(_) => return Judgement::ALLOWED,
     };
     let is_typed = wanted.by == By::Typing;
     // What an earlier prompt had active ends with this one.
@@ -100,9 +100,9 @@ pub fn activate(caller: Caller, on: &Grounds, wanted: Wanted) -> Judged {
         return refused(wanted, &name, &error.with_next_step());
     }
     match put(found.facts, facts, skill, wanted) {
-        Ok(()) if restricts => Judged::new(told(skill, plain_part(wanted.name)), None),
-        Ok(()) => Judged::ALLOWED,
-        Err(_) if !is_strict => Judged::ALLOWED,
+        Ok(()) if restricts => Judgement::new(told(skill, plain_part(wanted.name)), None),
+        Ok(()) => Judgement::ALLOWED,
+        Err(_) if !is_strict => Judgement::ALLOWED,
         Err(error) => refused(wanted, &name, &error.with_next_step()),
     }
 }
@@ -124,12 +124,12 @@ fn request(shown: &str, name: &str, dir: &Path) -> Request {
 }
 
 /// Why the skill does not become active.
-fn refused(wanted: Wanted, name: &str, why: &str) -> Judged {
+fn refused(wanted: Wanted, name: &str, why: &str) -> Judgement {
     let name = quoted(name);
     let text = format!("The skill `{name}` is not allowed to become active: {why}");
     let event = Event::new("tool").with("tool", wanted.shown);
     let event = event.with("skill", name).with("decision", "blocked");
-    Judged::refused(text, event.with("by", "failed activation"))
+    Judgement::refused(text, event.with("by", "failed activation"))
 }
 
 /// What the model may use from now on, so that it does not learn it by refusals. `name` is what the
@@ -151,14 +151,14 @@ pub fn confirm(caller: Caller, name: &str) {
 }
 
 /// A skill that the agent ships inside itself, or a command of another kind.
-fn unknown(on: &Grounds, wanted: Wanted) -> Judged {
+fn unknown(on: &JudgeContext, wanted: Wanted) -> Judgement {
     if wanted.by != By::Tool {
-        return Judged::ALLOWED;
+        return Judgement::ALLOWED;
     }
     let judged = judge(on, &request(wanted.shown, wanted.name, Path::new("")));
     let decision = judged.stopped().map_or("allowed", |_| "blocked");
     let event = Event::new("unknown-skill").with("skill", wanted.name);
-    Judged::new(judged.verdict, Some(event.with("decision", decision)))
+    Judgement::new(judged.verdict, Some(event.with("decision", decision)))
 }
 
 /// The skill, if it may be used; else why not, and whether somebody decided that. What cannot be read
@@ -247,10 +247,10 @@ fn linked(rest: &str) -> Option<&Path> {
 /// Puts in force the skills that a call uses by reading, after it was judged without them.
 pub fn by_reading(
     caller: Caller,
-    on: &Grounds,
+    on: &JudgeContext,
     calls: &[Request],
     prompt: Option<&str>,
-) -> Option<Judged> {
+) -> Option<Judgement> {
     let read = |call| skills_read(caller, call);
     let active = caller.facts.session().unwrap_or_default();
     calls.iter().flat_map(read).find_map(|dir| {

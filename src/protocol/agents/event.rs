@@ -9,7 +9,7 @@ use crate::host::agent::Mode;
 use crate::host::agent::table::{Moment, Table};
 use crate::protocol::ToolUse;
 use crate::protocol::prelude::*;
-use crate::run_context::Calling;
+use crate::run_context::CallingAgent;
 use crate::session::SessionKey;
 use crate::sys::name_list::Words;
 use crate::sys::{Dir, Env};
@@ -221,7 +221,7 @@ impl Data {
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// The context of a call, for as long as this process runs.
-fn leaked(env: Env, calling: Calling) -> &'static Facts {
+fn leaked(env: Env, calling: CallingAgent) -> &'static Facts {
     Box::leak(Box::new(Facts::of_agent(env, calling)))
 }
 
@@ -233,17 +233,17 @@ pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'s
     let told = event.cwd.clone().filter(|_| table.told);
     let mut known = set.chain(told).filter(|path| path.is_absolute());
     let begin = known.next().unwrap_or_else(|| env.cwd.clone());
-    let calling = Calling {
+    let calling = CallingAgent {
         session: event.session.clone(),
         mode,
         model: event.model.clone(),
         version: event.version.clone(),
-        ..Calling::of(agent)
+        ..CallingAgent::of(agent)
     };
     let facts = leaked(env.in_directory(begin, None), calling.clone());
     // The session that started this subagent may be a subagent's as well.
     match main_session(facts, agent, event) {
-        Some(session) => leaked(facts.run.env.clone(), Calling { session, ..calling }),
+        Some(session) => leaked(facts.run.env.clone(), CallingAgent { session, ..calling }),
         None => facts,
     }
 }

@@ -39,7 +39,7 @@ impl Found {
 
 /// What is looked for, and where.
 #[derive(Clone, Copy)]
-struct Sought<'a> {
+struct SkillQuery<'a> {
     name: &'a str,
     by: Named,
     folds_case: bool,
@@ -71,7 +71,7 @@ pub fn find(caller: Caller, written: &str) -> Result<Option<Found>> {
     }
     let here = caller.with_skills_in(look.around()?);
     let is_by_directory = skills.named == Named::Directory;
-    let sought = |by| Sought {
+    let sought = |by| SkillQuery {
         name: written,
         by,
         folds_case: skills.folds_case,
@@ -90,7 +90,7 @@ pub fn find(caller: Caller, written: &str) -> Result<Option<Found>> {
             return Ok(Some(found));
         }
         look.unlisted(here, sought)?;
-        let of_owner = Sought { name, ..sought };
+        let of_owner = SkillQuery { name, ..sought };
         let below = match owner {
             Some(owner) if skills.below => look.nested_in(owner, of_owner)?,
             _ => None,
@@ -110,7 +110,7 @@ pub fn find(caller: Caller, written: &str) -> Result<Option<Found>> {
         }
     }
     let here = caller.with_skills_in(Vec::new());
-    let unseen = Sought {
+    let unseen = SkillQuery {
         name,
         ..sought(Named::Unknown)
     };
@@ -137,7 +137,7 @@ pub fn find_in(caller: Caller, dir: &Path) -> Option<Found> {
     })
 }
 
-impl Sought<'_> {
+impl SkillQuery<'_> {
     /// Whether a skill has the name.
     fn is(&self, dir: &Path, skill: Option<&Skill>) -> bool {
         let directory = || dir.file_name().and_then(|name| name.to_str());
@@ -188,7 +188,7 @@ fn own_names(dir: &Path, skill: Option<&Skill>) -> Vec<String> {
 
 /// The skill that the agent uses of those of this name which it sees, or else of the administrator's
 /// that it does not see. A link to one of these from where it looks is the administrator's, too.
-fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<Found>> {
+fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Option<Found>> {
     let catalog = Catalog::of(facts);
     let enterprise = facts.enterprise();
     let dirs = enterprise.dirs();
@@ -241,7 +241,7 @@ fn pick(facts: &'static Facts, sought: Sought, is_seen: bool) -> Result<Option<F
     }
     // Of a name that the administrator reserves, one that is refused decides, whichever the agent
     // would take.
-    let reserved = Sought {
+    let reserved = SkillQuery {
         by: Named::Unknown,
         ..sought
     };
@@ -357,7 +357,7 @@ impl Look<'_> {
     }
 
     /// Looks for the name among what is a skill for the agent and none here.
-    fn unlisted(&self, here: &Facts, sought: Sought) -> Result<()> {
+    fn unlisted(&self, here: &Facts, sought: SkillQuery) -> Result<()> {
         let skills = &self.caller.table.skills;
         for root in roots(here) {
             let entries = files::entries(&root.dir).unwrap_or_default();
@@ -382,7 +382,7 @@ impl Look<'_> {
     }
 
     /// The skill of a directory deeper in the project that `owner` names.
-    fn nested_in(&self, owner: &str, sought: Sought) -> Result<Option<Found>> {
+    fn nested_in(&self, owner: &str, sought: SkillQuery) -> Result<Option<Found>> {
         let mut parts = Path::new(owner).components();
         if !parts.all(|part| matches!(part, Component::Normal(_))) {
             return Ok(None);
@@ -394,7 +394,7 @@ impl Look<'_> {
     }
 
     /// The skill of any directory deeper in the project.
-    fn nested(&self, sought: Sought) -> Result<Option<Found>> {
+    fn nested(&self, sought: SkillQuery) -> Result<Option<Found>> {
         let deeper = once(&self.deeper, || {
             let mut deeper = Vec::new();
             let is_holder = |dir: &Path| {
@@ -413,7 +413,7 @@ impl Look<'_> {
     }
 
     /// The skill of a plugin.
-    fn in_plugins(&self, owner: Option<&str>, sought: Sought) -> Result<Option<Found>> {
+    fn in_plugins(&self, owner: Option<&str>, sought: SkillQuery) -> Result<Option<Found>> {
         // By its directory, one is known with its plugin's name alone.
         if sought.by == Named::Directory && owner.is_none() {
             return Ok(None);
@@ -426,11 +426,11 @@ impl Look<'_> {
         self.pick_in(&found, sought)
     }
 
-    fn pick_in(&self, within: &[PathBuf], sought: Sought) -> Result<Option<Found>> {
+    fn pick_in(&self, within: &[PathBuf], sought: SkillQuery) -> Result<Option<Found>> {
         if within.is_empty() {
             return Ok(None);
         }
-        let sought = Sought {
+        let sought = SkillQuery {
             within: Some(within),
             first: match sought.first {
                 First::None => First::None,

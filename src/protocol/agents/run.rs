@@ -11,12 +11,12 @@ use crate::host::agent::table::{Form, Moment, Prompts, Table};
 use crate::policy::Lifetime;
 use crate::protocol::closed::REFUSED;
 use crate::protocol::judge::{
-    Grounds, Judged, Request, Verdict, firmer_if_repeated, judge, mode_of, record_missing,
+    JudgeContext, Judgement, Request, Verdict, firmer_if_repeated, judge, mode_of, record_missing,
     refuse_unread,
 };
 use crate::protocol::prelude::*;
 use crate::protocol::{Input, Response, ToolUse};
-use crate::run_context::{Calling, RunContext};
+use crate::run_context::{CallingAgent, RunContext};
 use crate::session::Store;
 
 /// The mark of a session whose user typed a skill's name before its prompt began.
@@ -60,7 +60,7 @@ fn refused(why: &str) -> Response {
     Response::text("").status(REFUSED)
 }
 
-fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judged {
+fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judgement {
     let call = Hook {
         facts,
         table,
@@ -78,14 +78,14 @@ fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judged {
         Moment::Prompt => call.prompt(),
         Moment::AfterTool => {
             call.after_tool();
-            Judged::ALLOWED
+            Judgement::ALLOWED
         }
         Moment::End => {
             // A subagent's session may end alone.
             if !event.is_subagents {
                 call.enter(None);
             }
-            Judged::ALLOWED
+            Judgement::ALLOWED
         }
     };
     call.record(&mut judged);
@@ -110,16 +110,16 @@ impl<'a> Hook<'a> {
         self.facts.store()
     }
 
-    fn before_tool(&self) -> Judged {
+    fn before_tool(&self) -> Judgement {
         let (facts, table) = (self.facts, self.table);
         let session = facts.session();
         let Some(used) = &self.event.used else {
-            return Judged::ALLOWED;
+            return Judgement::ALLOWED;
         };
         let skill = table.skill_tool(&used.tool);
-        let on = Grounds::new(facts, &session);
+        let on = JudgeContext::new(facts, &session);
         if on.nothing_is_in_force() && skill.is_none() && !table.reads_activate {
-            return Judged::ALLOWED;
+            return Judgement::ALLOWED;
         }
         if let Some(keys) = skill {
             return self.skill(&on, used, keys);
@@ -133,7 +133,7 @@ impl<'a> Hook<'a> {
         if let Ok(session) = &session
             && is_confined(self.caller(), session, (used, begin))
         {
-            return Judged::ALLOWED;
+            return Judgement::ALLOWED;
         }
         let (mut granted, mut note) = (None, None);
         let mut all_granted = true;
@@ -162,10 +162,10 @@ impl<'a> Hook<'a> {
         let session = session.unwrap_or_default();
         let arguments = match handed_back(self.caller(), &session, (used, begin)) {
             Ok(arguments) => arguments,
-            Err(why) => return Judged::new(Verdict::Refuse(why.into()), None),
+            Err(why) => return Judgement::new(Verdict::Refuse(why.into()), None),
         };
         let granted = granted.filter(|_| all_granted).map(Verdict::Grant);
-        Judged {
+        Judgement {
             verdict: granted.unwrap_or_else(|| note.map_or(Verdict::Allow, Verdict::Note)),
             event: None,
             arguments,
@@ -182,27 +182,27 @@ impl<'a> Hook<'a> {
     }
 
     /// Whether the question can be spared. Everything else is judged before the tool runs.
-    fn asking(&self) -> Judged {
+    fn asking(&self) -> Judgement {
         let Some(used) = &self.event.used else {
-            return Judged::ALLOWED;
+            return Judgement::ALLOWED;
         };
         let session = self.facts.session();
-        let on = Grounds::new(self.facts, &session);
+        let on = JudgeContext::new(self.facts, &session);
         if self.table.skill_tool(&used.tool).is_some() || !on.mode().grants() {
-            return Judged::ALLOWED;
+            return Judgement::ALLOWED;
         }
         let calls = self.requests(used).unwrap_or_default();
-        let mut spared = Judged::ALLOWED;
+        let mut spared = Judgement::ALLOWED;
         for call in &calls {
             spared.verdict = judge(&on, call).verdict;
             if !matches!(spared.verdict, Verdict::Grant(_)) {
-                return Judged::ALLOWED;
+                return Judgement::ALLOWED;
             }
         }
         spared
     }
 
-    fn skill(&self, on: &Grounds, used: &ToolUse, keys: &[&str]) -> Judged {
+    fn skill(&self, on: &JudgeContext, used: &ToolUse, keys: &[&str]) -> Judgement {
         let Some(name) = skill_named(used, keys) else {
             return refuse_unread(on, &used.tool, "it names no skill");
         };
@@ -230,16 +230,16 @@ impl<'a> Hook<'a> {
         }
     }
 
-    fn typed(&self) -> Judged {
+    fn typed(&self) -> Judgement {
         let Some((name, arguments)) = &self.event.typed else {
-            return Judged::ALLOWED;
+            return Judgement::ALLOWED;
         };
         self.by_typing(&[(plain_name(name), None)], arguments)
     }
 
-    fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Judged {
+    fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Judgement {
         let session = self.facts.session();
-        let on = Grounds::new(self.facts, &session);
+        let on = JudgeContext::new(self.facts, &session);
         for (name, dir) in names {
             let wanted = Wanted {
                 name,
@@ -256,12 +256,12 @@ impl<'a> Hook<'a> {
             self.record(&mut judged);
         }
         // What may be used is told at calls of tools alone: not every agent takes it elsewhere.
-        Judged::ALLOWED
+        Judgement::ALLOWED
     }
 
-    fn prompt(&self) -> Judged {
+    fn prompt(&self) -> Judgement {
         if self.event.is_subagents {
-            return Judged::ALLOWED;
+            return Judgement::ALLOWED;
         }
         let facts = self.facts;
         let session = facts.session();
@@ -269,7 +269,7 @@ impl<'a> Hook<'a> {
             if let Ok(session) = &session {
                 self.goes_on(session);
             }
-            return Judged::ALLOWED;
+            return Judgement::ALLOWED;
         }
         match session {
             // As at chibi's start: the user goes on, and what was in the record is unknown.
@@ -359,7 +359,7 @@ impl<'a> Hook<'a> {
     }
 
     /// Records a decision, with the tool's name in the agent beside that in rules.
-    fn record(&self, judged: &mut Judged) {
+    fn record(&self, judged: &mut Judgement) {
         if let Some(event) = judged.event.take() {
             let tool = self.event.used.as_ref().map(|used| used.tool.as_str());
             self.facts.record(event.with("agent_tool", tool));
@@ -377,7 +377,7 @@ fn skill_named<'a>(used: &'a ToolUse, keys: &[&str]) -> Option<&'a str> {
 /// The answer in the agent's form. A field that an agent does not know can make it ignore the whole
 /// answer, so none has more than it needs. Arguments replace those of the call where it goes on, in agents that
 /// take them.
-fn answer(form: Form, event: &Event, judged: Judged) -> Response {
+fn answer(form: Form, event: &Event, judged: Judgement) -> Response {
     let is_tools = event.moment == Moment::BeforeTool;
     let specific = |rest: Value| {
         let mut all = json!({"hookEventName": event.name});
@@ -439,7 +439,7 @@ fn answer(form: Form, event: &Event, judged: Judged) -> Response {
 /// # Errors
 /// If the agent loads no such skill here, or the call lacks an argument that decides.
 pub fn asked(run: &RunContext, agent: Agent, skill: &str, used: &ToolUse) -> Result<Vec<Verdict>> {
-    let facts = &Facts::of_agent(run.env.clone(), Calling::of(agent));
+    let facts = &Facts::of_agent(run.env.clone(), CallingAgent::of(agent));
     let table = agent.table();
     let found = find(Caller { facts, table }, skill)?;
     let usable = found.as_ref().and_then(|found| found.entry().usable());
@@ -451,7 +451,7 @@ pub fn asked(run: &RunContext, agent: Agent, skill: &str, used: &ToolUse) -> Res
         activated: vec![snapshot(usable, "")],
         ..Session::default()
     });
-    let on = Grounds::new(found.facts, &session);
+    let on = JudgeContext::new(found.facts, &session);
     let requests = translate(table, used, &run.env.cwd).map_err(Error::new)?;
     let verdicts = requests.iter().map(|request| judge(&on, request).verdict);
     Ok(verdicts.collect())

@@ -2,7 +2,7 @@
 //! for the user, even one hidden from the model. Only the host runs this hook, on what the user
 //! wrote, so no model can use it.
 
-use crate::protocol::judge::{Grounds, Request, judge};
+use crate::protocol::judge::{JudgeContext, Request, judge};
 use crate::protocol::prelude::*;
 use crate::protocol::tools::{Place, hand_over, place};
 use crate::protocol::{Called, Response};
@@ -89,7 +89,7 @@ fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
         ..Session::default()
     });
     let request = Request::activating(called.clone());
-    if let Some(reason) = judge(&Grounds::new(facts, &session), &request).stopped() {
+    if let Some(reason) = judge(&JudgeContext::new(facts, &session), &request).stopped() {
         let text = format!("the skill `{}` was not called: {reason}", skill.name);
         return Err(Error::new(text));
     }

@@ -15,7 +15,7 @@ use crate::activation::{load, offered_by_names, put_in_force};
 use crate::catalog::Offered;
 use crate::permission::Deactivate;
 use crate::policy::call_event;
-use crate::protocol::judge::{Asks, Grounds, Request, Verdict, firmer_if_repeated, judge};
+use crate::protocol::judge::{Asks, JudgeContext, Request, Verdict, firmer_if_repeated, judge};
 use crate::protocol::prelude::*;
 use crate::protocol::tools::{Place, place};
 use crate::protocol::{Called, Response, SkillSession, ToolCall, ToolUse, closed};
@@ -63,7 +63,7 @@ pub fn pre_tool(facts: &Facts, used: Option<ToolUse>, decide_install: DecideInst
 /// Refuses final arguments that are not allowed; their hooks never grant.
 pub fn final_arguments(facts: &Facts, used: Option<ToolUse>) -> Response {
     let session = always_on::session(facts);
-    let on = Grounds::new(facts, &session);
+    let on = JudgeContext::new(facts, &session);
     let is_free = on.nothing_is_in_force();
     if is_free {
         closed::nothing_is_in_force();
@@ -87,7 +87,7 @@ pub fn final_arguments(facts: &Facts, used: Option<ToolUse>) -> Response {
 
 fn decide(facts: &Facts, used: ToolUse, decide_install: DecideInstall) -> Decided {
     let session = always_on::session(facts);
-    let on = Grounds::new(facts, &session);
+    let on = JudgeContext::new(facts, &session);
     let is_free = on.nothing_is_in_force();
     if is_free && !ours::is_ours(&used.tool) {
         closed::nothing_is_in_force();
@@ -193,7 +193,7 @@ fn load_session(
     }
     for one in &skills {
         let own_tool = Request::activating(Called::new(&catalog, one.skill, None, None));
-        let judged = judge(&Grounds::new(facts, &ahead), &own_tool);
+        let judged = judge(&JudgeContext::new(facts, &ahead), &own_tool);
         if let Some(message) = judged.stopped() {
             return Some((refuse(facts, request, message), judged.event));
         }
@@ -227,7 +227,7 @@ pub fn pre_tool_output(facts: &Facts, result: Option<(ToolUse, String)>) -> Resp
     };
     let session = facts.session();
     let request = Request::of_chibi(facts, used);
-    match judge(&Grounds::new(facts, &session), &request).verdict {
+    match judge(&JudgeContext::new(facts, &session), &request).verdict {
         Verdict::Note(note) if session.is_ok() => {
             Response::json(&json!({"output": format!("{output}\n\n[agent-skills: {note}]")}))
         }

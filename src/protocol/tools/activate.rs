@@ -9,7 +9,7 @@ use crate::activation::{
 };
 use crate::host::tools;
 use crate::policy::{activation_event, has_scripts};
-use crate::protocol::judge::{Grounds, Request, judge};
+use crate::protocol::judge::{JudgeContext, Request, judge};
 use crate::protocol::prelude::*;
 use crate::protocol::{Activate, Called, resolve};
 use crate::skill::SKILL_CONTENT;
@@ -23,7 +23,7 @@ pub fn activate(facts: &Facts, wanted: Activate) -> Result<String> {
     let called = resolve(facts, wanted)?;
     let session = facts.session();
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
-    if !called.is_listed && !Grounds::new(facts, &session).nothing_is_in_force() {
+    if !called.is_listed && !JudgeContext::new(facts, &session).nothing_is_in_force() {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
         let text = format!("`{}` is no longer a tool here", ours::SKILL);
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
@@ -114,6 +114,6 @@ pub fn place(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>
 
 fn is_forbidden(facts: &Facts, skill: &Skill, session: &Result<Session, Unreadable>) -> bool {
     let request = Request::of_tool(tools::SUB_AGENT, sub_agent_call(skill, "", Some("")));
-    let judged = judge(&Grounds::new(facts, session), &request);
+    let judged = judge(&JudgeContext::new(facts, session), &request);
     judged.stopped().is_some()
 }

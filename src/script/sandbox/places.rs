@@ -59,11 +59,11 @@ const LINKED: &str = "is reached by a link that a script can change";
 
 impl Ground {
     /// Whether what a script or a repository provides decides where a path leads.
-    fn turns(&self, trail: &Trail) -> bool {
+    fn turns(&self, trail: &ResolvedPath) -> bool {
         self.foreign.iter().any(|place| trail.turns_in(place))
     }
 
-    fn covers(&self, trail: &Trail) -> bool {
+    fn covers(&self, trail: &ResolvedPath) -> bool {
         let mut writable = self.writable.iter();
         writable.any(|place| trail.end.starts_with(place))
     }
@@ -71,7 +71,7 @@ impl Ground {
     /// What to open for a path: nothing if a place that may be changed covers it, or decides where
     /// it leads.
     fn place(&self, path: &Path) -> Option<PathBuf> {
-        let trail = Trail::follow(path)?;
+        let trail = ResolvedPath::follow(path)?;
         (!self.covers(&trail) && !self.turns(&trail)).then_some(trail.end)
     }
 }
@@ -133,7 +133,7 @@ impl Places<'_> {
         let home = self.base.home();
         let mut wanted = vec![self.skill_dir.to_owned()];
         let path = self.base.os("PATH").unwrap_or_default();
-        let program = Trail::follow(self.interpreter).filter(|trail| !ground.turns(trail));
+        let program = ResolvedPath::follow(self.interpreter).filter(|trail| !ground.turns(trail));
         let mut interpreters = vec![self.interpreter.to_owned()];
         interpreters.extend(program.map(|trail| trail.end));
         let beside = interpreters
@@ -220,8 +220,8 @@ impl Places<'_> {
     /// Where a path leads that is to be writable, or why it must not be: it would expose all of a
     /// home inside it, and write access to our own directory would let a script lift the limits of
     /// every script.
-    fn followed(&self, path: &Path) -> Result<Trail, &'static str> {
-        let trail = Trail::follow(path).ok_or(LINKED)?;
+    fn followed(&self, path: &Path) -> Result<ResolvedPath, &'static str> {
+        let trail = ResolvedPath::follow(path).ok_or(LINKED)?;
         if contains_home(&trail.end, self.base.home().as_deref()) {
             return Err("contains the home directory");
         }
@@ -267,7 +267,7 @@ fn contains_home(dir: &Path, home: Option<&Path>) -> bool {
 
 /// Where a path leads, for comparison; a path that must not be followed, as it is.
 fn real(path: &Path) -> PathBuf {
-    Trail::follow(path).map_or_else(|| path.to_owned(), |trail| trail.end)
+    ResolvedPath::follow(path).map_or_else(|| path.to_owned(), |trail| trail.end)
 }
 
 /// As many links as the kernel follows.
@@ -275,14 +275,14 @@ const MAX_LINKS: usize = 40;
 
 /// A path whose links were followed.
 #[derive(Debug)]
-pub struct Trail {
+pub struct ResolvedPath {
     /// Where it leads: a path without links. What does not exist is appended as it is.
     pub end: PathBuf,
     /// Where something else than its names decided: the links, and the directories left by `..`.
     turns: Vec<PathBuf>,
 }
 
-impl Trail {
+impl ResolvedPath {
     /// Follows an absolute path; `None` if its links are too many.
     pub fn follow(path: &Path) -> Option<Self> {
         if !path.is_absolute() {
@@ -362,7 +362,7 @@ mod trail_tests {
             ("way/../../place", "place"),
             ("place/missing/x", "place/missing/x"),
         ] {
-            let trail = Trail::follow(&root.join(path)).unwrap();
+            let trail = ResolvedPath::follow(&root.join(path)).unwrap();
             assert_eq!(trail.end, root.join(end), "{path}");
         }
     }
@@ -378,7 +378,7 @@ mod trail_tests {
             ("place/../other", false),
             ("other/below", false),
         ] {
-            let trail = Trail::follow(&root.join(path)).unwrap();
+            let trail = ResolvedPath::follow(&root.join(path)).unwrap();
             assert_eq!(trail.turns_in(&root.join("place")), turns, "{path}");
         }
     }
@@ -387,8 +387,8 @@ mod trail_tests {
     fn endless_links_and_relative_paths_lead_nowhere() {
         let (_dir, root) = tree();
         symlink("loop", root.join("loop")).unwrap();
-        assert!(Trail::follow(&root.join("loop")).is_none());
-        assert!(Trail::follow(Path::new("usr")).is_none());
+        assert!(ResolvedPath::follow(&root.join("loop")).is_none());
+        assert!(ResolvedPath::follow(Path::new("usr")).is_none());
     }
 
     #[cfg(target_os = "linux")]

@@ -12,13 +12,13 @@ mod skills;
 use crate::cli::prelude::*;
 use check::{Check, Outcome};
 
-type Examination = fn(&Facts) -> Vec<Check>;
+type CheckGroup = fn(&Facts) -> Vec<Check>;
 
 /// The column where messages begin, after the outcome.
 const INDENT: usize = 8;
 
 /// The areas in the order of their checks.
-const AREAS: [(&str, Examination); 8] = [
+const AREAS: [(&str, CheckGroup); 8] = [
     ("host", placement::host),
     ("plugin", placement::checks),
     ("agents", agents::checks),

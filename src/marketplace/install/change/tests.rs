@@ -57,7 +57,7 @@ impl Killed {
         let dir = home(&self.staging, &name).unwrap();
         Self::put(&dir.path_of(name.entry()), text);
         let entry = entry(at, text);
-        let files = Becomes::New(entry.sha256.clone());
+        let files = FileChange::New(entry.sha256.clone());
         Step::to(&name, Some(&entry), files)
     }
 
