@@ -112,8 +112,7 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
     let unknown: Vec<&str> = keys.filter(is_unknown).collect();
     if let Some(first) = unknown.first() {
         let names = unknown.join("`, `");
-        let message =
-            format!("`{names}` is known neither to the specification nor to a common client");
+        let message = format!("neither the specification nor a common client knows `{names}`");
         say("unknown-field", source.key(first), &message);
     }
     if source.text.starts_with('\u{feff}') {

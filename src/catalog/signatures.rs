@@ -27,7 +27,7 @@ use crate::sys::{Base, Moment, cache_file, files, limits, running};
 /// How long after its start a host's call, be it `--schema`, still begins to check signatures: its user waits for it.
 const CALL: Duration = Duration::from_millis(1500);
 /// Changes with the format, and with what a verdict means.
-const MAGIC: &[u8; 16] = b"agent-skills sg3";
+const MAGIC: &[u8; 16] = b"agent-skills sg4";
 /// More verdicts than a machine has skills; when there are more, the newest stay.
 const MOST: usize = 8192;
 const DAY: u64 = 24 * 60 * 60 * 1000;

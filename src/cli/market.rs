@@ -60,7 +60,7 @@ fn mirror(facts: &Facts) -> Option<String> {
     if !limits_sources(facts) {
         return Some(base);
     }
-    note("AGENT_SKILLS_GITHUB_BASE is ignored: a policy lists the allowed sources");
+    note("AGENT_SKILLS_GITHUB_BASE is ignored: a policy limits the sources");
     None
 }
 

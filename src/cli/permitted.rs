@@ -132,7 +132,7 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
     let address = from.and_then(|from| from.address.as_deref());
     refuse_if(policies.refuses_origin(source, address))?;
     let doubt = from.and_then(doubt).filter(|_| policies.has_source_rules());
-    refuse_if(doubt.map(|doubt| format!("a policy lists the allowed sources, and {doubt}")))
+    refuse_if(doubt.map(|doubt| format!("a policy limits the sources, and {doubt}")))
 }
 
 /// Refuses an update that a policy forbids.

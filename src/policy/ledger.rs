@@ -65,7 +65,7 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
     pub fn entries(&self) -> Result<BTreeMap<String, V>> {
         let refused = |why: String| {
             let text = format!("`{}` cannot be relied on: {why}", self.file.display());
-            let then = "it is void; trust or approve it again";
+            let then = "then nothing is trusted or approved; do that again";
             Error::new(text).hint(past(&self.file, then))
         };
         let unreadable = |error: std::io::Error| refused(reason(&error));

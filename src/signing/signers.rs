@@ -48,7 +48,8 @@ impl Listed {
             parse_line(line, at + 1).map_err(|why| {
                 let text = format!("line {}: {why}", at + 1);
                 Error::new(text).hint(
-                    "it is `PRINCIPAL [OPTIONS] KIND KEY`, as in `ssh-keygen`'s allowed signers",
+                    "correct that line: `PRINCIPAL [OPTIONS] KIND KEY`, as in `ssh-keygen`'s allowed \
+                     signers, or `PRINCIPAL openpgp FINGERPRINT`",
                 )
             })
         });

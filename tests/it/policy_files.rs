@@ -76,7 +76,7 @@ const SPOILED: [Way; 14] = [
     (
         "a directory that is gone",
         |host| fs::remove_dir_all(enterprise(host, "")).unwrap(),
-        "is not there",
+        "does not exist",
     ),
     (
         "a file where the directory should be",

@@ -194,7 +194,7 @@ fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
     };
     let path = one_line(&change.path().display().to_string());
     let how = if change.is_exact {
-        "it is as it was before"
+        "as it was before `hosts add`"
     } else {
         "only what `hosts add` wrote is removed, since the file was changed after that"
     };

@@ -90,10 +90,12 @@ impl Tool<'_> {
         let mut command = Command::new(self.find(program)?);
         command.env_clear();
         command.env("PATH", self.path()).env("LC_ALL", "C");
-        for name in ["HOME", "GNUPGHOME"] {
-            command.envs(self.env.os(name).map(|value| (name, value)));
-        }
         let scratch = self.scratch.path();
+        // Without one, gpg would make a directory in the home of somebody who does not use it.
+        let usual = || Some(self.env.home()?.join(".gnupg"));
+        let keyring = self.env.os("GNUPGHOME").map(|dir| self.env.cwd.join(dir));
+        let keyring = keyring.or_else(usual).filter(|dir| dir.is_dir());
+        command.env("GNUPGHOME", keyring.as_deref().unwrap_or(scratch));
         command.env("TMPDIR", scratch).current_dir(scratch);
         Ok(command)
     }
@@ -375,7 +377,7 @@ impl Class {
             }
             Self::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
             Self::Redirected => {
-                "a policy lists the allowed sources: give the address that it redirects to (`curl -I` shows it)"
+                "a policy limits the sources: give the address that it redirects to (`curl -I` shows it)"
             }
             Self::Ambiguous => "give the full name of the one you mean",
             Self::TimedOut => {

@@ -16,8 +16,8 @@ pub struct KeySet<'p> {
     pub tool: Tool<'p>,
     /// The time for which they count.
     pub now: Moment,
-    /// Who is listed.
-    signers: Vec<Listed>,
+    /// Who is listed, or why that is not known: what is wrong or revoked is so anyway.
+    signers: Result<Vec<Listed>>,
     /// The fingerprints of revoked keys.
     revoked: BTreeSet<String>,
     /// What was found of commits and tags, by their ids: many skills are of one.
@@ -28,12 +28,12 @@ impl<'p> KeySet<'p> {
     /// Reads the files; no file counts as an empty one.
     ///
     /// # Errors
-    /// When a file is missing or cannot be understood: who is listed or revoked is not known then.
+    /// When it is not known who is revoked.
     pub fn read(tool: Tool<'p>, signers: Option<&Path>, revoked: Option<&Path>) -> Result<Self> {
         Ok(Self {
             tool,
             now: Moment::now(),
-            signers: read(signers, Listed::all)?,
+            signers: read(signers, Listed::all),
             revoked: read(revoked, revocations)?,
             of_git: RefCell::default(),
         })
@@ -46,7 +46,7 @@ impl<'p> KeySet<'p> {
                 && (line.fingerprint == signer.key.fingerprint
                     || signer.public.as_ref() == Some(&line.fingerprint))
         };
-        self.signers.iter().filter(is_it)
+        self.signers.iter().flatten().filter(is_it)
     }
 
     /// The signature by a key, in the light of who is listed and revoked now.
@@ -62,6 +62,9 @@ impl<'p> KeySet<'p> {
             return Signature::unchecked(
                 "by a certificate; certificates are not accepted".to_owned(),
             );
+        }
+        if let Err(error) = &self.signers {
+            return Signature::unchecked(error.to_string());
         }
         let mut counting = self
             .lines(signer)

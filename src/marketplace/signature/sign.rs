@@ -81,7 +81,7 @@ impl Market<'_> {
         let is_ssh = signer.key.kind == KeyKind::Ssh;
         signer.public.clone().filter(|_| is_ssh).ok_or_else(|| {
             let text = format!("the signature of `{}` does not contain its key", entry.name);
-            Error::new(text).hint("get the public key from its author, and give its file")
+            Error::new(text).hint(format!("give its fingerprint, {}", signer.key.fingerprint))
         })
     }
 }

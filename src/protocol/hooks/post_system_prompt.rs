@@ -135,7 +135,8 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
     for (holder, count) in untrusted {
         let holder = one_line(&holder.display().to_string());
         remarks.push(format!(
-            "{count} untrusted skills of `{holder}` are not offered: check them, then run agent-skills trust {holder}"
+            "{} of `{holder}` not offered: check, then run agent-skills trust {holder}",
+            counted(count, "untrusted skill is", "untrusted skills are")
         ));
     }
     remarks.extend(catalog.missing.iter().map(|one| one_line(&one.to_string())));

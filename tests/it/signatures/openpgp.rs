@@ -146,6 +146,9 @@ fn openpgp_keys_count_when_they_are_listed_and_valid() {
     world.lists(&["alice@x openpgp mQINBF8=\n".to_owned()]);
     let told = ["signers`: line 1", "by its full fingerprint"];
     world.refuses(&["install", PDF], &told);
+    // What is revoked stays so, whoever is listed.
+    world.revokes(alice);
+    world.refuses(&["install", PDF], &["was revoked"]);
 }
 
 #[test]
