@@ -379,21 +379,19 @@ fn skill_named<'a>(used: &'a ToolUse, keys: &[&str]) -> Option<&'a str> {
 /// take them.
 fn answer(form: Form, event: &Event, judged: Judgement) -> Response {
     let is_tools = event.moment == Moment::BeforeTool;
-    let specific = |rest: Value| {
-        let mut all = json!({"hookEventName": event.name});
-        for (key, value) in rest.as_object().into_iter().flatten() {
-            all[key] = value.clone();
-        }
-        json!({"hookSpecificOutput": all})
-    };
+    let specific = |key: &str, value: Value| json!({"hookSpecificOutput": {"hookEventName": event.name, key: value}});
     let decided = |decision: &str, reason: String| {
-        specific(json!({"permissionDecision": decision, "permissionDecisionReason": reason}))
+        json!({"hookSpecificOutput": {
+            "hookEventName": event.name,
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        }})
     };
     if let (Form::Decision, None, Some(arguments)) = (form, judged.stopped(), &judged.arguments) {
         // The first is our own plugin in opencode.
         return Response::json(&match &*event.name {
             "tool.execute.before" => json!({"args": arguments}),
-            _ => specific(json!({"tool_input": arguments})),
+            _ => specific("tool_input", json!(arguments)),
         });
     }
     let answer = match (form, judged.verdict) {
@@ -410,11 +408,11 @@ fn answer(form: Form, event: &Event, judged: Judgement) -> Response {
             answer
         }
         (Form::Claude { .. }, Verdict::Grant(_)) if event.moment == Moment::Asking => {
-            specific(json!({"decision": {"behavior": "allow"}}))
+            specific("decision", json!({"behavior": "allow"}))
         }
         (Form::Claude { .. }, Verdict::Grant(reason)) => decided("allow", reason),
         (Form::Claude { tells: true }, Verdict::Note(text)) => {
-            specific(json!({"additionalContext": text}))
+            specific("additionalContext", json!(text))
         }
         (Form::Decision, Verdict::Refuse(why)) => json!({"decision": "deny", "reason": why.model}),
         (Form::Permission, Verdict::Refuse(why)) if is_tools => {

@@ -525,9 +525,8 @@ fn args<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Er
 /// Splits a line into words; `None` if a quote is unclosed or a shell would do more than split,
 /// because no shell runs.
 fn split(line: &str) -> Option<Vec<String>> {
-    let quoted = Regex::new(r#"'[^']*'|"[^"$`\\]*""#).ok()?;
-    let is_more = |c: char| "$`\\*?[]{}~|&;<>()!#".contains(c);
-    let is_plain = !quoted.replace_all(line, "").contains(is_more);
+    let plain = r#"^(?:[^'"$`\\*?\[\]{}~|&;<>()!#\r\x0b\x0c]|'[^']*'|"[^"$`\\]*")*$"#;
+    let is_plain = Regex::new(plain).is_ok_and(|plain| plain.is_match(line));
     is_plain.then(|| shlex::split(line))?
 }
 

@@ -9,7 +9,8 @@ use landlock::{
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use rustix::io::Errno;
 
 use super::{Kernel, Network, Sandbox, filter, places};
 
@@ -82,9 +83,17 @@ fn rules(
 /// Opens a path to name it to the kernel, and tells whether it is a directory. None of its names may
 /// be a link.
 pub(super) fn opened(path: &Path) -> rustix::io::Result<(OwnedFd, bool)> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    // Step by step: some containers refuse `openat2`.
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = openat(CWD, "/", flags, Mode::empty())?;
+    let below = path.strip_prefix("/").map_err(|_| Errno::INVAL)?;
+    for name in below {
+        file = openat(&file, name, flags, Mode::empty())?;
+    }
     let kind = FileType::from_raw_mode(fstat(&file)?.st_mode);
+    if kind.is_symlink() {
+        return Err(Errno::LOOP);
+    }
     Ok((file, kind.is_dir()))
 }
 
