@@ -28,10 +28,10 @@ impl Installed {
         self.at(facts, &entry.dir).ok().flatten()
     }
 
-    /// As [`Installed::look`], for the skill in this directory.
+    /// The lockfile's entry for the skill in this directory.
     ///
     /// # Errors
-    /// As [`Installed::look`].
+    /// When the lockfile cannot be read.
     pub fn at(&mut self, facts: &Facts, dir: &Path) -> Result<Option<&LockEntry>, &Error> {
         let (Some(name), Some(root)) = (dir.file_name().and_then(OsStr::to_str), dir.parent())
         else {

@@ -446,7 +446,7 @@ pub struct Known {
     pub form: Form,
 }
 
-/// The form of a field's value. Each has its check in `author/values.rs`.
+/// The form of a field's value. Each has its check in `author/lint.rs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Checked where it is read, or not at all.

@@ -1,6 +1,6 @@
 //! Other agents that ask us before each of their tool calls. One file per agent: its names of events
 //! and tools, where it finds skills, and where its configuration is. Adding an agent is one file and
-//! one line here.
+//! its variant, name and table here.
 
 mod claude_code;
 mod codex;
