@@ -16,8 +16,8 @@ use super::signing::signing_in_force;
 use crate::facts::Facts;
 use crate::marketplace::{Digest, LockEntry};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Finding, Holds, Ledger, Policies, Subject, Trust, Trusts,
-    Visibility, approval_current, approval_needed, matches, refusal,
+    Approvals, Asks, Config, DigestCache, Finding, Ledger, Policies, RuleOutcome, Subject, Trust,
+    Trusts, Visibility, approval_current, approval_needed, matches, refusal,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
@@ -119,7 +119,7 @@ impl<'a> Rules<'a> {
                 let shown = file.display();
                 let why =
                     format!("its files changed since it was installed, and `{shown}` requires it");
-                Finding::new("skills.require", Some(file), Holds::Fails, why)
+                Finding::new("skills.require", Some(file), RuleOutcome::Broken, why)
             }));
         }
         found

@@ -4,7 +4,7 @@ use super::eligibility::Rules;
 use super::entry::{Entry, Standing, Withheld};
 use super::roots::Layer;
 use crate::marketplace::{self, scan_directory};
-use crate::policy::{Finding, Holds, approval_needed};
+use crate::policy::{Finding, RuleOutcome, approval_needed};
 use crate::skill::{Diagnostic, Skill};
 
 const ROOTS: &str = "only root can change it, where it is";
@@ -16,15 +16,15 @@ pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Finding> {
     let mut all = Vec::new();
     if entry.layer == Layer::Project {
         let (outcome, why) = match rules.distrusts(entry.layer, &entry.dir) {
-            Some((_, why)) => (Holds::Fails, why.to_string()),
-            None => (Holds::Holds, "it is trusted".to_owned()),
+            Some((_, why)) => (RuleOutcome::Broken, why.to_string()),
+            None => (RuleOutcome::Kept, "it is trusted".to_owned()),
         };
         let file = rules.policies.forbids_projects();
         all.push(Finding::new("project.trust", file, outcome, why));
     }
     let Some(skill) = entry.disclosed() else {
         let why = entry.reason_not_offered().filter(|_| !entry.is_concealed());
-        all.extend(why.map(|why| Finding::new("SKILL.md", None, Holds::Fails, why)));
+        all.extend(why.map(|why| Finding::new("SKILL.md", None, RuleOutcome::Broken, why)));
         return all;
     };
     all.extend(rules.by_policy(entry, skill));
@@ -44,12 +44,15 @@ fn approval(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Finding> {
         rules.unapproved(entry, skill),
         approval_needed(skill, &needs),
     ) {
-        (Some((_, why)), _) => (Holds::Fails, why.to_string()),
-        _ if rules.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
-        (None, Some(need)) => (Holds::Holds, format!("{need}, and it is approved as it is")),
+        (Some((_, why)), _) => (RuleOutcome::Broken, why.to_string()),
+        _ if rules.is_roots(entry) => (RuleOutcome::DoesNotApply, ROOTS.to_owned()),
+        (None, Some(need)) => (
+            RuleOutcome::Kept,
+            format!("{need}, and it is approved as it is"),
+        ),
         (None, None) => {
             let why = "it has nothing that needs an approval";
-            (Holds::DoesNotApply, why.to_owned())
+            (RuleOutcome::DoesNotApply, why.to_owned())
         }
     };
     let file = rules.policies.approval_file();
@@ -59,11 +62,11 @@ fn approval(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Finding> {
 fn signature(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Finding> {
     rules.signatures.as_ref()?;
     let (outcome, why) = match rules.unsigned(entry, skill) {
-        Some((_, why)) => (Holds::Fails, why.to_string()),
-        None if rules.is_roots(entry) => (Holds::DoesNotApply, ROOTS.to_owned()),
+        Some((_, why)) => (RuleOutcome::Broken, why.to_string()),
+        None if rules.is_roots(entry) => (RuleOutcome::DoesNotApply, ROOTS.to_owned()),
         None => {
             let why = "what is required for its source is met";
-            (Holds::Holds, why.to_owned())
+            (RuleOutcome::Kept, why.to_owned())
         }
     };
     let mut signing = rules.policies.signing();
@@ -78,12 +81,12 @@ fn scan(rules: &Rules, entry: &Entry) -> Option<Finding> {
     let severe = found.iter().find(|finding| finding.severity >= least);
     let (outcome, why) = match severe.map(marketplace::Finding::summary) {
         None => (
-            Holds::Holds,
+            RuleOutcome::Kept,
             "the scan finds nothing that is refused".to_owned(),
         ),
         Some(found) => {
             let why = format!("it cannot be installed, trusted or approved as it is: {found}");
-            (Holds::DoesNotApply, why)
+            (RuleOutcome::DoesNotApply, why)
         }
     };
     Some(Finding::new("scan.block", Some(file), outcome, why))
@@ -95,12 +98,12 @@ fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Finding> {
     let required = rules.policies.requires(skill.name.as_str());
     if let Some((_, why)) = rules.out_of_scope(skill) {
         match required {
-            Some(_) => add("scope", Holds::DoesNotApply, REQUIRED.to_owned()),
-            None => add("scope", Holds::Fails, why.to_string()),
+            Some(_) => add("scope", RuleOutcome::DoesNotApply, REQUIRED.to_owned()),
+            None => add("scope", RuleOutcome::Broken, why.to_string()),
         }
     }
     if rules.config.visibility.contains_key(&skill.name) && entry.is_required {
-        add("visibility", Holds::DoesNotApply, REQUIRED.to_owned());
+        add("visibility", RuleOutcome::DoesNotApply, REQUIRED.to_owned());
     }
     if let Standing::Withheld(_, why) = &entry.standing {
         let rule = match why {
@@ -110,7 +113,7 @@ fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Finding> {
             _ if entry.withheld() == Some(Withheld::Shadowed) => "precedence",
             _ => return all,
         };
-        add(rule, Holds::Fails, why.to_string());
+        add(rule, RuleOutcome::Broken, why.to_string());
     }
     all
 }

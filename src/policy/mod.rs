@@ -45,5 +45,5 @@ pub use policies::{
 };
 pub use signing::{OWN_SIGNERS, SigningFile, SigningInForce, SigningRules, SourceSigning};
 pub use skill_names::{ByContext, BySkill, SkillGlob, joined, matches, parts};
-pub use skill_rules::{Finding, Holds, Subject, refusal};
+pub use skill_rules::{Finding, RuleOutcome, Subject, refusal};
 pub use trust::{Seen, Trust, Trusts, is_empty_place, is_place, parts_of};

@@ -20,7 +20,7 @@ pub struct Finding {
     /// The policy that has it, if it is one's.
     pub file: Option<PathBuf>,
     /// Whether the skill keeps it.
-    pub outcome: Holds,
+    pub outcome: RuleOutcome,
     /// What shows that, or the whole reason against it.
     pub why: String,
 }
@@ -28,18 +28,20 @@ pub struct Finding {
 /// Whether a skill keeps a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Holds {
+pub enum RuleOutcome {
     /// It does.
-    Holds,
+    #[serde(rename = "holds")]
+    Kept,
     /// It does not, and is not offered.
-    Fails,
+    #[serde(rename = "fails")]
+    Broken,
     /// The rule is not about it.
     DoesNotApply,
 }
 
 impl Finding {
     /// What the rule says, which this policy has if it is one's.
-    pub fn new(rule: &'static str, file: Option<&Path>, outcome: Holds, why: String) -> Self {
+    pub fn new(rule: &'static str, file: Option<&Path>, outcome: RuleOutcome, why: String) -> Self {
         let file = file.map(Path::to_owned);
         Self {
             rule,
@@ -81,7 +83,7 @@ impl<'a> Subject<'a> {
 /// The first reason against a skill.
 pub fn refusal(findings: Vec<Finding>) -> Option<String> {
     let mut against = findings.into_iter();
-    let first = against.find(|finding| finding.outcome == Holds::Fails);
+    let first = against.find(|finding| finding.outcome == RuleOutcome::Broken);
     first.map(|finding| finding.why)
 }
 
@@ -161,7 +163,7 @@ impl Policies {
         found.extend(
             by_address
                 .into_iter()
-                .filter(|one| one.outcome == Holds::Fails),
+                .filter(|one| one.outcome == RuleOutcome::Broken),
         );
         found
     }
@@ -232,9 +234,9 @@ impl Policy {
     /// What a rule of it says: what shows that the skill keeps it, or the whole reason against it.
     fn finding(&self, rule: &'static str, said: Result<String, String>) -> Finding {
         let outcome = if said.is_ok() {
-            Holds::Holds
+            RuleOutcome::Kept
         } else {
-            Holds::Fails
+            RuleOutcome::Broken
         };
         let (Ok(why) | Err(why)) = said;
         Finding::new(rule, Some(&self.file), outcome, why)

@@ -7,7 +7,7 @@ use crate::catalog::{
 };
 use crate::cli::prelude::*;
 use crate::cli::report::is_told;
-use crate::policy::{Asks, Config, Finding, Holds, MissingSkill, Setting, in_force};
+use crate::policy::{Asks, Config, Finding, MissingSkill, RuleOutcome, Setting, in_force};
 
 /// Show what is in force, from where, and which skills it affects
 #[derive(Debug, clap::Args)]
@@ -266,9 +266,9 @@ fn about(
     for said in said {
         let line = line_of(&said, written);
         let outcome = match said.outcome {
-            Holds::Holds => "holds",
-            Holds::Fails => "fails",
-            Holds::DoesNotApply => "does not apply",
+            RuleOutcome::Kept => "holds",
+            RuleOutcome::Broken => "fails",
+            RuleOutcome::DoesNotApply => "does not apply",
         };
         let file = said.file.as_ref().map(|file| file.display());
         let place = match (file, line) {

@@ -128,7 +128,11 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
         for run in base64_runs(text) {
             if is_encoded_command(run) {
                 report.line(ENCODED, line);
-            } else if run.len() >= LONG_BASE64 && is_data(run) && !is_signature && !is_media() {
+            } else if run.len() >= LONG_BASE64
+                && may_be_encoded(run)
+                && !is_signature
+                && !is_media()
+            {
                 report.line(BASE64, line);
             }
         }
@@ -155,7 +159,7 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
 
 /// Whether a run is neither a line drawn of `-` or `_`, which URLs have in place of `+` and `/`, nor
 /// part of a path or comment.
-fn is_data(run: &str) -> bool {
+fn may_be_encoded(run: &str) -> bool {
     let letters = run.bytes().filter(u8::is_ascii_alphanumeric).count();
     letters > run.len() / 2 && !run.contains("//")
 }

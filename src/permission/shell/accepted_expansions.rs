@@ -20,7 +20,7 @@ pub fn arithmetic(text: &str) -> Result<usize, Rejection> {
             _ => break,
         }
     }
-    sum_of_names(inside)
+    arithmetic_width(inside)
         .map(|width| 3 + width)
         .ok_or_else(evaluates_names)
 }
@@ -35,7 +35,7 @@ pub fn evaluates_names() -> Rejection {
 
 /// The width of names and numbers joined by single operators, including `))`. Whether the names
 /// hold numbers is checked after parsing.
-fn sum_of_names(inside: &str) -> Option<usize> {
+fn arithmetic_width(inside: &str) -> Option<usize> {
     let (expression, _) = inside.split_once("))")?;
     let is_term = |term: &str| {
         let term = term.trim_matches(' ');
