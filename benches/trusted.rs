@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use agent_skills::facts::Facts;
-use agent_skills::policy::{Ledger, Seen, parts_of};
+use agent_skills::policy::{Ledger, SeenPart, parts_of};
 use agent_skills::sys::Env;
 
 const ROUNDS: usize = 200;
@@ -137,7 +137,7 @@ fn trust(home: &Path) {
     let facts = Facts::new(Env::new(variables(home), home), None);
     let project = home.join("clone");
     let record = Ledger::trusted(facts.state());
-    let seen = Seen::all(parts_of(&project), None);
+    let seen = SeenPart::all(parts_of(&project), None);
     assert!(record.trust_seen(&project, seen, false).unwrap().is_empty());
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::activation::enforcement::added_entries;
-use crate::catalog::{Catalog, Required, is_qualified, plain};
+use crate::catalog::{Catalog, RequiredSkills, is_qualified, plain};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::{Protocol, alias, ours, tools};
@@ -261,7 +261,7 @@ pub fn required_line(facts: &Facts, skill: &Skill) -> Option<String> {
 }
 
 /// Everything that `skill` requires. Owners are looked up only if a name is qualified.
-fn required(facts: &Facts, catalog: &Catalog, skill: &Skill) -> Required {
+fn required(facts: &Facts, catalog: &Catalog, skill: &Skill) -> RequiredSkills {
     let required = catalog.required(skill);
     if required.missing.iter().any(|name| is_qualified(name)) {
         return Catalog::with_owners(facts).required(skill);

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use crate::catalog::{Catalog, Entry, Offered, usable, usable_or_active};
+use crate::catalog::{Catalog, Entry, OfferedSkill, usable, usable_or_active};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::host::ours;
@@ -21,13 +21,16 @@ const SESSION_NAMES: usize = 100;
 ///
 /// # Errors
 /// If one is unavailable; the hint has the nearest names.
-pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Vec<Offered<'a>>> {
+pub fn offered_by_names<'a>(
+    catalog: &'a Catalog,
+    names: &[String],
+) -> Result<Vec<OfferedSkill<'a>>> {
     if names.len() > SESSION_NAMES {
         let text = format!("{} names are too many", names.len());
         return Err(Error::new(text).hint("name fewer skills"));
     }
     let offered = catalog.offered();
-    let mut found: Vec<Offered> = Vec::new();
+    let mut found: Vec<OfferedSkill> = Vec::new();
     for name in names {
         let skill = usable(catalog, name)?;
         // A shadowed skill has no tool, so it cannot be loaded in this way.
@@ -66,7 +69,7 @@ pub fn put_in_force(facts: &Facts, skill: &Skill, tool: &str) -> Result<()> {
 /// # Errors
 /// As [`put_in_force`], and if it would unload a restricted skill that still counts and that only the
 /// user may end.
-pub fn load(facts: &Facts, skills: &[Offered], adds: bool) -> Result<()> {
+pub fn load(facts: &Facts, skills: &[OfferedSkill], adds: bool) -> Result<()> {
     let config = facts.config()?;
     let restricted_too = config.deactivate == Deactivate::Model;
     let loading = match config.stacking {

@@ -10,8 +10,8 @@ use super::finding::Finding;
 use super::source::Source;
 use super::{description, files, package, references};
 use crate::skill::{
-    Diagnostic, Fields, Form, Hooks, Known, Level, Skill, SkillPath, SkillScope, brief, flag,
-    is_text, near_miss_of, over_yaml_limits, written,
+    Diagnostic, Fields, Hooks, KnownField, Level, Skill, SkillPath, SkillScope, ValueForm, brief,
+    is_text, near_miss_of, over_yaml_limits, parse_flag, written,
 };
 
 /// Characters of the field `compatibility` (specification).
@@ -107,7 +107,7 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
         let message = format!("`{key}` has {length} characters, over the specification's {most}");
         say("compatibility-too-long", source.key(key), &message);
     }
-    let is_unknown = |key: &&str| Known::of(key).is_none() && near_miss_of(key).is_none();
+    let is_unknown = |key: &&str| KnownField::of(key).is_none() && near_miss_of(key).is_none();
     let keys = skill.fields.0.keys().map(String::as_str);
     let unknown: Vec<&str> = keys.filter(is_unknown).collect();
     if let Some(first) = unknown.first() {
@@ -153,7 +153,7 @@ pub fn lint_values(source: &Source) -> Vec<Finding> {
     let mut found = Vec::new();
     let pairs = fields.0.iter();
     for (key, value) in pairs.filter(|(_, value)| !value.is_null()) {
-        let Some(known) = Known::of(key) else {
+        let Some(known) = KnownField::of(key) else {
             continue;
         };
         let say = |code, message: &str, remedy: &str| {
@@ -176,74 +176,74 @@ pub fn lint_values(source: &Source) -> Vec<Finding> {
 
 /// Why a value has no effect here, to be read after it; `None` if it has.
 pub fn no_effect(fields: &Fields, key: &str) -> Option<&'static str> {
-    let (known, value) = (Known::of(key)?, fields.value(key)?);
+    let (known, value) = (KnownField::of(key)?, fields.value(key)?);
     if !known.is_read_as(key) {
         return Some("is not read in this spelling");
     }
     fault(fields, key, known, value).map(|(_, why, _)| why)
 }
 
-fn fault(fields: &Fields, key: &str, known: &Known, value: &Value) -> Option<Fault> {
+fn fault(fields: &Fields, key: &str, known: &KnownField, value: &Value) -> Option<Fault> {
     let text = fields.text(key).unwrap_or_default();
     let form = known.form;
     let is_understood = match form {
         // The loader says what is wrong with hooks.
-        Form::Any | Form::Hooks => true,
-        Form::Text => is_text(value),
-        Form::Names => !value.is_number() && !value.is_boolean(),
-        Form::Flag => flag(&text).is_some(),
-        Form::Number => text.parse::<i64>().is_ok(),
-        Form::Mapping => value.is_object(),
-        Form::Fork => fields.is_forked(),
-        Form::Model => fields.model_id().is_some() && fields.is_forked(),
-        Form::Skills => match value {
+        ValueForm::Any | ValueForm::Hooks => true,
+        ValueForm::Text => is_text(value),
+        ValueForm::Names => !value.is_number() && !value.is_boolean(),
+        ValueForm::Flag => parse_flag(&text).is_some(),
+        ValueForm::Number => text.parse::<i64>().is_ok(),
+        ValueForm::Mapping => value.is_object(),
+        ValueForm::Fork => fields.is_forked(),
+        ValueForm::Model => fields.model_id().is_some() && fields.is_forked(),
+        ValueForm::Skills => match value {
             Value::Array(items) => items.iter().all(Value::is_string),
             value => value.is_string(),
         },
-        Form::Scope => return scope(value),
-        Form::Execution => return execution(value),
+        ValueForm::Scope => return scope(value),
+        ValueForm::Execution => return execution(value),
     };
     let bad = |why, remedy| Some(("field-value", why, remedy));
     let ignored = |why, remedy| Some(("field-ignored", why, remedy));
     match form {
         _ if is_understood => None,
-        Form::Flag if known.key == "disable-model-invocation" => bad(
+        ValueForm::Flag if known.key == "disable-model-invocation" => bad(
             "is neither true nor false, so it hides the skill from the model",
             "write `true` or `false`",
         ),
-        Form::Flag => bad(
+        ValueForm::Flag => bad(
             "is neither true nor false, so the default applies",
             "write `true` or `false`",
         ),
-        Form::Number => bad(
+        ValueForm::Number => bad(
             "is not a whole number, so it counts as 0",
             "write a whole number, such as 10",
         ),
-        Form::Mapping => bad(
+        ValueForm::Mapping => bad(
             "is not a mapping, so nothing in it is read",
             "write `key: value` lines below it",
         ),
-        Form::Fork => ignored(
+        ValueForm::Fork => ignored(
             "has no effect: only `fork` has",
             "write `context: fork` for a sub-agent, or remove it",
         ),
-        Form::Model if CLAUDES.contains(&&*text) || text.starts_with("claude-") => ignored(
+        ValueForm::Model if CLAUDES.contains(&&*text) || text.starts_with("claude-") => ignored(
             "is a model for Claude Code only, so the host's own is used here",
             "leave it for Claude Code, or write the provider too: `anthropic/claude-opus-4.5`",
         ),
-        Form::Model if fields.model_id().is_some() => ignored(
+        ValueForm::Model if fields.model_id().is_some() => ignored(
             "has an effect only with `context: fork`",
             "add `context: fork`, or leave it for other clients",
         ),
-        Form::Model => bad(
+        ValueForm::Model => bad(
             "is not a model's id, so the host's own model is used",
             "write `provider/model`, such as `anthropic/claude-opus-4.5`",
         ),
-        Form::Skills if value.is_object() => ignored(
+        ValueForm::Skills if value.is_object() => ignored(
             "is a mapping, as other clients use it, and requires no skill",
             "write names of skills: `requires: [pdf]`",
         ),
-        Form::Skills => bad(
+        ValueForm::Skills => bad(
             "is not a list of names, so no skill is required",
             "write names of skills: `requires: [pdf]`",
         ),
@@ -273,7 +273,7 @@ fn execution(value: &Value) -> Option<Fault> {
         return Some(("field-value", why, EXECUTION));
     };
     let is_understood = |(key, value): (&String, &Value)| match key.as_str() {
-        "sandbox" => flag(&written(value)).is_some() || value == "auto",
+        "sandbox" => parse_flag(&written(value)).is_some() || value == "auto",
         "network" => value.as_str().is_some_and(|text| NETWORK.contains(&text)),
         "allowed-paths" | "allowed_paths" => value
             .as_array()

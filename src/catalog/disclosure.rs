@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::discovery::Catalog;
-use super::entry::Offered;
+use super::entry::OfferedSkill;
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::limits;
 use crate::sys::text::{self, shorten};
@@ -51,9 +51,11 @@ impl<'a> Disclosure<'a> {
         // What a policy requires is told whole, whatever room there is.
         let (required, rest): (Vec<_>, Vec<_>) =
             offered.iter().partition(|offered| offered.is_required);
-        let lines = rest.into_iter().map(|one| Line::new(one, one_tool));
-        let lines: Vec<Line> = lines.collect();
-        let whole = required.into_iter().map(|one| Line::new(one, one_tool));
+        let lines = rest.into_iter().map(|one| CatalogLine::new(one, one_tool));
+        let lines: Vec<CatalogLine> = lines.collect();
+        let whole = required
+            .into_iter()
+            .map(|one| CatalogLine::new(one, one_tool));
         let whole: String = whole.map(|line| line.whole()).collect();
         let mut block = intro(one_tool);
         let fixed = chars(&block) + 1 + chars(&whole);
@@ -122,7 +124,7 @@ pub fn plain(text: &str) -> String {
 }
 
 /// A skill's line before cutting.
-struct Line<'a> {
+struct CatalogLine<'a> {
     /// Its name.
     pub name: &'a SkillName,
     /// The text before the description.
@@ -131,9 +133,9 @@ struct Line<'a> {
     pub text: String,
 }
 
-impl<'a> Line<'a> {
+impl<'a> CatalogLine<'a> {
     /// The line of a skill, with its tool unless one tool serves all or its name tells the tool.
-    pub fn new(offered: &Offered<'a>, one_tool: bool) -> Self {
+    pub fn new(offered: &OfferedSkill<'a>, one_tool: bool) -> Self {
         let name = &offered.skill.name;
         let head = if one_tool || offered.tool == format!("skill_{name}") {
             format!("- {name}")
@@ -176,7 +178,7 @@ impl<'a> Line<'a> {
 /// `intro` characters, plus those of [`SHORTENED`] if something is cut and of [`more`] if some skills
 /// are only counted. Returns the maximum length of one description with its separator, the number of skills that are
 /// named, and whether something is cut.
-fn divide(lines: &[Line], budget: usize, intro: usize) -> (usize, usize, bool) {
+fn divide(lines: &[CatalogLine], budget: usize, intro: usize) -> (usize, usize, bool) {
     let longest = limits::DESCRIPTION_CHARS + ": ".len();
     let heads = lines.iter().map(|line| chars(&line.head) + 1);
     let names: usize = intro + heads.clone().sum::<usize>();
@@ -382,12 +384,12 @@ mod tests {
             let intro = 400;
             let (remark, rest) = (chars(SHORTENED), chars(&more(lengths.len())));
             let name = SkillName::from_written("x").unwrap();
-            let line = |&(head, text): &(usize, usize)| Line {
+            let line = |&(head, text): &(usize, usize)| CatalogLine {
                 name: &name,
                 head: "h".repeat(head),
                 text: "t".repeat(text),
             };
-            let lines: Vec<Line> = lengths.iter().map(line).collect();
+            let lines: Vec<CatalogLine> = lengths.iter().map(line).collect();
             let (most, named, is_short) = divide(&lines, budget, intro);
             let heads: usize = lengths[..named].iter().map(|(head, _)| head + 1).sum();
             let texts = lines[..named].iter().filter_map(|line| line.within(most).0);

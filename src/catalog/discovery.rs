@@ -8,14 +8,14 @@ use std::os::unix::fs::MetadataExt;
 
 use sha2::{Digest, Sha256};
 
-use super::eligibility::Rules;
-use super::entry::{Entry, Offered, tool_name};
-use super::index::{Index, Rendered};
+use super::eligibility::EligibilityRules;
+use super::entry::{Entry, OfferedSkill, tool_name};
+use super::index::{CatalogText, Index};
 use super::precedence;
 use super::roots::{Layer, Root, roots};
 use crate::facts::Facts;
 use crate::host::ours;
-use crate::policy::{Asks, MissingSkill, Trust};
+use crate::policy::{MissingSkill, SkillUse, Trust};
 use crate::run_context::RunContext;
 use crate::skill::Skill;
 use crate::sys::hash;
@@ -24,9 +24,9 @@ use crate::sys::hash;
 pub const PROMPT: &str = "prompt";
 
 /// What a catalog is read from.
-struct Source<'a> {
+struct CatalogSource<'a> {
     facts: &'a Facts,
-    rules: Rules<'a>,
+    rules: EligibilityRules<'a>,
     roots: Vec<Root>,
     index: Index,
 }
@@ -43,19 +43,19 @@ pub struct Catalog {
 impl Catalog {
     /// Every skill.
     pub fn of(facts: &Facts) -> Self {
-        Source::new(facts, Asks::ToUse).read()
+        CatalogSource::new(facts, SkillUse::Any).read()
     }
 
     /// Every skill, for a call that only shows which there are: nothing of them is used before
     /// another call looks at all their files.
     pub fn disclosed(facts: &Facts) -> Self {
-        Source::new(facts, Asks::ToDisclose).read()
+        CatalogSource::new(facts, SkillUse::Disclose).read()
     }
 
     /// The part of the catalog that decides what `written` means: a skill's name, its tool's or its
     /// directory's.
     pub fn about(facts: &Facts, written: &str) -> Self {
-        let mut source = Source::new(facts, Asks::ToUse);
+        let mut source = CatalogSource::new(facts, SkillUse::Any);
         // Only a host calls `--schema` first, which checks every file.
         let host = facts.run.protocol;
         host.and_then(|_| Self::part(written, &source.roots, &source.rules, &source.index))
@@ -70,13 +70,18 @@ impl Catalog {
 
     /// The skills of `roots`, from the index where possible. A missing or unreadable root has no
     /// skills.
-    pub fn read(roots: &[Root], rules: &Rules, index: &mut Index) -> Self {
+    pub fn read(roots: &[Root], rules: &EligibilityRules, index: &mut Index) -> Self {
         Self::settled(index.load(roots, rules), rules)
     }
 
     /// The part of the catalog that decides what `written` means, read afresh, if it is an offered
     /// skill in the index. See [`Index::load_about`] for what is skipped.
-    pub fn part(written: &str, roots: &[Root], rules: &Rules, index: &Index) -> Option<Self> {
+    pub fn part(
+        written: &str,
+        roots: &[Root],
+        rules: &EligibilityRules,
+        index: &Index,
+    ) -> Option<Self> {
         if rules.policies.may_block() {
             return None;
         }
@@ -88,7 +93,7 @@ impl Catalog {
         meant.then_some(catalog)
     }
 
-    fn settled(mut entries: Vec<Entry>, rules: &Rules) -> Self {
+    fn settled(mut entries: Vec<Entry>, rules: &EligibilityRules) -> Self {
         precedence::settle(&mut entries, rules);
         let missing = precedence::settle_required(&mut entries, rules);
         Self { entries, missing }
@@ -100,7 +105,7 @@ impl Catalog {
     }
 
     /// The offered skills with their tools, sorted by name.
-    pub fn offered(&self) -> Vec<Offered<'_>> {
+    pub fn offered(&self) -> Vec<OfferedSkill<'_>> {
         let mut offered: Vec<_> = self.entries.iter().filter_map(Entry::offered).collect();
         offered.sort_by(|a, b| a.skill.name.cmp(&b.skill.name));
         offered
@@ -125,8 +130,8 @@ impl Catalog {
 }
 
 /// The output of `make` for the catalog, from the index if no input has changed. `what` identifies it.
-pub fn told(facts: &Facts, what: &str, make: impl FnOnce(&Catalog) -> Rendered) -> Rendered {
-    let mut source = Source::new(facts, Asks::ToDisclose);
+pub fn told(facts: &Facts, what: &str, make: impl FnOnce(&Catalog) -> CatalogText) -> CatalogText {
+    let mut source = CatalogSource::new(facts, SkillUse::Disclose);
     let name = source.answer_name(what);
     let known = name.as_ref();
     let cached = known.and_then(|name| source.index.answer(&source.roots, name));
@@ -135,16 +140,16 @@ pub fn told(facts: &Facts, what: &str, make: impl FnOnce(&Catalog) -> Rendered) 
     }
     let catalog = source.read();
     let rendered = make(&catalog);
-    if let Some(name) = name.filter(|_| !rendered.passes) {
+    if let Some(name) = name.filter(|_| !rendered.is_never_stored) {
         source.index.store((name, rendered.clone()));
     }
     rendered
 }
 
-impl<'a> Source<'a> {
+impl<'a> CatalogSource<'a> {
     /// The source for this run. Every set of roots has its own index; another build's is invalid.
-    fn new(facts: &'a Facts, asks: Asks) -> Self {
-        let rules = Rules::new(facts, asks);
+    fn new(facts: &'a Facts, skill_use: SkillUse) -> Self {
+        let rules = EligibilityRules::new(facts, skill_use);
         let roots = roots(facts);
         let shown = format!("{roots:?}");
         // On a hash collision the indexes overwrite each other; the key contains the roots.
@@ -196,7 +201,7 @@ impl<'a> Source<'a> {
 mod tests {
     use super::*;
     use crate::catalog::testing::{PDF, catalog, context};
-    use crate::policy::Asks;
+    use crate::policy::SkillUse;
     use std::fs;
 
     #[test]
@@ -224,7 +229,7 @@ mod tests {
         fs::create_dir_all(place.join("x")).unwrap();
         fs::write(place.join("x/SKILL.md"), PDF).unwrap();
         let facts = context(dir.path());
-        let rules = Rules::new(&facts, Asks::ToUse);
+        let rules = EligibilityRules::new(&facts, SkillUse::Any);
         let name_in = |layer| {
             let dir = place.clone();
             let mut index = Index::open(dir.join("none"), String::new());

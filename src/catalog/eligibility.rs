@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
-use super::entry::{Entry, Standing, Withheld};
+use super::entry::{Eligibility, Entry, WithheldReason};
 use super::installed::Installed;
 use super::roots::Layer;
 use super::signatures::{Seen, Signatures};
@@ -16,8 +16,8 @@ use super::signing::signing_in_force;
 use crate::facts::Facts;
 use crate::marketplace::{Digest, LockEntry};
 use crate::policy::{
-    Approvals, Asks, Config, DigestCache, Finding, Ledger, Policies, RuleOutcome, Subject, Trust,
-    Trusts, Visibility, approval_current, approval_needed, matches, refusal,
+    Approvals, Config, DigestCache, Ledger, Policies, RuleOutcome, RuleResult, SkillUse, Subject,
+    Trust, TrustChecker, Visibility, approval_current, approval_needed, matches, refusal,
 };
 use crate::run_context::RunContext;
 use crate::session::Unreadable;
@@ -27,7 +27,7 @@ use crate::sys::tree;
 
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
-pub struct Rules<'a> {
+pub struct EligibilityRules<'a> {
     pub(super) facts: &'a Facts,
     /// The default if it cannot be read, and so the policies; then no skill is eligible.
     pub(super) config: Rc<Config>,
@@ -36,7 +36,7 @@ pub struct Rules<'a> {
     unreadable: Option<Diagnostic>,
     /// An error if it is not known whether the host has named one.
     context: OnceCell<std::result::Result<Option<String>, Unreadable>>,
-    pub(super) trusts: Trusts,
+    pub(super) trusts: TrustChecker,
     digests: Rc<DigestCache>,
     approved: OnceCell<BTreeMap<String, Approvals>>,
     installed: RefCell<Installed>,
@@ -45,12 +45,12 @@ pub struct Rules<'a> {
 }
 
 /// What becomes of a skill that is not offered, and the reason.
-pub(super) type Refusal = (Withheld, Diagnostic);
+pub(super) type Refusal = (WithheldReason, Diagnostic);
 
-impl<'a> Rules<'a> {
+impl<'a> EligibilityRules<'a> {
     /// The rules for this run. Trust and approval go by the digests that are kept.
-    pub fn new(facts: &'a Facts, asks: Asks) -> Self {
-        let digests = DigestCache::of_project(&facts.run, facts.state(), asks);
+    pub fn new(facts: &'a Facts, skill_use: SkillUse) -> Self {
+        let digests = DigestCache::of_project(&facts.run, facts.state(), skill_use);
         let digests = Rc::new(digests);
         let mut unreadable = None;
         let policies = facts.policies().unwrap_or_else(|error| {
@@ -70,7 +70,7 @@ impl<'a> Rules<'a> {
             config,
             unreadable,
             context: OnceCell::new(),
-            trusts: Trusts::by(Ledger::trusted(facts.state()), &policies, digests.clone()),
+            trusts: TrustChecker::by(Ledger::trusted(facts.state()), &policies, digests.clone()),
             policies,
             digests,
             approved: OnceCell::new(),
@@ -92,7 +92,7 @@ impl<'a> Rules<'a> {
     }
 
     /// What the policies say about its name, version and source, in this order.
-    pub(super) fn by_policy(&self, entry: &Entry, skill: &Skill) -> Vec<Finding> {
+    pub(super) fn by_policy(&self, entry: &Entry, skill: &Skill) -> Vec<RuleResult> {
         let directory = entry.dir.file_name().unwrap_or_default().to_string_lossy();
         let version = skill.fields.version();
         let name = skill.name.as_str();
@@ -119,7 +119,7 @@ impl<'a> Rules<'a> {
                 let shown = file.display();
                 let why =
                     format!("its files changed since it was installed, and `{shown}` requires it");
-                Finding::new("skills.require", Some(file), RuleOutcome::Broken, why)
+                RuleResult::new("skills.require", Some(file), RuleOutcome::Broken, why)
             }));
         }
         found
@@ -138,7 +138,7 @@ impl<'a> Rules<'a> {
 
     fn refused(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
         let why = refusal(self.by_policy(entry, skill))?;
-        Some((Withheld::Excluded, Diagnostic::HiddenPolicy(why)))
+        Some((WithheldReason::Excluded, Diagnostic::HiddenPolicy(why)))
     }
 
     pub(super) fn unapproved(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
@@ -157,7 +157,7 @@ impl<'a> Rules<'a> {
         };
         let need = format!("{need}, which needs an approval{since}");
         let why = Diagnostic::HiddenUnapproved(need, entry.in_layer());
-        Some((Withheld::Unapproved, why))
+        Some((WithheldReason::Unapproved, why))
     }
 
     /// Checks at once the signatures of skills whose standing will be asked for.
@@ -185,11 +185,14 @@ impl<'a> Rules<'a> {
 
     pub(super) fn unsigned(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
         let signatures = self.signatures.as_ref().filter(|_| !self.is_roots(entry))?;
-        if !self.policies.may_demand_signature_of(skill.name.as_str()) {
+        if !self
+            .policies
+            .may_withhold_for_signature(skill.name.as_str())
+        {
             return None;
         }
         let why = signatures.unmet(self.seen(), entry, skill)?;
-        Some((Withheld::Unsigned, Diagnostic::HiddenUnsigned(why)))
+        Some((WithheldReason::Unsigned, Diagnostic::HiddenUnsigned(why)))
     }
 
     /// Whether root put it into the system directory: then it needs no approval and no signature,
@@ -199,7 +202,7 @@ impl<'a> Rules<'a> {
     }
 
     pub(super) fn out_of_scope(&self, skill: &Skill) -> Option<Refusal> {
-        let refused = |why: String| Some((Withheld::Excluded, Diagnostic::HiddenScope(why)));
+        let refused = |why: String| Some((WithheldReason::Excluded, Diagnostic::HiddenScope(why)));
         let scope = match skill.fields.scope() {
             Ok(scope) => scope,
             Err(why) => return refused(format!("{why}, so it is offered nowhere")),
@@ -248,7 +251,7 @@ impl<'a> Rules<'a> {
             return None;
         }
         let why = Diagnostic::HiddenCatalog(context.to_owned());
-        Some((Withheld::OtherContext, why))
+        Some((WithheldReason::OtherContext, why))
     }
 
     fn context(&self) -> Option<&str> {
@@ -270,7 +273,7 @@ impl<'a> Rules<'a> {
             let file = file.display();
             let text = format!("the policy `{file}` forbids skills that come with a project");
             let why = Diagnostic::HiddenPolicy(text);
-            return Some((Withheld::Forbidden, why));
+            return Some((WithheldReason::Forbidden, why));
         }
         let since = match self.trusts.of_skill(dir) {
             Trust::Given => return None,
@@ -286,13 +289,13 @@ impl<'a> Rules<'a> {
         let why = format!("it comes with the project and {since}");
         let holder = dir.parent().map_or(dir, RunContext::holder_of);
         let why = Diagnostic::HiddenUntrusted(why, holder.display().to_string());
-        Some((Withheld::Untrusted, why))
+        Some((WithheldReason::Untrusted, why))
     }
 
     /// The standing of a skill whose text may be shown, without regard to others of its name.
-    pub fn standing(&self, entry: &Entry, skill: &Skill) -> Standing {
+    pub fn eligibility(&self, entry: &Entry, skill: &Skill) -> Eligibility {
         if let Some(why) = &self.unreadable {
-            return Standing::Withheld(Withheld::Excluded, why.clone());
+            return Eligibility::Withheld(WithheldReason::Excluded, why.clone());
         }
         // A user's or project's configuration cannot hide an administrator's skill, nor one that a
         // policy requires.
@@ -309,42 +312,44 @@ impl<'a> Rules<'a> {
             .map_or_else(
                 || {
                     if is_required {
-                        Standing::Offered { name_only: false }
+                        Eligibility::Offered { name_only: false }
                     } else {
                         chosen(skill, chooser)
                     }
                 },
-                |(withheld, why)| Standing::Withheld(withheld, why),
+                |(withheld, why)| Eligibility::Withheld(withheld, why),
             )
     }
 }
 
 /// The user's choice, or else the author's.
-fn chosen(skill: &Skill, config: Option<&Config>) -> Standing {
+fn chosen(skill: &Skill, config: Option<&Config>) -> Eligibility {
     let name = &skill.name;
-    let for_people =
-        |why: String| Standing::Withheld(Withheld::ForPeople, Diagnostic::HiddenFromModel(why));
+    let for_people = |why: String| {
+        Eligibility::Withheld(WithheldReason::ForPeople, Diagnostic::HiddenFromModel(why))
+    };
     // Nobody but its author hides an administrator's skill, and nobody shows it.
     let enable = |join: &str, does: &str| match config {
         Some(_) => format!("{join} `agent-skills enable {name}` {does} it"),
         None => String::new(),
     };
     match config.and_then(|config| config.visibility.get(name.as_str())) {
-        Some(Visibility::NameOnly) => Standing::Offered { name_only: true },
+        Some(Visibility::NameOnly) => Eligibility::Offered { name_only: true },
         Some(Visibility::User) => {
             for_people("the configuration hides it from the model".to_owned())
         }
-        Some(Visibility::Off) => {
-            Standing::Withheld(Withheld::Hidden, Diagnostic::HiddenOff(name.to_string()))
-        }
+        Some(Visibility::Off) => Eligibility::Withheld(
+            WithheldReason::Hidden,
+            Diagnostic::HiddenOff(name.to_string()),
+        ),
         None if skill.fields.disables_model_invocation() => for_people(format!(
             "its author hides it from the model (`disable-model-invocation`): a prompt that begins \
              with `/{name}` calls it{}",
             enable(", and", "shows")
         )),
-        Some(Visibility::On) => Standing::Offered { name_only: false },
+        Some(Visibility::On) => Eligibility::Offered { name_only: false },
         None => match skill.near_miss() {
-            None => Standing::Offered { name_only: false },
+            None => Eligibility::Offered { name_only: false },
             Some((written, meant)) => for_people(format!(
                 "`{}` restricts nothing, and `{meant}` may be meant{}",
                 shown_name(written),

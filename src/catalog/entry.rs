@@ -28,7 +28,7 @@ pub struct Entry {
     /// The tool that activates it; `None` if it is not offered.
     pub tool: Option<String>,
     /// Its standing.
-    pub standing: Standing,
+    pub eligibility: Eligibility,
     /// Whether it is one that a policy requires; then nothing in a configuration hides it.
     pub is_required: bool,
     /// The account it was installed from, if known.
@@ -39,21 +39,21 @@ pub struct Entry {
 
 /// The standing of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum Eligibility {
     /// The model is told about it, with its description unless `name_only`.
     Offered {
         /// Whether the description is withheld.
         name_only: bool,
     },
     /// The model is not told about it, for this reason.
-    Withheld(Withheld, Diagnostic),
+    Withheld(WithheldReason, Diagnostic),
     /// It could not be loaded, or has no description.
     Unusable,
 }
 
 /// Why a skill is not offered, which decides what may still be done with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Withheld {
+pub enum WithheldReason {
     /// Another skill of this name is offered; this one can be used by a qualified name.
     Shadowed,
     /// A person may call it; it keeps its name.
@@ -62,21 +62,21 @@ pub enum Withheld {
     Hidden,
     /// Nobody may use it: another skill of its name may be offered.
     Excluded,
-    /// As [`Withheld::Excluded`], until an administrator approves it.
+    /// As [`WithheldReason::Excluded`], until an administrator approves it.
     Unapproved,
-    /// As [`Withheld::Excluded`], until it is signed as is required.
+    /// As [`WithheldReason::Excluded`], until it is signed as is required.
     Unsigned,
-    /// As [`Withheld::Excluded`]; this context does not even learn of it.
+    /// As [`WithheldReason::Excluded`]; this context does not even learn of it.
     OtherContext,
     /// It belongs to an untrusted project. Nothing in it may be shown, not even a parser's message.
     Untrusted,
-    /// As [`Withheld::Untrusted`]: a policy forbids skills from projects.
+    /// As [`WithheldReason::Untrusted`]: a policy forbids skills from projects.
     Forbidden,
 }
 
 /// A skill as disclosed to the model.
 #[derive(Debug, Clone, Copy)]
-pub struct Offered<'a> {
+pub struct OfferedSkill<'a> {
     /// The skill.
     pub skill: &'a Skill,
     /// Its tool.
@@ -87,7 +87,7 @@ pub struct Offered<'a> {
     pub is_required: bool,
 }
 
-impl Offered<'_> {
+impl OfferedSkill<'_> {
     /// What its author wrote to help choose it, unescaped; empty if withheld.
     pub fn told(&self) -> String {
         if self.description.is_empty() {
@@ -124,7 +124,7 @@ impl Entry {
             layer: root.layer,
             skill,
             tool: None,
-            standing: Standing::Unusable,
+            eligibility: Eligibility::Unusable,
             is_required: false,
             owner: None,
             root: at,
@@ -152,13 +152,13 @@ impl Entry {
     }
 
     /// The skill, if the model is told about it.
-    pub fn offered(&self) -> Option<Offered<'_>> {
+    pub fn offered(&self) -> Option<OfferedSkill<'_>> {
         let skill = self.skill.as_ref().ok()?;
-        let description = match self.standing {
-            Standing::Offered { name_only: false } => skill.description.as_deref(),
+        let description = match self.eligibility {
+            Eligibility::Offered { name_only: false } => skill.description.as_deref(),
             _ => None,
         };
-        Some(Offered {
+        Some(OfferedSkill {
             skill,
             tool: self.tool.as_deref()?,
             description: description.unwrap_or_default(),
@@ -168,7 +168,7 @@ impl Entry {
 
     /// The skill, if it is shadowed: it can be used by its qualified name.
     pub fn shadowed(&self) -> Option<&Skill> {
-        let is_shadowed = self.withheld() == Some(Withheld::Shadowed);
+        let is_shadowed = self.withheld() == Some(WithheldReason::Shadowed);
         self.skill.as_ref().ok().filter(|_| is_shadowed)
     }
 
@@ -180,12 +180,12 @@ impl Entry {
 
     /// The skill, if it may stay active once activated.
     pub fn usable(&self) -> Option<&Skill> {
-        match self.standing {
-            Standing::Offered { .. }
-            | Standing::Withheld(Withheld::Shadowed | Withheld::ForPeople, _) => {
+        match self.eligibility {
+            Eligibility::Offered { .. }
+            | Eligibility::Withheld(WithheldReason::Shadowed | WithheldReason::ForPeople, _) => {
                 self.skill.as_ref().ok()
             }
-            Standing::Withheld(..) | Standing::Unusable => None,
+            Eligibility::Withheld(..) | Eligibility::Unusable => None,
         }
     }
 
@@ -206,10 +206,10 @@ impl Entry {
     }
 
     /// Why the rules withhold it from the model, if they do.
-    pub fn withheld(&self) -> Option<Withheld> {
-        match self.standing {
-            Standing::Withheld(why, _) => Some(why),
-            Standing::Offered { .. } | Standing::Unusable => None,
+    pub fn withheld(&self) -> Option<WithheldReason> {
+        match self.eligibility {
+            Eligibility::Withheld(why, _) => Some(why),
+            Eligibility::Offered { .. } | Eligibility::Unusable => None,
         }
     }
 
@@ -217,14 +217,14 @@ impl Entry {
     pub fn is_concealed(&self) -> bool {
         matches!(
             self.withheld(),
-            Some(Withheld::Untrusted | Withheld::Forbidden)
+            Some(WithheldReason::Untrusted | WithheldReason::Forbidden)
         )
     }
 
     /// Whether a model may know of it: its content may be shown, and the context sees it (`catalog`
     /// in the configuration).
     pub fn is_for_models(&self) -> bool {
-        !self.is_concealed() && self.withheld() != Some(Withheld::OtherContext)
+        !self.is_concealed() && self.withheld() != Some(WithheldReason::OtherContext)
     }
 
     /// The skill, if its text may be shown: text from an untrusted project never is.
@@ -239,7 +239,7 @@ impl Entry {
             Ok(skill) => skill.diagnostics.clone(),
             Err(diagnostic) => vec![diagnostic.clone()],
         };
-        if let Standing::Withheld(_, why) = &self.standing {
+        if let Eligibility::Withheld(_, why) = &self.eligibility {
             found.push(why.clone());
         }
         found
@@ -247,10 +247,10 @@ impl Entry {
 
     /// Why it is not offered.
     pub fn not_offered(&self) -> Option<Diagnostic> {
-        match &self.standing {
-            Standing::Offered { .. } => None,
-            Standing::Withheld(_, why) => Some(why.clone()),
-            Standing::Unusable => {
+        match &self.eligibility {
+            Eligibility::Offered { .. } => None,
+            Eligibility::Withheld(_, why) => Some(why.clone()),
+            Eligibility::Unusable => {
                 let mut errors = self.diagnostics();
                 errors.retain(|found| found.level() == Level::Error);
                 errors.pop()

@@ -1,10 +1,10 @@
 //! Why each rule of the policies lets a skill be used or not. It asks the functions that decide.
 
-use super::eligibility::Rules;
-use super::entry::{Entry, Standing, Withheld};
+use super::eligibility::EligibilityRules;
+use super::entry::{Eligibility, Entry, WithheldReason};
 use super::roots::Layer;
 use crate::marketplace::{self, scan_directory};
-use crate::policy::{Finding, RuleOutcome, approval_needed};
+use crate::policy::{RuleOutcome, RuleResult, approval_needed};
 use crate::skill::{Diagnostic, Skill};
 
 const ROOTS: &str = "only root can change it, where it is";
@@ -12,7 +12,7 @@ const REQUIRED: &str = "a policy requires the skill, so nothing hides it";
 
 /// Every rule that is about a skill or about all of its kind, in the order in which they decide.
 /// Of what a project brings that is not trusted, nothing is read, so that only this is said.
-pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Finding> {
+pub fn rules_about(rules: &EligibilityRules, entry: &Entry) -> Vec<RuleResult> {
     let mut all = Vec::new();
     if entry.layer == Layer::Project {
         let (outcome, why) = match rules.distrusts(entry.layer, &entry.dir) {
@@ -20,11 +20,11 @@ pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Finding> {
             None => (RuleOutcome::Kept, "it is trusted".to_owned()),
         };
         let file = rules.policies.forbids_projects();
-        all.push(Finding::new("project.trust", file, outcome, why));
+        all.push(RuleResult::new("project.trust", file, outcome, why));
     }
     let Some(skill) = entry.disclosed() else {
         let why = entry.reason_not_offered().filter(|_| !entry.is_concealed());
-        all.extend(why.map(|why| Finding::new("SKILL.md", None, RuleOutcome::Broken, why)));
+        all.extend(why.map(|why| RuleResult::new("SKILL.md", None, RuleOutcome::Broken, why)));
         return all;
     };
     all.extend(rules.by_policy(entry, skill));
@@ -35,7 +35,7 @@ pub fn rules_about(rules: &Rules, entry: &Entry) -> Vec<Finding> {
     all
 }
 
-fn approval(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Finding> {
+fn approval(rules: &EligibilityRules, entry: &Entry, skill: &Skill) -> Option<RuleResult> {
     let needs = rules.policies.needs_approval();
     if needs.is_empty() {
         return None;
@@ -56,10 +56,10 @@ fn approval(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Finding> {
         }
     };
     let file = rules.policies.approval_file();
-    Some(Finding::new("approval.require", file, outcome, why))
+    Some(RuleResult::new("approval.require", file, outcome, why))
 }
 
-fn signature(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Finding> {
+fn signature(rules: &EligibilityRules, entry: &Entry, skill: &Skill) -> Option<RuleResult> {
     rules.signatures.as_ref()?;
     let (outcome, why) = match rules.unsigned(entry, skill) {
         Some((_, why)) => (RuleOutcome::Broken, why.to_string()),
@@ -72,10 +72,10 @@ fn signature(rules: &Rules, entry: &Entry, skill: &Skill) -> Option<Finding> {
     let mut signing = rules.policies.signing();
     let file = signing.find(|(_, rules)| rules.require_anything());
     let file = file.map(|(file, _)| file);
-    Some(Finding::new("signing.require", file, outcome, why))
+    Some(RuleResult::new("signing.require", file, outcome, why))
 }
 
-fn scan(rules: &Rules, entry: &Entry) -> Option<Finding> {
+fn scan(rules: &EligibilityRules, entry: &Entry) -> Option<RuleResult> {
     let (file, least) = rules.policies.scan_block()?;
     let found = scan_directory(&entry.dir);
     let severe = found.iter().find(|finding| finding.severity >= least);
@@ -89,12 +89,12 @@ fn scan(rules: &Rules, entry: &Entry) -> Option<Finding> {
             (RuleOutcome::DoesNotApply, why)
         }
     };
-    Some(Finding::new("scan.block", Some(file), outcome, why))
+    Some(RuleResult::new("scan.block", Some(file), outcome, why))
 }
 
-fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Finding> {
+fn others(rules: &EligibilityRules, entry: &Entry, skill: &Skill) -> Vec<RuleResult> {
     let mut all = Vec::new();
-    let mut add = |rule, outcome, why| all.push(Finding::new(rule, None, outcome, why));
+    let mut add = |rule, outcome, why| all.push(RuleResult::new(rule, None, outcome, why));
     let required = rules.policies.requires(skill.name.as_str());
     if let Some((_, why)) = rules.out_of_scope(skill) {
         match required {
@@ -105,12 +105,12 @@ fn others(rules: &Rules, entry: &Entry, skill: &Skill) -> Vec<Finding> {
     if rules.config.visibility.contains_key(&skill.name) && entry.is_required {
         add("visibility", RuleOutcome::DoesNotApply, REQUIRED.to_owned());
     }
-    if let Standing::Withheld(_, why) = &entry.standing {
+    if let Eligibility::Withheld(_, why) = &entry.eligibility {
         let rule = match why {
             Diagnostic::HiddenOff(_) | Diagnostic::HiddenFromModel(_) => "visibility",
             Diagnostic::HiddenCatalog(_) => "catalog",
             Diagnostic::HiddenEnterprise(_) => "precedence",
-            _ if entry.withheld() == Some(Withheld::Shadowed) => "precedence",
+            _ if entry.withheld() == Some(WithheldReason::Shadowed) => "precedence",
             _ => return all,
         };
         add(rule, RuleOutcome::Broken, why.to_string());

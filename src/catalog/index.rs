@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::eligibility::Rules;
+use super::eligibility::EligibilityRules;
 use super::entry::{Entry, tool_name};
 use super::roots::Root;
 use crate::marketplace::{named_by_directory, offered_name};
@@ -28,7 +28,7 @@ const MAGIC: &[u8; 16] = b"agent-skills ix8";
 
 /// Everything that was found.
 #[derive(Debug, Default)]
-struct Found {
+struct ScanResult {
     /// In the order of the roots.
     roots: Vec<KnownRoot>,
     /// The stored skills, concatenated.
@@ -41,12 +41,12 @@ struct KnownRoot {
     /// The entries are valid while this stamp is unchanged.
     stamp: Option<Stamp>,
     /// Sorted by directory.
-    entries: Vec<Known>,
+    entries: Vec<KnownDirectory>,
 }
 
 /// What is known of one directory in a root.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Known {
+struct KnownDirectory {
     /// Its name.
     dir: OsString,
     /// The rest is valid while this stamp is unchanged.
@@ -59,7 +59,7 @@ struct Known {
 
 /// Output derived from the catalog.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rendered {
+pub struct CatalogText {
     /// For the host.
     pub text: String,
     /// For the user, in lines.
@@ -67,12 +67,12 @@ pub struct Rendered {
     /// Whether it depends on more than skills, configuration, policies and trust in projects. Such
     /// output is never stored.
     #[serde(skip)]
-    pub passes: bool,
+    pub is_never_stored: bool,
 }
 
 /// Stored output, with its key: the request, and everything besides the skills that the output depends
 /// on.
-type Answer = (String, Rendered);
+type Answer = (String, CatalogText);
 
 /// What every call reads: the key, the roots, the answers, and where the stored skills are.
 type Table<K, R, A> = (K, R, A, Part);
@@ -100,11 +100,11 @@ pub struct Index {
     key: String,
     stored: Option<Stored>,
     /// What this run found, once the roots have been read.
-    found: Option<Found>,
+    found: Option<ScanResult>,
 }
 
 /// A skill, or the reason why it does not load, with its file's stamp and its stored bytes.
-type Read = (Option<Stamp>, Result<Skill, Diagnostic>, Vec<u8>);
+type ReadSkill = (Option<Stamp>, Result<Skill, Diagnostic>, Vec<u8>);
 
 impl Index {
     /// The index in `file`, if it was written under this `key`.
@@ -118,7 +118,7 @@ impl Index {
     }
 
     /// The answer stored under `name`, if every skill is unchanged.
-    pub fn answer(&self, roots: &[Root], name: &str) -> Option<Rendered> {
+    pub fn answer(&self, roots: &[Root], name: &str) -> Option<CatalogText> {
         let stored = self.stored.as_ref()?;
         let mut answers = stored.answers.iter();
         let (_, answer) = answers.find(|(known, _)| known == name)?;
@@ -142,8 +142,8 @@ impl Index {
     }
 
     /// Every directory of `roots` with its skill. Of those that are not trusted only the name is known.
-    pub(super) fn load(&mut self, roots: &[Root], rules: &Rules) -> Vec<Entry> {
-        let (mut found, mut entries) = (Found::default(), Vec::new());
+    pub(super) fn load(&mut self, roots: &[Root], rules: &EligibilityRules) -> Vec<Entry> {
+        let (mut found, mut entries) = (ScanResult::default(), Vec::new());
         for (at, root) in roots.iter().enumerate() {
             let stored = self.stored.as_ref();
             let known = stored.and_then(|stored| Some((stored, stored.roots.get(at)?)));
@@ -164,7 +164,7 @@ impl Index {
                 found.cached.extend(&cached);
                 // An unreadable skill may reserve its name (see `precedence.rs`).
                 let name = skill.as_ref().ok().map(|skill| skill.name.clone());
-                of_root.push(Known {
+                of_root.push(KnownDirectory {
                     dir: dir.file_name().unwrap_or_default().to_owned(),
                     stamp: its_stamp,
                     name: name.or_else(|| named_by_directory(&dir)),
@@ -192,11 +192,11 @@ impl Index {
         &self,
         roots: &[Root],
         written: &str,
-        rules: &Rules,
+        rules: &EligibilityRules,
     ) -> Option<Vec<Entry>> {
         let stored = self.stored.as_ref()?;
         let as_name = SkillName::from_written(written);
-        let is_meant = |entry: &&Known| {
+        let is_meant = |entry: &&KnownDirectory| {
             (as_name.is_some() && entry.name == as_name)
                 || entry.dir == written
                 || has_tool(entry, written)
@@ -259,7 +259,7 @@ impl Stored {
 }
 
 /// Replaces the index at `path`. Best effort: it can be rebuilt.
-fn write(path: &Path, key: &str, found: &Found, answers: &[Answer]) {
+fn write(path: &Path, key: &str, found: &ScanResult, answers: &[Answer]) {
     let table: Table<_, _, _> = (key, &found.roots, answers, Part::new(0, &found.cached));
     if let Ok(table) = postcard::to_allocvec(&table) {
         cache_file::replace(path, MAGIC, &table, &found.cached, CATALOG_INDEXES);
@@ -273,7 +273,7 @@ fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
         // A root with a settled stamp is read again, so that the stamp is stored.
         stamp.is_none() && names.eq(known.entries.iter().map(|entry| entry.dir.as_os_str()))
     };
-    let is_current = |entry: &Known| {
+    let is_current = |entry: &KnownDirectory| {
         let dir = root.join(&entry.dir);
         if entry.stamp.is_some() {
             return entry.stamp == file_stamp(&dir);
@@ -301,7 +301,7 @@ fn directories(root: &Path, known: Option<&KnownRoot>) -> (Vec<PathBuf>, Option<
 }
 
 /// The skill in `dir`, from the index, if its file is unchanged.
-fn unchanged(dir: &Path, root: &KnownRoot, stored: &Stored) -> Option<Read> {
+fn unchanged(dir: &Path, root: &KnownRoot, stored: &Stored) -> Option<ReadSkill> {
     let (entries, name) = (&root.entries, dir.file_name()?);
     let at = entries.binary_search_by(|entry| entry.dir.as_os_str().cmp(name));
     let known = &entries[at.ok()?];
@@ -311,7 +311,7 @@ fn unchanged(dir: &Path, root: &KnownRoot, stored: &Stored) -> Option<Read> {
     Some((Some(stamp), Ok(skill), cached.to_vec()))
 }
 
-fn read(dir: &Path) -> Read {
+fn read(dir: &Path) -> ReadSkill {
     let now = now();
     let (stamp, skill) = load(dir);
     let cached = match &skill {
@@ -339,7 +339,7 @@ fn file_stamp(dir: &Path) -> Option<Stamp> {
     metadata.is_file().then(|| Stamp::from_metadata(&metadata))
 }
 
-fn has_tool(entry: &Known, tool: &str) -> bool {
+fn has_tool(entry: &KnownDirectory, tool: &str) -> bool {
     let (Some(plain), Some(name)) = (tool.strip_prefix("skill_"), &entry.name) else {
         return false;
     };

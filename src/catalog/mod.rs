@@ -19,12 +19,12 @@ mod testing;
 
 pub use disclosure::{Disclosure, plain};
 pub use discovery::{Catalog, PROMPT, told};
-pub use eligibility::Rules;
-pub use entry::{Entry, Offered, Standing, Withheld, tool_name};
+pub use eligibility::EligibilityRules;
+pub use entry::{Eligibility, Entry, OfferedSkill, WithheldReason, tool_name};
 pub use explain::rules_about;
-pub use index::{Index, Rendered};
+pub use index::{CatalogText, Index};
 pub use installed::{Installed, write_events};
-pub use naming::Required;
+pub use naming::RequiredSkills;
 pub use naming::{is_qualified, suggestion, usable, usable_or_active};
 pub use roots::{Layer, Root, base_at, roots};
 pub use signatures::{Verdicts, signature};

@@ -4,7 +4,7 @@
 use std::path::{Component, Path};
 
 use super::discovery::Catalog;
-use super::entry::{Entry, Offered, tool_name};
+use super::entry::{Entry, OfferedSkill, tool_name};
 use super::installed::Installed;
 use super::roots::Layer;
 use crate::error::{Error, Result};
@@ -78,7 +78,7 @@ impl Catalog {
 
     /// The offered skills that match these words by name, tags or description, best first; if there
     /// are none, the one with a similar name.
-    pub fn search(&self, words: &[String]) -> Vec<Offered<'_>> {
+    pub fn search(&self, words: &[String]) -> Vec<OfferedSkill<'_>> {
         let offered = self.offered().into_iter();
         let offered: Vec<_> = offered.map(|one| (one, one.told())).collect();
         let found = rank(offered, words, |(offered, told)| Searchable {
@@ -122,13 +122,13 @@ impl Catalog {
     }
 
     /// Everything that `skill` requires.
-    pub fn required(&self, skill: &Skill) -> Required {
-        let mut required = Required::default();
+    pub fn required(&self, skill: &Skill) -> RequiredSkills {
+        let mut required = RequiredSkills::default();
         self.follow(skill, &mut vec![skill.name.clone()], &mut required);
         required
     }
 
-    fn follow(&self, skill: &Skill, path: &mut Vec<SkillName>, required: &mut Required) {
+    fn follow(&self, skill: &Skill, path: &mut Vec<SkillName>, required: &mut RequiredSkills) {
         for written in skill.fields.requires() {
             let offered = self.by_name(&written).and_then(Entry::offered);
             let Some(offered) = offered else {
@@ -269,7 +269,7 @@ fn best<'a>(entries: impl IntoIterator<Item = &'a Entry>, written: &str) -> Opti
 
 /// What must be loaded before a skill.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Required {
+pub struct RequiredSkills {
     /// The names of offered skills, each after those it requires itself.
     pub names: Vec<SkillName>,
     /// Names that match no offered skill, on one line each.
@@ -356,7 +356,7 @@ mod requires_tests {
     use super::*;
     use crate::catalog::testing::catalog;
 
-    fn required(skills: &[(&str, &str)]) -> Required {
+    fn required(skills: &[(&str, &str)]) -> RequiredSkills {
         let texts: Vec<(String, String)> = skills
             .iter()
             .map(|(name, requires)| {
@@ -411,7 +411,7 @@ mod requires_tests {
     fn a_table_of_programs_requires_no_skill() {
         assert_eq!(
             required(&[("a", "{bins: [b]}"), ("b", "")]),
-            Required::default()
+            RequiredSkills::default()
         );
     }
 }

@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::eligibility::Rules;
-use super::entry::{Entry, Standing, Withheld, tool_name};
+use super::eligibility::EligibilityRules;
+use super::entry::{Eligibility, Entry, WithheldReason, tool_name};
 use super::roots::Layer;
 use crate::marketplace::named_by_directory;
 use crate::policy::{Missing, MissingSkill, approval_digest};
@@ -17,7 +17,7 @@ use crate::skill::{Diagnostic, SkillName};
 
 /// Sets every entry's standing, and drops copies: entries of another root with the same content as
 /// the offered one.
-pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
+pub fn settle(entries: &mut Vec<Entry>, rules: &EligibilityRules) {
     rules.check_signatures(entries);
     let mut contests: BTreeMap<SkillName, Vec<usize>> = BTreeMap::new();
     for (at, entry) in entries.iter_mut().enumerate() {
@@ -35,8 +35,8 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
         for at in contenders.drain(1..) {
             if is_copy(&entries[at], &entries[winner]) {
                 copies.insert(at);
-            } else if let Some(standing) = loses(&entries[winner], &entries[at]) {
-                entries[at].standing = standing;
+            } else if let Some(eligibility) = loses(&entries[winner], &entries[at]) {
+                entries[at].eligibility = eligibility;
             }
         }
     }
@@ -46,7 +46,7 @@ pub fn settle(entries: &mut Vec<Entry>, rules: &Rules) {
         at.next().is_some_and(|at| !copies.contains(&at)) || rules.facts.run.agent.is_some()
     });
     for entry in entries {
-        if let (Standing::Offered { .. }, Ok(skill)) = (&entry.standing, &entry.skill) {
+        if let (Eligibility::Offered { .. }, Ok(skill)) = (&entry.eligibility, &entry.skill) {
             entry.tool = Some(tool_name(&skill.name));
         }
     }
@@ -73,40 +73,41 @@ fn links(entries: &[Entry], contenders: &[usize]) -> Vec<usize> {
 }
 
 /// Sets the entry's standing by the rules; returns the name it competes for, if any.
-fn check_eligibility(entry: &mut Entry, rules: &Rules) -> Option<SkillName> {
+fn check_eligibility(entry: &mut Entry, rules: &EligibilityRules) -> Option<SkillName> {
     if let Some((withheld, why)) = rules.distrusts(entry.layer, &entry.dir) {
         entry.skill = Err(why.clone());
-        entry.standing = Standing::Withheld(withheld, why);
+        entry.eligibility = Eligibility::Withheld(withheld, why);
         return None;
     }
     let reserves = entry.layer == Layer::Enterprise;
     let Ok(skill) = &entry.skill else {
         return reserves.then(|| named_by_directory(&entry.dir)).flatten();
     };
-    let standing = rules.standing(entry, skill);
+    let eligibility = rules.eligibility(entry, skill);
     let takes_part = matches!(
-        standing,
-        Standing::Offered { .. } | Standing::Withheld(Withheld::ForPeople | Withheld::Hidden, _)
+        eligibility,
+        Eligibility::Offered { .. }
+            | Eligibility::Withheld(WithheldReason::ForPeople | WithheldReason::Hidden, _)
     );
     // A skill without a description cannot be chosen, so it displaces no other.
     let described = skill.is_offered();
     let name = skill.name.clone();
     if described || !takes_part {
-        entry.standing = standing;
+        entry.eligibility = eligibility;
     }
     (reserves || described && takes_part).then_some(name)
 }
 
 /// The new standing of `loser` because of `winner`; `None` if it stays, as for a hidden skill,
 /// which has a reason already.
-fn loses(winner: &Entry, loser: &Entry) -> Option<Standing> {
+fn loses(winner: &Entry, loser: &Entry) -> Option<Eligibility> {
     loser.usable()?;
     if winner.layer == Layer::Enterprise && loser.layer != Layer::Enterprise {
         let why = Diagnostic::HiddenEnterprise(winner.dir.display().to_string());
-        return Some(Standing::Withheld(Withheld::Hidden, why));
+        return Some(Eligibility::Withheld(WithheldReason::Hidden, why));
     }
-    let is_offered = matches!(loser.standing, Standing::Offered { .. });
-    is_offered.then(|| Standing::Withheld(Withheld::Shadowed, why(winner, loser)))
+    let is_offered = matches!(loser.eligibility, Eligibility::Offered { .. });
+    is_offered.then(|| Eligibility::Withheld(WithheldReason::Shadowed, why(winner, loser)))
 }
 
 /// The sort key; the smallest wins.
@@ -158,10 +159,10 @@ fn why(winner: &Entry, loser: &Entry) -> Diagnostic {
 
 /// Marks the entries that are required, and returns what is missing. If a policy wants it, nothing
 /// else is offered then.
-pub fn settle_required(entries: &mut [Entry], rules: &Rules) -> Vec<MissingSkill> {
+pub fn settle_required(entries: &mut [Entry], rules: &EligibilityRules) -> Vec<MissingSkill> {
     let policies = &rules.policies;
     for entry in &mut *entries {
-        let is_offered = matches!(entry.standing, Standing::Offered { .. });
+        let is_offered = matches!(entry.eligibility, Eligibility::Offered { .. });
         entry.is_required = is_offered && policies.requires(&entry.name()).is_some();
     }
     let mut missing = Vec::new();
@@ -186,7 +187,7 @@ pub fn settle_required(entries: &mut [Entry], rules: &Rules) -> Vec<MissingSkill
         let why = Diagnostic::HiddenPolicy(format!("no skill is offered, because {one}"));
         let usable = entries.iter_mut().filter(|entry| entry.usable().is_some());
         for entry in usable.filter(|entry| !entry.is_required) {
-            entry.standing = Standing::Withheld(Withheld::Excluded, why.clone());
+            entry.eligibility = Eligibility::Withheld(WithheldReason::Excluded, why.clone());
             entry.tool = None;
         }
     }

@@ -19,7 +19,7 @@ use super::signing::{market_at, signing, signing_files, signing_in_force};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::{Checked, KnownSigners, Market, Present};
-use crate::policy::{Asks, DigestCache, SigningInForce, approval_content, approval_digest};
+use crate::policy::{DigestCache, SignatureRules, SkillUse, approval_content, approval_digest};
 use crate::signing::{Requirement, Signature, SourceRequirement};
 use crate::skill::Skill;
 use crate::sys::{Base, Moment, cache_file, files, limits, running};
@@ -35,7 +35,7 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 /// The answers of one run.
 #[derive(Debug, Default)]
 pub struct Signatures {
-    rules: OnceCell<SigningInForce>,
+    rules: OnceCell<SignatureRules>,
     /// All that every verdict depends on.
     keys: OnceCell<String>,
     verdicts: OnceCell<Verdicts>,
@@ -74,9 +74,9 @@ impl Signatures {
         let rules = || signing_in_force(facts);
         let rules = self.rules.get_or_init(rules);
         let (source, address) = (present.source.as_deref(), present.address.as_deref());
-        let demands = rules.demands(source, address, claimed);
+        let requirements = rules.requirements(source, address, claimed);
         let required = |demand: &SourceRequirement| demand.require > Requirement::None;
-        if !demands.iter().any(required) {
+        if !requirements.iter().any(required) {
             return Ok(None);
         }
         let content = approval_content(skill, digests);
@@ -91,7 +91,7 @@ impl Signatures {
         if let Some(unmet) = self.verdicts(facts).get(&key) {
             return Ok(unmet);
         }
-        let is_call = facts.run.protocol.is_some() || digests.asks() == Asks::ToDisclose;
+        let is_call = facts.run.protocol.is_some() || digests.skill_use() == SkillUse::Disclose;
         let deadline = is_call.then(deadline);
         let base = base_of(facts, entry);
         let market = checking(facts, &base, claimed, deadline);
@@ -99,7 +99,7 @@ impl Signatures {
             .may_be_signed(&present)
             .map_err(|error| error.to_string())?
         {
-            let mut each = demands.iter();
+            let mut each = requirements.iter();
             return Ok(each.find_map(|one| one.unmet(&Signature::Unsigned, &[], false)));
         }
         let is_over = || deadline.is_some_and(|deadline| deadline <= Instant::now());

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::marketplace::{KnownSigners, Market, Permit, Signing};
-use crate::policy::{OWN_SIGNERS, SigningFile, SigningInForce, SigningRules};
+use crate::policy::{OWN_SIGNERS, SignatureRules, SigningFile, SigningRules};
 use crate::run_context::RunContext;
 use crate::sys::Base;
 
@@ -34,9 +34,9 @@ fn rules(facts: &Facts) -> Result<Vec<(PathBuf, SigningRules)>> {
 }
 
 /// The rules about signatures.
-pub fn signing_in_force(facts: &Facts) -> SigningInForce {
+pub fn signing_in_force(facts: &Facts) -> SignatureRules {
     let rules = rules(facts).ok();
-    SigningInForce { rules }
+    SignatureRules { rules }
 }
 
 /// The files that count, those of policies first, which may be missing.
@@ -69,12 +69,12 @@ pub fn own_signing_file(run: &RunContext, revokes: bool) -> PathBuf {
 pub fn signing(facts: &Facts, claimed: bool) -> Signing<'_> {
     let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
     let rules = OnceCell::new();
-    let demands = move |source: Option<&str>, address: Option<&str>| {
+    let requirements = move |source: Option<&str>, address: Option<&str>| {
         let rules = rules.get_or_init(|| signing_in_force(facts));
-        rules.demands(source, address, claimed)
+        rules.requirements(source, address, claimed)
     };
     Signing {
-        demands: Box::new(demands),
+        demands: Box::new(requirements),
         known: known.unwrap_or_default(),
     }
 }

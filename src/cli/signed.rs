@@ -1,6 +1,6 @@
 //! How a signature is told to people, and which of those that were recorded hold no longer.
 
-use crate::catalog::Withheld;
+use crate::catalog::WithheldReason;
 use crate::cli::prelude::*;
 use crate::marketplace::{Checked, LockEntry, Verified};
 use crate::signing::{MANIFEST, Signature, Signer};
@@ -108,7 +108,7 @@ pub fn lapsed(before: Option<&Signer>, now: &Checked) -> Option<String> {
 /// Skills that are withheld because of their signatures, whoever put them there.
 pub fn withheld(facts: &Facts) -> Vec<Fault> {
     let catalog = Catalog::of(facts);
-    let unsigned = |entry: &&Entry| entry.withheld() == Some(Withheld::Unsigned);
+    let unsigned = |entry: &&Entry| entry.withheld() == Some(WithheldReason::Unsigned);
     let entries = catalog.entries().iter().filter(unsigned);
     let faults = entries.map(|entry| {
         let why = entry.reason_not_offered().unwrap_or_default();

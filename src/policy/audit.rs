@@ -231,14 +231,14 @@ const READ: usize = 64 * 1024;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct LoggedEvent {
     /// Its time.
     pub time: Moment,
     /// All recorded fields.
     pub value: Value,
 }
 
-impl Line {
+impl LoggedEvent {
     /// A text field; empty if there is none.
     pub fn text(&self, key: &str) -> &str {
         let field = self.value.get(key).and_then(Value::as_str);
@@ -260,7 +260,7 @@ pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
 ///
 /// # Errors
 /// If an existing log cannot be read, or the visitor fails.
-pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
+pub fn each_event(file: &Path, visit: &mut dyn FnMut(&LoggedEvent) -> Result<()>) -> Result<usize> {
     let mut logs = Vec::new();
     for path in (0..=limits::AUDIT_KEPT).rev().map(|at| numbered(file, at)) {
         logs.extend(opened(&path)?.map(|log| (path, log)));
@@ -273,7 +273,10 @@ pub fn each_event(file: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Re
 ///
 /// # Errors
 /// If it cannot be read, or the visitor fails.
-pub fn each_event_of(path: &Path, visit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<usize> {
+pub fn each_event_of(
+    path: &Path,
+    visit: &mut dyn FnMut(&LoggedEvent) -> Result<()>,
+) -> Result<usize> {
     let log = files::open_regular(path).map_err(|error| Error::io("read", path, &error))?;
     each_of(path, &log, 0, visit)
 }
@@ -289,7 +292,7 @@ fn each_of(
     path: &Path,
     mut log: &File,
     from: u64,
-    visit: &mut dyn FnMut(&Line) -> Result<()>,
+    visit: &mut dyn FnMut(&LoggedEvent) -> Result<()>,
 ) -> Result<usize> {
     let unreadable = |error| Error::io("read", path, &error);
     log.seek(SeekFrom::Start(from)).map_err(unreadable)?;
@@ -320,8 +323,8 @@ fn each_of(
 pub fn last_events(
     file: &Path,
     count: usize,
-    is_wanted: impl Fn(&Line) -> bool,
-) -> Result<(Vec<Line>, usize)> {
+    is_wanted: impl Fn(&LoggedEvent) -> bool,
+) -> Result<(Vec<LoggedEvent>, usize)> {
     let (mut lines, mut torn) = (VecDeque::new(), 0);
     for path in (0..=limits::AUDIT_KEPT).map(|at| numbered(file, at)) {
         if lines.len() == count {
@@ -374,22 +377,22 @@ pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
 }
 
 /// Parses a line. If a full disk truncated an event, the next one follows on the same line.
-fn parse(line: &[u8]) -> Option<Line> {
+fn parse(line: &[u8]) -> Option<LoggedEvent> {
     let text = String::from_utf8_lossy(line);
     let value: Value = serde_json::from_str(&text)
         .or_else(|_| serde_json::from_str(&text[text.rfind("{\"time\":").unwrap_or(0)..]))
         .ok()?;
     let time = Moment::parse(value.get("time")?.as_str()?, Moment(0))?;
-    Some(Line { time, value })
+    Some(LoggedEvent { time, value })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Line, last_events};
+    use crate::policy::{LoggedEvent, last_events};
     use std::fs;
 
-    fn read_log(file: &Path) -> (Vec<Line>, usize) {
+    fn read_log(file: &Path) -> (Vec<LoggedEvent>, usize) {
         last_events(file, usize::MAX, |_| true).unwrap()
     }
 
@@ -541,7 +544,7 @@ mod log_tests {
             event(3)
         );
         std::fs::write(&file, text).unwrap();
-        let days = |lines: &[Line]| {
+        let days = |lines: &[LoggedEvent]| {
             let days = lines
                 .iter()
                 .map(|line| line.time.to_string()[8..10].to_owned());
@@ -575,7 +578,7 @@ mod log_tests {
             std::fs::write(numbered(&file, number), lines.collect::<String>()).unwrap();
         }
         let mut forwards = Vec::new();
-        let visit = &mut |line: &Line| {
+        let visit = &mut |line: &LoggedEvent| {
             forwards.push(line.clone());
             Ok(())
         };

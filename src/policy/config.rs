@@ -58,9 +58,9 @@ pub struct Config {
     pub model_installs: ModelInstalls,
     /// Whether a model may propose changes to skills, about which the user decides; `true` by
     /// default.
-    pub proposals: Enabled,
+    pub proposals: OnUnlessOff,
     /// Whether it may propose new skills too; `true` by default.
-    pub create_skill: Enabled,
+    pub create_skill: OnUnlessOff,
     /// Whether commands without a terminal may decide for the user; `false` by default.
     pub unattended: bool,
     /// The owner of this machine, for skills with a `scope` and for the audit log.
@@ -95,7 +95,7 @@ pub struct Config {
     /// Whether filters such as `| head -20` are allowed without a rule; only a policy says that they
     /// are not.
     #[serde(skip)]
-    pub pipe_filters: Enabled,
+    pub pipe_filters: OnUnlessOff,
     /// The skills that policies require, which always restrict.
     #[serde(skip)]
     pub required: BTreeSet<SkillName>,
@@ -155,9 +155,9 @@ impl Default for MaxActive {
 /// A flag that is `true` if the key is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Enabled(pub bool);
+pub struct OnUnlessOff(pub bool);
 
-impl Default for Enabled {
+impl Default for OnUnlessOff {
     fn default() -> Self {
         Self(true)
     }
@@ -305,7 +305,7 @@ impl Config {
     }
 
     /// Takes back what loosens the skill of this name, which a policy requires.
-    pub fn hold(&mut self, name: &SkillName) {
+    pub fn require_skill(&mut self, name: &SkillName) {
         self.required.insert(name.clone());
         let (sandbox, network) = (self.sandbox, self.network);
         let Some(own) = self.skills.get_mut(name) else {
@@ -345,13 +345,13 @@ pub struct Floors {
     pub(super) sandbox: Option<script::Mode>,
     pub(super) network: Option<Network>,
     /// Not a key of the configuration: whether filters at the end of a pipe need no entry.
-    pub(super) pipe_filters: Enabled,
+    pub(super) pipe_filters: OnUnlessOff,
     pub(super) scripts: Option<ScriptScope>,
     pub(super) script_reads: Option<ScriptReads>,
     pub(super) model_installs: Option<ModelInstalls>,
-    pub(super) proposals: Enabled,
-    pub(super) create_skill: Enabled,
-    pub(super) unattended: Enabled,
+    pub(super) proposals: OnUnlessOff,
+    pub(super) create_skill: OnUnlessOff,
+    pub(super) unattended: OnUnlessOff,
     pub(super) deactivate: Option<Deactivate>,
     pub(super) scope: Option<Lifetime>,
     /// The only tools that a configuration may name as always allowed.
@@ -451,7 +451,7 @@ pub struct ProjectConfig {
     scripts: Option<ScriptScope>,
     script_reads: Option<ScriptReads>,
     model_installs: Option<ModelInstalls>,
-    proposals: Enabled,
+    proposals: OnUnlessOff,
     #[serde(deserialize_with = "denials")]
     deny: Vec<String>,
     #[serde(deserialize_with = "by_skill")]

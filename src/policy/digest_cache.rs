@@ -21,7 +21,7 @@ const PROJECTS: usize = 50;
 const MAGIC: &[u8; 16] = b"agent-skills dg8";
 
 /// A digest that was just made, with the stamps of all that it covers.
-pub type Made = io::Result<(String, Stamps)>;
+pub type DigestAndStamps = io::Result<(String, Stamps)>;
 
 /// The digests of one project's parts and of the skills that are used in it. The default keeps
 /// nothing.
@@ -30,34 +30,34 @@ pub struct DigestCache {
     /// `None` if nothing is kept.
     file: Option<PathBuf>,
     parts: Option<Parts>,
-    asks: Asks,
+    skill_use: SkillUse,
     /// The record of trust, if a later change to it is certain to show.
     record: Option<Stamp>,
     /// Hashed: with musl, comparing such long keys takes a while.
-    known: RefCell<HashMap<String, Known>>,
+    known: RefCell<HashMap<String, KnownDigest>>,
     has_learned: Cell<bool>,
 }
 
 /// What a call does with a skill, and so which of its stamps have to be unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Asks {
+pub enum SkillUse {
     /// Anything: all of them.
     #[default]
-    ToUse,
+    Any,
     /// It names and describes skills to the model: those of the directory and of its `SKILL.md`.
-    ToDisclose,
+    Disclose,
 }
 
 /// The table of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
-    /// The record of trust when [`Known::is_agreed`] was set.
+struct CacheTable {
+    /// The record of trust when [`KnownDigest::is_agreed`] was set.
     record: Option<Stamp>,
-    known: HashMap<String, Known>,
+    known: HashMap<String, KnownDigest>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Known {
+struct KnownDigest {
     digest: String,
     /// Whether the record of trust contains this digest for it.
     is_agreed: bool,
@@ -72,24 +72,24 @@ struct Known {
 
 impl DigestCache {
     /// The digests that are kept in `state` for the project of this run.
-    pub fn of_project(run: &RunContext, state: &Path, asks: Asks) -> Self {
+    pub fn of_project(run: &RunContext, state: &Path, skill_use: SkillUse) -> Self {
         let project = run.project_dir();
         let name = hash(project.as_os_str().as_encoded_bytes());
         let file = state.join(format!("digests/{name:016x}"));
-        Self::open(file, asks, Ledger::trusted(state).stamp())
+        Self::open(file, skill_use, Ledger::trusted(state).stamp())
     }
 
     /// What the call does.
-    pub fn asks(&self) -> Asks {
-        self.asks
+    pub fn skill_use(&self) -> SkillUse {
+        self.skill_use
     }
 
     /// The cache in `file`; empty if there is none, or if anything about it is not as this program
     /// leaves it.
-    fn open(file: PathBuf, asks: Asks, record: Option<Stamp>) -> Self {
+    fn open(file: PathBuf, skill_use: SkillUse, record: Option<Stamp>) -> Self {
         let (table, parts) = cache_file::open(&file, MAGIC, limits::DIGEST_CACHE).unzip();
         let kept = table.and_then(|table| postcard::from_bytes(&table).ok());
-        let mut kept: Kept = kept.unwrap_or_default();
+        let mut kept: CacheTable = kept.unwrap_or_default();
         if record.is_none() || kept.record != record {
             let each = kept.known.values_mut();
             each.for_each(|known| known.is_agreed = false);
@@ -97,7 +97,7 @@ impl DigestCache {
         Self {
             file: Some(file),
             parts,
-            asks,
+            skill_use,
             record,
             known: RefCell::new(kept.known),
             has_learned: Cell::new(false),
@@ -112,7 +112,7 @@ impl DigestCache {
         known.is_some_and(|known| {
             known.is_agreed
                 && all_unchanged(&known.disclosed)
-                && (self.asks == Asks::ToDisclose || self.rest_is_unchanged(known))
+                && (self.skill_use == SkillUse::Disclose || self.rest_is_unchanged(known))
         })
     }
 
@@ -134,21 +134,21 @@ impl DigestCache {
         &self,
         of: &str,
         path: &Path,
-        make: impl FnOnce() -> Made,
+        make: impl FnOnce() -> DigestAndStamps,
     ) -> io::Result<String> {
         // A path that is not UTF-8 is not kept.
         let (Some(_), Some(key)) = (&self.file, key(of, path)) else {
             return Ok(make()?.0);
         };
         let is_current =
-            |known: &&Known| all_unchanged(&known.disclosed) && self.rest_is_unchanged(known);
+            |known: &&KnownDigest| all_unchanged(&known.disclosed) && self.rest_is_unchanged(known);
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
             return Ok(known.digest.clone());
         }
         let before = now();
         let (digest, stamps) = make()?;
         let mut known = self.known.borrow_mut();
-        if let Some(now) = Known::new(path, &digest, stamps, before) {
+        if let Some(now) = KnownDigest::new(path, &digest, stamps, before) {
             known.insert(key, now);
             self.has_learned.set(true);
         } else if known.remove(&key).is_some() {
@@ -157,7 +157,7 @@ impl DigestCache {
         Ok(digest)
     }
 
-    fn rest_is_unchanged(&self, known: &Known) -> bool {
+    fn rest_is_unchanged(&self, known: &KnownDigest) -> bool {
         let rest = known.made.clone().or_else(|| self.part(known.rest));
         let stamps = rest.and_then(|rest| postcard::from_bytes(&rest).ok());
         stamps.is_some_and(|stamps| all_unchanged(&stamps))
@@ -172,7 +172,7 @@ fn key(of: &str, path: &Path) -> Option<String> {
     Some([of, " ", path.to_str()?].concat())
 }
 
-impl Known {
+impl KnownDigest {
     /// What to keep of the digest of `path`; `None` if a later change might not show in the stamps.
     fn new(path: &Path, digest: &str, stamps: Stamps, before: i128) -> Option<Self> {
         // Any change since `before`, when nothing had been looked at yet, has to show.
@@ -212,7 +212,7 @@ impl Drop for DigestCache {
             rest.is_some()
         });
         let record = self.record;
-        if let Ok(table) = postcard::to_allocvec(&Kept { record, known }) {
+        if let Ok(table) = postcard::to_allocvec(&CacheTable { record, known }) {
             cache_file::replace(file, MAGIC, &table, &parts, PROJECTS);
         }
     }

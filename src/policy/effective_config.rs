@@ -12,7 +12,7 @@ use toml_edit::{Document, TableLike};
 use super::file::line_of;
 use crate::error::Result;
 use crate::host::Protocol;
-use crate::policy::{Config, Ledger, Policies, Trust, Trusts, joined, read_toml};
+use crate::policy::{Config, Ledger, Policies, Trust, TrustChecker, joined, read_toml};
 use crate::run_context::RunContext;
 use crate::script::Limit;
 use crate::skill::SkillName;
@@ -61,7 +61,10 @@ pub fn effective(
     policies: &Policies,
     own: &Config,
 ) -> Result<Config> {
-    Ok(under(policies, with_project(run, state, policies, own)?))
+    Ok(raised_by_policies(
+        policies,
+        with_project(run, state, policies, own)?,
+    ))
 }
 
 /// How long a call of this host waits for a script before it becomes a job. Extends the call's
@@ -92,7 +95,7 @@ pub fn settings(
     own: &Config,
 ) -> Result<Vec<Setting>> {
     let with_project = with_project(run, state, policies, own)?;
-    let in_force = under(policies, with_project.clone());
+    let in_force = raised_by_policies(policies, with_project.clone());
     let (own_file, project_file) = (run.config_path(), run.project_config_path());
     let (in_own, in_project) = (written(&own_file), written(&project_file));
     let [own, with_project] = [leaves(own), leaves(&with_project)];
@@ -132,7 +135,7 @@ fn with_project(
     if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
         return Ok(own);
     }
-    let trusts = Trusts::new(Ledger::trusted(state), policies);
+    let trusts = TrustChecker::new(Ledger::trusted(state), policies);
     match trusts.of_part(&run.project_dir(), &path) {
         Trust::Given => Ok(own.tightened_by(read_toml(&path)?.unwrap_or_default())),
         Trust::Missing | Trust::Outdated(_) => Ok(own),
@@ -140,15 +143,17 @@ fn with_project(
 }
 
 /// The configuration with all that the policies decide.
-fn under(policies: &Policies, config: Config) -> Config {
+fn raised_by_policies(policies: &Policies, config: Config) -> Config {
     let each = policies.each().iter().map(|policy| &policy.enforce);
-    let mut under = each.fold(config, |config, floors| floors.raise(config));
+    let mut raised_by_policies = each.fold(config, |config, floors| floors.raise(config));
     for (_, required) in policies.required() {
-        under.hold(&required.name);
+        raised_by_policies.require_skill(&required.name);
     }
     let always = policies.always_on(false).map(SkillName::to_string);
-    under.uses_skills.everywhere_first(always.collect());
-    under
+    raised_by_policies
+        .uses_skills
+        .everywhere_first(always.collect());
+    raised_by_policies
 }
 
 /// Every key with its value; `table.key` for those in a table.

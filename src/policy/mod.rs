@@ -14,7 +14,7 @@ mod ledger;
 mod masking;
 mod on_disk;
 mod policies;
-mod signing;
+mod required_signatures;
 mod skill_names;
 mod skill_rules;
 mod source_address;
@@ -26,9 +26,9 @@ pub use approval::{
     has_scripts, needed as approval_needed,
 };
 pub use audit::{Audit, Event};
-pub use audit::{Line, each_event, each_event_of, last_events, last_heard};
+pub use audit::{LoggedEvent, each_event, each_event_of, last_events, last_heard};
 pub use config::{CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
-pub use digest_cache::{Asks, DigestCache};
+pub use digest_cache::{DigestCache, SkillUse};
 pub use effective_config::{
     Setting, effective, in_force, may_have_always_on, own_config, script_wait, settings,
 };
@@ -41,9 +41,13 @@ pub use ledger::Ledger;
 pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use policies::{
-    ApprovalReason, AtLeast, Missing, MissingSkill, Policies, Presence, RequiredSkill,
+    ApprovalReason, MinimumVersion, Missing, MissingSkill, Policies, Presence, RequiredSkill,
 };
-pub use signing::{OWN_SIGNERS, SigningFile, SigningInForce, SigningRules, SourceSigning};
+pub use required_signatures::{
+    OWN_SIGNERS, SignatureRules, SigningFile, SigningRules, SourceSigning,
+};
 pub use skill_names::{ByContext, BySkill, SkillGlob, joined, matches, parts};
-pub use skill_rules::{Finding, RuleOutcome, Subject, refusal};
-pub use trust::{Seen, Trust, Trusts, is_empty_place, is_place, parts_of};
+pub use skill_rules::{RuleOutcome, RuleResult, Subject, refusal};
+pub use trust::{
+    SeenPart, Trust, TrustChecker, has_no_shared_files, is_skills_directory, parts_of,
+};

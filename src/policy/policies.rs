@@ -12,7 +12,7 @@ use serde::de::{Deserializer, Error as _};
 use super::config::Floors;
 use super::enterprise::Enterprise;
 use super::file::{denials, read_toml};
-use super::signing::SigningRules;
+use super::required_signatures::SigningRules;
 use super::skill_names::{BySkill, SkillGlob, by_skill, name_of_skill};
 use super::source_address::{SourceAddress, SourceGlob};
 use crate::error::{Error, Result};
@@ -61,7 +61,7 @@ pub(super) struct Skills {
     pub(super) require: Vec<RequiredSkill>,
     pub(super) missing: Missing,
     #[serde(deserialize_with = "by_skill")]
-    pub(super) versions: BySkill<AtLeast>,
+    pub(super) versions: BySkill<MinimumVersion>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -252,7 +252,7 @@ pub struct RequiredSkill {
     /// Where.
     #[serde(default)]
     pub in_force: Presence,
-    version: Option<AtLeast>,
+    version: Option<MinimumVersion>,
     source: Option<SourceGlob>,
 }
 
@@ -281,7 +281,7 @@ pub enum Missing {
 /// The lowest version of a skill that counts: `>=1.2`, or the same without `>=`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct AtLeast(String);
+pub struct MinimumVersion(String);
 
 /// A required skill that is missing, for people and for the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -363,13 +363,13 @@ impl RequiredSkill {
     }
 }
 
-impl AtLeast {
+impl MinimumVersion {
     /// Why a skill of this version is not new enough; `None` if it is.
     pub fn unmet(&self, version: Option<&str>) -> Option<String> {
         let least = &self.0;
         match version {
             // One that is no version is before all others.
-            Some(version) if numbers(version) >= numbers(least) => None,
+            Some(version) if version_order(version) >= version_order(least) => None,
             Some(version) => Some(format!(
                 "its version is {version}, and at least {least} is required"
             )),
@@ -380,13 +380,13 @@ impl AtLeast {
     }
 }
 
-impl TryFrom<String> for AtLeast {
+impl TryFrom<String> for MinimumVersion {
     type Error = String;
 
     fn try_from(written: String) -> Result<Self, String> {
         let version = written.trim();
         let version = version.strip_prefix(">=").unwrap_or(version).trim();
-        match numbers(version) {
+        match version_order(version) {
             Some(_) => Ok(Self(version.to_owned())),
             None => Err(format!(
                 "`{written}` is not a lowest version: write `>=1.2`"
@@ -397,7 +397,7 @@ impl TryFrom<String> for AtLeast {
 
 /// A version in the order of semver.org, with any number of parts; zeros at the end do not count. One
 /// with a pre-release comes before that without; what follows `+` does not count.
-fn numbers(version: &str) -> Option<impl PartialOrd> {
+fn version_order(version: &str) -> Option<impl PartialOrd> {
     let version = version.trim();
     let version = version.strip_prefix(['v', 'V']).unwrap_or(version);
     let version = version.split_once('+').map_or(version, |(front, _)| front);
@@ -491,13 +491,13 @@ mod required_skills_tests {
             "2",
         ];
         for (at, least) in ordered.iter().enumerate() {
-            let rule = AtLeast::try_from(format!(">= {least}")).unwrap();
+            let rule = MinimumVersion::try_from(format!(">= {least}")).unwrap();
             for (other, version) in ordered.iter().enumerate() {
                 let unmet = rule.unmet(Some(version)).is_some();
                 assert_eq!(unmet, other < at, "{version} for {least}");
             }
         }
-        let one = AtLeast::try_from("1.2".to_owned()).unwrap();
+        let one = MinimumVersion::try_from("1.2".to_owned()).unwrap();
         for same in ["v1.2", "1.2.0", " 1.2.0+build", "1.2.0.0"] {
             assert_eq!(one.unmet(Some(same)), None, "{same}");
         }

@@ -13,7 +13,7 @@ use crate::skill::SkillName;
 
 /// What one rule says about one skill.
 #[derive(Debug, Clone, Serialize)]
-pub struct Finding {
+pub struct RuleResult {
     /// The rule, as `table.key` of a policy or the configuration; `precedence` between skills of one
     /// name.
     pub rule: &'static str,
@@ -30,8 +30,7 @@ pub struct Finding {
 #[serde(rename_all = "kebab-case")]
 pub enum RuleOutcome {
     /// It does.
-    #[serde(rename = "holds")]
-    Kept,
+    RuleOutcome,
     /// It does not, and is not offered.
     #[serde(rename = "fails")]
     Broken,
@@ -39,7 +38,7 @@ pub enum RuleOutcome {
     DoesNotApply,
 }
 
-impl Finding {
+impl RuleResult {
     /// What the rule says, which this policy has if it is one's.
     pub fn new(rule: &'static str, file: Option<&Path>, outcome: RuleOutcome, why: String) -> Self {
         let file = file.map(Path::to_owned);
@@ -81,7 +80,7 @@ impl<'a> Subject<'a> {
 }
 
 /// The first reason against a skill.
-pub fn refusal(findings: Vec<Finding>) -> Option<String> {
+pub fn refusal(findings: Vec<RuleResult>) -> Option<String> {
     let mut against = findings.into_iter();
     let first = against.find(|finding| finding.outcome == RuleOutcome::Broken);
     first.map(|finding| finding.why)
@@ -89,7 +88,7 @@ pub fn refusal(findings: Vec<Finding>) -> Option<String> {
 
 impl Policies {
     /// What the rules about names, versions and required skills say of a skill.
-    pub fn about_skill(&self, subject: Subject) -> Vec<Finding> {
+    pub fn about_skill(&self, subject: Subject) -> Vec<RuleResult> {
         let each = self.deciding(subject.name).flat_map(|policy| {
             let names = policy.about_name(subject).into_iter();
             let required = policy.requiring(subject.name);
@@ -133,7 +132,7 @@ impl Policies {
 
     /// Whether the signature of a skill of this name may be what it is not used for. Of a required
     /// one only policies can say so.
-    pub fn may_demand_signature_of(&self, name: &str) -> bool {
+    pub fn may_withhold_for_signature(&self, name: &str) -> bool {
         let mut deciding = self.deciding(name);
         self.requires(name).is_none() || deciding.any(|policy| policy.signing.require_anything())
     }
@@ -150,8 +149,8 @@ impl Policies {
         name: &str,
         source: Option<&str>,
         address: Option<&str>,
-    ) -> Vec<Finding> {
-        let each = |source: Option<&str>| -> Vec<Finding> {
+    ) -> Vec<RuleResult> {
+        let each = |source: Option<&str>| -> Vec<RuleResult> {
             let all: Vec<_> = source.into_iter().flat_map(SourceAddress::all).collect();
             let each = self.deciding(name);
             each.flat_map(|policy| policy.about_source(name, source, &all))
@@ -232,14 +231,14 @@ impl Policies {
 
 impl Policy {
     /// What a rule of it says: what shows that the skill keeps it, or the whole reason against it.
-    fn finding(&self, rule: &'static str, said: Result<String, String>) -> Finding {
+    fn finding(&self, rule: &'static str, said: Result<String, String>) -> RuleResult {
         let outcome = if said.is_ok() {
             RuleOutcome::Kept
         } else {
             RuleOutcome::Broken
         };
         let (Ok(why) | Err(why)) = said;
-        Finding::new(rule, Some(&self.file), outcome, why)
+        RuleResult::new(rule, Some(&self.file), outcome, why)
     }
 
     /// Its requirements of a skill of this name.
@@ -253,7 +252,7 @@ impl Policy {
         Subject {
             name, directory, ..
         }: Subject,
-    ) -> Vec<Finding> {
+    ) -> Vec<RuleResult> {
         let (skills, shown) = (&self.skills, self.file.display());
         let is_it = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
         let mut found = Vec::new();
@@ -276,7 +275,7 @@ impl Policy {
         found
     }
 
-    fn about_version(&self, subject: Subject) -> Option<Finding> {
+    fn about_version(&self, subject: Subject) -> Option<RuleResult> {
         let name = SkillName::from_written(subject.name)?;
         let version = subject.version.unwrap_or("not known");
         let said = match self.skills.versions.get(&name)?.unmet(subject.version) {
@@ -287,7 +286,7 @@ impl Policy {
     }
 
     /// Whether a skill that bears the name of a required one is that.
-    fn about_required(&self, required: &RequiredSkill, subject: Subject) -> Finding {
+    fn about_required(&self, required: &RequiredSkill, subject: Subject) -> RuleResult {
         let why = if subject.is_projects {
             Some("; a project's skill cannot replace it".to_owned())
         } else if !subject.is_administrators && !required.needs_source() {
@@ -314,7 +313,7 @@ impl Policy {
         name: &str,
         source: Option<&str>,
         all: &[SourceAddress],
-    ) -> Vec<Finding> {
+    ) -> Vec<RuleResult> {
         let (sources, shown) = (&self.sources, self.file.display());
         let is_from = match source {
             Some(source) => format!("it is from `{source}`"),

@@ -24,7 +24,7 @@ use crate::sys::{Progress, files, tree};
 const TRUSTED_FILES: usize = 200;
 
 /// The kind of digest that is recorded for a part.
-const PART: &str = "trust";
+const TRUST_DIGEST: &str = "trust";
 
 /// The record of a directory with skills.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,15 +32,15 @@ const PART: &str = "trust";
     rename_all = "lowercase",
     expecting = "it is neither `always` nor digests by path"
 )]
-pub enum Trusted {
+pub enum TrustRecord {
     /// It stays trusted whatever changes in it.
     Always,
     /// The trusted parts, by path below the directory.
     #[serde(untagged)]
-    Parts(BTreeMap<String, Part>),
+    Parts(BTreeMap<String, TrustedPart>),
 }
 
-impl Trusted {
+impl TrustRecord {
     /// Whether it is trusted whatever changes.
     pub fn is_always(&self) -> bool {
         matches!(self, Self::Always)
@@ -50,7 +50,7 @@ impl Trusted {
 /// One skill, the configuration, or the shared files of one skills directory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Part {
+pub struct TrustedPart {
     /// The digest of its whole content.
     digest: String,
     /// Digests of its files, to report which changed; empty if there are too many.
@@ -72,25 +72,25 @@ pub enum Trust {
 /// The record of trust, read once, and the results of comparing directories with it. By default
 /// every byte is digested.
 #[derive(Debug)]
-pub struct Trusts {
-    record: Ledger<Trusted>,
+pub struct TrustChecker {
+    record: Ledger<TrustRecord>,
     digests: Rc<DigestCache>,
     /// Whether what is trusted whatever changes is not: a policy refuses what a scan finds.
     is_each_scanned: bool,
-    entries: OnceCell<BTreeMap<String, Trusted>>,
+    entries: OnceCell<BTreeMap<String, TrustRecord>>,
     /// What each holder is recorded as: resolving a path costs as much as it is deep.
     keys: RefCell<BTreeMap<PathBuf, PathBuf>>,
     found: RefCell<HashMap<OsString, Trust>>,
 }
 
-impl Trusts {
+impl TrustChecker {
     /// Compares with this record as these policies have it.
-    pub fn new(record: Ledger<Trusted>, policies: &Policies) -> Self {
+    pub fn new(record: Ledger<TrustRecord>, policies: &Policies) -> Self {
         Self::by(record, policies, Rc::default())
     }
 
-    /// As [`Trusts::new`], by what `digests` knows, too.
-    pub fn by(record: Ledger<Trusted>, policies: &Policies, digests: Rc<DigestCache>) -> Self {
+    /// As [`TrustChecker::new`], by what `digests` knows, too.
+    pub fn by(record: Ledger<TrustRecord>, policies: &Policies, digests: Rc<DigestCache>) -> Self {
         Self {
             record,
             digests,
@@ -124,8 +124,8 @@ impl Trusts {
         }
         match self.of_part(holder, root) {
             Trust::Outdated(changed) => {
-                let beside = changed.into_iter().map(|path| format!("../{path}"));
-                Trust::Outdated(beside.collect())
+                let shared_files = changed.into_iter().map(|path| format!("../{path}"));
+                Trust::Outdated(shared_files.collect())
             }
             other => other,
         }
@@ -138,8 +138,8 @@ impl Trusts {
         }
         self.once(path, || match self.recorded(holder) {
             None => Trust::Missing,
-            Some(Trusted::Always) => Trust::Given,
-            Some(Trusted::Parts(parts)) => part_key(holder, path)
+            Some(TrustRecord::Always) => Trust::Given,
+            Some(TrustRecord::Parts(parts)) => part_key(holder, path)
                 .and_then(|key| parts.get(key))
                 .map_or(Trust::Missing, |part| part.compared_with(path, self)),
         })
@@ -150,7 +150,7 @@ impl Trusts {
         if let Some(found) = self.found.borrow().get(path.as_os_str()) {
             return *found == Trust::Given;
         }
-        let is_agreed = self.digests.agreed(PART, path);
+        let is_agreed = self.digests.agreed(TRUST_DIGEST, path);
         if is_agreed {
             self.once(path, || Trust::Given);
         }
@@ -158,7 +158,7 @@ impl Trusts {
     }
 
     /// What is recorded for `holder`.
-    fn recorded(&self, holder: &Path) -> Option<&Trusted> {
+    fn recorded(&self, holder: &Path) -> Option<&TrustRecord> {
         let read = || self.record.entries().unwrap_or_default();
         let entries = self.entries.get_or_init(read);
         let mut keys = self.keys.borrow_mut();
@@ -179,9 +179,9 @@ impl Trusts {
     }
 
     /// Whether a part of `holder` is trusted as it was seen.
-    pub fn of_seen(&self, holder: &Path, seen: &Seen) -> Trust {
+    pub fn of_seen(&self, holder: &Path, seen: &SeenPart) -> Trust {
         match (self.recorded(holder), &seen.part) {
-            (Some(Trusted::Parts(parts)), Ok(now)) => part_key(holder, &seen.path)
+            (Some(TrustRecord::Parts(parts)), Ok(now)) => part_key(holder, &seen.path)
                 .and_then(|key| parts.get(key))
                 .map_or(Trust::Missing, |before| {
                     if now.digest == before.digest {
@@ -195,7 +195,7 @@ impl Trusts {
 
     /// The trusted parts of `holder` that are no longer there.
     pub fn gone(&self, holder: &Path) -> Vec<PathBuf> {
-        let Some(Trusted::Parts(parts)) = self.recorded(holder) else {
+        let Some(TrustRecord::Parts(parts)) = self.recorded(holder) else {
             return Vec::new();
         };
         let paths = parts.keys().map(|key| holder.join(key));
@@ -206,11 +206,11 @@ impl Trusts {
 
     /// Whether `holder` is trusted whatever changes.
     pub fn is_always(&self, holder: &Path) -> bool {
-        self.recorded(holder).is_some_and(Trusted::is_always)
+        self.recorded(holder).is_some_and(TrustRecord::is_always)
     }
 }
 
-impl Part {
+impl TrustedPart {
     /// The current state of `path`.
     fn read(path: &Path) -> io::Result<Self> {
         let mut files = files_of(path)?;
@@ -221,10 +221,13 @@ impl Part {
         Ok(Self { digest, files })
     }
 
-    fn compared_with(&self, path: &Path, trusts: &Trusts) -> Trust {
-        match trusts.digests.digested(PART, path, || digest_of(path)) {
+    fn compared_with(&self, path: &Path, trusts: &TrustChecker) -> Trust {
+        match trusts
+            .digests
+            .digested(TRUST_DIGEST, path, || digest_of(path))
+        {
             Ok(now) if now == self.digest => {
-                trusts.digests.agree(PART, path);
+                trusts.digests.agree(TRUST_DIGEST, path);
                 Trust::Given
             }
             _ => self.differing(|| files_of(path).unwrap_or_default()),
@@ -265,7 +268,7 @@ pub fn parts_of(holder: &Path) -> Vec<PathBuf> {
     parts
 }
 
-impl Ledger<Trusted> {
+impl Ledger<TrustRecord> {
     /// The record in `state` of what the user trusts.
     pub fn trusted(state: &Path) -> Self {
         Self::for_user(state.join("trust.json"))
@@ -276,7 +279,7 @@ impl Ledger<Trusted> {
     /// # Errors
     /// If its path cannot be recorded.
     pub fn trust_always(&self, holder: &Path) -> Result<()> {
-        self.put(&trust_key(holder)?, Trusted::Always)
+        self.put(&trust_key(holder)?, TrustRecord::Always)
     }
 
     /// Revokes trust in `holder`, or only in these parts of it, unless this is a dry run; returns
@@ -301,17 +304,17 @@ impl Ledger<Trusted> {
             return Ok(false);
         }
         if !dry_run {
-            self.put(&key, Trusted::Parts(parts))?;
+            self.put(&key, TrustRecord::Parts(parts))?;
         }
         Ok(true)
     }
 
     /// What is recorded for each part of `holder`.
-    fn recorded_parts(&self, holder: &Path) -> Result<BTreeMap<String, Part>> {
+    fn recorded_parts(&self, holder: &Path) -> Result<BTreeMap<String, TrustedPart>> {
         match self.entries()?.remove(&trust_key(holder)?) {
             None => Ok(BTreeMap::new()),
-            Some(Trusted::Parts(parts)) => Ok(parts),
-            Some(Trusted::Always) => {
+            Some(TrustRecord::Parts(parts)) => Ok(parts),
+            Some(TrustRecord::Always) => {
                 let shown = holder.display();
                 let text = format!("`{shown}` is always trusted, whatever changes in it");
                 Err(Error::new(text).hint(
@@ -329,7 +332,7 @@ impl Ledger<Trusted> {
     pub fn trust_seen(
         &self,
         holder: &Path,
-        seen: Vec<Seen>,
+        seen: Vec<SeenPart>,
         keep: bool,
     ) -> Result<Vec<(PathBuf, Error)>> {
         let mut parts = if keep {
@@ -337,7 +340,7 @@ impl Ledger<Trusted> {
         } else {
             BTreeMap::new()
         };
-        let counts = |path: &Path| !(is_place(path) && is_empty_place(path));
+        let counts = |path: &Path| !(is_skills_directory(path) && has_no_shared_files(path));
         let (mut unread, mut is_any) = (Vec::new(), false);
         for seen in seen {
             let path = seen.path;
@@ -354,7 +357,7 @@ impl Ledger<Trusted> {
             let text = format!("nothing in `{}` could be trusted", holder.display());
             return Err(error.context(text));
         }
-        self.put(&trust_key(holder)?, Trusted::Parts(parts))?;
+        self.put(&trust_key(holder)?, TrustRecord::Parts(parts))?;
         Ok(unread)
     }
 }
@@ -377,19 +380,19 @@ fn unnamed(path: &Path) -> Error {
 }
 
 /// Whether `part` is a skills directory, which stands for the shared files in it.
-pub fn is_place(part: &Path) -> bool {
+pub fn is_skills_directory(part: &Path) -> bool {
     PROJECT_HOLDS.iter().any(|root| part.ends_with(root))
 }
 
 /// Whether a skills directory has no shared files.
-pub fn is_empty_place(part: &Path) -> bool {
-    beside(part).is_ok_and(|beside| beside.is_empty())
+pub fn has_no_shared_files(part: &Path) -> bool {
+    shared_files(part).is_ok_and(|shared_files| shared_files.is_empty())
 }
 
 /// The digest of a part. As soon as it has several paths, their names count: which of the files
 /// beside a skill it uses is a matter of their names.
 pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
-    if is_place(path) {
+    if is_skills_directory(path) {
         let skills = skill_directories(path);
         // What is beside the skills depends on these, and so they are stamped first.
         let files = skills.iter().filter_map(|dir| find_skill_file(dir));
@@ -397,7 +400,7 @@ pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
         let decide = decide.chain([path.to_owned()]);
         let decide = decide.map(|path| (Stamp::of(&path), path));
         let listed: Stamps = decide.map(|(stamp, path)| (path, stamp)).collect();
-        let paths = beside_these(path, &skills)?;
+        let paths = shared_files_beside(path, &skills)?;
         let (digest, mut stamps) = match &paths[..] {
             [] => tree::digest_seen([]),
             _ => tree::digest_named(path, &paths),
@@ -410,8 +413,8 @@ pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
 
 pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut all = BTreeMap::new();
-    let parts = if is_place(path) {
-        beside(path)?
+    let parts = if is_skills_directory(path) {
+        shared_files(path)?
     } else {
         vec![path.to_owned()]
     };
@@ -430,11 +433,11 @@ pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
 }
 
 /// Everything in a skills directory that is not a skill; any skill there may use it.
-fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
-    beside_these(root, &skill_directories(root))
+fn shared_files(root: &Path) -> io::Result<Vec<PathBuf>> {
+    shared_files_beside(root, &skill_directories(root))
 }
 
-fn beside_these(root: &Path, skills: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+fn shared_files_beside(root: &Path, skills: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let entries = files::if_there(files::entries(root))?.into_iter().flatten();
     let paths = entries.map(|(name, _)| root.join(name.as_os_str()));
     let mut paths: Vec<PathBuf> = paths.collect();
@@ -445,16 +448,16 @@ fn beside_these(root: &Path, skills: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
 
 /// A part as it was when it was looked at.
 #[derive(Debug)]
-pub struct Seen {
+pub struct SeenPart {
     /// Its path.
     pub path: PathBuf,
-    part: Result<Part>,
+    part: Result<TrustedPart>,
 }
 
-impl Seen {
+impl SeenPart {
     /// Reads a part.
     pub fn at(path: PathBuf) -> Self {
-        let part = Part::read(&path).map_err(|error| {
+        let part = TrustedPart::read(&path).map_err(|error| {
             let error = Error::io("read", &path, &error);
             error.hint("without a digest, only `--always` could trust it")
         });

@@ -24,7 +24,7 @@ use crate::protocol::called::resolve;
 use crate::protocol::prelude::*;
 use crate::sys::text::{has_any, nearest};
 
-pub use request::{Asks, Begins, Request, our_tool};
+pub use request::{Asks, Request, ShellStart, our_tool};
 
 const REFUSALS: EntryName = EntryName::from_static("refusals");
 

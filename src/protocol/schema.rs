@@ -1,7 +1,7 @@
 //! `--schema`: the list of tools.
 
 use crate::activation::{has_post_hooks, may_have_post_hooks};
-use crate::catalog::{Rendered, plain, told};
+use crate::catalog::{CatalogText, plain, told};
 use crate::protocol::Response;
 use crate::protocol::prelude::*;
 use crate::sys::name_list::Words;
@@ -175,10 +175,10 @@ pub fn example(tool: &str) -> &'static str {
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
 pub fn schema(facts: &Facts) -> Response {
-    let told = told(facts, "schema", |catalog| Rendered {
+    let told = told(facts, "schema", |catalog| CatalogText {
         text: Value::Array(tools(facts, catalog)).to_string(),
         remarks: String::new(),
-        passes: may_have_post_hooks(catalog),
+        is_never_stored: may_have_post_hooks(catalog),
     });
     Response::text(told.text)
 }

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::skill::{Candidates, PYTHON, Runner, Shebang};
+use crate::skill::{Interpreters, PYTHON, Runner, Shebang};
 use crate::sys::{Env, files, limits};
 
 /// A program, and the arguments with which it runs a script.
@@ -88,7 +88,7 @@ fn by_shebang(shebang: &Shebang, is_python: bool, label: &str, env: &Env) -> Res
     Ok(Interpreter::new(program, &shebang.args))
 }
 
-fn among(candidates: Candidates, label: &str, env: &Env) -> Result<Interpreter> {
+fn among(candidates: Interpreters, label: &str, env: &Env) -> Result<Interpreter> {
     let installed = |(name, args): &(&str, &'static [&str])| {
         find(name, env).map(|program| Interpreter::new(program, *args))
     };

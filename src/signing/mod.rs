@@ -9,5 +9,7 @@ mod signers;
 
 pub use manifest::{MANIFEST, Manifest, SSH_SIGNATURE, digest, is_signature_file};
 pub use public_key::{SshSignature, exported, openpgp_fingerprint, revocations, ssh_fingerprint};
-pub use signature::{Covers, Key, KeyKind, Requirement, Signature, Signer, SourceRequirement};
-pub use signers::{Listed, with_line, without};
+pub use signature::{
+    KeyKind, PublicKey, Requirement, Signature, SignedObject, Signer, SourceRequirement,
+};
+pub use signers::{ListedSigner, with_line, without};

@@ -74,9 +74,9 @@ pub struct Signer {
     pub principal: Option<String>,
     /// The key.
     #[serde(flatten)]
-    pub key: Key,
+    pub key: PublicKey,
     /// What was signed.
-    pub signed: Covers,
+    pub signed: SignedObject,
     /// What signed, completely: of ssh the public key, of OpenPGP the fingerprint of the
     /// part of the key. `None` in a lockfile of an earlier release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,7 @@ impl fmt::Display for Signer {
 
 /// A public key by its full fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Key {
+pub struct PublicKey {
     /// The form of the key.
     pub kind: KeyKind,
     /// The fingerprint, in the usual form of its kind.
@@ -111,7 +111,7 @@ pub struct Key {
     pub fingerprint: String,
 }
 
-impl Key {
+impl PublicKey {
     /// The key with this fingerprint, as the program that made it shows it.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind.as_str(), self.fingerprint)
     }
@@ -164,7 +164,7 @@ impl KeyKind {
 /// What a signature covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Covers {
+pub enum SignedObject {
     /// A commit, and by its trees every file.
     Commit,
     /// An annotated tag, and by it a commit.
@@ -173,7 +173,7 @@ pub enum Covers {
     Manifest,
 }
 
-impl Covers {
+impl SignedObject {
     /// What ssh signatures of it are made for: git's own name for commits and tags, and ours.
     pub fn namespace(self) -> &'static str {
         match self {
@@ -252,18 +252,18 @@ impl SourceRequirement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::signing::{Covers, Key, KeyKind, Signer};
+    use crate::signing::{KeyKind, PublicKey, SignedObject, Signer};
 
     #[test]
     fn a_signer_reads_as_it_was_written() {
         let signer = Signer {
             principal: Some("alice@example.com".to_owned()),
-            key: Key::new(
+            key: PublicKey::new(
                 KeyKind::Ssh,
                 "SHA256:VrFe3QXFOyta6G6cLpczwNEoT4w2Q4Jsv2tvcu+AKDI",
             )
             .unwrap(),
-            signed: Covers::Tag,
+            signed: SignedObject::Tag,
             public: None,
         };
         let json = serde_json::to_value(&signer).unwrap();
@@ -274,15 +274,18 @@ mod tests {
     #[test]
     fn no_fingerprint_deceives() {
         for hostile in ["", "SHA256:", "a b", "a\u{1b}[2J", "-u", "a\u{202e}b"] {
-            assert!(Key::new(KeyKind::Ssh, hostile).is_err(), "{hostile:?}");
+            assert!(
+                PublicKey::new(KeyKind::Ssh, hostile).is_err(),
+                "{hostile:?}"
+            );
         }
     }
 
     fn good(principal: Option<&str>) -> Signature {
         Signature::Good(Signer {
             principal: principal.map(str::to_owned),
-            key: Key::new(KeyKind::Ssh, "SHA256:abc").unwrap(),
-            signed: Covers::Commit,
+            key: PublicKey::new(KeyKind::Ssh, "SHA256:abc").unwrap(),
+            signed: SignedObject::Commit,
             public: None,
         })
     }

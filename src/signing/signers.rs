@@ -5,14 +5,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Covers, KeyKind, openpgp_fingerprint, ssh_fingerprint};
+use super::{KeyKind, SignedObject, openpgp_fingerprint, ssh_fingerprint};
 use crate::error::{Error, Result};
 use crate::skill::visible;
 use crate::sys::Moment;
 
 /// One line of a file of signers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedSigner {
     /// Who signs with it, as it is written: one or more names with commas between.
     pub principals: String,
     /// The options, as they are written.
@@ -35,7 +35,7 @@ struct Limits {
     before: Option<Moment>,
 }
 
-impl Listed {
+impl ListedSigner {
     /// Reads the text of such a file: its lines that list a key, in order.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Listed {
     }
 
     /// Whether it counts for a purpose at this time.
-    pub fn counts(&self, signed: Covers, now: Moment) -> bool {
+    pub fn counts(&self, signed: SignedObject, now: Moment) -> bool {
         let limits = &self.limits;
         let namespaces = limits.namespaces.as_ref();
         namespaces.is_none_or(|names| is_in(names, signed.namespace()))
@@ -77,7 +77,7 @@ impl Listed {
     }
 }
 
-fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> {
+fn parse_line(line: &str, number: usize) -> std::result::Result<ListedSigner, String> {
     let words = parts(line, char::is_whitespace).ok_or("a quotation mark has no other")?;
     let mut words = words.into_iter().peekable();
     let principals = words.next().unwrap_or_default();
@@ -110,7 +110,7 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<Listed, String> 
             ssh_fingerprint(&bytes)
         }
     };
-    Ok(Listed {
+    Ok(ListedSigner {
         principals,
         options,
         limits,
@@ -211,7 +211,7 @@ pub fn with_line(text: &str, line: &str) -> String {
 
 /// The text without these of its lines; if only a principal is meant, of a line that has others only
 /// without this.
-pub fn without(text: &str, lines: &[&Listed], principal: Option<&str>) -> String {
+pub fn without(text: &str, lines: &[&ListedSigner], principal: Option<&str>) -> String {
     let mut kept = String::new();
     for (at, line) in text.split_inclusive('\n').enumerate() {
         let Some(listed) = lines.iter().find(|listed| listed.line == at + 1) else {
@@ -239,13 +239,13 @@ mod tests {
             "# us\nalice@x,al@y namespaces=\"git,agent-skill\" valid-before=\"20300101\" ssh-ed25519 {KEY} a b\n\n"
         );
         // Options that are written as two words are no line of `ssh-keygen` either.
-        assert!(Listed::all(&text).is_err());
+        assert!(ListedSigner::all(&text).is_err());
         let text = format!(
             "# us\nalice@x,al@y namespaces=\"git,agent-skill\",valid-before=\"20300101\" ssh-ed25519 {KEY} a b\n\
              bob@x openpgp {}\n",
             "0123456789abcdef".repeat(3).get(..40).unwrap()
         );
-        let signers = Listed::all(&text).unwrap();
+        let signers = ListedSigner::all(&text).unwrap();
         let [alice, bob] = signers.as_slice() else {
             panic!("{signers:?}");
         };
@@ -284,7 +284,7 @@ mod tests {
                 "not an option",
             ),
         ] {
-            let error = Listed::all(&format!("# c\n{line}"))
+            let error = ListedSigner::all(&format!("# c\n{line}"))
                 .unwrap_err()
                 .to_string();
             assert!(
@@ -312,15 +312,19 @@ mod tests {
             ("Valid-After=\"20260614\",namespaces=\"git,x\"", true),
         ] {
             let line = format!("a,*@x,!b@x {options} ssh-ed25519 {KEY}");
-            let listed = &Listed::all(&line).unwrap()[0];
-            assert_eq!(listed.counts(Covers::Commit, now), counts, "{options}");
+            let listed = &ListedSigner::all(&line).unwrap()[0];
+            assert_eq!(
+                listed.counts(SignedObject::Commit, now),
+                counts,
+                "{options}"
+            );
         }
         let line = format!("!b@x,,c@x ssh-ed25519 {KEY}\n!b@x, ssh-ed25519 {KEY}");
-        let signers = Listed::all(&line).unwrap();
-        let names: Vec<_> = signers.iter().map(Listed::principal).collect();
+        let signers = ListedSigner::all(&line).unwrap();
+        let names: Vec<_> = signers.iter().map(ListedSigner::principal).collect();
         assert_eq!(names, [Some("c@x"), None]);
         let line = format!("*@x cert-authority ssh-ed25519 {KEY}");
-        let error = Listed::all(&line).unwrap_err().to_string();
+        let error = ListedSigner::all(&line).unwrap_err().to_string();
         assert!(error.contains("certificates do not count"), "{error}");
     }
 
@@ -330,8 +334,8 @@ mod tests {
     #[test]
     fn what_stays_is_kept_as_it_was_written() {
         let text = format!("# us\n\na,b  {WHOLE_KEY} x\r\n# c\n\"c\" {WHOLE_KEY}");
-        let signers = Listed::all(&text).unwrap();
-        let all: Vec<&Listed> = signers.iter().collect();
+        let signers = ListedSigner::all(&text).unwrap();
+        let all: Vec<&ListedSigner> = signers.iter().collect();
         assert_eq!(without(&text, &all, None), "# us\n\n# c\n");
         let of_a = without(&text, &all[..1], Some("a"));
         assert_eq!(of_a, text.replace("a,b", "b"));

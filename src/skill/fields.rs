@@ -118,7 +118,7 @@ impl Fields {
         self.0.iter().any(|(key, value)| {
             RestrictingKey::of(key) == Some(RestrictingKey::DisableModelInvocation)
                 && !value.is_null()
-                && text_of(value).and_then(|text| flag(&text)) != Some(false)
+                && text_of(value).and_then(|text| parse_flag(&text)) != Some(false)
         })
     }
 
@@ -127,7 +127,7 @@ impl Fields {
         let folded = ["userinvocable", "userinvokable"];
         let is_no = |key| {
             let text = self.spelled(key).and_then(|(_, value)| text_of(value));
-            text.and_then(|text| flag(&text)) == Some(false)
+            text.and_then(|text| parse_flag(&text)) == Some(false)
         };
         !folded.into_iter().any(is_no)
     }
@@ -273,7 +273,7 @@ impl SkillScope {
 }
 
 /// The meaning of a flag's text.
-pub fn flag(text: &str) -> Option<bool> {
+pub fn parse_flag(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),
         "false" | "no" | "off" | "0" => Some(false),
@@ -387,7 +387,7 @@ fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Bool(parse_flag) => Some(parse_flag.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }
@@ -439,16 +439,16 @@ fn map_entry(name: &str, body: &Value) -> Vec<String> {
 
 /// A field that some client uses.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownField {
     /// The key, as it is best written.
     pub key: &'static str,
     /// What its value must be.
-    pub form: Form,
+    pub form: ValueForm,
 }
 
 /// The form of a field's value. Each has its check in `author/lint.rs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ValueForm {
     /// Checked where it is read, or not at all.
     Any,
     /// A text, or a list of texts.
@@ -477,32 +477,32 @@ pub enum Form {
 
 /// Every field that some client uses, in the order of docs/authors.md.
 #[rustfmt::skip]
-pub const FIELDS: [Known; 25] = [
-    Known { key: "name", form: Form::Any },
-    Known { key: "description", form: Form::Any },
-    Known { key: "license", form: Form::Text },
-    Known { key: "compatibility", form: Form::Text },
-    Known { key: "metadata", form: Form::Mapping },
-    Known { key: "allowed-tools", form: Form::Any },
-    Known { key: "disallowed-tools", form: Form::Any },
-    Known { key: "tools", form: Form::Any },
-    Known { key: "version", form: Form::Text },
-    Known { key: "when_to_use", form: Form::Text },
-    Known { key: "tags", form: Form::Text },
-    Known { key: "argument-hint", form: Form::Text },
-    Known { key: "arguments", form: Form::Names },
-    Known { key: "user-invocable", form: Form::Flag },
-    Known { key: "disable-model-invocation", form: Form::Flag },
-    Known { key: "context", form: Form::Fork },
-    Known { key: "model", form: Form::Model },
-    Known { key: "agent", form: Form::Text },
-    Known { key: "hooks", form: Form::Hooks },
-    Known { key: "requires", form: Form::Skills },
-    Known { key: "priority", form: Form::Number },
-    Known { key: "scope", form: Form::Scope },
-    Known { key: "execution", form: Form::Execution },
-    Known { key: "effort", form: Form::Any },
-    Known { key: "paths", form: Form::Any },
+pub const FIELDS: [KnownField; 25] = [
+    KnownField { key: "name", form: ValueForm::Any },
+    KnownField { key: "description", form: ValueForm::Any },
+    KnownField { key: "license", form: ValueForm::Text },
+    KnownField { key: "compatibility", form: ValueForm::Text },
+    KnownField { key: "metadata", form: ValueForm::Mapping },
+    KnownField { key: "allowed-tools", form: ValueForm::Any },
+    KnownField { key: "disallowed-tools", form: ValueForm::Any },
+    KnownField { key: "tools", form: ValueForm::Any },
+    KnownField { key: "version", form: ValueForm::Text },
+    KnownField { key: "when_to_use", form: ValueForm::Text },
+    KnownField { key: "tags", form: ValueForm::Text },
+    KnownField { key: "argument-hint", form: ValueForm::Text },
+    KnownField { key: "arguments", form: ValueForm::Names },
+    KnownField { key: "user-invocable", form: ValueForm::Flag },
+    KnownField { key: "disable-model-invocation", form: ValueForm::Flag },
+    KnownField { key: "context", form: ValueForm::Fork },
+    KnownField { key: "model", form: ValueForm::Model },
+    KnownField { key: "agent", form: ValueForm::Text },
+    KnownField { key: "hooks", form: ValueForm::Hooks },
+    KnownField { key: "requires", form: ValueForm::Skills },
+    KnownField { key: "priority", form: ValueForm::Number },
+    KnownField { key: "scope", form: ValueForm::Scope },
+    KnownField { key: "execution", form: ValueForm::Execution },
+    KnownField { key: "effort", form: ValueForm::Any },
+    KnownField { key: "paths", form: ValueForm::Any },
 ];
 
 /// Other spellings that are read as one of the fields.
@@ -525,7 +525,7 @@ const RESTRICTING: [&str; 4] = [
     "user-invocable",
 ];
 
-impl Known {
+impl KnownField {
     /// The field that a key means or is meant to be.
     pub fn of(key: &str) -> Option<&'static Self> {
         let other = SPELLINGS.iter().find(|(other, _)| folds_to(key, other));
@@ -542,7 +542,7 @@ impl Known {
 /// The fields that are likely meant to be one of these keys, unless that is there too: each as
 /// written, with `metadata.` before it if it stands there, and the key that is likely meant.
 pub fn near_misses(fields: &Fields) -> Vec<(String, String)> {
-    let meant_by = |key: &str| Known::of(key).map(|field| field.key);
+    let meant_by = |key: &str| KnownField::of(key).map(|field| field.key);
     let top = fields.0.keys().map(|key| (key.clone(), near_miss_of(key)));
     let metadata = fields.value("metadata").and_then(|value| value.as_object());
     let below = metadata.into_iter().flatten().map(|(key, _)| {
@@ -562,7 +562,7 @@ pub fn near_misses(fields: &Fields) -> Vec<(String, String)> {
 /// The key that a field of this name is likely meant to be: one letter away from it, or written for
 /// it. `None` if it is read as it is.
 pub fn near_miss_of(key: &str) -> Option<&'static str> {
-    if Known::of(key).is_some() {
+    if KnownField::of(key).is_some() {
         return None;
     }
     let folded: String = letters(key).collect();
@@ -937,9 +937,13 @@ mod known_tests {
             ("user_invokable", "user-invocable"),
             ("allowedTools", "allowed-tools"),
         ] {
-            assert_eq!(Known::of(key).map(|field| field.key), Some(field), "{key}");
+            assert_eq!(
+                KnownField::of(key).map(|field| field.key),
+                Some(field),
+                "{key}"
+            );
         }
-        assert!(Known::of("colour").is_none());
+        assert!(KnownField::of("colour").is_none());
     }
 
     #[test]

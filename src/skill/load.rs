@@ -133,7 +133,7 @@ impl Skill {
             dir: dir.to_owned(),
             file,
             fields,
-            digest: skill_digest(bytes),
+            digest: skill_file_digest(bytes),
             diagnostics,
         })
     }
@@ -145,7 +145,7 @@ impl Skill {
     /// When the file cannot be read, or has changed since the skill was loaded.
     pub fn body(&self) -> Result<String, Diagnostic> {
         let bytes = read(&self.dir, &self.file)?;
-        if skill_digest(&bytes) != self.digest {
+        if skill_file_digest(&bytes) != self.digest {
             return Err(Diagnostic::Changed(self.file.display().to_string()));
         }
         let text = String::from_utf8_lossy(&bytes);
@@ -217,7 +217,7 @@ fn description(fields: &Fields) -> Option<String> {
 }
 
 /// The digest of a `SKILL.md` with this content, as in [`Skill::digest`].
-pub fn skill_digest(bytes: &[u8]) -> String {
+pub fn skill_file_digest(bytes: &[u8]) -> String {
     format!("sha256:{:x}", Sha256::digest(bytes))
 }
 

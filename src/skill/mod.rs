@@ -20,12 +20,12 @@ mod text;
 pub use body::commands_run;
 pub use diagnostic::Diagnostic;
 pub use fields::{
-    FIELDS, Fields, Form, Hooks, Known, SkillScope, flag, folds_to, is_allowed_tools, is_text,
-    is_tools, near_miss_of, written,
+    FIELDS, Fields, Hooks, KnownField, SkillScope, ValueForm, folds_to, is_allowed_tools, is_text,
+    is_tools, near_miss_of, parse_flag, written,
 };
 pub use frontmatter::{Split, split as split_frontmatter};
 pub use load::{
-    Skill, find_skill_file, list, read_skill_file, skill_digest, skill_directories, unreadable,
+    Skill, find_skill_file, list, read_skill_file, skill_directories, skill_file_digest, unreadable,
 };
 pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;
@@ -33,5 +33,5 @@ pub use rank::{Searchable, rank};
 pub use render::{SKILL, SKILL_CONTENT, filled_in, guarded, rendered, wrapped};
 pub use resources::{Resource, SkillPath, normal};
 pub use rules::{Level, Severity};
-pub use runner::{Candidates, PYTHON, Runner, Shebang, has_bit};
+pub use runner::{Interpreters, PYTHON, Runner, Shebang, has_bit};
 pub use text::{brief, one_line, shown_name, shown_tokens, tokens, unified_diff, visible};

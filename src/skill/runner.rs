@@ -15,7 +15,7 @@ pub enum Runner {
     /// It is machine code.
     Itself,
     /// Its extension, for which there are these programs.
-    Extension(Candidates),
+    Extension(Interpreters),
     /// Only its executable bit: shells and `execvp` pass files that the kernel cannot execute to
     /// `sh`.
     Shell,
@@ -120,20 +120,20 @@ fn base_name(path: &str) -> &str {
 }
 
 /// The programs that can run a file, best first, each with its arguments.
-pub type Candidates = &'static [(&'static str, &'static [&'static str])];
+pub type Interpreters = &'static [(&'static str, &'static [&'static str])];
 
 /// The programs that run Python.
-pub const PYTHON: Candidates = &[("python3", &[]), ("python", &[])];
+pub const PYTHON: Interpreters = &[("python3", &[]), ("python", &[])];
 /// Deno would ask for permissions, and nobody is there to answer, so it gets those that scripts
 /// have under every other interpreter.
-const TYPESCRIPT: Candidates = &[
+const TYPESCRIPT: Interpreters = &[
     ("bun", &["run"]),
     ("deno", &["run", "--allow-all"]),
     ("tsx", &[]),
     ("node", &[]),
 ];
 /// The programs that run files with this extension; `None` if it is not a script's.
-pub fn by_extension(extension: &str) -> Option<Candidates> {
+pub fn by_extension(extension: &str) -> Option<Interpreters> {
     Some(match extension.to_ascii_lowercase().as_str() {
         "py" => PYTHON,
         "sh" | "bash" => &[("bash", &[])],

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agent_skills::catalog::{Entry, Offered};
+use agent_skills::catalog::{Entry, OfferedSkill};
 use agent_skills::skill::Level;
 use serde_json::json;
 
@@ -128,7 +128,7 @@ fn the_prompt_has_one_line_for_each() {
     let prompt = host.prompt();
     let lines: Vec<_> = prompt.lines().filter(|l| l.starts_with("- ")).collect();
     assert_eq!(lines.len(), SKILLS - 1);
-    for Offered { skill, .. } in catalog.offered() {
+    for OfferedSkill { skill, .. } in catalog.offered() {
         let start = format!("- {}: ", skill.name);
         let its = lines.iter().filter(|line| line.starts_with(&start));
         assert_eq!(its.count(), 1, "{start}");
@@ -148,7 +148,7 @@ fn each_activates_with_its_whole_body_and_its_directory() {
             return;
         };
         let catalog = host.catalog();
-        for Offered { skill, tool, .. } in catalog.offered().into_iter().step_by(step) {
+        for OfferedSkill { skill, tool, .. } in catalog.offered().into_iter().step_by(step) {
             let text = host.tool(tool, &json!({"arguments": "go"}));
             let dir = skill.dir.display();
             let head = format!("<skill_content name=\"{}\">\n", skill.name);

@@ -9,8 +9,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalog::{Catalog, Layer, eligibility::Rules, testing::context};
-use crate::policy::Asks;
+use crate::catalog::{Catalog, Layer, eligibility::EligibilityRules, testing::context};
+use crate::policy::SkillUse;
 
 struct World {
     dir: tempfile::TempDir,
@@ -54,7 +54,11 @@ impl World {
 
     fn catalog(&self, index: &mut Index) -> Catalog {
         let facts = context(self.dir.path());
-        Catalog::read(&self.roots(), &Rules::new(&facts, Asks::ToUse), index)
+        Catalog::read(
+            &self.roots(),
+            &EligibilityRules::new(&facts, SkillUse::Any),
+            index,
+        )
     }
 
     /// The answer as `--schema` obtains it: from the index, or derived from the catalog and stored.
@@ -76,9 +80,9 @@ impl World {
 }
 
 fn answer(text: &str) -> Answer {
-    let rendered = Rendered {
+    let rendered = CatalogText {
         text: text.to_owned(),
-        ..Rendered::default()
+        ..CatalogText::default()
     };
     ("a".to_owned(), rendered)
 }
@@ -96,7 +100,7 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
     // A forged index is believed, which proves that the files were not read.
     let stored = Stored::open(&world.file(), "key").unwrap();
     let kept = String::from_utf8(stored.cached().to_vec()).unwrap();
-    let found = Found {
+    let found = ScanResult {
         roots: stored.roots.clone(),
         cached: kept.replace("written", "indexed").into_bytes(),
     };
@@ -125,7 +129,7 @@ fn one_skill_that_changed_is_read_and_the_others_are_not() {
     world.answer();
     let stored = Stored::open(&world.file(), "key").unwrap();
     let kept = String::from_utf8(stored.cached().to_vec()).unwrap();
-    let found = Found {
+    let found = ScanResult {
         roots: stored.roots.clone(),
         cached: kept.replace("written", "indexed").into_bytes(),
     };
@@ -219,7 +223,12 @@ fn a_name_is_resolved_by_the_entries_that_have_it() {
         let index = world.index();
         let roots = world.roots();
         let facts = context(world.dir.path());
-        Catalog::part(written, &roots, &Rules::new(&facts, Asks::ToUse), &index)
+        Catalog::part(
+            written,
+            &roots,
+            &EligibilityRules::new(&facts, SkillUse::Any),
+            &index,
+        )
     };
     for (written, entries) in [("skill_a", 2), ("A", 2), ("other", 2), ("b", 1)] {
         let found = about(written).map(|catalog| catalog.entries().len());

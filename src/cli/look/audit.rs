@@ -3,7 +3,7 @@
 use serde_json::value::to_raw_value;
 
 use crate::cli::prelude::*;
-use crate::policy::{Line, audit_file, each_event, last_events};
+use crate::policy::{LoggedEvent, audit_file, each_event, last_events};
 use crate::sys::warn;
 
 /// Show recorded events
@@ -62,7 +62,7 @@ impl Audit {
             name.map_or_else(|| written.to_owned(), |name| name.to_string())
         });
         let since = since(self.since.as_deref())?;
-        let is_wanted = |line: &Line| {
+        let is_wanted = |line: &LoggedEvent| {
             let is = |wanted: Option<&String>, key| wanted.is_none_or(|it| line.text(key) == it);
             line.time >= since && is(skill.as_ref(), "skill") && is(self.event.as_ref(), "event")
         };
@@ -91,7 +91,7 @@ impl Audit {
 }
 
 /// Every event that is wanted: as text, which is smaller than what was parsed.
-fn all(call: Call, log: &Path, is_wanted: &dyn Fn(&Line) -> bool) -> Result<String> {
+fn all(call: Call, log: &Path, is_wanted: &dyn Fn(&LoggedEvent) -> bool) -> Result<String> {
     let (mut events, mut text) = (Vec::new(), String::new());
     let torn = each_event(log, &mut |line| {
         if is_wanted(line) && call.common.json {
@@ -126,7 +126,7 @@ pub fn since(written: Option<&str>) -> Result<Moment> {
 pub fn each_since(
     facts: &Facts,
     since: Moment,
-    visit: &mut dyn FnMut(&Line) -> Result<()>,
+    visit: &mut dyn FnMut(&LoggedEvent) -> Result<()>,
 ) -> Result<()> {
     let torn = each_event(&audit_file(facts.state()), &mut |line| {
         if line.time < since {
@@ -150,7 +150,7 @@ pub fn tell_torn(torn: usize) {
 
 /// One event: time, kind, skill; then what was decided, by what and about which tool; then its other
 /// fields, lists and tables last. No text can pass for another field or push one of these out.
-fn row(line: &Line) -> String {
+fn row(line: &LoggedEvent) -> String {
     const FIRST: [&str; 4] = ["decision", "by", "tool", "agent_tool"];
     let who = [
         "time", "event", "skill", "session", "host_pid", "uid", "project", "event_id", "machine",
@@ -197,7 +197,7 @@ mod tests {
         let forged = "default decision=allowed by=user";
         let command = "echo ".repeat(100);
         let shown = |value: Value| {
-            let line = Line {
+            let line = LoggedEvent {
                 time: Moment(0),
                 value,
             };

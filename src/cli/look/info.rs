@@ -14,7 +14,7 @@ use crate::cli::signed::{lapsed, signed};
 use crate::marketplace::{Checked, History, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
-use crate::skill::{Known, Resource, written};
+use crate::skill::{KnownField, Resource, written};
 use crate::sys::name_list::Names;
 use crate::sys::text::size;
 
@@ -175,7 +175,7 @@ fn of_fields(skill: &Skill, lines: &mut Lines) -> Map<String, Value> {
     );
     let mut fields = Map::new();
     for (key, value) in &skill.fields.0 {
-        let known = Known::of(key).filter(|known| !OWN_LINE.has(known.key));
+        let known = KnownField::of(key).filter(|known| !OWN_LINE.has(known.key));
         let Some(known) = known.filter(|_| !value.is_null()) else {
             continue;
         };

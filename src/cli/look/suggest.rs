@@ -20,7 +20,7 @@ use crate::permission::{
     self, Decision, Enforce, EntryRequest, Obstacle, OurTool, Outcome, decide, describe_entry,
     entries_for, is_known_program,
 };
-use crate::policy::{Config, Line, OnDisk, Policies, audit_file, last_events};
+use crate::policy::{Config, LoggedEvent, OnDisk, Policies, audit_file, last_events};
 use crate::protocol::tools::propose_change;
 use crate::protocol::{BY_TYPING, ProposeSkillUpdate, Request, ToolUse, with_call};
 use crate::run_context::CallingAgent;
@@ -112,8 +112,9 @@ impl Suggest {
     /// does not look.
     fn last_activated(&self, facts: &Facts) -> Option<Skill> {
         let name = SkillName::from_written(&self.skill)?;
-        let is_its =
-            |line: &Line| line.text("event") == "activate" && line.text("skill") == name.as_str();
+        let is_its = |line: &LoggedEvent| {
+            line.text("event") == "activate" && line.text("skill") == name.as_str()
+        };
         let (lines, _) = last_events(&audit_file(facts.state()), 1, is_its).ok()?;
         let skill = Skill::load(Path::new(lines.first()?.text("path"))).ok()?;
         (skill.name == name).then_some(skill)
@@ -602,7 +603,7 @@ impl Calls {
         Ok(calls)
     }
 
-    fn record(&mut self, line: &Line) {
+    fn record(&mut self, line: &LoggedEvent) {
         let tool = line.text("tool");
         // Chibi is none.
         let agent: Option<Agent> = line.text("agent").parse().ok();
@@ -663,7 +664,7 @@ impl Calls {
 }
 
 /// Whether the event is a call that this skill's list refused, or would have refused.
-fn is_refused(line: &Line, skill: &str) -> bool {
+fn is_refused(line: &LoggedEvent, skill: &str) -> bool {
     let decision = line.text("decision");
     let by = line.text("by").strip_suffix(": no entry");
     // Of several skills in force, another one may have been the last.
@@ -678,8 +679,8 @@ fn is_refused(line: &Line, skill: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn line(value: Value) -> Line {
-        Line {
+    fn line(value: Value) -> LoggedEvent {
+        LoggedEvent {
             time: Moment(0),
             value,
         }

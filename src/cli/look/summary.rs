@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::audit::{Audit, By, each_since, since, tell_torn};
 use crate::cli::prelude::*;
-use crate::policy::{Line, each_event_of};
+use crate::policy::{LoggedEvent, each_event_of};
 use crate::sys::hash;
 use crate::sys::text::shorten;
 
@@ -55,7 +55,7 @@ struct Summary {
 
 impl Summary {
     /// Counts an event, of the log of `machine` unless it names another.
-    fn add(&mut self, line: &Line, machine: &str) {
+    fn add(&mut self, line: &LoggedEvent, machine: &str) {
         let (event, skill) = (line.text("event"), line.text("skill"));
         let id = line.text("event_id");
         if !id.is_empty() && !self.is_new(id) {
@@ -111,7 +111,7 @@ fn used(tally: &Tally<Figures>) -> impl Iterator<Item = (&String, &Figures)> {
 }
 
 impl Figures {
-    fn add(&mut self, line: &Line) {
+    fn add(&mut self, line: &LoggedEvent) {
         self.tokens = self.tokens.saturating_add(amount(line, "tokens"));
         self.script_reads += u64::from(is_script_read(line));
         match line.text("event") {
@@ -148,20 +148,20 @@ impl Figures {
     }
 }
 
-fn number(line: &Line, key: &str) -> Option<i64> {
+fn number(line: &LoggedEvent, key: &str) -> Option<i64> {
     line.value.get(key).and_then(Value::as_i64)
 }
 
 /// A number that counts something; 0 if there is none.
-fn amount(line: &Line, key: &str) -> u64 {
+fn amount(line: &LoggedEvent, key: &str) -> u64 {
     number(line, key).unwrap_or(0).unsigned_abs()
 }
 
-fn is_refusal(line: &Line) -> bool {
+fn is_refusal(line: &LoggedEvent) -> bool {
     ["tool", "read"].contains(&line.text("event")) && line.text("decision") == "blocked"
 }
 
-fn is_script_read(line: &Line) -> bool {
+fn is_script_read(line: &LoggedEvent) -> bool {
     let read = line.value.get("script_read");
     read.is_some_and(|read| *read != Value::Bool(false)) || line.text("by") == "script_reads"
 }

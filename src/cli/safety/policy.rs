@@ -3,11 +3,12 @@
 
 use crate::activation::{added_entries, why_not_added};
 use crate::catalog::{
-    Installed, Rules, Standing, Withheld, rules_about, signature as signature_of,
+    Eligibility, EligibilityRules, Installed, WithheldReason, rules_about,
+    signature as signature_of,
 };
 use crate::cli::prelude::*;
 use crate::cli::report::is_told;
-use crate::policy::{Asks, Config, Finding, MissingSkill, RuleOutcome, Setting, in_force};
+use crate::policy::{Config, MissingSkill, RuleOutcome, RuleResult, Setting, SkillUse, in_force};
 
 /// Show what is in force, from where, and which skills it affects
 #[derive(Debug, clap::Args)]
@@ -145,16 +146,18 @@ fn effects(
 ) -> Vec<(&'static str, String)> {
     let mut effects = Vec::new();
     let mut found = |effect, reason| effects.push((effect, reason));
-    match &entry.standing {
-        Standing::Withheld(withheld, why) if *withheld != Withheld::Shadowed => {
+    match &entry.eligibility {
+        Eligibility::Withheld(withheld, why) if *withheld != WithheldReason::Shadowed => {
             found("hidden", why.to_string());
         }
-        Standing::Offered { name_only: true } => {
+        Eligibility::Offered { name_only: true } => {
             let reason = "the model does not see its description (`visibility`)";
             found("name-only", reason.to_owned());
         }
         // An author's mistake, or another skill, is not what is in force.
-        Standing::Withheld(..) | Standing::Unusable | Standing::Offered { name_only: false } => {}
+        Eligibility::Withheld(..)
+        | Eligibility::Unusable
+        | Eligibility::Offered { name_only: false } => {}
     }
     for (contexts, names) in config.uses_skills.lists() {
         let is_it = |name: &String| {
@@ -210,7 +213,7 @@ fn explain(call: Call, name: Option<&str>) -> Answer {
         Err(_) if !missing.is_empty() => Vec::new(),
         meant => meant?,
     };
-    let in_force = Rules::new(call.facts, Asks::ToUse);
+    let in_force = EligibilityRules::new(call.facts, SkillUse::Any);
     let mut origins = Installed::default();
     let about = |entry| about(call, (&in_force, &rules), entry, &mut origins);
     let (skills, texts): (Vec<Value>, Vec<String>) = meant.into_iter().map(about).unzip();
@@ -240,7 +243,7 @@ fn meant<'c>(facts: &Facts, catalog: &'c Catalog, name: Option<&str>) -> Result<
 /// What each rule says of one skill, as data and as text.
 fn about(
     call: Call,
-    (rules, written): (&Rules, &[Setting]),
+    (rules, written): (&EligibilityRules, &[Setting]),
     entry: &Entry,
     origins: &mut Installed,
 ) -> (Value, String) {
@@ -300,7 +303,7 @@ fn about(
 }
 
 /// The line of a rule in its file.
-fn line_of(said: &Finding, written: &[Setting]) -> Option<usize> {
+fn line_of(said: &RuleResult, written: &[Setting]) -> Option<usize> {
     let file = said.file.as_ref().map(|file| file.display().to_string());
     let is_it = |one: &&Setting| {
         let below = one.key.strip_prefix(said.rule);

@@ -6,7 +6,9 @@ use std::ffi::OsStr;
 use super::abilities::{abilities, below};
 use crate::cli::permitted::permits_findings;
 use crate::cli::prelude::*;
-use crate::policy::{self, Ledger, Seen, Trusts, is_empty_place, is_place, parts_of};
+use crate::policy::{
+    self, Ledger, SeenPart, TrustChecker, has_no_shared_files, is_skills_directory, parts_of,
+};
 use crate::sys::text::did_you_mean;
 
 /// Trust a project's skills and configuration as they are now
@@ -80,7 +82,7 @@ impl Trust {
         parts: Vec<PathBuf>,
     ) -> Result<(String, Vec<(PathBuf, Error)>)> {
         let shown = one_line(&holder.display().to_string());
-        let seen = Seen::all(parts, watched(&call.facts.run));
+        let seen = SeenPart::all(parts, watched(&call.facts.run));
         let whole = self.skill.is_empty();
         let look = Look::new(call.facts, holder, &seen, whole, call.screen)?;
         if call.common.dry_run {
@@ -96,7 +98,7 @@ impl Trust {
         } else {
             "as it is now"
         };
-        if self.always || seen.iter().any(Seen::is_readable) {
+        if self.always || seen.iter().any(SeenPart::is_readable) {
             let screenful = format!(
                 "`{shown}` contains:\n{}",
                 look.brief(&call.command_with(Some("--dry-run")))
@@ -129,7 +131,7 @@ impl Trust {
         for holder in call.facts.run.project_holders(&from) {
             let mut parts = self.within(&holder);
             // The other skills there stay trusted, together with the files next to them.
-            parts.retain(|part| !is_place(part));
+            parts.retain(|part| !is_skills_directory(part));
             let only = names.is_some().then_some(&*parts);
             let path = holder.display().to_string();
             let part = names.as_ref().map(|names| one_line(names) + " in ");
@@ -176,7 +178,7 @@ impl Trust {
         }
         let is_named = |part: &&PathBuf| {
             let name = part.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            !is_place(part) && self.skill.iter().any(|skill| skill == name)
+            !is_skills_directory(part) && self.skill.iter().any(|skill| skill == name)
         };
         let mut parts: Vec<PathBuf> = all.iter().filter(is_named).cloned().collect();
         let places = parts.iter().filter_map(|part| part.parent());
@@ -248,12 +250,12 @@ impl Look {
     pub fn new(
         facts: &Facts,
         holder: &Path,
-        seen: &[Seen],
+        seen: &[SeenPart],
         whole: bool,
         screen: Screen,
     ) -> Result<Self> {
         let policies = facts.policies()?;
-        let trusts = Trusts::new(Ledger::trusted(facts.state()), &policies);
+        let trusts = TrustChecker::new(Ledger::trusted(facts.state()), &policies);
         let is_blocking = policies.scan_block().is_some();
         // Further in than what is inside, which a name could look like otherwise.
         let below = |told: String| screen.hanging("  ", &told, 6);
@@ -321,9 +323,9 @@ impl Look {
 }
 
 /// What is in a part, and the worst finding of the scan there.
-fn inside(part: &Seen, screen: Screen, names: ToolNames) -> (String, Option<Finding>) {
+fn inside(part: &SeenPart, screen: Screen, names: ToolNames) -> (String, Option<Finding>) {
     let files = part.files();
-    let (lines, worst) = if is_place(&part.path) {
+    let (lines, worst) = if is_skills_directory(&part.path) {
         (vec![count(files.len(), "file")], None)
     } else if part.path.is_dir() {
         abilities(&part.path, &files, names)
@@ -335,7 +337,7 @@ fn inside(part: &Seen, screen: Screen, names: ToolNames) -> (String, Option<Find
 
 /// Whether a part is a skills directory in which there is nothing beside the skills.
 fn is_nothing(part: &Path) -> bool {
-    is_place(part) && is_empty_place(part)
+    is_skills_directory(part) && has_no_shared_files(part)
 }
 
 /// One line about a part that is not trusted as it is.
@@ -351,7 +353,7 @@ fn line(holder: &Path, part: &Path, state: &policy::Trust, missing: &str) -> Str
 
 fn told(holder: &Path, part: &Path, state: &str) -> String {
     let path = part.strip_prefix(holder).unwrap_or(part);
-    let what = if is_place(part) {
+    let what = if is_skills_directory(part) {
         "/ (beside the skills)"
     } else {
         ""
@@ -369,7 +371,7 @@ fn trusted(call: Call) -> Result<String> {
     let policies = call.facts.policies().unwrap_or_default();
     let (mut listed, mut text) = (Vec::new(), String::new());
     for (path, recorded) in record.entries()? {
-        let trusts = Trusts::new(record.clone(), &policies);
+        let trusts = TrustChecker::new(record.clone(), &policies);
         let holder = Path::new(&path);
         let mut parts = parts_of(holder);
         parts.retain(|part| !is_nothing(part));

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::activation::{scope_of, unmet};
 use crate::author::{self, Descriptions, Finding, Format, Source};
-use crate::catalog::Offered;
+use crate::catalog::OfferedSkill;
 use crate::cli::named::{Meant, meant, tell_which};
 use crate::cli::prelude::*;
 use crate::cli::report::{restriction_of, session_with};
@@ -143,7 +143,7 @@ const MOST: usize = 3;
 /// The installed skills with which others are compared.
 pub struct Installed<'c> {
     catalog: &'c Catalog,
-    offered: Vec<Offered<'c>>,
+    offered: Vec<OfferedSkill<'c>>,
     descriptions: Descriptions,
 }
 

@@ -60,7 +60,9 @@ pub(super) static TABLE: Table = Table {
     shell: BASH_OR_ZSH,
     // It had Glob, Grep and LS; its shell now has `find` and `grep` of its own.
     reads_by_shell: true,
-    form: Form::Claude { tells: true },
+    form: Form::Claude {
+        may_give_reason: true,
+    },
     grants: true,
     asks: true,
     started: &["CLAUDE_PROJECT_DIR"],

@@ -139,7 +139,9 @@ impl Table {
         shell: SH,
         users_shell: false,
         reads_by_shell: false,
-        form: Form::Claude { tells: false },
+        form: Form::Claude {
+            may_give_reason: false,
+        },
         grants: false,
         asks: false,
         rewrites: None,
@@ -288,7 +290,7 @@ pub enum Form {
     /// `hookSpecificOutput` with `permissionDecision`, and `decision: block` for prompts.
     Claude {
         /// Whether it takes `additionalContext` for the model.
-        tells: bool,
+        may_give_reason: bool,
     },
     /// `decision: deny`.
     Decision,

@@ -14,7 +14,7 @@ use crate::marketplace::scan::{self, Finding, Severity};
 use crate::marketplace::signature::Checked;
 use crate::marketplace::source::Origin;
 use crate::signing::Signer;
-use crate::skill::{Skill, skill_digest, unified_diff};
+use crate::skill::{Skill, skill_file_digest, unified_diff};
 use crate::sys::{files, limits};
 
 /// The difference between an installed skill and its replacement.
@@ -149,7 +149,7 @@ fn readable(dir: &Path, path: &str, digest: Option<&str>) -> Result<String> {
         ""
     };
     if scan::is_binary(name, &bytes) {
-        let digest = skill_digest(&bytes);
+        let digest = skill_file_digest(&bytes);
         return Ok(format!("{mark}binary, {} bytes, {digest}\n", bytes.len()));
     }
     Ok(format!("{mark}{}", String::from_utf8_lossy(&bytes)))

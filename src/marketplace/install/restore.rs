@@ -12,7 +12,7 @@ use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, Sta
 use crate::marketplace::reference::{Kind, Place};
 use crate::marketplace::source::{Choosing, choose};
 use crate::marketplace::{Confirm, Market, Note};
-use crate::signing::{Covers, Signer};
+use crate::signing::{SignedObject, Signer};
 
 /// The next step where a skill is not what the lockfile says.
 const CHANGED: &str =
@@ -182,7 +182,7 @@ impl Market<'_> {
         let mut reading = entry.pinned()?;
         // Of a signed tag its commit does not lead to what was signed. If the tag has moved or is gone,
         // the commit may be signed itself.
-        let is_tag = |signer: &Signer| signer.signed == Covers::Tag;
+        let is_tag = |signer: &Signer| signer.signed == SignedObject::Tag;
         if entry.signer.as_ref().is_some_and(is_tag) {
             let tag = entry.reading()?;
             let tagged = fetcher.open(&tag, &entry.requested, &[], false);

@@ -14,7 +14,7 @@ use crate::marketplace::signature::key_set::KeySet;
 use crate::marketplace::signature::known::KnownSigners;
 use crate::marketplace::signature::proof::{ManifestProof, Proof};
 use crate::marketplace::source::Origin;
-use crate::signing::{Covers, Listed, Requirement, Signature, SourceRequirement};
+use crate::signing::{ListedSigner, Requirement, Signature, SignedObject, SourceRequirement};
 
 /// What is demanded of a source, given by its canonical address and the one that git really uses;
 /// `None` for a skill of unknown origin.
@@ -197,10 +197,10 @@ fn names<'k>(keys: &'k KeySet, signature: &'k Signature) -> Vec<&'k str> {
     let Some(own) = signer.principal.as_deref() else {
         return Vec::new();
     };
-    let counts = |line: &&Listed| line.counts(signer.signed, keys.now);
+    let counts = |line: &&ListedSigner| line.counts(signer.signed, keys.now);
     let lines = keys.lines(signer).filter(counts);
     let lines = lines.filter(|line| line.names().any(|name| name == own));
-    let mut names: Vec<&str> = lines.flat_map(Listed::names).collect();
+    let mut names: Vec<&str> = lines.flat_map(ListedSigner::names).collect();
     names.push(own);
     names
 }
@@ -240,12 +240,12 @@ fn of_git(snapshot: &Snapshot, origin: &Origin) -> Result<Option<Proof>> {
     let Some(commit) = &origin.commit else {
         return Ok(None);
     };
-    let object = |kind: &str, id: &str, covers: Covers| -> Result<_> {
+    let object = |kind: &str, id: &str, covers: SignedObject| -> Result<_> {
         let object = snapshot.content.git_object(kind, id)?;
         Ok(object.and_then(|object| GitProof::new(object, covers)))
     };
     if let Some(id) = &origin.tag
-        && let Some(tag) = object("tag", id.as_str(), Covers::Tag)?
+        && let Some(tag) = object("tag", id.as_str(), SignedObject::Tag)?
     {
         let rev = origin.rev.as_deref();
         let called = rev.and_then(|rev| rev.strip_prefix("refs/tags/"));
@@ -254,6 +254,6 @@ fn of_git(snapshot: &Snapshot, origin: &Origin) -> Result<Option<Proof>> {
             None => Proof::Git(Rc::new(tag)),
         }));
     }
-    let signed = object("commit", commit, Covers::Commit)?;
+    let signed = object("commit", commit, SignedObject::Commit)?;
     Ok(signed.map(|commit| Proof::Git(Rc::new(commit))))
 }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::marketplace::fetch::{GitObject, Ran};
 use crate::marketplace::signature::key_set::KeySet;
 use crate::marketplace::signature::ssh::said;
-use crate::signing::{Covers, Key, KeyKind, Signature, Signer, openpgp_fingerprint};
+use crate::signing::{KeyKind, PublicKey, Signature, SignedObject, Signer, openpgp_fingerprint};
 use crate::sys::limits;
 
 /// What git takes for the beginning of a signature.
@@ -23,17 +23,19 @@ const MARKERS: [&str; 4] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitProof {
     object: GitObject,
-    covers: Covers,
+    covers: SignedObject,
     /// Its signature, as it is written in it.
     armored: String,
 }
 
 impl GitProof {
     /// A commit or tag, if it has a signature.
-    pub fn new(object: GitObject, covers: Covers) -> Option<Self> {
+    pub fn new(object: GitObject, covers: SignedObject) -> Option<Self> {
         let armored = match covers {
-            Covers::Tag => of_tag(&object.text),
-            Covers::Commit | Covers::Manifest => of_commit(&object.text, object.id.len() == 64),
+            SignedObject::Tag => of_tag(&object.text),
+            SignedObject::Commit | SignedObject::Manifest => {
+                of_commit(&object.text, object.id.len() == 64)
+            }
         }?;
         Some(Self {
             object,
@@ -148,8 +150,8 @@ impl KeySet<'_> {
             command.arg("-c").arg(setting);
         }
         let verify = match proof.covers {
-            Covers::Tag => "verify-tag",
-            Covers::Commit | Covers::Manifest => "verify-commit",
+            SignedObject::Tag => "verify-tag",
+            SignedObject::Commit | SignedObject::Manifest => "verify-commit",
         };
         command.arg("--git-dir").arg(&proof.object.repo);
         command.args([verify, "--raw", &proof.object.id]);
@@ -161,7 +163,7 @@ impl KeySet<'_> {
 fn openpgp(
     accepted: bool,
     printed: &str,
-    covers: Covers,
+    covers: SignedObject,
 ) -> std::result::Result<Signer, Signature> {
     let find = |name: &str| {
         let mut lines = printed
@@ -181,7 +183,7 @@ fn openpgp(
     }
     let fingerprint = |written: Option<&str>| {
         let key = openpgp_fingerprint(written.unwrap_or_default())?;
-        Key::new(KeyKind::Openpgp, &key).ok()
+        PublicKey::new(KeyKind::Openpgp, &key).ok()
     };
     // First the fingerprint of the key that signed, at the end that of its primary key.
     if let Some(valid) = find("VALIDSIG").filter(|_| accepted && find("GOODSIG").is_some())
@@ -236,7 +238,7 @@ mod tests {
         let good = format!(
             "{STATUS}GOODSIG AAAA a\n{STATUS}VALIDSIG {own} 2026-01-01 1 0 4 0 1 10 00 {full}\n"
         );
-        let signer = openpgp(true, &good, Covers::Commit).unwrap();
+        let signer = openpgp(true, &good, SignedObject::Commit).unwrap();
         assert_eq!(
             (signer.key.fingerprint, signer.public),
             (full.clone(), Some(own))
@@ -256,7 +258,7 @@ mod tests {
             (false, format!("{unknown}-\n"), "--recv-keys 0123`"),
             (true, String::new(), "gpg could not"),
         ] {
-            let other = openpgp(accepted, &printed, Covers::Commit).unwrap_err();
+            let other = openpgp(accepted, &printed, SignedObject::Commit).unwrap_err();
             assert!(other.to_string().contains(why), "{printed}: {other}");
         }
     }

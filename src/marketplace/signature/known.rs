@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, past};
 use crate::marketplace::lock::LockEntry;
-use crate::signing::{Key, Signer};
+use crate::signing::{PublicKey, Signer};
 use crate::sys::{Base, Durable, EntryName, FileLock, Moment, files, limits};
 
 const FILE: EntryName = EntryName::from_static("known-signers.json");
@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 pub struct KnownSigner {
     /// The key.
     #[serde(flatten)]
-    pub key: Key,
+    pub key: PublicKey,
     /// The name that a file of signers gave it at that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<String>,
@@ -62,7 +62,7 @@ impl KnownSigners {
     }
 
     /// What is known of a key for a source.
-    pub fn get(&self, source: &str, key: &Key) -> Option<&KnownSigner> {
+    pub fn get(&self, source: &str, key: &PublicKey) -> Option<&KnownSigner> {
         self.of(source).iter().find(|known| known.key == *key)
     }
 

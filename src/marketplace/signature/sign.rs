@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::Failure;
 use crate::marketplace::lock::LockEntry;
-use crate::signing::{Covers, Key, KeyKind, Manifest, SSH_SIGNATURE, SshSignature};
+use crate::signing::{KeyKind, Manifest, PublicKey, SSH_SIGNATURE, SignedObject, SshSignature};
 use crate::sys::{Durable, EntryName, limits};
 
 const MANIFEST: EntryName = EntryName::from_static("manifest");
@@ -21,7 +21,7 @@ pub struct Signed {
     /// The signature, as `ssh-keygen` writes it.
     pub signature: String,
     /// The key that signed.
-    pub key: Key,
+    pub key: PublicKey,
 }
 
 impl Market<'_> {
@@ -31,7 +31,7 @@ impl Market<'_> {
     /// # Errors
     /// When `ssh-keygen` is missing or does not sign, or what it writes does not hold.
     pub fn sign(&self, manifest: &Manifest, key: &Path) -> Result<Signed> {
-        let (manifest, purpose) = (manifest.render(), Covers::Manifest.namespace());
+        let (manifest, purpose) = (manifest.render(), SignedObject::Manifest.namespace());
         let staging = self.home_staging()?;
         let scratch = staging.scratch();
         let tool = self.tool(&staging);
@@ -63,7 +63,7 @@ impl Market<'_> {
         Ok(Signed {
             manifest,
             signature,
-            key: Key::new(KeyKind::Ssh, &fingerprint)?,
+            key: PublicKey::new(KeyKind::Ssh, &fingerprint)?,
         })
     }
 

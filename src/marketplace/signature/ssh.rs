@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::marketplace::signature::key_set::KeySet;
-use crate::signing::{Covers, Key, KeyKind, Signature, Signer, SshSignature};
+use crate::signing::{KeyKind, PublicKey, Signature, SignedObject, Signer, SshSignature};
 use crate::sys::{EntryName, files, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("signature");
@@ -40,14 +40,14 @@ impl KeySet<'_> {
     /// # Errors
     /// When `ssh-keygen` does not answer, or the disk is full.
     pub fn check_manifest(&self, armored: &str, signed: &str) -> Result<Signature> {
-        self.check_ssh(armored, Covers::Manifest, |signers| {
+        self.check_ssh(armored, SignedObject::Manifest, |signers| {
             let signature = self.write(&SIGNATURE, armored.as_bytes())?;
             let mut command = self.tool.checking("ssh-keygen")?;
             command.args([
                 "-Y",
                 "verify",
                 "-n",
-                Covers::Manifest.namespace(),
+                SignedObject::Manifest.namespace(),
                 "-I",
                 WHO,
             ]);
@@ -67,7 +67,7 @@ impl KeySet<'_> {
     pub fn check_ssh(
         &self,
         armored: &str,
-        covers: Covers,
+        covers: SignedObject,
         verify: impl FnOnce(&Path) -> Result<std::result::Result<String, Signature>>,
     ) -> Result<Signature> {
         let Some(ssh) = SshSignature::parse(armored) else {
@@ -86,7 +86,7 @@ impl KeySet<'_> {
         };
         Ok(self.trust(&Signer {
             principal: None,
-            key: Key::new(KeyKind::Ssh, &fingerprint)?,
+            key: PublicKey::new(KeyKind::Ssh, &fingerprint)?,
             signed: covers,
             public: Some(ssh.key),
         }))

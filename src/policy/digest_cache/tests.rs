@@ -14,7 +14,7 @@ fn place(root: &Path) -> PathBuf {
 
 /// The digest of `dir` by a new call, and whether it had to be computed.
 fn call(place: &Path, dir: &Path) -> (String, bool) {
-    let cache = DigestCache::open(place.to_owned(), Asks::ToUse, None);
+    let cache = DigestCache::open(place.to_owned(), SkillUse::Any, None);
     let computed = Cell::new(false);
     let digested = cache.digested("test", dir, || {
         computed.set(true);
@@ -55,9 +55,9 @@ fn kept_until_anything_that_it_covers_changes() {
     }
 }
 
-/// Whether `dir` is known to be as a record with this stamp has it, for a call that `asks`.
-fn is_agreed(place: &Path, dir: &Path, asks: Asks, record: Stamp) -> bool {
-    let cache = DigestCache::open(place.to_owned(), asks, Some(record));
+/// Whether `dir` is known to be as a record with this stamp has it, for a call that uses it so.
+fn is_agreed(place: &Path, dir: &Path, skill_use: SkillUse, record: Stamp) -> bool {
+    let cache = DigestCache::open(place.to_owned(), skill_use, Some(record));
     cache.agreed("test", dir)
 }
 
@@ -70,19 +70,19 @@ fn a_disclosure_looks_at_what_it_shows_and_a_use_at_all() {
     fs::write(&skill, "1").unwrap();
     fs::write(&script, "1").unwrap();
     let record = Stamp([1; 7]);
-    let agreed = |asks| is_agreed(&place, &dir, asks, record);
+    let agreed = |skill_use| is_agreed(&place, &dir, skill_use, record);
     for (change, shows) in [(&script, false), (&skill, true), (&dir.join("new"), true)] {
         sleep(SETTLED);
         call(&place, &dir);
         assert!(
-            !agreed(Asks::ToDisclose),
+            !agreed(SkillUse::Disclose),
             "nobody compared it with the record"
         );
-        DigestCache::open(place.clone(), Asks::ToUse, Some(record)).agree("test", &dir);
-        assert!(agreed(Asks::ToDisclose) && agreed(Asks::ToUse));
+        DigestCache::open(place.clone(), SkillUse::Any, Some(record)).agree("test", &dir);
+        assert!(agreed(SkillUse::Disclose) && agreed(SkillUse::Any));
         fs::write(change, "2").unwrap();
-        assert_eq!(agreed(Asks::ToDisclose), !shows);
-        assert!(!agreed(Asks::ToUse));
+        assert_eq!(agreed(SkillUse::Disclose), !shows);
+        assert!(!agreed(SkillUse::Any));
     }
 }
 
@@ -94,7 +94,7 @@ fn an_agreement_ends_with_any_change_of_the_record() {
     fs::write(dir.join("SKILL.md"), "1").unwrap();
     sleep(SETTLED);
     call(&place, &dir);
-    let open = |record| DigestCache::open(place.clone(), Asks::ToUse, record);
+    let open = |record| DigestCache::open(place.clone(), SkillUse::Any, record);
     let record = Stamp([1; 7]);
     open(Some(record)).agree("test", &dir);
     assert!(open(Some(record)).agreed("test", &dir));

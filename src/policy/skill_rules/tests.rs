@@ -36,7 +36,7 @@ fn what_a_variable_names_only_adds() {
             both.refuses_skill(subject(name)).is_some()
                 || refusal(both.about_origin(name, None, None)).is_some()
                 || !both.needs_approval_of(name).is_empty()
-                || both.requires(name).is_some() && both.may_demand_signature_of(name)
+                || both.requires(name).is_some() && both.may_withhold_for_signature(name)
         };
         assert!(!refuses("must"), "{named}");
         assert_eq!(both.contradiction(), None, "{named}");

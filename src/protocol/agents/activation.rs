@@ -7,7 +7,7 @@ use super::event::Caller;
 use super::find::{find, find_in, plain_part, unheld};
 use super::loading::may_load;
 use crate::activation::{put_in_force, restricted_to};
-use crate::catalog::{Standing, Withheld, signing_in_force, tool_name};
+use crate::catalog::{Eligibility, WithheldReason, signing_in_force, tool_name};
 use crate::host::agent::table::Called;
 use crate::permission::{Outline, Places, Resolve};
 use crate::protocol::judge::{Asks, JudgeContext, Judgement, Request, Verdict, judge};
@@ -165,19 +165,21 @@ fn unknown(on: &JudgeContext, wanted: Wanted) -> Judgement {
 /// or is not trusted has no signature that could be looked at.
 fn usable(entry: &Entry, by: By, requires_signature: bool) -> Result<&Skill, (String, bool)> {
     let is_typed = by == By::Typing;
-    let is_usable = match &entry.standing {
+    let is_usable = match &entry.eligibility {
         // The agent reads a skill without a description, too.
-        Standing::Offered { .. }
-        | Standing::Withheld(Withheld::Shadowed, _)
-        | Standing::Unusable => true,
-        Standing::Withheld(Withheld::ForPeople, _) => is_typed,
-        Standing::Withheld(..) => false,
+        Eligibility::Offered { .. }
+        | Eligibility::Withheld(WithheldReason::Shadowed, _)
+        | Eligibility::Unusable => true,
+        Eligibility::Withheld(WithheldReason::ForPeople, _) => is_typed,
+        Eligibility::Withheld(..) => false,
     };
     entry.disclosed().filter(|_| is_usable).ok_or_else(|| {
         let reason = entry.reason_not_offered().unwrap_or_default();
-        let is_undecided = match entry.standing {
-            Standing::Withheld(Withheld::ForPeople, _) => true,
-            Standing::Unusable | Standing::Withheld(Withheld::Untrusted, _) => !requires_signature,
+        let is_undecided = match entry.eligibility {
+            Eligibility::Withheld(WithheldReason::ForPeople, _) => true,
+            Eligibility::Unusable | Eligibility::Withheld(WithheldReason::Untrusted, _) => {
+                !requires_signature
+            }
             _ => false,
         };
         (reason, !is_undecided)

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::event::Caller;
 use crate::catalog;
-use crate::catalog::{Layer, Withheld, roots};
+use crate::catalog::{Layer, WithheldReason, roots};
 use crate::facts::once;
 use crate::host::agent::table::{First, Named};
 use crate::protocol::prelude::*;
@@ -234,7 +234,7 @@ fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Opti
     });
     // Until the project is trusted, nothing of it was read: its copies are not known for copies.
     let is_untrusted =
-        |(_, entry): &&(usize, &Entry)| entry.withheld() == Some(Withheld::Untrusted);
+        |(_, entry): &&(usize, &Entry)| entry.withheld() == Some(WithheldReason::Untrusted);
     let untrusted = found.iter().find(is_untrusted).copied();
     if let Some(untrusted) = untrusted.filter(|_| found.len() > 1 && are_alike(&found)) {
         found = vec![untrusted];
@@ -250,7 +250,7 @@ fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Opti
         || each().any(|(_, entry)| is_unseen(entry) && reserved.is(&entry.dir, entry.disclosed()));
     let is_refused = |(_, entry): &&(usize, &Entry)| {
         let why = entry.withheld();
-        why.is_some_and(|why| !matches!(why, Withheld::Shadowed | Withheld::ForPeople))
+        why.is_some_and(|why| !matches!(why, WithheldReason::Shadowed | WithheldReason::ForPeople))
     };
     let refused = found.iter().find(is_refused).copied();
     if let Some(refused) = refused.filter(|_| is_reserved) {

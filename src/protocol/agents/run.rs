@@ -399,10 +399,10 @@ fn answer(form: Form, event: &Event, judged: Judgement) -> Response {
         (Form::Claude { .. }, Verdict::Refuse(why)) => {
             json!({"decision": "block", "reason": why.model})
         }
-        (Form::Claude { tells }, Verdict::Ask(reason)) => {
+        (Form::Claude { may_give_reason }, Verdict::Ask(reason)) => {
             let mut answer = decided("ask", reason.clone());
             // Its dialog for a file shows the change, and no reason.
-            if tells {
+            if may_give_reason {
                 answer["systemMessage"] = json!(reason);
             }
             answer
@@ -411,9 +411,12 @@ fn answer(form: Form, event: &Event, judged: Judgement) -> Response {
             specific("decision", json!({"behavior": "allow"}))
         }
         (Form::Claude { .. }, Verdict::Grant(reason)) => decided("allow", reason),
-        (Form::Claude { tells: true }, Verdict::Note(text)) => {
-            specific("additionalContext", json!(text))
-        }
+        (
+            Form::Claude {
+                may_give_reason: true,
+            },
+            Verdict::Note(text),
+        ) => specific("additionalContext", json!(text)),
         (Form::Decision, Verdict::Refuse(why)) => json!({"decision": "deny", "reason": why.model}),
         (Form::Permission, Verdict::Refuse(why)) if is_tools => {
             json!({"permission": "deny", "user_message": why.person, "agent_message": why.model})

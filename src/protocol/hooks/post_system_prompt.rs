@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::activation::{Instructions, handed, to_read};
-use crate::catalog::{Disclosure, PROMPT, Rendered, Withheld, told};
+use crate::catalog::{CatalogText, Disclosure, PROMPT, WithheldReason, told};
 use crate::policy::Lifetime;
 use crate::proposal::Proposals;
 use crate::protocol::Response;
@@ -47,10 +47,10 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
         let remarks = remarks(catalog, facts.config().err().as_ref());
         let disclosure = Disclosure::new(catalog);
         tell_of_cuts(facts, &disclosure.cut);
-        Rendered {
+        CatalogText {
             text: disclosure.block,
             remarks: remarks.join("\n"),
-            passes: false,
+            is_never_stored: false,
         }
     });
     for line in told.remarks.lines() {
@@ -128,7 +128,7 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
     for entry in catalog.entries() {
-        if entry.withheld() == Some(Withheld::Untrusted) {
+        if entry.withheld() == Some(WithheldReason::Untrusted) {
             *untrusted.entry(entry.holder()).or_default() += 1;
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::activation::scope_of;
-use crate::catalog::Offered;
+use crate::catalog::OfferedSkill;
 use crate::host::tools::SUB_AGENT;
 use crate::permission::never_allowed;
 use crate::protocol::judge::our_tool;
@@ -31,7 +31,7 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     let withheld = catalog.withheld_tools();
     let listed = tools.iter().map(|tool| tool.name.as_str());
     hidden.extend(listed.filter(|tool| withheld.contains(*tool)));
-    let is_forked = |offered: &Offered| offered.skill.fields.is_forked();
+    let is_forked = |offered: &OfferedSkill| offered.skill.fields.is_forked();
     let has_sub_agents = || tools.iter().any(|tool| tool.name == SUB_AGENT);
     let sub_agents = offered.iter().any(is_forked).then(has_sub_agents);
     remember(facts, &mut session, tools, sub_agents);
@@ -45,7 +45,7 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     let others = tools.iter().filter(is_other);
     // What is forbidden whatever the arguments is forbidden without any.
     let known = others.map(|tool| {
-        let of_this_name = |offered: &&Offered| offered.tool == tool.name;
+        let of_this_name = |offered: &&OfferedSkill| offered.tool == tool.name;
         let skill = || offered.iter().find(of_this_name);
         let ours = our_tool(&tool.name, None, None);
         let ours = ours.or_else(|| Some(activation(skill()?.skill)));

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use super::always_on;
 use crate::activation::{load, offered_by_names, put_in_force};
-use crate::catalog::Offered;
+use crate::catalog::OfferedSkill;
 use crate::permission::Deactivate;
 use crate::policy::call_event;
 use crate::protocol::judge::{Asks, JudgeContext, Request, Verdict, firmer_if_repeated, judge};
@@ -209,7 +209,7 @@ fn load_session(
 }
 
 /// Skills that a replacing load may unload no longer restrict.
-fn unload_what_may_be(facts: &Facts, session: &mut Session, skills: &[Offered]) {
+fn unload_what_may_be(facts: &Facts, session: &mut Session, skills: &[OfferedSkill]) {
     if facts.config().unwrap_or_default().deactivate == Deactivate::Model {
         let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
         let stay: Vec<_> = stay.collect();

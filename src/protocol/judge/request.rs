@@ -19,7 +19,7 @@ pub struct Request {
     /// What the call asks for.
     pub asks: Asks,
     /// Where and in what shell its command begins, where a call of this host says so.
-    pub begins: Option<Begins>,
+    pub begins: Option<ShellStart>,
     /// Whether the call itself says that the tool is an MCP server's.
     pub is_mcp: bool,
     /// Whether it is known what each of its arguments does, so that none of them loosens anything.
@@ -52,7 +52,7 @@ pub enum Asks {
 
 /// Where a command begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Begins {
+pub struct ShellStart {
     /// The directory.
     pub directory: PathBuf,
     /// Whether its shell keeps what an earlier command changed.

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use agent_skills::facts::Facts;
-use agent_skills::policy::{Ledger, Seen, parts_of};
+use agent_skills::policy::{Ledger, SeenPart, parts_of};
 use agent_skills::sys::Env;
 use serde_json::json;
 
@@ -34,7 +34,7 @@ fn trust(world: &World, holder: &std::path::Path) {
     let vars = [("HOME", world.home()), ("AGENT_SKILLS_HOME", world.data())];
     let env = Env::new(vars, &world.project());
     let record = Ledger::trusted(Facts::new(env, None).state());
-    let seen = Seen::all(parts_of(holder), None);
+    let seen = SeenPart::all(parts_of(holder), None);
     assert!(record.trust_seen(holder, seen, false).unwrap().is_empty());
 }
 

@@ -2,7 +2,7 @@
 
 use agent_skills::facts::Facts;
 use agent_skills::host::Agent;
-use agent_skills::policy::{Ledger, Seen, parts_of};
+use agent_skills::policy::{Ledger, SeenPart, parts_of};
 use agent_skills::sys::Env;
 use serde_json::json;
 
@@ -215,7 +215,7 @@ fn a_group_of_skills_is_trusted_with_its_project() {
     let vars = [("HOME", world.home()), ("AGENT_SKILLS_HOME", world.data())];
     let env = Env::new(vars, &world.project());
     let record = Ledger::trusted(Facts::new(env, None).state());
-    let seen = Seen::all(parts_of(&world.project()), None);
+    let seen = SeenPart::all(parts_of(&world.project()), None);
     assert!(
         record
             .trust_seen(&world.project(), seen, false)

@@ -8,7 +8,9 @@ use std::os::unix::fs::MetadataExt;
 use super::check::Check;
 use crate::cli::prelude::*;
 use crate::permission::Enforce;
-use crate::policy::{Ledger, Trust, Trusts, is_empty_place, is_place, parts_of};
+use crate::policy::{
+    Ledger, Trust, TrustChecker, has_no_shared_files, is_skills_directory, parts_of,
+};
 use crate::sys::Durable;
 use crate::sys::process::effective_user;
 
@@ -110,7 +112,7 @@ fn trust(facts: &Facts) -> Vec<Check> {
         return vec![Check::from_error("trust", &error, &remedy)];
     }
     let policies = facts.policies().unwrap_or_default();
-    let trusts = Trusts::new(record, &policies);
+    let trusts = TrustChecker::new(record, &policies);
     let holders = facts.run.holders().into_iter();
     let own = facts.run.dirs.plugin.canonicalize().ok();
     let told = holders
@@ -120,7 +122,7 @@ fn trust(facts: &Facts) -> Vec<Check> {
             let shown = holder.display();
             let (mut is_new, mut is_changed) = (false, false);
             for part in parts_of(&holder) {
-                if is_place(&part) && is_empty_place(&part) {
+                if is_skills_directory(&part) && has_no_shared_files(&part) {
                     continue;
                 }
                 let state = trusts.of_part(&holder, &part);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::check::{Check, Outcome};
-use crate::catalog::{Disclosure, Withheld, roots};
+use crate::catalog::{Disclosure, WithheldReason, roots};
 use crate::cli::agents;
 use crate::cli::named::layers_with;
 use crate::cli::prelude::*;
@@ -113,15 +113,15 @@ fn standing_of(entry: &Entry) -> Option<Check> {
             let unreadable_dir = files::entries(&entry.dir).is_err();
             (!unreadable_dir).then(|| Check::fail("skill-unusable", text, remedy))
         }
-        Some(Withheld::Shadowed) => {
+        Some(WithheldReason::Shadowed) => {
             let remedy = "rename or remove one of the two";
             Some(Check::warn("skill-shadowed", text, remedy))
         }
-        Some(Withheld::Unapproved) => {
+        Some(WithheldReason::Unapproved) => {
             let remedy = format!("agent-skills approve {}", entry.in_layer());
             Some(Check::warn("skill-unapproved", text, remedy))
         }
-        Some(Withheld::Unsigned) => {
+        Some(WithheldReason::Unsigned) => {
             let remedy = format!("`agent-skills info {name}` shows who signed it; ask its author");
             Some(Check::warn("skill-unsigned", text, remedy))
         }

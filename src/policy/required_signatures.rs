@@ -60,7 +60,11 @@ impl SigningRules {
 
     /// What the file `stated_in` demands of a skill from these addresses, all of one source; without
     /// any, from an unknown one. Paths are relative to the file's directory.
-    fn demands(&self, stated_in: &Path, addresses: &[SourceAddress]) -> Vec<SourceRequirement> {
+    fn requirements(
+        &self,
+        stated_in: &Path,
+        addresses: &[SourceAddress],
+    ) -> Vec<SourceRequirement> {
         let beside = stated_in.parent().unwrap_or(stated_in);
         let at = |path: &Option<PathBuf>| path.as_ref().map(|path| beside.join(path));
         let demand = |require: Requirement, principals: &[String]| SourceRequirement {
@@ -90,12 +94,12 @@ impl SigningRules {
 
 /// What the policies and the configuration say about signatures, each file with its rules, read once.
 #[derive(Debug, Clone)]
-pub struct SigningInForce {
+pub struct SignatureRules {
     /// `None` if one cannot be read.
     pub rules: Option<Vec<(PathBuf, SigningRules)>>,
 }
 
-impl SigningInForce {
+impl SignatureRules {
     /// Whether anything is required. What cannot be read may require something.
     pub fn require_anything(&self) -> bool {
         let requires = |(_, rules): &(_, SigningRules)| rules.require_anything();
@@ -106,7 +110,7 @@ impl SigningInForce {
     /// What is demanded of the signature of a skill from a source, and the address that git uses for
     /// it, if that is another. Where they are `claimed` by who brings the skill, they exempt it from
     /// nothing.
-    pub fn demands(
+    pub fn requirements(
         &self,
         source: Option<&str>,
         address: Option<&str>,
@@ -123,14 +127,14 @@ impl SigningInForce {
         let addresses: Vec<_> = addresses.flat_map(SourceAddress::all).collect();
         let of = |addresses: &[SourceAddress]| -> Vec<SourceRequirement> {
             let each = rules.iter();
-            each.flat_map(|(file, rules)| rules.demands(file, addresses))
+            each.flat_map(|(file, rules)| rules.requirements(file, addresses))
                 .collect()
         };
-        let mut demands = of(&addresses);
+        let mut requirements = of(&addresses);
         if claimed && !addresses.is_empty() {
-            demands.extend(of(&[]));
+            requirements.extend(of(&[]));
         }
-        demands
+        requirements
     }
 }
 
@@ -157,8 +161,8 @@ mod tests {
             .iter()
             .map(|one| SourceAddress::new(one))
             .collect();
-        let demands = rules.demands(Path::new("/etc/p/policy.toml"), &addresses);
-        demands.iter().map(|demand| demand.require).collect()
+        let requirements = rules.requirements(Path::new("/etc/p/policy.toml"), &addresses);
+        requirements.iter().map(|demand| demand.require).collect()
     }
 
     #[test]
@@ -184,19 +188,19 @@ mod tests {
     fn what_a_skill_claims_of_its_source_exempts_it_from_nothing() {
         let rules = "require = \"listed\"\n[sources.\"github.com/acme/*\"]\nrequire = \"none\"";
         let rules: SigningRules = toml::from_str(rules).unwrap();
-        let rules = SigningInForce {
+        let rules = SignatureRules {
             rules: Some(vec![(PathBuf::from("/etc/p/policy.toml"), rules)]),
         };
         for (claimed, requires) in [(false, false), (true, true)] {
-            let demands = rules.demands(Some("https://github.com/acme/x"), None, claimed);
-            let mut each = demands.iter();
+            let requirements = rules.requirements(Some("https://github.com/acme/x"), None, claimed);
+            let mut each = requirements.iter();
             let found = each.any(|demand| demand.require > Requirement::None);
-            assert_eq!(found, requires, "{demands:?}");
+            assert_eq!(found, requires, "{requirements:?}");
         }
-        let unreadable = SigningInForce { rules: None };
+        let unreadable = SignatureRules { rules: None };
         assert!(unreadable.require_anything());
         assert_eq!(
-            unreadable.demands(None, None, false)[0].require,
+            unreadable.requirements(None, None, false)[0].require,
             Requirement::Listed
         );
     }
@@ -204,9 +208,9 @@ mod tests {
     #[test]
     fn files_are_beside_the_one_that_names_them() {
         let rules: SigningRules = toml::from_str("signers = \"keys\"\nrevoked = \"/r\"").unwrap();
-        let demands = rules.demands(Path::new("/etc/p/policy.toml"), &[]);
-        let [demand] = demands.as_slice() else {
-            panic!("{demands:?}");
+        let requirements = rules.requirements(Path::new("/etc/p/policy.toml"), &[]);
+        let [demand] = requirements.as_slice() else {
+            panic!("{requirements:?}");
         };
         assert_eq!(demand.signers.as_deref(), Some(Path::new("/etc/p/keys")));
         assert_eq!(demand.revoked.as_deref(), Some(Path::new("/r")));
