@@ -11,8 +11,7 @@ use std::rc::Rc;
 use super::entry::{Eligibility, Entry, WithheldReason};
 use super::installed::Installed;
 use super::roots::Layer;
-use super::signatures::{Seen, Signatures};
-use super::signing::signing_in_force;
+use super::signed_skills::{SignatureContext, Signatures, signing_in_force};
 use crate::facts::Facts;
 use crate::marketplace::{Digest, LockEntry};
 use crate::policy::{
@@ -170,13 +169,13 @@ impl<'a> EligibilityRules<'a> {
         };
         for entry in entries.iter().filter(is_asked) {
             if let Ok(skill) = &entry.skill {
-                signatures.unmet(self.seen(), entry, skill);
+                signatures.unmet(self.signature_context(), entry, skill);
             }
         }
     }
 
-    fn seen(&self) -> Seen<'_> {
-        Seen {
+    fn signature_context(&self) -> SignatureContext<'_> {
+        SignatureContext {
             facts: self.facts,
             digests: &self.digests,
             installed: &self.installed,
@@ -191,7 +190,7 @@ impl<'a> EligibilityRules<'a> {
         {
             return None;
         }
-        let why = signatures.unmet(self.seen(), entry, skill)?;
+        let why = signatures.unmet(self.signature_context(), entry, skill)?;
         Some((WithheldReason::Unsigned, Diagnostic::HiddenUnsigned(why)))
     }
 

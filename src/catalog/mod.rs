@@ -12,8 +12,7 @@ mod installed;
 mod naming;
 mod precedence;
 mod roots;
-mod signatures;
-mod signing;
+mod signed_skills;
 #[cfg(test)]
 mod testing;
 
@@ -27,5 +26,4 @@ pub use installed::{Installed, write_events};
 pub use naming::RequiredSkills;
 pub use naming::{is_qualified, suggestion, usable, usable_or_active};
 pub use roots::{Layer, Root, base_at, roots};
-pub use signatures::{Verdicts, signature};
-pub use signing::{market_at, own_signing_file, signing, signing_files, signing_in_force};
+pub use signed_skills::{market_at, own_signing_file, signature, signing_files, signing_in_force};

@@ -13,8 +13,10 @@ use crate::policy::Ledger;
 use crate::run_context::RunContext;
 use crate::sys::cache_file::{self, Part, Parts};
 use crate::sys::stamp::{Stamp, Stamps, all_unchanged, now};
-use crate::sys::{hash, limits};
+use crate::sys::{Dir, hash, limits};
 
+/// The directory with a file for each project.
+const DIGESTS: &str = "digests";
 /// Projects whose digests are kept.
 const PROJECTS: usize = 50;
 /// Changes with the format.
@@ -75,7 +77,7 @@ impl DigestCache {
     pub fn of_project(run: &RunContext, state: &Path, skill_use: SkillUse) -> Self {
         let project = run.project_dir();
         let name = hash(project.as_os_str().as_encoded_bytes());
-        let file = state.join(format!("digests/{name:016x}"));
+        let file = state.join(DIGESTS).join(format!("{name:016x}"));
         Self::open(file, skill_use, Ledger::trusted(state).stamp())
     }
 
@@ -155,6 +157,28 @@ impl DigestCache {
             self.has_learned.set(true);
         }
         Ok(digest)
+    }
+
+    /// What was noted of `path` under this name.
+    pub fn noted(&self, of: &str, path: &Path) -> Option<String> {
+        let known = self.known.borrow();
+        Some(known.get(&key(of, path)?)?.digest.clone())
+    }
+
+    /// Notes something of `path` that no stamp has to vouch for.
+    pub fn note(&self, of: &str, path: &Path, text: &str) {
+        let note = KnownDigest::new(path, text, Stamps::new(), now());
+        if let (Some(_), Some((key, note))) = (&self.file, key(of, path).zip(note)) {
+            self.known.borrow_mut().insert(key, note);
+            self.has_learned.set(true);
+        }
+    }
+
+    /// Forgets all that is kept of any project.
+    pub fn forget(state: &Path) {
+        if let Ok(dir) = Dir::anchor(&state.join(DIGESTS)) {
+            cache_file::make_room(&dir, 1, |_| true);
+        }
     }
 
     fn rest_is_unchanged(&self, known: &KnownDigest) -> bool {

@@ -2,11 +2,12 @@
 
 use std::slice;
 
-use crate::catalog::{Verdicts, signing_in_force};
+use crate::catalog::signing_in_force;
 use crate::cli::named::{layer_of, layers_of, tell_which};
 use crate::cli::prelude::*;
 use crate::cli::signed::{Fault, faults, withheld};
 use crate::marketplace::{Synced, Verified};
+use crate::policy::DigestCache;
 
 const NONE_RECORDED: &str = "The lockfile has no skill.\n";
 
@@ -120,7 +121,7 @@ impl Verify {
         }
         // A host's call has no time to check all of them.
         if facts.run.protocol.is_none() {
-            Verdicts::forget(facts.state());
+            DigestCache::forget(facts.state());
         }
         let is_meant = |name: &str| {
             self.names.is_empty() || verified.iter().any(|verified| verified.name == name)

@@ -129,3 +129,16 @@ fn a_file_damaged_or_writable_by_others_is_not_believed() {
         assert!(computed() && !computed(), "{damage}");
     }
 }
+
+#[test]
+fn a_note_is_kept_until_all_are_forgotten() {
+    let state = tempfile::tempdir().unwrap();
+    let place = state.path().join("digests/one");
+    let open = || DigestCache::open(place.clone(), SkillUse::Any, None);
+    open().note("signature", state.path(), "key why");
+    let noted = || open().noted("signature", state.path());
+    assert_eq!(noted().as_deref(), Some("key why"));
+    assert_eq!(open().noted("other", state.path()), None);
+    DigestCache::forget(state.path());
+    assert_eq!(noted(), None);
+}

@@ -1,0 +1,262 @@
+//! Whether a skill is signed as the policies and the configuration of this run require, and the files
+//! of keys that count. What git, ssh-keygen and gpg said is noted for the rest of the day, with
+//! everything that it depends on, so that a hook seldom runs them.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest as _, Sha256};
+
+use super::entry::Entry;
+use super::installed::Installed;
+use super::roots::base_at;
+use crate::error::Result;
+use crate::facts::Facts;
+use crate::marketplace::{Checked, KnownSigners, Market, Permit, Present, Signing};
+use crate::policy::{
+    DigestCache, OWN_SIGNERS, SignatureRules, SigningFile, SigningRules, SkillUse,
+    approval_content, approval_digest,
+};
+use crate::run_context::RunContext;
+use crate::signing::{Requirement, Signature, SourceRequirement};
+use crate::skill::Skill;
+use crate::sys::{Base, Moment, files, limits, running};
+
+/// How long after its start a host's call, be it `--schema`, still begins to check signatures: its user waits for it.
+const CALL: Duration = Duration::from_millis(1500);
+const DAY: u64 = 24 * 60 * 60 * 1000;
+/// What the digest cache calls the results of checks.
+const CHECKED: &str = "signature";
+
+/// What each file says about signatures, those of policies first.
+fn rules(facts: &Facts) -> Result<Vec<(PathBuf, SigningRules)>> {
+    let (policies, config) = (facts.policies()?, facts.config()?);
+    let by_policy = policies.signing();
+    let mut rules: Vec<_> = by_policy
+        .map(|(file, rules)| (file.to_owned(), rules.clone()))
+        .collect();
+    // A link to nothing shows that a file was meant.
+    let own = |revokes| {
+        let path = own_signing_file(&facts.run, revokes);
+        Some(path).filter(|path| path.is_symlink() || path.exists())
+    };
+    let own = SigningRules {
+        require: config.signing.require,
+        signers: own(false),
+        revoked: own(true),
+        sources: config.signing.sources.clone(),
+    };
+    rules.push((facts.run.config_path(), own));
+    Ok(rules)
+}
+
+/// The rules about signatures.
+pub fn signing_in_force(facts: &Facts) -> SignatureRules {
+    let rules = rules(facts).ok();
+    SignatureRules { rules }
+}
+
+/// The files that count, those of policies first, which may be missing.
+///
+/// # Errors
+/// When a policy or the configuration cannot be read.
+pub fn signing_files(facts: &Facts) -> Result<Vec<SigningFile>> {
+    let mut files = Vec::new();
+    for (stated_in, rules) in rules(facts)? {
+        for (path, revokes) in [(&rules.signers, false), (&rules.revoked, true)] {
+            files.extend(path.as_ref().map(|path| SigningFile {
+                path: stated_in.with_file_name("").join(path),
+                is_policy: stated_in != facts.run.config_path(),
+                stated_in: stated_in.clone(),
+                revokes,
+            }));
+        }
+    }
+    Ok(files)
+}
+
+/// The user's file of signers, or of revoked keys, beside the configuration, existing or not.
+pub fn own_signing_file(run: &RunContext, revokes: bool) -> PathBuf {
+    let name = if revokes { "revoked" } else { OWN_SIGNERS };
+    run.dirs.plugin.join(name)
+}
+
+/// The marketplace for what is installed below `base`.
+pub fn market_at<'a>(facts: &'a Facts, base: &'a Base) -> Market<'a> {
+    Market {
+        plugin_dir: base,
+        home: &facts.run.dirs.plugin,
+        env: &facts.run.env,
+        deadline: None,
+        offline: true,
+        mirror: None,
+        progress: None,
+        permit: Rc::new(Permit::any()),
+        signing: Rc::new(signing(facts, base.is_shared())),
+        dry_run: false,
+    }
+}
+
+/// What is required of signatures, and who is known: nobody, if that cannot be
+/// read. The sources are what a lockfile says, or only claims.
+fn signing(facts: &Facts, claimed: bool) -> Signing<'_> {
+    let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
+    let rules = OnceCell::new();
+    let demands = move |source: Option<&str>, address: Option<&str>| {
+        let rules = rules.get_or_init(|| signing_in_force(facts));
+        rules.requirements(source, address, claimed)
+    };
+    Signing {
+        demands: Box::new(demands),
+        known: known.unwrap_or_default(),
+    }
+}
+
+/// Why skills of one run may not be used because of their signatures.
+#[derive(Debug, Default)]
+pub struct Signatures {
+    rules: OnceCell<SignatureRules>,
+    /// All that every result depends on.
+    keys: OnceCell<String>,
+    /// By the skill's directory.
+    answers: RefCell<HashMap<PathBuf, Option<String>>>,
+}
+
+/// What else a check reads.
+#[derive(Clone, Copy)]
+pub struct SignatureContext<'a> {
+    pub facts: &'a Facts,
+    pub digests: &'a DigestCache,
+    pub installed: &'a RefCell<Installed>,
+}
+
+impl Signatures {
+    /// Why a skill may not be used; `None` if it is signed as is required.
+    pub fn unmet(&self, context: SignatureContext, entry: &Entry, skill: &Skill) -> Option<String> {
+        let known = self.answers.borrow().get(&entry.dir).cloned();
+        known.unwrap_or_else(|| {
+            let answer = self.check(context, entry, skill).unwrap_or_else(Some);
+            let mut answers = self.answers.borrow_mut();
+            answers.insert(entry.dir.clone(), answer.clone());
+            answer
+        })
+    }
+
+    /// Why a skill may not be used; an error if that is not known.
+    fn check(
+        &self,
+        context: SignatureContext,
+        entry: &Entry,
+        skill: &Skill,
+    ) -> Result<Option<String>, String> {
+        let SignatureContext { facts, digests, .. } = context;
+        let mut installed = context.installed.borrow_mut();
+        let claimed = installed.is_claimed(facts, entry);
+        let said = installed.at(facts, &entry.dir);
+        let said = said.map_err(|error| format!("its source is not known: {error}"))?;
+        let present = Present::new(&entry.dir, said, claimed);
+        let rules = self.rules.get_or_init(|| signing_in_force(facts));
+        let (source, address) = (present.source.as_deref(), present.address.as_deref());
+        let requirements = rules.requirements(source, address, claimed);
+        let required = |demand: &SourceRequirement| demand.require > Requirement::None;
+        if !requirements.iter().any(required) {
+            return Ok(None);
+        }
+        let content = approval_content(skill, digests);
+        let content = content.map_err(|error| format!("its files cannot be read: {error}"))?;
+        let name = skill.authors_name();
+        let keys = self.keys.get_or_init(|| self.keys(facts));
+        // Everything that the result depends on, but the programs.
+        let key = format!("{name:?} {content} {present:?} {claimed} {keys}");
+        let key = format!("{:x} ", Sha256::digest(key));
+        let noted = digests.noted(CHECKED, &entry.dir).unwrap_or_default();
+        if let Some(unmet) = noted.strip_prefix(&key) {
+            return Ok(Some(unmet.to_owned()).filter(|unmet| !unmet.is_empty()));
+        }
+        let is_call = facts.run.protocol.is_some() || digests.skill_use() == SkillUse::Disclose;
+        let deadline = is_call.then(deadline);
+        let base = base_of(facts, entry);
+        let market = checking(facts, &base, claimed, deadline);
+        let may_be_signed = market.may_be_signed(&present);
+        if !may_be_signed.map_err(|error| error.to_string())? {
+            let mut each = requirements.iter();
+            return Ok(each.find_map(|one| one.unmet(&Signature::Unsigned, &[], false)));
+        }
+        let is_over = || deadline.is_some_and(|deadline| deadline <= Instant::now());
+        let failed = |why: String| {
+            let late = "its signature has not been checked yet".to_owned();
+            let why = if is_over() { late } else { why };
+            format!("{why}: `agent-skills verify` checks it")
+        };
+        if is_over() {
+            return Err(failed(String::new()));
+        }
+        let checked = market.check_present(&present);
+        let checked = checked
+            .map_err(|error| failed(format!("its signature could not be checked: {error}")))?;
+        if approval_digest(skill).ok().as_ref() != Some(&content) {
+            return Err("its files changed while its signature was checked".to_owned());
+        }
+        // What could not be checked may be at any time: a program may be installed.
+        if matches!(
+            checked.signature,
+            Signature::Good(_) | Signature::Bad { .. }
+        ) {
+            let unmet = checked.unmet.as_deref().unwrap_or_default();
+            digests.note(CHECKED, &entry.dir, &format!("{key}{unmet}"));
+        }
+        Ok(checked.unmet)
+    }
+
+    /// What is required, whose keys count today and who is known.
+    fn keys(&self, facts: &Facts) -> String {
+        let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
+        let mut all = format!("{} {:?} {known:?}", Moment::now().0 / DAY, self.rules.get());
+        for file in signing_files(facts).unwrap_or_default() {
+            let read = files::read_capped(&file.path, limits::SIGNERS);
+            let read = read.map(|bytes| format!("{:x}", Sha256::digest(&bytes)));
+            let _ = write!(all, " {read:?}");
+        }
+        all
+    }
+}
+
+/// When a host's call begins no check any more.
+fn deadline() -> Instant {
+    Instant::now() + CALL.saturating_sub(running())
+}
+
+/// The signature of a skill as it is now.
+///
+/// # Errors
+/// When a program that checks is missing or does not answer, or what proves it cannot be read.
+pub fn signature(facts: &Facts, entry: &Entry, installed: &mut Installed) -> Result<Checked> {
+    let claimed = installed.is_claimed(facts, entry);
+    let present = Present::new(&entry.dir, installed.said(facts, entry), claimed);
+    let deadline = facts.run.protocol.map(|_| deadline());
+    checking(facts, &base_of(facts, entry), claimed, deadline).check_present(&present)
+}
+
+/// The directory into which a skill is installed.
+fn base_of(facts: &Facts, entry: &Entry) -> Base {
+    let base = entry.dir.parent().and_then(Path::parent);
+    base_at(facts, base.unwrap_or(&entry.dir))
+}
+
+/// The marketplace that checks what is there.
+fn checking<'a>(
+    facts: &'a Facts,
+    base: &'a Base,
+    claimed: bool,
+    deadline: Option<Instant>,
+) -> Market<'a> {
+    Market {
+        deadline,
+        signing: Rc::new(signing(facts, claimed)),
+        ..market_at(facts, base)
+    }
+}
