@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::Ledger;
 use crate::run_context::RunContext;
-use crate::sys::cache_file::{self, Part, Parts};
+use crate::sys::cache_file;
 use crate::sys::stamp::{Stamp, Stamps, all_unchanged, now};
 use crate::sys::{Dir, hash, limits};
 
@@ -20,7 +20,7 @@ const DIGESTS: &str = "digests";
 /// Projects whose digests are kept.
 const PROJECTS: usize = 50;
 /// Changes with the format.
-const MAGIC: &[u8; 16] = b"agent-skills dg8";
+const MAGIC: &[u8; 16] = b"agent-skills dg9";
 
 /// A digest that was just made, with the stamps of all that it covers.
 pub type DigestAndStamps = io::Result<(String, Stamps)>;
@@ -31,7 +31,6 @@ pub type DigestAndStamps = io::Result<(String, Stamps)>;
 pub struct DigestCache {
     /// `None` if nothing is kept.
     file: Option<PathBuf>,
-    parts: Option<Parts>,
     skill_use: SkillUse,
     /// The record of trust, if a later change to it is certain to show.
     record: Option<Stamp>,
@@ -66,10 +65,7 @@ struct KnownDigest {
     /// Of all that a disclosure shows.
     disclosed: Stamps,
     /// The other stamps, which a disclosure does not need.
-    rest: Part,
-    /// The same, if this call made them.
-    #[serde(skip)]
-    made: Option<Vec<u8>>,
+    rest: Stamps,
 }
 
 impl DigestCache {
@@ -89,8 +85,8 @@ impl DigestCache {
     /// The cache in `file`; empty if there is none, or if anything about it is not as this program
     /// leaves it.
     fn open(file: PathBuf, skill_use: SkillUse, record: Option<Stamp>) -> Self {
-        let (table, parts) = cache_file::open(&file, MAGIC, limits::DIGEST_CACHE).unzip();
-        let kept = table.and_then(|table| postcard::from_bytes(&table).ok());
+        let read = cache_file::open(&file, MAGIC, limits::DIGEST_CACHE);
+        let kept = read.and_then(|(table, _)| postcard::from_bytes(&table).ok());
         let mut kept: CacheTable = kept.unwrap_or_default();
         if record.is_none() || kept.record != record {
             let each = kept.known.values_mut();
@@ -98,7 +94,6 @@ impl DigestCache {
         }
         Self {
             file: Some(file),
-            parts,
             skill_use,
             record,
             known: RefCell::new(kept.known),
@@ -114,7 +109,7 @@ impl DigestCache {
         known.is_some_and(|known| {
             known.is_agreed
                 && all_unchanged(&known.disclosed)
-                && (self.skill_use == SkillUse::Disclose || self.rest_is_unchanged(known))
+                && (self.skill_use == SkillUse::Disclose || all_unchanged(&known.rest))
         })
     }
 
@@ -143,7 +138,7 @@ impl DigestCache {
             return Ok(make()?.0);
         };
         let is_current =
-            |known: &&KnownDigest| all_unchanged(&known.disclosed) && self.rest_is_unchanged(known);
+            |known: &&KnownDigest| all_unchanged(&known.disclosed) && all_unchanged(&known.rest);
         if let Some(known) = self.known.borrow().get(&key).filter(is_current) {
             return Ok(known.digest.clone());
         }
@@ -180,16 +175,6 @@ impl DigestCache {
             cache_file::make_room(&dir, 1, |_| true);
         }
     }
-
-    fn rest_is_unchanged(&self, known: &KnownDigest) -> bool {
-        let rest = known.made.clone().or_else(|| self.part(known.rest));
-        let stamps = rest.and_then(|rest| postcard::from_bytes(&rest).ok());
-        stamps.is_some_and(|stamps| all_unchanged(&stamps))
-    }
-
-    fn part(&self, part: Part) -> Option<Vec<u8>> {
-        self.parts.as_ref()?.read(part)
-    }
 }
 
 fn key(of: &str, path: &Path) -> Option<String> {
@@ -214,8 +199,7 @@ impl KnownDigest {
             digest: digest.to_owned(),
             is_agreed: false,
             disclosed,
-            rest: Part::default(),
-            made: Some(postcard::to_allocvec(&rest).ok()?),
+            rest,
         })
     }
 }
@@ -226,18 +210,14 @@ impl Drop for DigestCache {
         let (Some(file), true) = (&self.file, self.has_learned.get()) else {
             return;
         };
-        let (mut known, mut parts) = (self.known.take(), Vec::new());
-        known.retain(|key, known| {
+        let mut known = self.known.take();
+        known.retain(|key, _| {
             let path = key.split_once(' ').map(|(_, path)| Path::new(path));
-            let rest = known.made.take().or_else(|| self.part(known.rest));
-            let rest = rest.filter(|_| path.is_some_and(Path::exists));
-            known.rest = Part::new(parts.len(), rest.as_deref().unwrap_or_default());
-            parts.extend(rest.iter().flatten());
-            rest.is_some()
+            path.is_some_and(Path::exists)
         });
         let record = self.record;
         if let Ok(table) = postcard::to_allocvec(&CacheTable { record, known }) {
-            cache_file::replace(file, MAGIC, &table, &parts, PROJECTS);
+            cache_file::replace(file, MAGIC, &table, &[], PROJECTS);
         }
     }
 }

@@ -131,7 +131,7 @@ fn a_verdict_is_kept_and_nothing_else_stands_in_for_it() {
     let mut digests = digests.iter().filter_map(|dir| fs::read_dir(dir).ok());
     let file = &digests.next().unwrap().next().unwrap().unwrap().path();
     let kept = fs::read(file).unwrap();
-    for damaged in [&kept[..40], b"", b"x"] {
+    for damaged in [&kept[..kept.len() - 1], b"", b"x"] {
         fs::write(file, damaged).unwrap();
         assert!(!is_offered(&bare, "pdf"));
         why(&bare, "pdf").has("ssh-keygen, which checks it, is not installed");
