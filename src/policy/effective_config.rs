@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
-use toml_edit::{Document, TableLike};
+use toml_edit::{Document, Item, TableLike};
 
 use super::file::line_of;
 use crate::error::Result;
@@ -96,20 +96,19 @@ pub fn settings(
 ) -> Result<Vec<Setting>> {
     let with_project = with_project(run, state, policies, own)?;
     let in_force = raised_by_policies(policies, with_project.clone());
-    let (own_file, project_file) = (run.config_path(), run.project_config_path());
-    let (in_own, in_project) = (written(&own_file), written(&project_file));
+    let in_own = written(&run.config_path(), "user");
+    let project_file = run.project_config_path();
+    let in_project = written(&project_file, "project");
     let [own, with_project] = [leaves(own), leaves(&with_project)];
     let settings = leaves(&in_force).into_iter().map(|(key, value)| {
-        let line_in = |keys: &[(String, String, usize)]| {
-            let found = keys.iter().find(|(it, ..)| *it == key);
-            found.map(|(.., line)| *line)
-        };
+        let is_it = |written: &&Setting| written.key == key;
         let (layer, file, line) = if with_project.get(&key) != Some(&value) {
             ("policy", None, None)
         } else if own.get(&key) != Some(&value) {
-            ("project", Some(&project_file), line_in(&in_project))
-        } else if let Some(line) = line_in(&in_own) {
-            ("user", Some(&own_file), Some(line))
+            let line = in_project.iter().find(is_it).and_then(|it| it.line);
+            ("project", Some(project_file.display().to_string()), line)
+        } else if let Some(written) = in_own.iter().find(is_it) {
+            (written.layer, written.file.clone(), written.line)
         } else {
             ("default", None, None)
         };
@@ -117,7 +116,7 @@ pub fn settings(
             key,
             value,
             layer,
-            file: file.map(|file| file.display().to_string()),
+            file,
             line,
         }
     });
@@ -203,15 +202,7 @@ pub fn in_force(
 ) -> Result<Vec<Setting>> {
     let mut all = Vec::new();
     for file in policies.each().iter().map(|policy| &policy.file) {
-        let shown = file.display().to_string();
-        let written = written(file).into_iter();
-        all.extend(written.map(|(key, value, line)| Setting {
-            key,
-            value: value.into(),
-            layer: "policy",
-            file: Some(shown.clone()),
-            line: Some(line),
-        }));
+        all.extend(written(file, "policy"));
     }
     let mut settings = settings(run, state, policies, own)?;
     settings.retain(|one| one.layer != "default");
@@ -222,30 +213,38 @@ pub fn in_force(
     Ok(all)
 }
 
-/// The keys of a file with their values and lines, in its order; none if it is not TOML.
-fn written(path: &Path) -> Vec<(String, String, usize)> {
-    let bytes = files::read_capped(path, limits::CONFIG_FILE).unwrap_or_default();
+/// The keys of a file of this layer as they are written, in its order; none if it is not TOML.
+fn written(file: &Path, layer: &'static str) -> Vec<Setting> {
+    let bytes = files::read_capped(file, limits::CONFIG_FILE).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let mut found = Vec::new();
     if let Ok(document) = Document::parse(&*text) {
-        collect(&text, &mut Vec::new(), document.as_table(), &mut found);
+        let shown = file.display().to_string();
+        let mut add = |key: &[String], item: &Item| {
+            let value = item.span().map(|span| &text[span]).unwrap_or_default();
+            found.push(Setting {
+                key: joined(key),
+                value: value.into(),
+                layer,
+                file: Some(shown.clone()),
+                line: Some(line_of(&text, item.span())),
+            });
+        };
+        each_key(&mut Vec::new(), document.as_table(), &mut add);
     }
     found
 }
 
-fn collect(
-    text: &str,
+fn each_key(
     path: &mut Vec<String>,
     table: &dyn TableLike,
-    found: &mut Vec<(String, String, usize)>,
+    visit: &mut dyn FnMut(&[String], &Item),
 ) {
     for (key, item) in table.iter() {
         path.push(key.to_owned());
-        if let Some(inner) = item.as_table_like() {
-            collect(text, path, inner, found);
-        } else {
-            let value = item.span().map(|span| &text[span]).unwrap_or_default();
-            found.push((joined(path), value.to_owned(), line_of(text, item.span())));
+        match item.as_table_like() {
+            Some(inner) => each_key(path, inner, visit),
+            None => visit(path, item),
         }
         path.pop();
     }
@@ -276,15 +275,21 @@ mod tests {
         let path = dir.path().join("x.toml");
         let text = "a = 1\n\n[t]\n# why\nb = [\"x\"]\nc = {d = true}\n";
         std::fs::write(&path, text).unwrap();
-        let found = written(&path);
-        let found: Vec<(&str, &str, usize)> = found
+        let found = written(&path, "user");
+        let found: Vec<_> = found
             .iter()
-            .map(|(key, value, line)| (key.as_str(), value.as_str(), *line))
+            .map(|it| {
+                (
+                    it.key.as_str(),
+                    it.value.as_str().unwrap(),
+                    it.line.unwrap(),
+                )
+            })
             .collect();
         assert_eq!(
             found,
             [("a", "1", 1), ("t.b", "[\"x\"]", 5), ("t.c.d", "true", 6)]
         );
-        assert!(written(&dir.path().join("none")).is_empty());
+        assert!(written(&dir.path().join("none"), "user").is_empty());
     }
 }

@@ -9,7 +9,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 use crate::error::{Error, Result, past};
 use crate::permission::unclear_denial;
-use crate::sys::text::in_plain_words;
+use crate::sys::text::{Mistake, in_plain_words};
 use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
 
 /// The file's content; `None` if there is no such file.
@@ -26,10 +26,8 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     };
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         let before = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n');
-        (
-            before.count(),
-            "it is not UTF-8, as TOML must be".to_owned(),
-        )
+        let wrong = "it is not UTF-8, as TOML must be".to_owned();
+        (before.count(), Mistake::from(wrong))
     });
     let value = text.and_then(parse_toml).map_err(|(line, reason)| {
         Error::new(format!("`{}`, line {line}: {reason}", path.display()))
@@ -42,7 +40,7 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 ///
 /// # Errors
 /// The number of the line, from 1, and what is wrong with it.
-pub fn parse_toml<T: DeserializeOwned>(text: &str) -> std::result::Result<T, (usize, String)> {
+pub fn parse_toml<T: DeserializeOwned>(text: &str) -> std::result::Result<T, (usize, Mistake)> {
     toml::from_str(text).map_err(|error| {
         let reason = error.message().lines().collect::<Vec<_>>().join(", ");
         (line_of(text, error.span()), in_plain_words(&reason))

@@ -1,7 +1,7 @@
 //! Shortens, encodes and compares text for a message, a line or the log, and suggests the name that
 //! was meant.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::hash::{DefaultHasher, Hasher};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
@@ -114,9 +114,31 @@ pub fn did_you_mean<'n>(written: &str, names: impl IntoIterator<Item = &'n str>)
     Some(format!("did you mean `{}`?", quoted(nearest)))
 }
 
-/// What serde says of a mistake in a file, for its author: one suggestion instead of all keys, and no
-/// words of Rust.
-pub fn in_plain_words(message: &str) -> String {
+/// A mistake in a file, for its author.
+#[derive(Debug)]
+pub struct Mistake {
+    /// What is wrong.
+    pub wrong: String,
+    /// What would be right there, if that is known.
+    pub takes: Option<String>,
+}
+
+impl From<String> for Mistake {
+    fn from(wrong: String) -> Self {
+        Self { wrong, takes: None }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.wrong)?;
+        let takes = self.takes.iter();
+        takes.map(|takes| write!(f, ": it takes {takes}")).collect()
+    }
+}
+
+/// What serde says of a mistake in a file: one suggestion instead of all keys, and no words of Rust.
+pub fn in_plain_words(message: &str) -> Mistake {
     const EXPECTED: [(&str, &str); 6] = [
         ("a nonzero usize", "a number above 0"),
         ("usize", "a number"),
@@ -133,17 +155,17 @@ pub fn in_plain_words(message: &str) -> String {
         ("map", "a table"),
     ];
     let Some((found, expected)) = message.split_once(", expected ") else {
-        return message.to_owned();
+        return message.to_owned().into();
     };
     if let Some(key) = found.strip_prefix("unknown field ") {
         let names = expected.split('`').skip(1).step_by(2);
         let meant = did_you_mean(key.trim_matches('`'), names);
         let meant = meant.map_or_else(String::new, |meant| format!(": {meant}"));
-        return format!("there is no key {key}{meant}");
+        return format!("there is no key {key}{meant}").into();
     }
     let kinds = ["invalid type: ", "invalid value: ", "unknown variant "];
     let Some(found) = kinds.iter().find_map(|kind| found.strip_prefix(kind)) else {
-        return message.to_owned();
+        return message.to_owned().into();
     };
     let plainly =
         |(rust, plain): &(&str, &str)| Some(format!("{plain}{}", found.strip_prefix(rust)?));
@@ -151,7 +173,10 @@ pub fn in_plain_words(message: &str) -> String {
     let found = plain.unwrap_or_else(|| found.to_owned());
     let plain = EXPECTED.iter().find(|(rust, _)| *rust == expected);
     let expected = plain.map_or(expected, |(_, plain)| plain);
-    format!("{found} is not valid: it takes {expected}")
+    Mistake {
+        wrong: format!("{found} is not valid"),
+        takes: Some(expected.to_owned()),
+    }
 }
 
 /// Drops an incomplete character at the end.

@@ -127,14 +127,14 @@ fn unchanged(key: &[String], error: Error) -> Error {
 
 /// Whether the text of the file is valid with `key` changed.
 fn check(facts: &Facts, key: &[String], text: &str) -> Result<()> {
-    let Err((_, reason)) = parse_toml::<policy::Config>(text) else {
+    let Err((_, mistake)) = parse_toml::<policy::Config>(text) else {
         return Ok(());
     };
     // An existing error is reported with its line.
     facts.own_config()?;
     Err(match takes(key) {
         // The hint says what it takes.
-        Some(takes) => Error::new(reason.split(": it takes").next().unwrap_or(&reason)).hint(takes),
+        Some(takes) => Error::new(mistake.wrong).hint(takes),
         None => Error::new("there is no such key").hint(suggestion(key)),
     })
 }
