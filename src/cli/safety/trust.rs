@@ -83,10 +83,10 @@ impl Trust {
     ) -> Result<(String, Vec<(PathBuf, Error)>)> {
         let shown = one_line(&holder.display().to_string());
         let seen = SeenPart::all(parts, watched(&call.facts.run));
-        let whole = self.skill.is_empty();
-        let look = Look::new(call.facts, holder, &seen, whole, call.screen)?;
+        let is_all = self.skill.is_empty();
+        let look = TrustPreview::new(call.facts, holder, &seen, is_all, call.screen)?;
         if call.common.dry_run {
-            let text = format!("would trust `{shown}`, as it is now:\n{}", look.whole());
+            let text = format!("would trust `{shown}`, as it is now:\n{}", look.full_text());
             return Ok((text, Vec::new()));
         }
         if look.is_same && !self.always {
@@ -109,7 +109,7 @@ impl Trust {
         let text = if call.asks() {
             format!("`{shown}` is trusted, {how}\n")
         } else {
-            format!("`{shown}` is trusted, {how}:\n{}", look.whole())
+            format!("`{shown}` is trusted, {how}:\n{}", look.full_text())
         };
         let unread = if self.always {
             Ledger::trusted(call.facts.state()).trust_always(holder)?;
@@ -233,7 +233,7 @@ impl Trust {
 const SHOWN: usize = 10;
 
 /// What of a project a person is asked about.
-struct Look {
+struct TrustPreview {
     /// Each part that is new, changed or gone; first those with severe findings.
     parts: Vec<String>,
     /// Those that are as before.
@@ -242,8 +242,8 @@ struct Look {
     pub is_same: bool,
 }
 
-impl Look {
-    /// Looks at these parts of `holder`; `whole` says whether they are all it has.
+impl TrustPreview {
+    /// Looks at these parts of `holder`; `is_all` says whether they are all it has.
     ///
     /// # Errors
     /// When a policy refuses what the scan finds in one of them.
@@ -251,7 +251,7 @@ impl Look {
         facts: &Facts,
         holder: &Path,
         seen: &[SeenPart],
-        whole: bool,
+        is_all: bool,
         screen: Screen,
     ) -> Result<Self> {
         let policies = facts.policies()?;
@@ -286,7 +286,7 @@ impl Look {
                 }
             }
         }
-        if whole {
+        if is_all {
             let gone = trusts.gone(holder);
             parts.extend(gone.iter().map(|path| below(told(holder, path, "gone"))));
         }
@@ -310,7 +310,7 @@ impl Look {
     }
 
     /// All of it.
-    pub fn whole(&self) -> String {
+    pub fn full_text(&self) -> String {
         self.parts.concat() + &self.kept()
     }
 
