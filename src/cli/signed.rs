@@ -84,7 +84,7 @@ pub fn lapsed(before: Option<&Signer>, now: &Checked) -> Option<String> {
         None => what,
     };
     let differs = match (&now.signature, before) {
-        (Signature::Bad { why }, _) => Some(was(format!("it is wrongly signed: {why}"))),
+        (Signature::Bad { why }, _) => Some(was(format!("its signature is invalid: {why}"))),
         (Signature::Good(signer), Some(before)) if signer.key != before.key => {
             Some(was(format!("it is signed by {signer}")))
         }

@@ -67,7 +67,7 @@ fn the_key_of_an_installed_skill_can_be_listed() {
     host.succeeds(&["keys", "remove", &key, "--yes"]);
     let host = host.file("pdf/SKILL.md", skill("pdf", "", "x"));
     host.fails(&["keys", "add", "alice@x", "--from", "pdf", "--yes"])
-        .has("wrongly signed");
+        .has("is invalid");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn an_unsigned_skill_of_any_layer_is_not_offered() {
         fs::write(dir.join("from.txt"), "other").unwrap();
         agree(&host, layer);
         assert!(!is_offered(&host, "pdf"), "{layer}");
-        why(&host, "pdf").has("wrongly signed: `from.txt` is not the file that was signed");
+        why(&host, "pdf").has("is invalid: `from.txt` is not the file that was signed");
     }
 }
 

@@ -126,7 +126,7 @@ impl Market<'_> {
     }
 }
 
-/// Refuses a skill that is wrongly signed or not signed as is required.
+/// Refuses a skill whose signature is invalid or that is not signed as is required.
 ///
 /// # Errors
 /// What is wrong, and the next step.
@@ -135,7 +135,7 @@ pub fn permit(planned: &Planned, takes_first: bool) -> Result<()> {
         return Ok(());
     };
     if let Signature::Bad { why } = &checked.signature {
-        let text = format!("skill `{name}` is wrongly signed: {why}");
+        let text = format!("the signature of skill `{name}` is invalid: {why}");
         return Err(Error::new(text).hint("do not use it; tell its author"));
     }
     if let Some(unmet) = &checked.unmet

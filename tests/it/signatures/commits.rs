@@ -95,7 +95,7 @@ fn a_tag_counts_by_the_name_that_was_signed() {
     let old = world.git("alice", &["rev-parse", "v1"]);
     world.change("fixed", "alice");
     world.git("alice", &["tag", "v2", &old]);
-    let why = ["wrongly signed", "signed as `v1`"];
+    let why = ["is invalid", "signed as `v1`"];
     world.refuses(&["install", "acme/skills@pdf#v2"], &why);
     world.host.succeeds(&["install", "acme/skills@pdf#v1"]);
     assert_eq!(world.entry()["signer"]["signed"], "tag");
@@ -112,11 +112,11 @@ fn a_tag_counts_only_for_the_commit_that_it_names() {
     let forged = format!("object {evil}\n{rest}");
     let forged = write(&world.repo, "tag", forged.as_bytes());
     git(&world.repo, &["update-ref", "refs/tags/v1", &forged]);
-    world.refuses(&["install", "acme/skills@pdf#v1"], &["wrongly signed"]);
+    world.refuses(&["install", "acme/skills@pdf#v1"], &["is invalid"]);
     // A tag of a tag leads to no commit of its own.
     world.git("alice", &["tag", "-f", "-s", "-m", "m", "v1"]);
     world.git("alice", &["tag", "-s", "-m", "m", "outer", "v1"]);
-    let why = ["wrongly signed", "another commit"];
+    let why = ["is invalid", "another commit"];
     world.refuses(&["install", "acme/skills@pdf#outer"], &why);
     // An unsigned one leaves it to the commit.
     world.git("alice", &["tag", "-a", "-m", "m", "plain", "main"]);

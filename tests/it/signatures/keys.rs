@@ -48,7 +48,7 @@ fn a_key_counts_for_its_purpose_and_time_only() {
                 world.host.succeeds(&["remove", "pdf"]);
             } else {
                 let told = world.host.fails(&["install", PDF]);
-                told.has("wrongly signed")
+                told.has("is invalid")
                     .has("listed, but not for this purpose and time");
                 assert!(world.entry().is_null(), "{options}");
             }
@@ -70,7 +70,7 @@ fn a_revoked_key_counts_nowhere_and_in_no_form() {
             world.lists(signers);
             for rules in ["", "require = \"known\""] {
                 world.requires(rules);
-                let why = format!("wrongly signed: the key {key} was revoked");
+                let why = format!("is invalid: the key {key} was revoked");
                 world.host.fails(&["install", PDF]).has(&why);
                 assert!(world.entry().is_null());
             }

@@ -162,7 +162,7 @@ fn expired_and_withdrawn_openpgp_keys_count_no_longer() {
     world.lists(&[gpg.line("expired")]);
     for rules in ["", LISTED] {
         world.requires(rules);
-        world.refuses(&["install", PDF], &["wrongly signed", "has expired"]);
+        world.refuses(&["install", PDF], &["is invalid", "has expired"]);
     }
     gpg.commit(&world.repo, "withdrawn");
     let file = format!("openpgp-revocs.d/{}.rev", gpg.fingerprint("withdrawn"));
@@ -172,7 +172,7 @@ fn expired_and_withdrawn_openpgp_keys_count_no_longer() {
     fs::write(&file, text.replace(":-----BEGIN", "-----BEGIN")).unwrap();
     gpg.run(&["--import", file.to_str().unwrap()]).unwrap();
     world.lists(&[gpg.line("withdrawn")]);
-    let why = ["wrongly signed", "revoked by its owner"];
+    let why = ["is invalid", "revoked by its owner"];
     for rules in ["", LISTED] {
         world.requires(rules);
         world.refuses(&["install", PDF], &why);
