@@ -280,6 +280,7 @@ pub struct RequiredSkills {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::catalog::testing::catalog;
 
     #[test]
@@ -349,12 +350,6 @@ mod tests {
         assert_eq!(search("dcox"), ["docx"]);
         assert!(search("whales").is_empty());
     }
-}
-
-#[cfg(test)]
-mod requires_tests {
-    use super::*;
-    use crate::catalog::testing::catalog;
 
     fn required(skills: &[(&str, &str)]) -> RequiredSkills {
         let texts: Vec<(String, String)> = skills

@@ -526,11 +526,6 @@ mod tests {
         assert!(fs::metadata(&audit.file).unwrap().len() <= AUDIT_EVENT as u64);
         assert!(lines[0].value.get("none").is_none());
     }
-}
-
-#[cfg(test)]
-mod log_tests {
-    use super::*;
 
     #[test]
     fn a_torn_line_costs_no_other() {

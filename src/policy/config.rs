@@ -462,7 +462,7 @@ pub struct ProjectConfig {
 mod tests {
     use super::*;
 
-    fn config(text: &str) -> Result<Config, String> {
+    fn parsed(text: &str) -> Result<Config, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
@@ -470,7 +470,7 @@ mod tests {
     fn a_skill_differs_in_what_is_said_for_it() {
         let text = "sandbox = 'auto'\nscript_seconds = 10\n\
                     [skills.pdf]\npass_env = ['A']\nnetwork = 'restricted'";
-        let config = config(text).unwrap();
+        let config = parsed(text).unwrap();
         let (all, pdf) = (config.script("other"), config.script("pdf"));
         assert_eq!(all.pass_env, PassEnv::NotSecret);
         assert_eq!(all.confinement.network, Network::Open);
@@ -493,13 +493,13 @@ mod tests {
             "[skills.pdf]\nscript_seconds = 1",
             "[skills.pdf]\nallow = 'Read'",
         ] {
-            assert!(config(bad).is_err(), "{bad}");
+            assert!(parsed(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn an_added_entry_that_grants_nothing_is_a_mistake() {
-        let read = |entry: &str| config(&format!("[skills.pdf]\nallow = [{entry:?}]"));
+        let read = |entry: &str| parsed(&format!("[skills.pdf]\nallow = [{entry:?}]"));
         for (entry, part) in [
             ("Bash(git", "not closed"),
             ("Bash()", "the parentheses are empty"),
@@ -523,11 +523,6 @@ mod tests {
             assert!(config.added_entries("other").is_empty());
         }
     }
-}
-
-#[cfg(test)]
-mod floors_tests {
-    use super::*;
 
     fn config(text: &str) -> Config {
         toml::from_str(text).unwrap()

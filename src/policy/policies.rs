@@ -435,7 +435,7 @@ fn version_order(version: &str) -> Option<impl PartialOrd> {
 }
 
 #[cfg(test)]
-mod required_skills_tests {
+mod tests {
     use super::*;
 
     #[derive(Debug, Deserialize)]

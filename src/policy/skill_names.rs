@@ -357,11 +357,6 @@ mod tests {
             assert!(error.contains(part), "{text}: {error}");
         }
     }
-}
-
-#[cfg(test)]
-mod glob_tests {
-    use super::*;
 
     #[test]
     fn globs_match_whole_texts_in_any_case() {

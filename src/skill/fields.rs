@@ -644,6 +644,7 @@ fn scripts(value: &Value) -> Option<Vec<String>> {
 mod tests {
     use super::*;
     use crate::skill::mapping;
+    use proptest::prelude::*;
 
     fn fields(yaml: &str) -> Fields {
         Fields(mapping::read(yaml).values)
@@ -912,12 +913,6 @@ mod tests {
             assert_eq!(found.is_some(), id, "{written}");
         }
     }
-}
-
-#[cfg(test)]
-mod known_tests {
-    use super::*;
-    use crate::skill::mapping;
 
     #[test]
     fn the_documentation_has_every_field() {
@@ -1015,17 +1010,6 @@ mod known_tests {
         ] {
             assert!(found(yaml).is_empty(), "{yaml}");
         }
-    }
-}
-
-#[cfg(test)]
-mod hooks_tests {
-    use super::*;
-    use crate::skill::mapping;
-    use proptest::prelude::*;
-
-    fn fields(yaml: &str) -> Fields {
-        Fields(mapping::read(yaml).values)
     }
 
     fn codes(yaml: &str) -> Vec<String> {
