@@ -118,7 +118,7 @@ impl<'a> EligibilityRules<'a> {
                 let shown = file.display();
                 let why =
                     format!("its files changed since it was installed, and `{shown}` requires it");
-                RuleResult::new("skills.require", Some(file), RuleOutcome::Broken, why)
+                RuleResult::new("skills.require", Some(file), RuleOutcome::Fails, why)
             }));
         }
         found

@@ -16,15 +16,15 @@ pub fn rules_about(rules: &EligibilityRules, entry: &Entry) -> Vec<RuleResult> {
     let mut all = Vec::new();
     if entry.layer == Layer::Project {
         let (outcome, why) = match rules.distrusts(entry.layer, &entry.dir) {
-            Some((_, why)) => (RuleOutcome::Broken, why.to_string()),
-            None => (RuleOutcome::Kept, "it is trusted".to_owned()),
+            Some((_, why)) => (RuleOutcome::Fails, why.to_string()),
+            None => (RuleOutcome::Holds, "it is trusted".to_owned()),
         };
         let file = rules.policies.forbids_projects();
         all.push(RuleResult::new("project.trust", file, outcome, why));
     }
     let Some(skill) = entry.disclosed() else {
         let why = entry.reason_not_offered().filter(|_| !entry.is_concealed());
-        all.extend(why.map(|why| RuleResult::new("SKILL.md", None, RuleOutcome::Broken, why)));
+        all.extend(why.map(|why| RuleResult::new("SKILL.md", None, RuleOutcome::Fails, why)));
         return all;
     };
     all.extend(rules.by_policy(entry, skill));
@@ -44,10 +44,10 @@ fn approval(rules: &EligibilityRules, entry: &Entry, skill: &Skill) -> Option<Ru
         rules.unapproved(entry, skill),
         approval_needed(skill, &needs),
     ) {
-        (Some((_, why)), _) => (RuleOutcome::Broken, why.to_string()),
+        (Some((_, why)), _) => (RuleOutcome::Fails, why.to_string()),
         _ if rules.is_roots(entry) => (RuleOutcome::DoesNotApply, ROOTS.to_owned()),
         (None, Some(need)) => (
-            RuleOutcome::Kept,
+            RuleOutcome::Holds,
             format!("{need}, and it is approved as it is"),
         ),
         (None, None) => {
@@ -62,11 +62,11 @@ fn approval(rules: &EligibilityRules, entry: &Entry, skill: &Skill) -> Option<Ru
 fn signature(rules: &EligibilityRules, entry: &Entry, skill: &Skill) -> Option<RuleResult> {
     rules.signatures.as_ref()?;
     let (outcome, why) = match rules.unsigned(entry, skill) {
-        Some((_, why)) => (RuleOutcome::Broken, why.to_string()),
+        Some((_, why)) => (RuleOutcome::Fails, why.to_string()),
         None if rules.is_roots(entry) => (RuleOutcome::DoesNotApply, ROOTS.to_owned()),
         None => {
             let why = "what is required for its source is met";
-            (RuleOutcome::Kept, why.to_owned())
+            (RuleOutcome::Holds, why.to_owned())
         }
     };
     let mut signing = rules.policies.signing();
@@ -81,7 +81,7 @@ fn scan(rules: &EligibilityRules, entry: &Entry) -> Option<RuleResult> {
     let severe = found.iter().find(|finding| finding.severity >= least);
     let (outcome, why) = match severe.map(marketplace::Finding::summary) {
         None => (
-            RuleOutcome::Kept,
+            RuleOutcome::Holds,
             "the scan finds nothing that is refused".to_owned(),
         ),
         Some(found) => {
@@ -99,7 +99,7 @@ fn others(rules: &EligibilityRules, entry: &Entry, skill: &Skill) -> Vec<RuleRes
     if let Some((_, why)) = rules.out_of_scope(skill) {
         match required {
             Some(_) => add("scope", RuleOutcome::DoesNotApply, REQUIRED.to_owned()),
-            None => add("scope", RuleOutcome::Broken, why.to_string()),
+            None => add("scope", RuleOutcome::Fails, why.to_string()),
         }
     }
     if rules.config.visibility.contains_key(&skill.name) && entry.is_required {
@@ -113,7 +113,7 @@ fn others(rules: &EligibilityRules, entry: &Entry, skill: &Skill) -> Vec<RuleRes
             _ if entry.withheld() == Some(WithheldReason::Shadowed) => "precedence",
             _ => return all,
         };
-        add(rule, RuleOutcome::Broken, why.to_string());
+        add(rule, RuleOutcome::Fails, why.to_string());
     }
     all
 }

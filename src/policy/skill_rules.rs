@@ -30,10 +30,9 @@ pub struct RuleResult {
 #[serde(rename_all = "kebab-case")]
 pub enum RuleOutcome {
     /// It does.
-    RuleOutcome,
+    Holds,
     /// It does not, and is not offered.
-    #[serde(rename = "fails")]
-    Broken,
+    Fails,
     /// The rule is not about it.
     DoesNotApply,
 }
@@ -82,7 +81,7 @@ impl<'a> Subject<'a> {
 /// The first reason against a skill.
 pub fn refusal(findings: Vec<RuleResult>) -> Option<String> {
     let mut against = findings.into_iter();
-    let first = against.find(|finding| finding.outcome == RuleOutcome::Broken);
+    let first = against.find(|finding| finding.outcome == RuleOutcome::Fails);
     first.map(|finding| finding.why)
 }
 
@@ -162,7 +161,7 @@ impl Policies {
         found.extend(
             by_address
                 .into_iter()
-                .filter(|one| one.outcome == RuleOutcome::Broken),
+                .filter(|one| one.outcome == RuleOutcome::Fails),
         );
         found
     }
@@ -233,9 +232,9 @@ impl Policy {
     /// What a rule of it says: what shows that the skill keeps it, or the whole reason against it.
     fn finding(&self, rule: &'static str, said: Result<String, String>) -> RuleResult {
         let outcome = if said.is_ok() {
-            RuleOutcome::Kept
+            RuleOutcome::Holds
         } else {
-            RuleOutcome::Broken
+            RuleOutcome::Fails
         };
         let (Ok(why) | Err(why)) = said;
         RuleResult::new(rule, Some(&self.file), outcome, why)

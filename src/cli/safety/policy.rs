@@ -269,8 +269,8 @@ fn about(
     for said in said {
         let line = line_of(&said, written);
         let outcome = match said.outcome {
-            RuleOutcome::Kept => "holds",
-            RuleOutcome::Broken => "fails",
+            RuleOutcome::Holds => "holds",
+            RuleOutcome::Fails => "fails",
             RuleOutcome::DoesNotApply => "does not apply",
         };
         let file = said.file.as_ref().map(|file| file.display());
