@@ -13,7 +13,7 @@ use crate::policy::{
     with_origin,
 };
 use crate::run_context::{CallingAgent, RunContext};
-use crate::session::{Ended, Session, SessionKey, Store, Unreadable};
+use crate::session::{EndedActivation, Session, SessionKey, Store, Unreadable};
 use crate::sys::Env;
 
 /// One audit log before it is rotated; 10 MiB are about 25,000 events.
@@ -31,7 +31,7 @@ pub struct Facts {
     config: OnceCell<Rc<Config>>,
     key: OnceCell<SessionKey>,
     /// The host's context as reported in this call.
-    told: OnceCell<String>,
+    reported_context: OnceCell<String>,
     /// The events of a host's call, which are written after its answer is sent.
     held_back: RefCell<Vec<Event>>,
 }
@@ -56,7 +56,7 @@ impl Facts {
             own: OnceCell::new(),
             config: OnceCell::new(),
             key: OnceCell::new(),
-            told: OnceCell::new(),
+            reported_context: OnceCell::new(),
             held_back: RefCell::default(),
             run,
         }
@@ -135,15 +135,15 @@ impl Facts {
     /// # Errors
     /// If it is not known what the host has reported.
     pub fn context(&self) -> Result<Option<String>, Unreadable> {
-        match self.told.get() {
-            Some(told) => Ok(Some(told.clone())),
+        match self.reported_context.get() {
+            Some(reported_context) => Ok(Some(reported_context.clone())),
             None => Ok(self.session()?.context),
         }
     }
 
     /// Remembers the reported context for the rest of this call.
-    pub fn is_in(&self, context: &str) {
-        self.told.get_or_init(|| context.to_owned());
+    pub fn remember_context(&self, context: &str) {
+        self.reported_context.get_or_init(|| context.to_owned());
     }
 
     /// Records an event of this session.
@@ -162,7 +162,7 @@ impl Facts {
     }
 
     /// Records that activations, of this or other sessions, have ended.
-    pub fn record_ends(&self, ended: Vec<Ended>) {
+    pub fn record_ends(&self, ended: Vec<EndedActivation>) {
         for event in end_events(ended, &audit_file(self.state())) {
             self.write(event);
         }

@@ -49,17 +49,17 @@ use cli::{Caller, Failure};
 use error::{Error, Result};
 use facts::Facts;
 use host::{Protocol, ours};
-use protocol::closed::Kind;
+use protocol::call_kind::CallKind;
 use protocol::{HookData, Input, Response, ToolCall, hooks, tools};
 use sys::{Env, eprint, fallback_answer, limits, warn};
 
 /// Answers one call.
 pub fn run(mut input: Input) -> Response {
     match input.kind() {
-        Kind::Schema => protocol::schema(context(input.env, None)),
-        Kind::Agent => protocol::agents::run(&mut input),
-        Kind::Person => person(context(input.env, None), &input.args),
-        Kind::Hook(_) => {
+        CallKind::Schema => protocol::schema(context(input.env, None)),
+        CallKind::Agent => protocol::agents::run(&mut input),
+        CallKind::Person => person(context(input.env, None), &input.args),
+        CallKind::Hook(_) => {
             let (data, protocol) = match input.hook() {
                 Ok(read) => read,
                 Err(refusal) => return refusal,
@@ -67,7 +67,7 @@ pub fn run(mut input: Input) -> Response {
             let facts = context(input.env, Some(protocol));
             hook(facts, data).afterwards(|| write_events(facts))
         }
-        Kind::Tool(_) => {
+        CallKind::Tool(_) => {
             let (call, protocol) = input.tool();
             // The host's clock starts once it has handed over the arguments.
             fallback_answer::allow(limits::CALL_DEADLINE);

@@ -13,7 +13,7 @@ use crate::host::shell::{self, Language, Shell};
 use crate::permission::{Enforce, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope};
 use crate::policy::{CONFIGURATION, Config, Policies};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
-use crate::session::{ActiveSkill, Session, Standing};
+use crate::session::{ActivationStatus, ActiveSkill, Session};
 use crate::sys::Env;
 
 /// What restricts the calls of a session.
@@ -25,7 +25,7 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
         let mut always = policies.always_on(false);
         always.any(|name| name.as_str() == skill.name)
     };
-    let ends = |skill: &&ActiveSkill| skill.standing == Standing::Unloaded && !binds(skill);
+    let ends = |skill: &&ActiveSkill| skill.status == ActivationStatus::Unloaded && !binds(skill);
     let (unloaded, counting): (Vec<_>, Vec<_>) = activated.iter().partition(ends);
     let parse = |skill: &&ActiveSkill| {
         let allowed = skill.allowed.as_deref();
@@ -36,9 +36,9 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
         }
         let added = added_entries(facts, config, &skill.name, dir);
         let own = own.adding(CONFIGURATION, added, &project_root);
-        match skill.standing {
-            Standing::Active => own,
-            Standing::Replaced | Standing::Unloaded => own.replaced(),
+        match skill.status {
+            ActivationStatus::Active => own,
+            ActivationStatus::Replaced | ActivationStatus::Unloaded => own.replaced(),
         }
     };
     let settings = config.permission();

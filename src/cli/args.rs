@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
     use crate::protocol::Input;
-    use crate::protocol::closed::Kind;
+    use crate::protocol::call_kind::CallKind;
     use crate::sys::Env;
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
                     env: Env::new([("HOME", "/nowhere")], Path::new("/")),
                     stdin: Box::new(Unread),
                 };
-                assert_eq!(input.kind(), Kind::Agent, "{:?}", input.args);
+                assert_eq!(input.kind(), CallKind::Agent, "{:?}", input.args);
                 assert!(input.agent().is_err(), "{:?}", input.args);
             }
         }

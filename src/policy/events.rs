@@ -9,7 +9,7 @@ use crate::host::tools::{self, Argument};
 use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Scope};
 use crate::policy::{Config, Event, last_heard};
 use crate::run_context::RunContext;
-use crate::session::{End, Ended};
+use crate::session::{EndReason, EndedActivation};
 use crate::skill::Skill;
 use crate::sys::{Env, Moment, process};
 
@@ -44,7 +44,7 @@ pub fn activation_event(skill: &Skill) -> Event {
 
 /// The events that activations have ended. Nobody sees when a host process ends, so its activations
 /// end at the time of its last event, if that is still in the log.
-pub fn end_events(ended: Vec<Ended>, log: &Path) -> impl Iterator<Item = Event> {
+pub fn end_events(ended: Vec<EndedActivation>, log: &Path) -> impl Iterator<Item = Event> {
     let now = Moment::now();
     let heard = LazyCell::new(|| last_heard(log));
     ended.into_iter().map(move |end| {
@@ -52,7 +52,7 @@ pub fn end_events(ended: Vec<Ended>, log: &Path) -> impl Iterator<Item = Event> 
         let pid = session
             .and_then(|key| key.split_once('-'))
             .and_then(|(pid, _)| pid.parse::<u32>().ok());
-        let unseen = matches!(end.why, End::HostGone | End::NextStart);
+        let unseen = matches!(end.why, EndReason::HostGone | EndReason::NextStart);
         let last = session
             .filter(|_| unseen)
             .and_then(|key| heard.get(key).copied())

@@ -20,11 +20,11 @@ use crate::policy::{
     may_have_always_on,
 };
 use crate::protocol::Activate;
-use crate::protocol::called::resolve;
+use crate::protocol::called_skill::resolve;
 use crate::protocol::prelude::*;
 use crate::sys::text::{has_any, nearest};
 
-pub use request::{Asks, Request, ShellStart, our_tool};
+pub use request::{CommandStart, Request, RequestKind, our_tool};
 
 const REFUSALS: EntryName = EntryName::from_static("refusals");
 
@@ -40,19 +40,19 @@ pub enum Verdict {
     /// The person is asked, with this reason.
     Ask(String),
     /// It is refused.
-    Refuse(Why),
+    Refuse(RefusalText),
 }
 
 /// Why a call is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Why {
+pub struct RefusalText {
     /// For the model, with what it may do instead.
     pub model: String,
     /// For the person, where the host shows them a text of their own.
     pub person: String,
 }
 
-impl From<String> for Why {
+impl From<String> for RefusalText {
     fn from(text: String) -> Self {
         let person = text.clone();
         Self {
@@ -91,7 +91,7 @@ impl Judgement {
     }
 
     /// A refusal.
-    pub fn refused(why: impl Into<Why>, event: Event) -> Self {
+    pub fn refused(why: impl Into<RefusalText>, event: Event) -> Self {
         Self::new(Verdict::Refuse(why.into()), Some(event))
     }
 
@@ -132,7 +132,7 @@ pub fn mode_of(facts: &Facts) -> Mode {
 pub struct JudgeContext<'a> {
     facts: &'a Facts,
     session: &'a Result<Session, Unreadable>,
-    lack: Option<Lack>,
+    blocker: Option<Blocker>,
 }
 
 impl<'a> JudgeContext<'a> {
@@ -141,7 +141,7 @@ impl<'a> JudgeContext<'a> {
         Self {
             facts,
             session,
-            lack: lack(facts, session),
+            blocker: blocker(facts, session),
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> JudgeContext<'a> {
     /// configuration denies nothing either; no policy denies a tool; and nothing is missing.
     pub fn nothing_is_in_force(&self) -> bool {
         let session = self.session.as_ref();
-        self.lack.is_none()
+        self.blocker.is_none()
             && session.is_ok_and(|it| it.activated.is_empty())
             && self.facts.policies().is_ok_and(|all| denies_no_tool(&all))
     }
@@ -177,8 +177,8 @@ pub fn judge(on: &JudgeContext, request: &Request) -> Judgement {
         Ok(policies) => policies,
         Err(error) => return closed(request, &call, "the policy cannot be read", &error),
     };
-    if let Some(lack) = &on.lack {
-        return closed(request, &call, lack.what, &lack.error);
+    if let Some(blocker) = &on.blocker {
+        return closed(request, &call, blocker.what, &blocker.error);
     }
     let session = match on.session {
         Ok(session) => session,
@@ -197,8 +197,8 @@ pub fn judge(on: &JudgeContext, request: &Request) -> Judgement {
     let mut scope = scope_of(facts, &config, &policies, session);
     let of_mcp = request.is_mcp.then(|| request.tool.clone());
     scope.mcp_tools.extend(of_mcp);
-    if let Some(begins) = &request.begins {
-        begin_in(&mut scope, &begins.directory, begins.persists);
+    if let Some(start) = &request.start {
+        begin_in(&mut scope, &start.directory, start.persists);
     }
     // Whether a skill that a policy requires becomes active, policies alone decide.
     if let Some(OurTool::Skill { name, .. }) = call.ours
@@ -207,7 +207,7 @@ pub fn judge(on: &JudgeContext, request: &Request) -> Judgement {
         scope.restrictions.clear();
         scope.policy_deny = policy_denials(&policies, &scope.places.project_root);
     }
-    let case = Case {
+    let case = RestrictedCall {
         facts,
         mode: mode_of(facts),
         request,
@@ -239,8 +239,8 @@ pub fn refuse_unread(on: &JudgeContext, shown: &str, why: &str) -> Judgement {
     if on.nothing_is_in_force() || !on.mode().restricts() {
         return Judgement::ALLOWED;
     }
-    let (what, because) = match &on.lack {
-        Some(lack) => (lack.what, lack.error.to_string()),
+    let (what, because) = match &on.blocker {
+        Some(blocker) => (blocker.what, blocker.error.to_string()),
         None => ("a skill or policy restricts tools", why.to_owned()),
     };
     let text = format!("`{shown}` is not allowed while {what}: {because}. Tell the user.");
@@ -290,7 +290,7 @@ pub fn with_call<T>(
 }
 
 /// One call that something may restrict.
-struct Case<'a> {
+struct RestrictedCall<'a> {
     facts: &'a Facts,
     mode: Mode,
     request: &'a Request,
@@ -300,10 +300,10 @@ struct Case<'a> {
 }
 
 /// What rules decide on a call: with the audit event, and with the arguments that have to replace its own.
-type ByRules = (Decision, Event, Option<Value>);
+type RuleDecision = (Decision, Event, Option<Value>);
 
-impl Case<'_> {
-    fn by_rules(&self, scope: &Scope) -> ByRules {
+impl RestrictedCall<'_> {
+    fn by_rules(&self, scope: &Scope) -> RuleDecision {
         with_call(self.facts, self.session, scope, self.request, |call| {
             let decision = decide(scope, call, &OnDisk);
             let event = decision_of(scope, call, &decision);
@@ -340,7 +340,7 @@ impl Case<'_> {
             }
             Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => Verdict::Allow,
         };
-        if self.types_on() {
+        if self.may_type_unseen() {
             let text = format!(
                 "`{}` is not allowed with a terminal: what is typed into it later is not checked \
                  here. Run it without `tty`.",
@@ -379,7 +379,7 @@ impl Case<'_> {
     /// What no rule grants may still be a use of the skill's own files, or the person's to answer.
     fn blocked(&self, refusal: Refusal, event: Event) -> Judgement {
         let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
-        let is_theirs = matches!(self.request.asks, Asks::Other);
+        let is_theirs = matches!(self.request.kind, RequestKind::Other);
         if is_unlisted && is_theirs && self.uses_own_files() {
             let event = event.with("decision", "allowed");
             let event = event.with("by", "the skill's own files");
@@ -456,7 +456,7 @@ impl Case<'_> {
     }
 
     /// Whether the model could type into what this command starts, while a skill has a list.
-    fn types_on(&self) -> bool {
+    fn may_type_unseen(&self) -> bool {
         let mut active = self.session.activated.iter();
         let agent = self.facts.run.agent.as_ref();
         agent.is_some_and(|calling| calling.agent.table().types_unseen)
@@ -512,7 +512,7 @@ impl Case<'_> {
             }
             _ => String::new(),
         };
-        let why = Why {
+        let why = RefusalText {
             model: refusal.message(),
             person: refusal.for_people() + &next,
         };
@@ -522,7 +522,7 @@ impl Case<'_> {
 
 /// Why a call of a skill's tool activates nothing: no such skill is offered.
 fn no_skill(facts: &Facts, request: &Request) -> Option<String> {
-    let is_skills = ours::is_ours(&request.tool) && matches!(request.asks, Asks::Other);
+    let is_skills = ours::is_ours(&request.tool) && matches!(request.kind, RequestKind::Other);
     let wanted = Activate {
         tool: request.tool.clone(),
         skill: None,
@@ -556,7 +556,7 @@ fn unreadable_session(request: &Request, call: &Call, why: &Unreadable) -> Judge
     match decide_unreadable_state(call).outcome {
         Outcome::Blocked(refusal) => {
             let refusal = request.in_hosts_words(refusal, Vec::new);
-            let why = Why {
+            let why = RefusalText {
                 model: refusal.message(),
                 person: refusal.for_people(),
             };
@@ -611,7 +611,7 @@ fn in_transcript(transcript: &Path, call: &str) -> Option<bool> {
 
 /// What is missing.
 #[derive(Debug)]
-pub struct Lack {
+pub struct Blocker {
     /// What that means, as a clause.
     pub what: &'static str,
     /// Which, and why.
@@ -619,28 +619,28 @@ pub struct Lack {
 }
 
 /// What is missing for calls of this host in this session.
-pub fn lack(facts: &Facts, session: &Result<Session, Unreadable>) -> Option<Lack> {
+pub fn blocker(facts: &Facts, session: &Result<Session, Unreadable>) -> Option<Blocker> {
     let missing = if facts.run.agent.is_none() {
         let what = "skills that are always on are not active";
         let session = session.as_ref().ok();
-        let error = session.and_then(|it| lacks_always_on(facts, it));
-        error.map(|error| Lack { what, error })
+        let error = session.and_then(|it| missing_always_on(facts, it));
+        error.map(|error| Blocker { what, error })
     } else {
         let what = "a required skill is missing";
-        required_and_missing(facts).map(|error| Lack { what, error })
+        required_and_missing(facts).map(|error| Blocker { what, error })
     };
     // A mistake in the configuration could hide what a policy requires.
     missing.or_else(|| {
         let requires = facts.policies().is_ok_and(|all| all.require_any());
         let error = requires.then(|| facts.config().err())??;
         let what = "the configuration cannot be read";
-        Some(Lack { what, error })
+        Some(Blocker { what, error })
     })
 }
 
 /// Why skills that are always on here (`uses_skills`) are not in force, if so: a call is decided
 /// with them or not at all. No project has a say in it, so its configuration is not read.
-pub fn lacks_always_on(facts: &Facts, session: &Session) -> Option<Error> {
+pub fn missing_always_on(facts: &Facts, session: &Session) -> Option<Error> {
     if session.has_always {
         return None;
     }

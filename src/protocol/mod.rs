@@ -3,8 +3,8 @@
 
 pub mod agents;
 mod answer;
-mod called;
-pub mod closed;
+pub mod call_kind;
+mod called_skill;
 pub mod hooks;
 mod judge;
 mod prelude;
@@ -13,7 +13,7 @@ mod schema;
 pub mod tools;
 
 pub use answer::{Response, install_panic_hook, live};
-pub use called::{Called, activation, advice, resolve};
+pub use called_skill::{CalledSkill, activation, advice, resolve};
 pub use hooks::ModelInstall;
 pub use judge::{BY_TYPING, Request, Verdict, with_call};
 pub use request::{

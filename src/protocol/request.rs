@@ -10,7 +10,7 @@ use serde_json::Map;
 use crate::host::Agent;
 use crate::host::agent::Mode;
 use crate::protocol::Response;
-use crate::protocol::closed::Kind;
+use crate::protocol::call_kind::CallKind;
 use crate::protocol::prelude::*;
 use crate::sys::Env;
 use crate::sys::files::read_all_capped;
@@ -50,15 +50,15 @@ impl Input {
     ///
     /// The host passes no arguments except `--schema`, so any others come from a person, even in a
     /// shell that inherited a call's variables.
-    pub fn kind(&self) -> Kind<'_> {
+    pub fn kind(&self) -> CallKind<'_> {
         let is_set = |name| self.env.os(name).is_some();
         match self.args.first() {
-            Some(_) if hook_words(&self.args).is_some() => Kind::Agent,
-            Some(word) if word == "--schema" => Kind::Schema,
-            Some(_) => Kind::Person,
+            Some(_) if hook_words(&self.args).is_some() => CallKind::Agent,
+            Some(word) if word == "--schema" => CallKind::Schema,
+            Some(_) => CallKind::Person,
             None => {
                 let hook = self.env.os("CHIBI_HOOK").map(OsStr::as_encoded_bytes);
-                Kind::described(hook, is_set("CHIBI_TOOL_ARGS"), is_set("CHIBI_TOOL_NAME"))
+                CallKind::described(hook, is_set("CHIBI_TOOL_ARGS"), is_set("CHIBI_TOOL_NAME"))
             }
         }
     }
@@ -269,11 +269,13 @@ mod tests {
         };
         let text = |name| input.env.text(name).unwrap_or_default();
         let (name, data) = match input.kind() {
-            Kind::Schema => return "schema".to_owned(),
-            Kind::Agent => return format!("agent {:?}", input.agent().map(|it| (it.0, it.1)).ok()),
-            Kind::Person => return format!("person {:?}", input.args),
-            Kind::Hook(_) => (format!("hook {:?}", text("CHIBI_HOOK")), "CHIBI_HOOK_DATA"),
-            Kind::Tool(_) => (
+            CallKind::Schema => return "schema".to_owned(),
+            CallKind::Agent => {
+                return format!("agent {:?}", input.agent().map(|it| (it.0, it.1)).ok());
+            }
+            CallKind::Person => return format!("person {:?}", input.args),
+            CallKind::Hook(_) => (format!("hook {:?}", text("CHIBI_HOOK")), "CHIBI_HOOK_DATA"),
+            CallKind::Tool(_) => (
                 format!("tool {:?}", text("CHIBI_TOOL_NAME")),
                 "CHIBI_TOOL_ARGS",
             ),

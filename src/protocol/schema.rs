@@ -237,7 +237,9 @@ mod tests {
 
     #[test]
     fn what_a_failure_answers_keeps_every_hook() {
-        let failing = crate::protocol::closed::Kind::Schema.fallback().answer;
+        let failing = crate::protocol::call_kind::CallKind::Schema
+            .fallback()
+            .answer;
         let tools: Vec<Value> = serde_json::from_str(failing).unwrap();
         assert_eq!(tools[0]["name"], ours::MARKETPLACE);
         assert_eq!(tools[0]["hooks"], HOOKS.iter().collect::<Value>());

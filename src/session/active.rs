@@ -84,7 +84,7 @@ pub struct Session {
 
 /// An activation that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct EndedActivation {
     /// The session's key; `None` for an activation kept for a conversation.
     pub session: Option<String>,
     /// The conversation it was in, if known.
@@ -96,13 +96,13 @@ pub struct Ended {
     /// When it began, in milliseconds since 1970.
     pub began: u64,
     /// Why.
-    pub why: End,
+    pub why: EndReason,
 }
 
 /// Why an activation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum End {
+pub enum EndReason {
     /// Its host process is gone.
     HostGone,
     /// The same host process began another session.
@@ -122,7 +122,7 @@ pub enum End {
 /// The status of an activated skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum ActivationStatus {
     /// It is active.
     #[default]
     Active,
@@ -151,8 +151,9 @@ pub struct ActiveSkill {
     #[serde(default)]
     pub denied: Vec<String>,
     /// Its status.
-    #[serde(default, skip_serializing_if = "Standing::is_active")]
-    pub standing: Standing,
+    #[serde(default, rename = "standing")]
+    #[serde(skip_serializing_if = "ActivationStatus::is_active")]
+    pub status: ActivationStatus,
     /// The digest of the arguments with which its instructions were handed to the model; `None`
     /// until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,14 +179,14 @@ pub enum Loading {
 
 /// The result of loading or unloading.
 #[derive(Debug, Default)]
-pub struct Changed {
+pub struct SessionChange {
     /// The directories of skills that were not active before, or whose content has changed.
     pub began: Vec<String>,
     /// Activations that ended.
-    pub ended: Vec<Ended>,
+    pub ended: Vec<EndedActivation>,
 }
 
-impl Changed {
+impl SessionChange {
     /// Whether the skill in `dir` became active.
     pub fn has_begun(&self, dir: &Path) -> bool {
         self.began.iter().any(|began| dir == Path::new(began))
@@ -215,7 +216,7 @@ impl Session {
     /// The active skills, most recent last.
     pub fn active(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> + Clone {
         let activated = self.activated.iter();
-        activated.filter(|skill| skill.standing == Standing::Active)
+        activated.filter(|skill| skill.status == ActivationStatus::Active)
     }
 
     /// The skill in `dir`, active or not.
@@ -273,14 +274,15 @@ impl Session {
     }
 
     /// The ends of its activations, without those kept for a conversation, which go on.
-    pub(super) fn ended(&self, key: &str, why: End) -> Vec<Ended> {
+    pub(super) fn ended(&self, key: &str, why: EndReason) -> Vec<EndedActivation> {
         let lasting = self.activated.iter().filter(|_| !self.kept);
         // The end of an unloaded skill was reported when it was unloaded; that its denials end too
         // is reported only if the user deactivates it.
-        let lasting =
-            lasting.filter(|skill| skill.standing != Standing::Unloaded || why == End::Deactivated);
+        let lasting = lasting.filter(|skill| {
+            skill.status != ActivationStatus::Unloaded || why == EndReason::Deactivated
+        });
         lasting
-            .map(|skill| Ended {
+            .map(|skill| EndedActivation {
                 session: Some(key.to_owned()),
                 ..self.end(skill, why)
             })
@@ -297,13 +299,13 @@ impl Session {
         skills: Vec<ActiveSkill>,
         loading: Loading,
         most: usize,
-    ) -> Result<Changed> {
-        let mut changed = Changed::default();
+    ) -> Result<SessionChange> {
+        let mut changed = SessionChange::default();
         match loading {
             Loading::Add => {}
             Loading::InPlace => {
                 let others = |skill: &ActiveSkill| is_other(skill, &skills);
-                changed.ended = self.leave(others, Standing::Replaced);
+                changed.ended = self.leave(others, ActivationStatus::Replaced);
             }
             Loading::Replace { restricted_too } => {
                 changed.ended = self.unload(|skill| is_other(skill, &skills), restricted_too)?;
@@ -315,7 +317,7 @@ impl Session {
             if let Some(old) = &before {
                 skill.keep_denying(old);
             }
-            let before = before.filter(|old| old.standing == Standing::Active);
+            let before = before.filter(|old| old.status == ActivationStatus::Active);
             if let Some(old) = &before {
                 skill.arguments.clone_from(&old.arguments);
             }
@@ -351,7 +353,7 @@ impl Session {
         &mut self,
         meant: impl Fn(&ActiveSkill) -> bool,
         restricted_too: bool,
-    ) -> Result<Vec<Ended>> {
+    ) -> Result<Vec<EndedActivation>> {
         let held = |skill: &&ActiveSkill| skill.is_restricted() && meant(skill);
         if let Some(held) = self.active().find(held).filter(|_| !restricted_too) {
             let text = format!(
@@ -362,73 +364,77 @@ impl Session {
                 "`agent-skills deactivate` is for the user to run; a load with mode \"add\" keeps it",
             ));
         }
-        Ok(self.leave(meant, Standing::Unloaded))
+        Ok(self.leave(meant, ActivationStatus::Unloaded))
     }
 
     /// Gives active skills another standing. A replaced one goes on restricting, so it ends only if
     /// it restricts nothing.
-    fn leave(&mut self, meant: impl Fn(&ActiveSkill) -> bool, standing: Standing) -> Vec<Ended> {
-        let is_unloaded = standing == Standing::Unloaded;
+    fn leave(
+        &mut self,
+        meant: impl Fn(&ActiveSkill) -> bool,
+        status: ActivationStatus,
+    ) -> Vec<EndedActivation> {
+        let is_unloaded = status == ActivationStatus::Unloaded;
         let why = if is_unloaded {
-            End::Unloaded
+            EndReason::Unloaded
         } else {
-            End::Replaced
+            EndReason::Replaced
         };
         let ends = |skill: &&ActiveSkill| meant(skill) && (is_unloaded || !skill.is_restricted());
         let ended = self.active().filter(ends);
         let ended = ended.map(|skill| self.end(skill, why)).collect();
         for skill in &mut self.activated {
-            if skill.standing == Standing::Active && meant(skill) {
-                skill.standing = standing;
+            if skill.status == ActivationStatus::Active && meant(skill) {
+                skill.status = status;
                 skill.allowed.take_if(|_| is_unloaded);
             }
         }
-        self.forget_what_holds_nothing();
+        self.forget_unrestricted();
         ended
     }
 
     /// Unloads the skill in `dir`, whose activation failed, unless it is always on or its
     /// instructions were handed over before: then only the user may end its restrictions. If no
     /// other skill is active, the one that it replaced becomes active again.
-    pub fn withdraw(&mut self, dir: &str) -> Vec<Ended> {
+    pub fn withdraw(&mut self, dir: &str) -> Vec<EndedActivation> {
         let failed = |skill: &ActiveSkill| skill.dir == dir && skill.handed.is_none();
         if self.always.contains(dir) || !self.active().any(failed) {
             return Vec::new();
         }
-        let ended = self.leave(|skill| skill.dir == dir, Standing::Unloaded);
+        let ended = self.leave(|skill| skill.dir == dir, ActivationStatus::Unloaded);
         let is_none_left = self.active().next().is_none();
         let mut others = self.activated.iter_mut().filter(|skill| skill.dir != dir);
         if is_none_left
             && let Some(last) = others.next_back()
-            && last.standing == Standing::Replaced
+            && last.status == ActivationStatus::Replaced
         {
-            last.standing = Standing::Active;
+            last.status = ActivationStatus::Active;
         }
         ended
     }
 
     /// Drops inactive skills without restrictions.
-    fn forget_what_holds_nothing(&mut self) {
+    fn forget_unrestricted(&mut self) {
         self.activated
-            .retain(|skill| skill.standing == Standing::Active || skill.is_restricted());
+            .retain(|skill| skill.status == ActivationStatus::Active || skill.is_restricted());
         forget_others(&mut self.began, &self.activated);
     }
 
     /// The session with `wanted` always on: after the skills that are no longer active, before those
     /// that were activated. What was always on before stays so in this conversation, whatever has become
     /// of its files: a model may have changed them, or what decides about them.
-    pub(super) fn arranged(&self, wanted: Option<&[ActiveSkill]>) -> Self {
+    pub(super) fn with_always_on(&self, wanted: Option<&[ActiveSkill]>) -> Self {
         let has_always = wanted.is_some();
         let is_always = |skill: &ActiveSkill| self.always.contains(&skill.dir);
         let others = self.activated.iter().filter(|skill| !is_always(skill));
-        let is_active = |skill: &ActiveSkill| skill.standing == Standing::Active;
+        let is_active = |skill: &ActiveSkill| skill.status == ActivationStatus::Active;
         let (besides, mut below): (Vec<_>, Vec<_>) = others.cloned().partition(is_active);
         let former = |wanted: &[ActiveSkill]| {
             let is_new = |skill: &&ActiveSkill| wanted.iter().all(|other| other.dir != skill.dir);
             let always = self.activated.iter().filter(|skill| is_always(skill));
             let mut former: Vec<_> = always.filter(is_new).cloned().collect();
             for skill in &mut former {
-                skill.standing = Standing::Active;
+                skill.status = ActivationStatus::Active;
             }
             [&former, wanted].concat()
         };
@@ -455,9 +461,9 @@ impl Session {
     }
 
     /// The end of one activation, without a session's key.
-    pub(super) fn end(&self, skill: &ActiveSkill, why: End) -> Ended {
+    pub(super) fn end(&self, skill: &ActiveSkill, why: EndReason) -> EndedActivation {
         let began = self.began.get(&skill.dir).copied();
-        Ended {
+        EndedActivation {
             session: None,
             context: self.context.clone(),
             skill: skill.name.clone(),
@@ -487,7 +493,7 @@ impl ActiveSkill {
     /// Whether it is the same skill with the same content, whatever its status.
     pub fn is_same_as(&self, other: &Self) -> bool {
         let plain = |skill: &Self| Self {
-            standing: Standing::Active,
+            status: ActivationStatus::Active,
             handed: None,
             arguments: None,
             ..skill.clone()
@@ -497,7 +503,7 @@ impl ActiveSkill {
 }
 
 /// Attributes ended activations to the session with this key.
-pub fn in_session(key: &SessionKey, mut ended: Vec<Ended>) -> Vec<Ended> {
+pub fn in_session(key: &SessionKey, mut ended: Vec<EndedActivation>) -> Vec<EndedActivation> {
     for end in &mut ended {
         end.session = Some(key.as_str().to_owned());
     }
@@ -518,7 +524,7 @@ fn digest(arguments: Option<&str>) -> String {
     format!("{:x}", Sha256::digest(arguments.unwrap_or_default().trim()))[..32].to_owned()
 }
 
-impl Standing {
+impl ActivationStatus {
     // serde requires this signature.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_active(&self) -> bool {
@@ -539,7 +545,7 @@ pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
         allowed: allowed
             .filter(|entries| !skill.fields.tools_are_ambiguous() || names_a_tool(entries)),
         denied: skill.fields.disallowed_tools(),
-        standing: Standing::Active,
+        status: ActivationStatus::Active,
         handed: None,
         arguments: None,
     }
@@ -580,7 +586,7 @@ impl Contexts {
 
     /// Whether the skill in `dir` is no longer active in this conversation.
     pub fn is_over(&self, context: &str, dir: &str) -> bool {
-        let is_it = |kept: &ActiveSkill| kept.dir == dir && kept.standing == Standing::Active;
+        let is_it = |kept: &ActiveSkill| kept.dir == dir && kept.status == ActivationStatus::Active;
         let kept = self.known.get(context);
         !kept.is_some_and(|kept| kept.activated.iter().any(is_it))
     }
@@ -670,7 +676,7 @@ impl Contexts {
     }
 
     /// Forgets one conversation, or all, at the user's request.
-    pub fn forget(&mut self, context: Option<&str>) -> Vec<Ended> {
+    pub fn forget(&mut self, context: Option<&str>) -> Vec<EndedActivation> {
         let meant = |name: &String, _: &mut Session| context.is_none_or(|it| it == name);
         let mut ended = Vec::new();
         for (name, kept) in self.known.extract_if(.., meant) {
@@ -679,7 +685,7 @@ impl Contexts {
                 ..kept
             };
             let ends = session.activated.iter();
-            ended.extend(ends.map(|skill| session.end(skill, End::Deactivated)));
+            ended.extend(ends.map(|skill| session.end(skill, EndReason::Deactivated)));
         }
         ended
     }
@@ -727,7 +733,7 @@ mod tests {
             digest: "sha256:0".to_owned(),
             allowed: allowed.map(|list| vec![list.to_owned()]),
             denied: denied.iter().map(|entry| (*entry).to_owned()).collect(),
-            standing: Standing::Active,
+            status: ActivationStatus::Active,
             handed: None,
             arguments: None,
         }
@@ -792,8 +798,8 @@ mod tests {
         assert_eq!((changed.ended.len(), active(&session)), (1, vec!["b"]));
         let left = &session.activated[0];
         assert_eq!(
-            (left.standing, &left.allowed, left.denied.len()),
-            (Standing::Unloaded, &None, 1)
+            (left.status, &left.allowed, left.denied.len()),
+            (ActivationStatus::Unloaded, &None, 1)
         );
     }
 
@@ -805,7 +811,7 @@ mod tests {
             .unwrap();
         session.load(vec![free("b")], Loading::InPlace, 5).unwrap();
         assert_eq!(active(&session), ["b"]);
-        assert_eq!(session.activated[0].standing, Standing::Replaced);
+        assert_eq!(session.activated[0].status, ActivationStatus::Replaced);
         assert!(session.activated[0].allowed.is_some());
     }
 

@@ -9,7 +9,8 @@ pub mod seen;
 mod store;
 
 pub use active::{
-    ActiveSkill, Changed, End, Ended, Loading, Session, Standing, in_session, is_other, snapshot,
+    ActivationStatus, ActiveSkill, EndReason, EndedActivation, Loading, Session, SessionChange,
+    in_session, is_other, snapshot,
 };
 pub use hook_record::HookRecord;
 pub use key::SessionKey;

@@ -12,7 +12,8 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::active::{
-    ActiveSkill, Changed, Contexts, End, Ended, Loading, OF_CONTEXT, Session, in_session,
+    ActiveSkill, Contexts, EndReason, EndedActivation, Loading, OF_CONTEXT, Session, SessionChange,
+    in_session,
 };
 use super::key::{self, SessionKey, has_expired, now};
 use crate::error::{Error, Result};
@@ -56,12 +57,12 @@ impl State {
     }
 
     /// Forgets the sessions that cannot come back. Returns the activations that ended.
-    pub fn forget_ended(&mut self, realm: &str) -> Vec<Ended> {
+    pub fn forget_ended(&mut self, realm: &str) -> Vec<EndedActivation> {
         let mut ended = Vec::new();
         self.sessions.retain(|key, session| {
             let is_over = is_over(key, session, realm);
             if is_over {
-                ended.extend(session.ended(key, End::HostGone));
+                ended.extend(session.ended(key, EndReason::HostGone));
             }
             !is_over
         });
@@ -239,7 +240,7 @@ impl Store {
     ///
     /// # Errors
     /// When the state has to change and cannot be written.
-    pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
+    pub fn begin(&self, key: &SessionKey) -> Result<Vec<EndedActivation>> {
         // This needs no lock: only this session's own, later calls can add to it.
         let is_new = |state: Rc<State>| state.sessions.is_empty() && !state.reset;
         if self.read().is_ok_and(is_new) {
@@ -250,7 +251,7 @@ impl Store {
             state.reset |= unreadable.is_some();
             let own = state.sessions.remove(key.as_str());
             let mut ended = own.map_or_else(Vec::new, |session| {
-                session.ended(key.as_str(), End::NextStart)
+                session.ended(key.as_str(), EndReason::NextStart)
             });
             ended.extend(state.forget_ended(&realm));
             let restricted = ended.iter().filter(|end| end.restricted);
@@ -277,7 +278,12 @@ impl Store {
     ///
     /// # Errors
     /// When the state cannot be locked in time or written.
-    pub fn enter(&self, key: &SessionKey, context: &str, keep: bool) -> Result<Vec<Ended>> {
+    pub fn enter(
+        &self,
+        key: &SessionKey,
+        context: &str,
+        keep: bool,
+    ) -> Result<Vec<EndedActivation>> {
         let is_unknown = |state: Rc<State>| state.session(key).is_err();
         if self.read().map_or(true, is_unknown) {
             return Ok(Vec::new());
@@ -326,7 +332,7 @@ impl Store {
         context: Option<&str>,
         dry_run: bool,
         stay: &[&str],
-    ) -> Result<Vec<Ended>> {
+    ) -> Result<Vec<EndedActivation>> {
         if dry_run && (context.is_none() || self.read().is_ok()) {
             let known = self.read().unwrap_or_default();
             return Ok(forget(&mut State::clone(&known), context, stay));
@@ -348,11 +354,11 @@ impl Store {
         skills: &[ActiveSkill],
         loading: Loading,
         most: usize,
-    ) -> Result<Changed> {
+    ) -> Result<SessionChange> {
         self.change(key, |session| {
             let changed = session.load(skills.to_vec(), loading, most)?;
             let ended = in_session(key, changed.ended);
-            Ok(Changed { ended, ..changed })
+            Ok(SessionChange { ended, ..changed })
         })
     }
 
@@ -365,7 +371,7 @@ impl Store {
         key: &SessionKey,
         dirs: Option<&[PathBuf]>,
         restricted_too: bool,
-    ) -> Result<Vec<Ended>> {
+    ) -> Result<Vec<EndedActivation>> {
         self.change(key, |session| {
             let meant = |skill: &ActiveSkill| {
                 dirs.is_none_or(|dirs| dirs.iter().any(|dir| dir == Path::new(&skill.dir)))
@@ -412,16 +418,16 @@ impl Store {
         &self,
         key: &SessionKey,
         wanted: Option<&[ActiveSkill]>,
-    ) -> Result<Changed> {
+    ) -> Result<SessionChange> {
         // What an unknown state has active stays active.
         if self.session(key).is_err() && wanted.is_none_or(<[_]>::is_empty) {
-            return Ok(Changed::default());
+            return Ok(SessionChange::default());
         }
         self.change(key, |session| {
-            let after = session.arranged(wanted);
+            let after = session.with_always_on(wanted);
             let is_left = |skill: &&ActiveSkill| after.find(&skill.dir).is_some();
             let gone = session.activated.iter().filter(|skill| !is_left(skill));
-            let ended = gone.map(|skill| session.end(skill, End::ContextLeft));
+            let ended = gone.map(|skill| session.end(skill, EndReason::ContextLeft));
             let ended = in_session(key, ended.collect());
             let was_active = |skill: &&ActiveSkill| {
                 let mut active = session.active();
@@ -433,7 +439,7 @@ impl Store {
             *session = after;
             let times = began.iter().map(|dir| (dir.clone(), now));
             session.began.extend(times);
-            Ok(Changed { began, ended })
+            Ok(SessionChange { began, ended })
         })
     }
 
@@ -443,7 +449,11 @@ impl Store {
     ///
     /// # Errors
     /// When the state cannot be read, locked in time or written; everything stays active then.
-    pub fn enter_prompt(&self, key: &SessionKey, prompt: Option<&str>) -> Result<Vec<Ended>> {
+    pub fn enter_prompt(
+        &self,
+        key: &SessionKey,
+        prompt: Option<&str>,
+    ) -> Result<Vec<EndedActivation>> {
         self.change_known(|state| {
             let mut ended = Vec::new();
             // A session without anything needs no record.
@@ -452,7 +462,7 @@ impl Store {
             if known || begins {
                 let session = state.sessions.entry(key.as_str().to_owned()).or_default();
                 if !known || prompt.is_none() || session.prompt.as_deref() != prompt {
-                    ended = session.ended(key.as_str(), End::NextPrompt);
+                    ended = session.ended(key.as_str(), EndReason::NextPrompt);
                     *session = Session {
                         changed: now(),
                         prompt: prompt.map(str::to_owned),
@@ -576,7 +586,7 @@ impl Store {
 }
 
 /// Ends what is active in one conversation, or in all. Always-on skills of the names in `stay` do.
-fn forget(state: &mut State, context: Option<&str>, stay: &[&str]) -> Vec<Ended> {
+fn forget(state: &mut State, context: Option<&str>, stay: &[&str]) -> Vec<EndedActivation> {
     let mut ended = Vec::new();
     // The user says that nothing is active, in sessions that a discarded file may have had either.
     state.reset &= context.is_some();
@@ -589,7 +599,7 @@ fn forget(state: &mut State, context: Option<&str>, stay: &[&str]) -> Vec<Ended>
             let activated = std::mem::take(&mut session.activated).into_iter();
             let (stay, ends) = activated.partition(stays);
             session.activated = ends;
-            ended.extend(session.ended(key, End::Deactivated));
+            ended.extend(session.ended(key, EndReason::Deactivated));
             session.activated = stay;
             let dirs = session.activated.iter().map(|skill| skill.dir.clone());
             session.always = dirs.collect();

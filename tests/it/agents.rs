@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use agent_skills::host::Agent;
-use agent_skills::host::agent::table::Moment;
+use agent_skills::host::agent::table::EventKind;
 use agent_skills::protocol::Input;
 use agent_skills::sys::Env;
 use serde_json::{Value, json};
@@ -291,7 +291,7 @@ impl World {
     pub fn prompted(&self, text: &str) -> Answer {
         let table = self.form.agent.table();
         let mut events = table.events.iter();
-        let event = events.find(|(_, moment)| *moment == Moment::Prompt);
+        let event = events.find(|(_, moment)| *moment == EventKind::Prompt);
         let mut payload = self.here(json!({ table.keys.event: event.unwrap().0 }));
         payload[table.keys.text] = json!(text);
         self.hook(&payload)

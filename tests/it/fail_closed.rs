@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use agent_skills::protocol::closed::Kind;
+use agent_skills::protocol::call_kind::CallKind;
 use serde_json::{Value, json};
 
 use crate::Host;
@@ -161,8 +161,8 @@ fn fails_when_asked_to() {
     let hook = std::env::var("CHIBI_HOOK").ok();
     let has_tool = std::env::var_os("CHIBI_TOOL_NAME").is_some();
     let kind = match hook.as_deref().map(str::as_bytes) {
-        None if !has_tool => Kind::Schema,
-        hook => Kind::described(hook, false, has_tool),
+        None if !has_tool => CallKind::Schema,
+        hook => CallKind::described(hook, false, has_tool),
     };
     kind.prepare();
     match way.as_str() {

@@ -3,12 +3,12 @@
 use super::prelude::*;
 
 /// Its events.
-pub(super) const EVENTS: &[(&str, Moment)] = &[
-    ("PreToolUse", Moment::BeforeTool),
-    ("PostToolUse", Moment::AfterTool),
-    ("UserPromptExpansion", Moment::Typed),
-    ("UserPromptSubmit", Moment::Prompt),
-    ("SessionEnd", Moment::End),
+pub(super) const EVENTS: &[(&str, EventKind)] = &[
+    ("PreToolUse", EventKind::BeforeTool),
+    ("PostToolUse", EventKind::AfterTool),
+    ("UserPromptExpansion", EventKind::Typed),
+    ("UserPromptSubmit", EventKind::Prompt),
+    ("SessionEnd", EventKind::End),
 ];
 
 /// What its release 2.1.330 puts around texts that are nobody's prompt: what has ended or was seen in

@@ -18,9 +18,9 @@ pub(super) static TABLE: Table = Table {
         ..Keys::USUAL
     },
     events: &[
-        ("PreToolUse", Moment::BeforeTool),
-        ("UserPromptSubmit", Moment::Prompt),
-        ("SessionEnd", Moment::End),
+        ("PreToolUse", EventKind::BeforeTool),
+        ("UserPromptSubmit", EventKind::Prompt),
+        ("SessionEnd", EventKind::End),
     ],
     tools: TOOLS,
     shell: BASH_OR_ZSH,

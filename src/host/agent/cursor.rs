@@ -26,9 +26,9 @@ pub(super) static TABLE: Table = Table {
         ..Keys::USUAL
     },
     events: &[
-        ("preToolUse", Moment::BeforeTool),
-        ("beforeSubmitPrompt", Moment::Prompt),
-        ("sessionEnd", Moment::End),
+        ("preToolUse", EventKind::BeforeTool),
+        ("beforeSubmitPrompt", EventKind::Prompt),
+        ("sessionEnd", EventKind::End),
     ],
     tools: TOOLS,
     shell: Shell {

@@ -28,9 +28,9 @@ pub(super) static TABLE: Table = Table {
         ..Keys::USUAL
     },
     events: &[
-        ("BeforeTool", Moment::BeforeTool),
-        ("BeforeAgent", Moment::Prompt),
-        ("SessionEnd", Moment::End),
+        ("BeforeTool", EventKind::BeforeTool),
+        ("BeforeAgent", EventKind::Prompt),
+        ("SessionEnd", EventKind::End),
     ],
     prompts: Prompts::ByEvent,
     tools: TOOLS,

@@ -15,7 +15,7 @@ pub mod table;
 use serde::{Deserialize, Serialize};
 
 use crate::error::named;
-use table::{Moment, Table};
+use table::{EventKind, Table};
 
 pub use table::Scope;
 
@@ -83,9 +83,9 @@ impl Agent {
         let table = self.table();
         let events = table.events.iter();
         let events = events.filter(|(name, _)| !table.unregistered.contains(name));
-        events.map(|(name, moment)| match moment {
-            Moment::BeforeTool | Moment::Asking => (*name, table.gate),
-            Moment::AfterTool => (*name, table.after),
+        events.map(|(name, event_kind)| match event_kind {
+            EventKind::BeforeTool | EventKind::Asking => (*name, table.gate),
+            EventKind::AfterTool => (*name, table.after),
             _ => (*name, None),
         })
     }
@@ -168,10 +168,10 @@ mod tests {
     #[test]
     fn each_agent_is_asked_before_every_tool_call() {
         for agent in Agent::ALL {
-            let gate = |name: &str| agent.table().moment(name) == Some(Moment::BeforeTool);
+            let gate = |name: &str| agent.table().event_kind(name) == Some(EventKind::BeforeTool);
             let (_, matcher) = agent.registered().find(|(name, _)| gate(name)).unwrap();
             assert!(matches!(matcher, None | Some("*" | ".*")), "{agent}");
-            let known = |name: &&&str| agent.table().moment(name).is_some();
+            let known = |name: &&&str| agent.table().event_kind(name).is_some();
             let unregistered = agent.table().unregistered;
             assert_eq!(
                 unregistered.iter().filter(known).count(),

@@ -1,8 +1,8 @@
 //! What the file of nearly every agent uses.
 
 pub use super::table::{
-    Called, First, Form, Home, Injects, Keys, Mcp, Moment, Named, Off, Own, Prompts, Skills, Table,
-    Tool,
+    Called, EventKind, First, Form, Home, Injects, Keys, Mcp, Named, Off, Own, Prompts, Skills,
+    Table, Tool,
 };
 pub use crate::host::alias::Capability;
 pub use crate::host::shell::{BASH_OR_ZSH, SH, Shell};

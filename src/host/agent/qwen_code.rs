@@ -29,13 +29,13 @@ pub(super) static TABLE: Table = Table {
         ..Keys::USUAL
     },
     events: &[
-        ("PreToolUse", Moment::BeforeTool),
+        ("PreToolUse", EventKind::BeforeTool),
         // It asks before that, and takes no grant there.
-        ("PermissionRequest", Moment::Asking),
-        ("PostToolUse", Moment::AfterTool),
-        ("UserPromptExpansion", Moment::Typed),
-        ("UserPromptSubmit", Moment::Prompt),
-        ("SessionEnd", Moment::End),
+        ("PermissionRequest", EventKind::Asking),
+        ("PostToolUse", EventKind::AfterTool),
+        ("UserPromptExpansion", EventKind::Typed),
+        ("UserPromptSubmit", EventKind::Prompt),
+        ("SessionEnd", EventKind::End),
     ],
     tools: TOOLS,
     shell: SH,

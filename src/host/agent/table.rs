@@ -20,7 +20,7 @@ pub struct Table {
     /// The keys of a call's JSON.
     pub keys: Keys,
     /// Its events that matter here; all others are answered with silence.
-    pub events: &'static [(&'static str, Moment)],
+    pub events: &'static [(&'static str, EventKind)],
     /// How a new prompt of the user shows.
     pub prompts: Prompts,
     /// How prompts begin that it submits by itself, such as one that tells that a command in the
@@ -229,10 +229,10 @@ impl Keys {
 
 /// What an event is to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum EventKind {
     /// A tool is about to run.
     BeforeTool,
-    /// The user is about to be asked about a tool, before [`Moment::BeforeTool`] comes.
+    /// The user is about to be asked about a tool, before [`EventKind::BeforeTool`] comes.
     Asking,
     /// A tool has run.
     AfterTool,
@@ -247,11 +247,11 @@ pub enum Moment {
 /// How a new prompt of the user shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompts {
-    /// By [`Moment::Prompt`] of the main agent with a text, and another identity under
+    /// By [`EventKind::Prompt`] of the main agent with a text, and another identity under
     /// [`Keys::prompt`] than the last one: the event may come again. Another identity in other calls
     /// ends nothing, since the agent takes turns of its own.
     ByIdentity,
-    /// By [`Moment::Prompt`] of the main agent.
+    /// By [`EventKind::Prompt`] of the main agent.
     ByEvent,
     /// As [`Prompts::ByEvent`], and a typed command comes before the event of its own prompt.
     ByEventAfterTyping,
@@ -443,9 +443,9 @@ pub struct Tool {
 
 impl Table {
     /// What an event is to us; `None` if it does not matter.
-    pub fn moment(&self, event: &str) -> Option<Moment> {
+    pub fn event_kind(&self, event: &str) -> Option<EventKind> {
         let found = self.events.iter().find(|(name, _)| *name == event);
-        found.map(|(_, moment)| *moment)
+        found.map(|(_, event_kind)| *event_kind)
     }
 
     /// The tool of a name; `None` for one that is not in the table.

@@ -4,20 +4,20 @@
 use std::path::Component;
 
 use super::event::Caller;
-use super::find::{find, find_in, plain_part, unheld};
+use super::find::{find, find_in, refuse_slash_command, without_owner};
 use super::loading::may_load;
 use crate::activation::{put_in_force, restricted_to};
 use crate::catalog::{Eligibility, WithheldReason, signing_in_force, tool_name};
 use crate::host::agent::table::Called;
 use crate::permission::{Outline, Places, Resolve};
-use crate::protocol::judge::{Asks, JudgeContext, Judgement, Request, Verdict, judge};
+use crate::protocol::judge::{JudgeContext, Judgement, Request, RequestKind, Verdict, judge};
 use crate::protocol::prelude::*;
 use crate::sys::EntryKind;
 use crate::sys::name_list::Names;
 
 /// How a skill is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum ActivatedBy {
     /// By a call of the agent's tool for skills, which the agent may yet refuse.
     Tool,
     /// By a name that the user typed.
@@ -28,7 +28,7 @@ pub enum By {
 
 /// A call of a skill.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct SkillCall<'a> {
     /// Its name, as the agent has it.
     pub name: &'a str,
     /// Its directory, if that is known.
@@ -36,7 +36,7 @@ pub struct Wanted<'a> {
     /// Its arguments.
     pub arguments: &'a str,
     /// How it is called.
-    pub by: By,
+    pub by: ActivatedBy,
     /// The tool or the text in which it was called, for messages.
     pub shown: &'a str,
     /// The user's prompt.
@@ -45,11 +45,11 @@ pub struct Wanted<'a> {
 
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
-pub fn activate(caller: Caller, on: &JudgeContext, wanted: Wanted) -> Judgement {
+pub fn activate(caller: Caller, on: &JudgeContext, wanted: SkillCall) -> Judgement {
     let facts = caller.facts;
     // Where signatures are required, nothing is loaded of which none is known to hold; nor what may
     // stand in the place of a skill that a policy requires.
-    let name = plain_part(wanted.name);
+    let name = without_owner(wanted.name);
     let policies = facts.policies();
     let is_required = policies.map_or(true, |all| all.requires(name).is_some());
     let requires = is_required || signing_in_force(facts).require_anything();
@@ -64,7 +64,7 @@ pub fn activate(caller: Caller, on: &JudgeContext, wanted: Wanted) -> Judgement 
         Ok(found) => {
             let stands_in = is_required || found.is_some();
             let is_asked = stands_in || restricts;
-            let why = is_asked.then(|| unheld(caller, wanted.name, stands_in));
+            let why = is_asked.then(|| refuse_slash_command(caller, wanted.name, stands_in));
             match (why.flatten(), found) {
                 (Some(why), _) => return refused(wanted, wanted.name, &why),
                 (None, Some(found)) => found,
@@ -90,7 +90,7 @@ pub fn activate(caller: Caller, on: &JudgeContext, wanted: Wanted) -> Judgement 
         }
         Err(_) => return Judgement::ALLOWED,
     };
-    let is_typed = wanted.by == By::Typing;
+    let is_typed = wanted.by == ActivatedBy::Typing;
     // What an earlier prompt had active ends with this one.
     let is_over =
         |it: &Session| is_typed && wanted.prompt.is_some() && it.prompt.as_deref() != wanted.prompt;
@@ -100,7 +100,7 @@ pub fn activate(caller: Caller, on: &JudgeContext, wanted: Wanted) -> Judgement 
         return refused(wanted, &name, &error.with_next_step());
     }
     match put(found.facts, facts, skill, wanted) {
-        Ok(()) if restricts => Judgement::new(told(skill, plain_part(wanted.name)), None),
+        Ok(()) if restricts => Judgement::new(told(skill, without_owner(wanted.name)), None),
         Ok(()) => Judgement::ALLOWED,
         Err(_) if !is_strict => Judgement::ALLOWED,
         Err(error) => refused(wanted, &name, &error.with_next_step()),
@@ -114,7 +114,7 @@ fn request(shown: &str, name: &str, dir: &Path) -> Request {
     let tool = tool.map_or_else(|| format!("skill_{name}"), |name| tool_name(&name));
     Request {
         shown: Some(shown.to_owned()),
-        asks: Asks::Skill {
+        kind: RequestKind::Skill {
             tool: tool.clone(),
             name: name.to_owned(),
             dir: dir.to_owned(),
@@ -124,7 +124,7 @@ fn request(shown: &str, name: &str, dir: &Path) -> Request {
 }
 
 /// Why the skill does not become active.
-fn refused(wanted: Wanted, name: &str, why: &str) -> Judgement {
+fn refused(wanted: SkillCall, name: &str, why: &str) -> Judgement {
     let name = quoted(name);
     let text = format!("The skill `{name}` is not allowed to become active: {why}");
     let event = Event::new("tool").with("tool", wanted.shown);
@@ -151,8 +151,8 @@ pub fn confirm(caller: Caller, name: &str) {
 }
 
 /// A skill that the agent ships inside itself, or a command of another kind.
-fn unknown(on: &JudgeContext, wanted: Wanted) -> Judgement {
-    if wanted.by != By::Tool {
+fn unknown(on: &JudgeContext, wanted: SkillCall) -> Judgement {
+    if wanted.by != ActivatedBy::Tool {
         return Judgement::ALLOWED;
     }
     let judged = judge(on, &request(wanted.shown, wanted.name, Path::new("")));
@@ -163,8 +163,12 @@ fn unknown(on: &JudgeContext, wanted: Wanted) -> Judgement {
 
 /// The skill, if it may be used; else why not, and whether somebody decided that. What cannot be read
 /// or is not trusted has no signature that could be looked at.
-fn usable(entry: &Entry, by: By, requires_signature: bool) -> Result<&Skill, (String, bool)> {
-    let is_typed = by == By::Typing;
+fn usable(
+    entry: &Entry,
+    by: ActivatedBy,
+    requires_signature: bool,
+) -> Result<&Skill, (String, bool)> {
+    let is_typed = by == ActivatedBy::Typing;
     let is_usable = match &entry.eligibility {
         // The agent reads a skill without a description, too.
         Eligibility::Offered { .. }
@@ -186,11 +190,11 @@ fn usable(entry: &Entry, by: By, requires_signature: bool) -> Result<&Skill, (St
     })
 }
 
-fn put(found: &Facts, facts: &Facts, skill: &Skill, wanted: Wanted) -> Result<()> {
+fn put(found: &Facts, facts: &Facts, skill: &Skill, wanted: SkillCall) -> Result<()> {
     let (store, key) = (facts.store(), facts.key());
     match wanted.prompt {
         // Comes before the event of its prompt.
-        Some(prompt) if wanted.by == By::Typing => {
+        Some(prompt) if wanted.by == ActivatedBy::Typing => {
             facts.record_ends(store.enter_prompt(key, Some(prompt))?);
         }
         // A call does not tell whether somebody wrote its prompt: what is active stays.
@@ -200,7 +204,7 @@ fn put(found: &Facts, facts: &Facts, skill: &Skill, wanted: Wanted) -> Result<()
     let put = put_in_force(found, skill, &tool_name(&skill.name));
     facts.take_events(found);
     put?;
-    if wanted.by != By::Tool {
+    if wanted.by != ActivatedBy::Tool {
         store.confirm(key, &skill.dir)?;
     }
     Ok(())
@@ -262,11 +266,11 @@ pub fn by_reading(
         if active.active().any(is_active) {
             return None;
         }
-        let wanted = Wanted {
+        let wanted = SkillCall {
             name,
             dir: Some(dir),
             arguments: "",
-            by: By::Reading,
+            by: ActivatedBy::Reading,
             shown: "reading SKILL.md",
             prompt,
         };
@@ -301,11 +305,11 @@ pub fn skills_read(caller: Caller, call: &Request) -> Vec<PathBuf> {
         "run_command" => {
             let command = text("command").unwrap_or_default();
             // Most commands have nothing to do with skills, and are not read at all.
-            let begins = call.begins.as_ref();
-            let directory = begins.map_or(&env.cwd, |begins| &begins.directory);
-            let begins = directory.to_string_lossy();
+            let start = call.start.as_ref();
+            let directory = start.map_or(&env.cwd, |start| &start.directory);
+            let written = directory.to_string_lossy();
             let names = ["skill", "SKILL", "scripts"];
-            if !begins.contains("skill") && !names.iter().any(|name| command.contains(name)) {
+            if !written.contains("skill") && !names.iter().any(|name| command.contains(name)) {
                 return Vec::new();
             }
             let places = Places {
@@ -314,7 +318,7 @@ pub fn skills_read(caller: Caller, call: &Request) -> Vec<PathBuf> {
                 ..Places::default()
             };
             let outline = Outline::read(command, &places);
-            Line {
+            CommandLine {
                 command,
                 outline: outline.as_ref(),
                 home: places.home.unwrap_or_default(),
@@ -365,14 +369,14 @@ fn linked_skill(root: &Path, real: &Path) -> Option<PathBuf> {
 }
 
 /// A command line.
-struct Line<'a> {
+struct CommandLine<'a> {
     command: &'a str,
     outline: Option<&'a Outline>,
     home: PathBuf,
     roots: Vec<PathBuf>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> CommandLine<'a> {
     /// The skills that it may use, when it begins in `directory`.
     fn skills(&self, directory: &Path) -> Vec<PathBuf> {
         let commands = self.commands();

@@ -22,7 +22,7 @@ const RULES_FILES: usize = 64;
 ///
 /// # Errors
 /// Why it may not run: its command has to be confined, and cannot be.
-pub fn handed_back(
+pub fn rewritten_arguments(
     caller: Caller,
     session: &Session,
     (used, begin): (&ToolUse, &Path),

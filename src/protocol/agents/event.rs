@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use crate::host::Agent;
 use crate::host::agent::Mode;
-use crate::host::agent::table::{Moment, Table};
+use crate::host::agent::table::{EventKind, Table};
 use crate::protocol::ToolUse;
 use crate::protocol::prelude::*;
 use crate::run_context::CallingAgent;
@@ -51,9 +51,9 @@ impl Caller<'_> {
 
 /// One call of an agent's hook.
 #[derive(Debug)]
-pub struct Event {
+pub struct AgentEvent {
     /// What it is to us.
-    pub moment: Moment,
+    pub kind: EventKind,
     /// The agent's name for the event.
     pub name: String,
     /// The session; of a subagent with one of its own, the session that started it.
@@ -82,16 +82,16 @@ pub struct Event {
     pub has_succeeded: bool,
 }
 
-impl Event {
+impl AgentEvent {
     /// The event in an agent's data; `None` if it does not matter here.
     ///
     /// # Errors
     /// If the data cannot be what the agent sends.
     pub fn read(table: &Table, data: Map<String, Value>) -> Result<Option<Self>, &'static str> {
         let keys = &table.keys;
-        let mut data = Data(data);
+        let mut data = EventData(data);
         let name = data.text(keys.event).ok_or("it names no event")?;
-        let Some(moment) = table.moment(&name) else {
+        let Some(kind) = table.event_kind(&name) else {
             // The event of another agent, before a tool: this one's table does not fit.
             let begins = ["Pre", "pre", "Before", "before"];
             if begins.iter().any(|begin| name.starts_with(begin)) && name.contains("Tool") {
@@ -107,16 +107,16 @@ impl Event {
             Some(parent) => (Some(parent), own),
             None => (own, None),
         };
-        let used = match moment {
-            Moment::BeforeTool | Moment::Asking | Moment::AfterTool => Some(ToolUse {
+        let used = match kind {
+            EventKind::BeforeTool | EventKind::Asking | EventKind::AfterTool => Some(ToolUse {
                 tool: data.text(keys.tool).ok_or("it names no tool")?,
                 arguments: data.take(keys.arguments).map_or(Value::Null, parsed),
             }),
             _ => None,
         };
-        let typed = data.text(keys.command).filter(|_| moment == Moment::Typed);
+        let typed = data.text(keys.command).filter(|_| kind == EventKind::Typed);
         Ok(Some(Self {
-            moment,
+            kind,
             name,
             session: session.ok_or("it names no session")?,
             own_session,
@@ -178,9 +178,9 @@ fn parsed(arguments: Value) -> Value {
     }
 }
 
-struct Data(Map<String, Value>);
+struct EventData(Map<String, Value>);
 
-impl Data {
+impl EventData {
     /// Whether the result of a call is there, and neither it nor the event speaks of a failure, in
     /// whichever agent's words.
     fn has_succeeded(&self) -> bool {
@@ -226,7 +226,7 @@ fn leaked(env: Env, calling: CallingAgent) -> &'static Facts {
 }
 
 /// The context of the call: where it begins, and in which session.
-pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'static Facts {
+pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &AgentEvent) -> &'static Facts {
     let table = agent.table();
     // A directory that a command changed to must not decide which project this is.
     let set = table.started.iter().filter_map(|name| env.path(name));
@@ -250,7 +250,7 @@ pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &Event) -> &'s
 
 /// The main agent's session, if the one that started this subagent is another's. Records to which the
 /// subagent's own belongs. An unreadable record refuses the call later.
-fn main_session(facts: &Facts, agent: Agent, event: &Event) -> Option<String> {
+fn main_session(facts: &Facts, agent: Agent, event: &AgentEvent) -> Option<String> {
     let own = event.own_session.as_deref()?;
     let store = facts.store();
     let above = store.session(facts.key()).ok()?.main;

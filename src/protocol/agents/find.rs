@@ -19,7 +19,7 @@ use crate::sys::EntryKind;
 
 /// The context in which the skill was found, which may have more directories of skills, with its
 /// catalog and its place in it.
-pub struct Found {
+pub struct FoundSkill {
     /// The context.
     pub facts: &'static Facts,
     /// Its skills.
@@ -30,7 +30,7 @@ pub struct Found {
     at: usize,
 }
 
-impl Found {
+impl FoundSkill {
     /// The skill's entry.
     pub fn entry(&self) -> &Entry {
         &self.catalog.entries()[self.at]
@@ -55,9 +55,9 @@ struct SkillQuery<'a> {
 ///
 /// # Errors
 /// If it is not known which of several the agent uses, or a place could not be searched to the end.
-pub fn find(caller: Caller, written: &str) -> Result<Option<Found>> {
+pub fn find(caller: Caller, written: &str) -> Result<Option<FoundSkill>> {
     let skills = &caller.table.skills;
-    let look = Look {
+    let look = SkillSearch {
         caller,
         deeper: OnceCell::new(),
         plugins: OnceCell::new(),
@@ -82,7 +82,7 @@ pub fn find(caller: Caller, written: &str) -> Result<Option<Found>> {
     let alias = is_by_directory.then_some(Named::Frontmatter);
     for by in [skills.named].into_iter().chain(alias) {
         let is_alias = is_by_directory && by == Named::Frontmatter;
-        if is_alias && (skills.shipped.has(written) || of_user(caller, written).is_some()) {
+        if is_alias && (skills.shipped.has(written) || users_command(caller, written).is_some()) {
             break;
         }
         let sought = sought(by);
@@ -118,18 +118,18 @@ pub fn find(caller: Caller, written: &str) -> Result<Option<Found>> {
 }
 
 /// The name without that of a plugin or directory before it.
-pub fn plain_part(written: &str) -> &str {
+pub fn without_owner(written: &str) -> &str {
     written.rsplit_once(':').map_or(written, |(_, name)| name)
 }
 
 /// The skill in a directory, as the agent finds it there.
-pub fn find_in(caller: Caller, dir: &Path) -> Option<Found> {
+pub fn find_in(caller: Caller, dir: &Path) -> Option<FoundSkill> {
     let facts = caller.with_skills_in(dir.parent().map(Path::to_owned).into_iter().collect());
     let catalog = Catalog::of(facts);
     let real = real(dir);
     let is_it = |entry: &Entry| entry.dir == dir || self::real(&entry.dir) == real;
     let at = catalog.entries().iter().position(is_it)?;
-    Some(Found {
+    Some(FoundSkill {
         facts,
         catalog,
         is_seen: true,
@@ -188,7 +188,7 @@ fn own_names(dir: &Path, skill: Option<&Skill>) -> Vec<String> {
 
 /// The skill that the agent uses of those of this name which it sees, or else of the administrator's
 /// that it does not see. A link to one of these from where it looks is the administrator's, too.
-fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Option<Found>> {
+fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Option<FoundSkill>> {
     let catalog = Catalog::of(facts);
     let enterprise = facts.enterprise();
     let dirs = enterprise.dirs();
@@ -278,7 +278,7 @@ fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Opti
         }
     }
     let at = found.first().map(|(at, _)| *at);
-    Ok(at.map(|at| Found {
+    Ok(at.map(|at| FoundSkill {
         facts,
         catalog,
         is_seen,
@@ -307,7 +307,7 @@ fn restrict_alike(first: &Entry, rest: &[(usize, &Entry)]) -> bool {
 }
 
 /// Where an agent looks for skills.
-struct Look<'a> {
+struct SkillSearch<'a> {
     caller: Caller<'a>,
     /// The directories of skills deeper in the project.
     deeper: OnceCell<Rc<Vec<PathBuf>>>,
@@ -315,7 +315,7 @@ struct Look<'a> {
     plugins: OnceCell<Rc<Vec<PathBuf>>>,
 }
 
-impl Look<'_> {
+impl SkillSearch<'_> {
     /// What the agent finds deeper in its directories of skills, and above the project.
     fn around(&self) -> Result<Vec<PathBuf>> {
         let skills = &self.caller.table.skills;
@@ -362,7 +362,7 @@ impl Look<'_> {
         for root in roots(here) {
             let entries = files::entries(&root.dir).unwrap_or_default();
             if entries.len() > limits::CATALOG_ENTRIES {
-                return Err(unended(&root.dir));
+                return Err(search_cut_short(&root.dir));
             }
             let inside = entries.into_iter();
             let inside = inside.filter(|(_, kind)| *kind != EntryKind::File);
@@ -382,7 +382,7 @@ impl Look<'_> {
     }
 
     /// The skill of a directory deeper in the project that `owner` names.
-    fn nested_in(&self, owner: &str, sought: SkillQuery) -> Result<Option<Found>> {
+    fn nested_in(&self, owner: &str, sought: SkillQuery) -> Result<Option<FoundSkill>> {
         let mut parts = Path::new(owner).components();
         if !parts.all(|part| matches!(part, Component::Normal(_))) {
             return Ok(None);
@@ -394,7 +394,7 @@ impl Look<'_> {
     }
 
     /// The skill of any directory deeper in the project.
-    fn nested(&self, sought: SkillQuery) -> Result<Option<Found>> {
+    fn nested(&self, sought: SkillQuery) -> Result<Option<FoundSkill>> {
         let deeper = once(&self.deeper, || {
             let mut deeper = Vec::new();
             let is_holder = |dir: &Path| {
@@ -413,7 +413,7 @@ impl Look<'_> {
     }
 
     /// The skill of a plugin.
-    fn in_plugins(&self, owner: Option<&str>, sought: SkillQuery) -> Result<Option<Found>> {
+    fn in_plugins(&self, owner: Option<&str>, sought: SkillQuery) -> Result<Option<FoundSkill>> {
         // By its directory, one is known with its plugin's name alone.
         if sought.by == Named::Directory && owner.is_none() {
             return Ok(None);
@@ -426,7 +426,7 @@ impl Look<'_> {
         self.pick_in(&found, sought)
     }
 
-    fn pick_in(&self, within: &[PathBuf], sought: SkillQuery) -> Result<Option<Found>> {
+    fn pick_in(&self, within: &[PathBuf], sought: SkillQuery) -> Result<Option<FoundSkill>> {
         if within.is_empty() {
             return Ok(None);
         }
@@ -565,7 +565,7 @@ fn at_most(
     for depth in 0.. {
         let mut next = Vec::new();
         for dir in level {
-            left = left.checked_sub(1).ok_or_else(|| unended(root))?;
+            left = left.checked_sub(1).ok_or_else(|| search_cut_short(root))?;
             if !visit(&dir, depth) {
                 continue;
             }
@@ -593,7 +593,7 @@ fn at_most(
 }
 
 /// That a place was not searched to the end.
-pub fn unended(root: &Path) -> Error {
+pub fn search_cut_short(root: &Path) -> Error {
     let text = format!(
         "{} has too many directories to search for it, so it is not known which skill this is",
         root.display()
@@ -604,7 +604,7 @@ pub fn unended(root: &Path) -> Error {
 /// Why the command of this name may not run: it has a list of tools, hooks, or commands that run as it
 /// is loaded, or it is somewhere in a plugin that is here. `None` if it has neither, or is none. Where it
 /// `stands_in` for a skill of the administrator, it may not run in any case.
-pub fn unheld(caller: Caller, written: &str, stands_in: bool) -> Option<String> {
+pub fn refuse_slash_command(caller: Caller, written: &str, stands_in: bool) -> Option<String> {
     if caller.table.skills.commands.0.is_empty() || !is_below(written) {
         return None;
     }
@@ -623,7 +623,7 @@ pub fn unheld(caller: Caller, written: &str, stands_in: bool) -> Option<String> 
             file.display()
         )
     };
-    if let Some(file) = of_user(caller, written) {
+    if let Some(file) = users_command(caller, written) {
         return asking(&file).then(|| why(&file));
     }
     let (plugin, name) = match written.split_once(':') {
@@ -667,7 +667,7 @@ fn is_below(written: &str) -> bool {
 }
 
 /// The command's file in the project or the home; a `SKILL.md` there is one as well.
-pub fn of_user(caller: Caller, written: &str) -> Option<PathBuf> {
+pub fn users_command(caller: Caller, written: &str) -> Option<PathBuf> {
     if !is_below(written) {
         return None;
     }

@@ -2,7 +2,7 @@
 //! text, with the arguments put in as Claude Code does it, and the hooks in its frontmatter.
 
 use super::event::Caller;
-use super::find::Found;
+use super::find::FoundSkill;
 use crate::activation::{begin_in, scope_of};
 use crate::catalog::tool_name;
 use crate::host::agent::table::Injects;
@@ -16,7 +16,7 @@ use crate::skill::commands_run;
 /// # Errors
 /// The first that is not granted, or that cannot be read.
 pub fn may_load(
-    found: &Found,
+    found: &FoundSkill,
     caller: Caller,
     skill: &Skill,
     (is_typed, arguments): (bool, &str),
@@ -51,7 +51,7 @@ pub fn may_load(
     begin_in(&mut scope, &found.run.env.cwd, false);
     for run in runs {
         let (tool, as_tool, key, text) = match &run {
-            Ok(Run {
+            Ok(RunOnLoad {
                 text, sends: true, ..
             }) => ("fetch_url", "WebFetch", "url", text.as_str()),
             Ok(run) => ("run_command", "Bash", "command", run.text.as_str()),
@@ -68,7 +68,7 @@ pub fn may_load(
         let Outcome::Blocked(refusal) = decision.outcome else {
             continue;
         };
-        let Run { what, text, .. } = run?;
+        let RunOnLoad { what, text, .. } = run?;
         let refusal = refusal.in_agent(as_tool, scope.entries());
         let (shown, why) = (quoted(&text), refusal.for_people());
         let text = format!("{what} `{shown}`, and {}", why.trim_end_matches('.'));
@@ -78,7 +78,7 @@ pub fn may_load(
 }
 
 /// Something that the agent runs.
-struct Run {
+struct RunOnLoad {
     /// Where it is from.
     what: &'static str,
     /// The command, or the address.
@@ -89,7 +89,7 @@ struct Run {
 
 /// What the hooks in a skill's frontmatter run: commands, and addresses to which a call is sent. A
 /// prompt only asks a model.
-fn hooks(skill: &Skill) -> Vec<Result<Run>> {
+fn hooks(skill: &Skill) -> Vec<Result<RunOnLoad>> {
     let unreadable = || {
         let why = Error::new("its frontmatter has hooks that cannot be read");
         Err(why.hint("its author has to correct them, or take them out of the skill"))
@@ -119,7 +119,7 @@ fn list(value: &Value) -> &[Value] {
 }
 
 /// What one hook runs; `None` for a prompt.
-fn hook(hook: &Value, skill: &Skill) -> Option<Result<Run>> {
+fn hook(hook: &Value, skill: &Skill) -> Option<Result<RunOnLoad>> {
     let text = |key: &str| hook.get(key).and_then(Value::as_str);
     let kind = text("type");
     if text("shell").is_some_and(|shell| shell != "bash") {
@@ -133,13 +133,13 @@ fn hook(hook: &Value, skill: &Skill) -> Option<Result<Run>> {
                 let word = word.as_str()?.replace('\'', "'\\''");
                 Some(format!(" '{word}'"))
             });
-            quoted.collect::<Option<String>>().map(|words| Run {
+            quoted.collect::<Option<String>>().map(|words| RunOnLoad {
                 what: "a hook in its frontmatter runs",
                 text: with_places(&format!("{command}{words}"), skill),
                 sends: false,
             })
         }
-        (Some("http"), _, Some(url)) => Some(Run {
+        (Some("http"), _, Some(url)) => Some(RunOnLoad {
             what: "a hook in its frontmatter sends calls to",
             text: url.to_owned(),
             sends: true,
@@ -176,7 +176,7 @@ fn other_shell() -> Error {
 }
 
 /// The commands in a skill's text, with the arguments put in.
-fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<Run>>> {
+fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<RunOnLoad>>> {
     let body = skill.body().map_err(|why| Error::new(why.to_string()))?;
     if !body.contains("!`") && !body.contains("```!") && !body.contains('$') {
         return Ok(Vec::new());
@@ -191,7 +191,7 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<
     ];
     let root = plugin_root(&skill.dir);
     places.extend(root.map(|root| ("CLAUDE_PLUGIN_ROOT", root.display().to_string())));
-    let filling = Filling {
+    let filling = Placeholders {
         places,
         arguments,
         words: words(arguments),
@@ -210,7 +210,7 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<
                 "arguments would be inserted into a command in its text, but these are not plain words";
             return Err(Error::new(why).hint("call it with plain words as arguments"));
         }
-        Ok(Run {
+        Ok(RunOnLoad {
             what: "as it is loaded its text runs",
             text: command.to_owned(),
             sends: false,
@@ -224,7 +224,7 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<
 const UNKNOWN: char = '\u{2028}';
 
 /// What is put into a skill's text by Claude Code 2.1.330.
-struct Filling<'a> {
+struct Placeholders<'a> {
     /// Variables that are put in as text; any other is the shell's.
     places: Vec<(&'static str, String)>,
     arguments: &'a str,
@@ -234,7 +234,7 @@ struct Filling<'a> {
     names: Vec<(usize, String)>,
 }
 
-impl Filling<'_> {
+impl Placeholders<'_> {
     /// The text that the agent looks through for commands. What was put in is not filled again.
     fn fill(&self, body: &str) -> String {
         let (mut text, mut rest, mut is_used) = (String::new(), body, false);
@@ -374,7 +374,7 @@ mod tests {
     use super::*;
 
     fn filled(body: &str, arguments: &str, declared: &Value) -> String {
-        let filling = Filling {
+        let filling = Placeholders {
             places: vec![("CLAUDE_SKILL_DIR", "/s".to_owned())],
             arguments,
             words: words(arguments),

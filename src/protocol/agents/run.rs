@@ -1,15 +1,15 @@
 //! One call of an agent's hook, from its data to its answer.
 
-use super::activation::{By, Wanted, activate, by_reading, called_in, confirm};
-use super::confine::{handed_back, is_confined};
-use super::event::{self, Caller, Event, context, note_seen, plain_name};
+use super::activation::{ActivatedBy, SkillCall, activate, by_reading, called_in, confirm};
+use super::confine::{is_confined, rewritten_arguments};
+use super::event::{self, AgentEvent, Caller, context, note_seen, plain_name};
 use super::find::find;
 use super::translate::translate;
 use crate::catalog::write_events;
 use crate::host::Agent;
-use crate::host::agent::table::{Form, Moment, Prompts, Table};
+use crate::host::agent::table::{EventKind, Form, Prompts, Table};
 use crate::policy::Lifetime;
-use crate::protocol::closed::REFUSED;
+use crate::protocol::call_kind::REFUSED;
 use crate::protocol::judge::{
     JudgeContext, Judgement, Request, Verdict, firmer_if_repeated, judge, mode_of, record_missing,
     refuse_unread,
@@ -36,7 +36,7 @@ pub fn run(input: &mut Input) -> Response {
     let agent = event::caller(agent, &data);
     let env = std::mem::take(&mut input.env);
     let table = agent.table();
-    match Event::read(table, data) {
+    match AgentEvent::read(table, data) {
         Err(why) => refused(why),
         // An event that does not matter.
         Ok(None) => {
@@ -60,27 +60,27 @@ fn refused(why: &str) -> Response {
     Response::text("").status(REFUSED)
 }
 
-fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judgement {
-    let call = Hook {
+fn decide(facts: &Facts, table: &'static Table, event: &AgentEvent) -> Judgement {
+    let call = HookCall {
         facts,
         table,
         event,
     };
-    if matches!(event.moment, Moment::BeforeTool | Moment::Prompt) {
+    if matches!(event.kind, EventKind::BeforeTool | EventKind::Prompt) {
         for one in record_missing(facts) {
             warn(format_args!("{}", one_line(&one.to_string())));
         }
     }
-    let mut judged = match event.moment {
-        Moment::BeforeTool => call.before_tool(),
-        Moment::Asking => call.asking(),
-        Moment::Typed => call.typed(),
-        Moment::Prompt => call.prompt(),
-        Moment::AfterTool => {
+    let mut judged = match event.kind {
+        EventKind::BeforeTool => call.before_tool(),
+        EventKind::Asking => call.asking(),
+        EventKind::Typed => call.typed(),
+        EventKind::Prompt => call.prompt(),
+        EventKind::AfterTool => {
             call.after_tool();
             Judgement::ALLOWED
         }
-        Moment::End => {
+        EventKind::End => {
             // A subagent's session may end alone.
             if !event.is_subagents {
                 call.enter(None);
@@ -92,13 +92,13 @@ fn decide(facts: &Facts, table: &'static Table, event: &Event) -> Judgement {
     judged
 }
 
-struct Hook<'a> {
+struct HookCall<'a> {
     facts: &'a Facts,
     table: &'static Table,
-    event: &'a Event,
+    event: &'a AgentEvent,
 }
 
-impl<'a> Hook<'a> {
+impl<'a> HookCall<'a> {
     fn caller(&self) -> Caller<'a> {
         Caller {
             facts: self.facts,
@@ -128,8 +128,8 @@ impl<'a> Hook<'a> {
             Ok(calls) => calls,
             Err(why) => return refuse_unread(&on, &used.tool, &why),
         };
-        let begins = calls.last().and_then(|call| call.begins.as_ref());
-        let begin = begins.map_or(self.cwd(), |begins| &begins.directory);
+        let start = calls.last().and_then(|call| call.start.as_ref());
+        let begin = start.map_or(self.cwd(), |start| &start.directory);
         if let Ok(session) = &session
             && is_confined(self.caller(), session, (used, begin))
         {
@@ -160,7 +160,7 @@ impl<'a> Hook<'a> {
             }
         }
         let session = session.unwrap_or_default();
-        let arguments = match handed_back(self.caller(), &session, (used, begin)) {
+        let arguments = match rewritten_arguments(self.caller(), &session, (used, begin)) {
             Ok(arguments) => arguments,
             Err(why) => return Judgement::new(Verdict::Refuse(why.into()), None),
         };
@@ -208,11 +208,11 @@ impl<'a> Hook<'a> {
         };
         let mut keys = ["args", "arguments"].iter();
         let arguments = keys.find_map(|key| used.arguments.get(*key)?.as_str());
-        let wanted = Wanted {
+        let wanted = SkillCall {
             name,
             dir: None,
             arguments: arguments.unwrap_or_default(),
-            by: By::Tool,
+            by: ActivatedBy::Tool,
             shown: &used.tool,
             prompt: self.prompt_of_activation(),
         };
@@ -241,11 +241,11 @@ impl<'a> Hook<'a> {
         let session = self.facts.session();
         let on = JudgeContext::new(self.facts, &session);
         for (name, dir) in names {
-            let wanted = Wanted {
+            let wanted = SkillCall {
                 name,
                 dir: *dir,
                 arguments,
-                by: By::Typing,
+                by: ActivatedBy::Typing,
                 shown: name,
                 prompt: self.prompt_of_activation(),
             };
@@ -347,7 +347,7 @@ impl<'a> Hook<'a> {
         }
         match self.table.prompts {
             Prompts::ByIdentity => self.event.prompt.as_deref(),
-            Prompts::ByEventAfterTyping if self.event.moment == Moment::Typed => Some(TYPED),
+            Prompts::ByEventAfterTyping if self.event.kind == EventKind::Typed => Some(TYPED),
             Prompts::ByEvent | Prompts::ByEventAfterTyping => None,
         }
     }
@@ -377,8 +377,8 @@ fn skill_named<'a>(used: &'a ToolUse, keys: &[&str]) -> Option<&'a str> {
 /// The answer in the agent's form. A field that an agent does not know can make it ignore the whole
 /// answer, so none has more than it needs. Arguments replace those of the call where it goes on, in agents that
 /// take them.
-fn answer(form: Form, event: &Event, judged: Judgement) -> Response {
-    let is_tools = event.moment == Moment::BeforeTool;
+fn answer(form: Form, event: &AgentEvent, judged: Judgement) -> Response {
+    let is_tools = event.kind == EventKind::BeforeTool;
     let specific = |key: &str, value: Value| json!({"hookSpecificOutput": {"hookEventName": event.name, key: value}});
     let decided = |decision: &str, reason: String| {
         json!({"hookSpecificOutput": {
@@ -407,7 +407,7 @@ fn answer(form: Form, event: &Event, judged: Judgement) -> Response {
             }
             answer
         }
-        (Form::Claude { .. }, Verdict::Grant(_)) if event.moment == Moment::Asking => {
+        (Form::Claude { .. }, Verdict::Grant(_)) if event.kind == EventKind::Asking => {
             specific("decision", json!({"behavior": "allow"}))
         }
         (Form::Claude { .. }, Verdict::Grant(reason)) => decided("allow", reason),

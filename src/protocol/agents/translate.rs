@@ -9,7 +9,7 @@ use crate::host::agent::table::{Mcp, Table, Tool};
 use crate::host::alias::Capability;
 use crate::host::tools;
 use crate::protocol::ToolUse;
-use crate::protocol::judge::{Request, ShellStart};
+use crate::protocol::judge::{CommandStart, Request};
 use crate::protocol::prelude::*;
 use crate::sys::name_list::Names;
 
@@ -33,7 +33,7 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
     let is_known = tool.is_some_and(|tool| is_known(tool, arguments));
     let call = |tool: &str, arguments: Value| Request {
         shown: Some(used.tool.clone()),
-        begins: Some(ShellStart {
+        start: Some(CommandStart {
             directory: cwd.to_owned(),
             persists: table.shell.persists,
         }),
@@ -76,12 +76,12 @@ pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Reques
                 Vec::new()
             };
             let is_shared = arguments.get("shellId").is_some_and(|id| !id.is_null());
-            let begins = ShellStart {
+            let start = CommandStart {
                 persists: table.shell.persists || is_shared,
                 directory,
             };
             calls.push(Request {
-                begins: Some(begins),
+                start: Some(start),
                 ..call("run_command", json!({"command": command}))
             });
             Ok(calls)

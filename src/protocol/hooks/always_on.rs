@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use crate::activation::{ALWAYS_ON, Instructions, hooks_wait, runs_here};
 use crate::policy::activation_event;
-use crate::protocol::called::Called;
-use crate::protocol::judge::lacks_always_on;
+use crate::protocol::called_skill::CalledSkill;
+use crate::protocol::judge::missing_always_on;
 use crate::protocol::prelude::*;
 use crate::skill::SKILL_CONTENT;
 
@@ -18,7 +18,7 @@ const LEAD: &str = "## Skills in force\n\n\
 const ALWAYS_ON_CHARS: usize = 40_000;
 
 /// A skill with the instructions that are shown.
-type Chosen = (Called, Option<String>);
+type AlwaysOnSkill = (CalledSkill, Option<String>);
 
 /// Activates them and returns the instructions that fit; a skill that cannot be activated is not
 /// handed over. On the first prompt the user learns what is missing and why.
@@ -64,7 +64,7 @@ pub fn instructions(facts: &Facts, context: Option<&str>, is_first: bool) -> Opt
 /// [`judge`]: crate::protocol::judge::judge
 pub fn session(facts: &Facts) -> Result<Session, Unreadable> {
     let session = facts.session();
-    let lacks = |session: &Session| lacks_always_on(facts, session).is_some();
+    let lacks = |session: &Session| missing_always_on(facts, session).is_some();
     if !session.as_ref().is_ok_and(lacks) {
         return session;
     }
@@ -79,8 +79,8 @@ fn choose(
     catalog: &Catalog,
     names: &[String],
     tell: &dyn Fn(&str, &dyn std::fmt::Display),
-) -> Vec<Chosen> {
-    let mut chosen: Vec<Chosen> = Vec::new();
+) -> Vec<AlwaysOnSkill> {
+    let mut chosen: Vec<AlwaysOnSkill> = Vec::new();
     let mut room = ALWAYS_ON_CHARS;
     for name in names {
         let found =
@@ -121,7 +121,7 @@ fn choose(
     chosen
 }
 
-fn find(catalog: &Catalog, name: &str) -> Result<Called> {
+fn find(catalog: &Catalog, name: &str) -> Result<CalledSkill> {
     let entry = catalog.by_users_name(name);
     let entry = entry.ok_or_else(|| Error::new("there is no skill of this name"))?;
     let offered = entry.offered().map(|offered| offered.skill);
@@ -129,10 +129,10 @@ fn find(catalog: &Catalog, name: &str) -> Result<Called> {
         .or_else(|| entry.shadowed())
         .ok_or_else(|| Error::new(entry.reason_not_offered().unwrap_or_default()))?;
     let qualified = format!("{}/{}", entry.layer, skill.name);
-    Ok(Called::new(catalog, skill, Some(&qualified), None))
+    Ok(CalledSkill::new(catalog, skill, Some(&qualified), None))
 }
 
-fn text(facts: &Facts, called: &Called, arguments: Option<&str>) -> Result<String> {
+fn text(facts: &Facts, called: &CalledSkill, arguments: Option<&str>) -> Result<String> {
     let skill = &called.skill;
     let notes = skill.fields.is_forked().then(|| runs_here(ALWAYS_ON));
     let hooks = hooks_wait(skill).map(str::to_owned);
@@ -146,7 +146,11 @@ fn text(facts: &Facts, called: &Called, arguments: Option<&str>) -> Result<Strin
     .text(facts)
 }
 
-fn put_in_force(facts: &Facts, chosen: &[Chosen], wanted: Option<&[ActiveSkill]>) -> Result<()> {
+fn put_in_force(
+    facts: &Facts,
+    chosen: &[AlwaysOnSkill],
+    wanted: Option<&[ActiveSkill]>,
+) -> Result<()> {
     let kept = facts.store().keep_always_on(facts.key(), wanted)?;
     for (called, _) in chosen {
         if kept.has_begun(&called.skill.dir) {
@@ -157,7 +161,7 @@ fn put_in_force(facts: &Facts, chosen: &[Chosen], wanted: Option<&[ActiveSkill]>
     Ok(())
 }
 
-fn block(chosen: &[Chosen], one_tool: bool) -> Option<String> {
+fn block(chosen: &[AlwaysOnSkill], one_tool: bool) -> Option<String> {
     chosen.first()?;
     let mut block = LEAD.to_owned();
     for text in chosen.iter().filter_map(|(_, text)| text.as_ref()) {

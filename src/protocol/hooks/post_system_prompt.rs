@@ -9,9 +9,9 @@ use crate::policy::Lifetime;
 use crate::proposal::Proposals;
 use crate::protocol::Response;
 use crate::protocol::hooks::always_on;
-use crate::protocol::judge::{lacks_always_on, record_missing};
+use crate::protocol::judge::{missing_always_on, record_missing};
 use crate::protocol::prelude::*;
-use crate::session::Standing;
+use crate::session::ActivationStatus;
 use crate::skill::{Diagnostic, SKILL, guarded, wrapped};
 use crate::sys::text::{counted, listed};
 
@@ -29,7 +29,8 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
     let session = facts.session().ok();
     let over = session.as_ref().and_then(|it| over(it, context));
     if let Some(session) = session.as_ref().filter(|it| is_first && it.kept) {
-        let lists = |it: &ActiveSkill| it.standing == Standing::Active && it.allowed.is_some();
+        let lists =
+            |it: &ActiveSkill| it.status == ActivationStatus::Active && it.allowed.is_some();
         let restricted = session.activated.iter();
         let restricted = restricted.filter(|it| lists(it) || !it.denied.is_empty());
         let names: Vec<String> = restricted.map(|it| format!("`{}`", it.name)).collect();
@@ -37,7 +38,7 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
             warn(format_args!("still restricted by {}", listed(&names, 3)));
         }
     }
-    if let Some(error) = session.and_then(|session| lacks_always_on(facts, &session)) {
+    if let Some(error) = session.and_then(|session| missing_always_on(facts, &session)) {
         warn(format_args!(
             "only reading is allowed, because skills that are always on are not in force: {}",
             error.with_next_step()
@@ -95,7 +96,7 @@ fn enter(facts: &Facts, context: Option<&str>) -> bool {
         }
     }
     if let Some(context) = context {
-        facts.is_in(context);
+        facts.remember_context(context);
         let config = facts.config();
         let keep = config.map_or(true, |config| config.scope == Lifetime::Context);
         match facts.store().enter(facts.key(), context, keep) {
@@ -187,7 +188,7 @@ pub fn active_block(facts: &Facts) -> Option<String> {
         for active in activated(&session) {
             let entry = catalog.in_dir(Path::new(&active.dir));
             let skill = entry.and_then(Entry::usable);
-            let text = again(facts, skill, active);
+            let text = current_instructions(facts, skill, active);
             let text = if text.len() > room {
                 let left_out = "Its instructions are too long to be repeated here.";
                 let left_out = format!("{left_out} {}", to_read(&active.name, "SKILL.md"));
@@ -240,7 +241,7 @@ fn reminder(session: &Session) -> String {
 }
 
 /// A skill's current instructions. Its restriction stays as it was at activation.
-fn again(facts: &Facts, skill: Option<&Skill>, active: &ActiveSkill) -> String {
+fn current_instructions(facts: &Facts, skill: Option<&Skill>, active: &ActiveSkill) -> String {
     let Some(skill) = skill else {
         let gone = "This skill is gone or no longer offered. Its restrictions stay in force. \
                     Tell the user.";

@@ -5,7 +5,7 @@
 use crate::protocol::judge::{JudgeContext, Request, judge};
 use crate::protocol::prelude::*;
 use crate::protocol::tools::{Place, hand_over, place};
-use crate::protocol::{Called, Response};
+use crate::protocol::{CalledSkill, Response};
 use crate::sys::text::did_you_mean;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. Without a
@@ -14,7 +14,7 @@ pub fn pre_message(facts: &Facts, prompt: Option<(String, Option<String>)>) -> R
     let Some((text, context)) = prompt else {
         return Response::nothing();
     };
-    let Some(call) = called_in(&text) else {
+    let Some(call) = slash_command(&text) else {
         return Response::nothing();
     };
     // Only the first prompt of a run may be the user's: later ones are continuations written by a
@@ -23,7 +23,7 @@ pub fn pre_message(facts: &Facts, prompt: Option<(String, Option<String>)>) -> R
         return Response::nothing();
     }
     if let Some(context) = &context {
-        facts.is_in(context);
+        facts.remember_context(context);
     }
     match invoke(facts, call) {
         Ok(Some(text)) => Response::json(&json!({"prompt": text})),
@@ -38,7 +38,7 @@ pub fn pre_message(facts: &Facts, prompt: Option<(String, Option<String>)>) -> R
 
 /// The skill that a prompt calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Call<'p> {
+struct SlashCommand<'p> {
     name: &'p str,
     arguments: &'p str,
     /// Whether it can mean nothing else.
@@ -47,7 +47,7 @@ struct Call<'p> {
 
 /// The call in a prompt: it begins with `/name` or `agent-skills use name`. A path is not a call,
 /// unless it is a skill's name with its layer or owner.
-fn called_in(prompt: &str) -> Option<Call<'_>> {
+fn slash_command(prompt: &str) -> Option<SlashCommand<'_>> {
     let text = prompt.trim_start();
     let (rest, is_plain) = match text.strip_prefix('/') {
         Some(rest) => (rest, false),
@@ -57,14 +57,14 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
     let is_in_name = |c: char| c.is_alphanumeric() || "-_@".contains(c);
     let mut parts = name.split('/');
     let are_names = parts.all(|part| !part.is_empty() && part.chars().all(is_in_name));
-    (are_names && name.matches('/').count() <= 1).then_some(Call {
+    (are_names && name.matches('/').count() <= 1).then_some(SlashCommand {
         name,
         arguments: arguments.trim(),
         is_plain,
     })
 }
 
-fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
+fn invoke(facts: &Facts, call: SlashCommand) -> Result<Option<String>> {
     let catalog = Catalog::naming(facts, call.name);
     let Some(entry) = catalog.by_name(call.name) else {
         if call.is_plain {
@@ -82,7 +82,7 @@ fn invoke(facts: &Facts, call: Call) -> Result<Option<String>> {
     let skill = entry.callable();
     let skill = skill.ok_or_else(|| not_callable(call.name, entry))?;
     let arguments = (!call.arguments.is_empty()).then(|| call.arguments.to_owned());
-    let called = Called::new(&catalog, skill, Some(call.name), arguments);
+    let called = CalledSkill::new(&catalog, skill, Some(call.name), arguments);
     // At the start of a run nothing is in force yet, and a policy's denials apply to everybody.
     let session = Ok(Session {
         has_always: true,
@@ -144,7 +144,7 @@ mod tests {
             ("agent-skills used pdf", None),
             ("", None),
         ] {
-            let call = called_in(prompt).map(|call| (call.name, call.arguments));
+            let call = slash_command(prompt).map(|call| (call.name, call.arguments));
             assert_eq!(call, expected, "{prompt:?}");
         }
     }

@@ -15,10 +15,12 @@ use crate::activation::{load, offered_by_names, put_in_force};
 use crate::catalog::OfferedSkill;
 use crate::permission::Deactivate;
 use crate::policy::call_event;
-use crate::protocol::judge::{Asks, JudgeContext, Request, Verdict, firmer_if_repeated, judge};
+use crate::protocol::judge::{
+    JudgeContext, Request, RequestKind, Verdict, firmer_if_repeated, judge,
+};
 use crate::protocol::prelude::*;
 use crate::protocol::tools::{Place, place};
-use crate::protocol::{Called, Response, SkillSession, ToolCall, ToolUse, closed};
+use crate::protocol::{CalledSkill, Response, SkillSession, ToolCall, ToolUse, call_kind};
 use crate::session::{Loading, is_other};
 
 const UNREADABLE: &str = "The call is not allowed: it could not be read, so its tool is not known. Call the tool with plain arguments, or tell the user.";
@@ -47,7 +49,7 @@ pub fn pre_tool(facts: &Facts, used: Option<ToolUse>, decide_install: DecideInst
     // It may be one of our own tools, which are always checked. The host nests the arguments one
     // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
     let (response, event) = if let Some(used) = used {
-        decide(facts, used, decide_install)
+        answer_call(facts, used, decide_install)
     } else {
         let unclear = Event::new("tool").with("decision", "blocked");
         let unclear = unclear.with("by", "unreadable call");
@@ -66,7 +68,7 @@ pub fn final_arguments(facts: &Facts, used: Option<ToolUse>) -> Response {
     let on = JudgeContext::new(facts, &session);
     let is_free = on.nothing_is_in_force();
     if is_free {
-        closed::nothing_is_in_force();
+        call_kind::nothing_is_in_force();
     }
     let used = match used {
         Some(used) => used,
@@ -85,15 +87,15 @@ pub fn final_arguments(facts: &Facts, used: Option<ToolUse>) -> Response {
     response
 }
 
-fn decide(facts: &Facts, used: ToolUse, decide_install: DecideInstall) -> Decided {
+fn answer_call(facts: &Facts, used: ToolUse, decide_install: DecideInstall) -> Decided {
     let session = always_on::session(facts);
     let on = JudgeContext::new(facts, &session);
     let is_free = on.nothing_is_in_force();
     if is_free && !ours::is_ours(&used.tool) {
-        closed::nothing_is_in_force();
+        call_kind::nothing_is_in_force();
     }
     let request = Request::of_chibi(facts, used);
-    if let Asks::NoSkill(error) = &request.asks {
+    if let RequestKind::NoSkill(error) = &request.kind {
         // The tool itself reports the error, and activates nothing.
         return if is_free {
             (Response::nothing(), None)
@@ -106,13 +108,13 @@ fn decide(facts: &Facts, used: ToolUse, decide_install: DecideInstall) -> Decide
         tell_refused(&why.person);
         return (refuse(facts, &request, &why.model), judged.event);
     }
-    if let (Verdict::Note(note), None) = (&judged.verdict, request.called()) {
+    if let (Verdict::Note(note), None) = (&judged.verdict, request.called_skill()) {
         warn(format_args!("{note}"));
     }
     // Paths are replaced by the checked ones where they could mean others.
     let mut arguments = judged.arguments;
     // A note from a skill's rules must not replace a decision that only the user makes.
-    let stopped = match (request.called(), request.our_call()) {
+    let stopped = match (request.called_skill(), request.our_call()) {
         (Some(called), _) => activate(facts, &session, &request, called),
         (_, Some(ToolCall::SkillSession(SkillSession::Load { names, adds }))) => {
             load_session(facts, &session, &request, names, *adds)
@@ -164,7 +166,7 @@ fn activate(
     facts: &Facts,
     session: &Result<Session, Unreadable>,
     request: &Request,
-    called: &Called,
+    called: &CalledSkill,
 ) -> Option<Decided> {
     if place(facts, &called.skill, session) == Place::Apart {
         return None;
@@ -192,7 +194,7 @@ fn load_session(
         unload_what_may_be(facts, ahead, &skills);
     }
     for one in &skills {
-        let own_tool = Request::activating(Called::new(&catalog, one.skill, None, None));
+        let own_tool = Request::activating(CalledSkill::new(&catalog, one.skill, None, None));
         let judged = judge(&JudgeContext::new(facts, &ahead), &own_tool);
         if let Some(message) = judged.stopped() {
             return Some((refuse(facts, request, message), judged.event));

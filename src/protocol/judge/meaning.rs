@@ -3,9 +3,9 @@
 
 use serde::Serialize;
 
-use super::request::{Asks, Request};
+use super::request::{Request, RequestKind};
 use crate::permission::{ArgumentValue, Call, Scope, compares_arguments, read_only_action};
-use crate::protocol::called::{Called, skill_dir};
+use crate::protocol::called_skill::{CalledSkill, skill_dir};
 use crate::protocol::prelude::*;
 use crate::protocol::request::NAME;
 use crate::protocol::tools::script_path;
@@ -20,22 +20,22 @@ pub fn meaning(
     request: &Request,
     call: &Call,
 ) -> Vec<ArgumentValue> {
-    let asks = |call: &Call| compares_arguments(scope, call);
+    let is_compared = |call: &Call| compares_arguments(scope, call);
     let tool = request.tool.as_str();
-    if !asks(call) && !asks(&Call { tool, ..*call }) {
+    if !is_compared(call) && !is_compared(&Call { tool, ..*call }) {
         return Vec::new();
     }
     let skill = |key, written: Option<&str>| skill(facts, session, key, written);
     let dir = |written: &Option<String>| skill_dir(facts, written.as_deref(), session);
-    let call = match &request.asks {
-        Asks::Activation(called) => return activation(facts, called),
-        Asks::Ours(Ok(call)) => call,
+    let call = match &request.kind {
+        RequestKind::Activation(called) => return activation(facts, called),
+        RequestKind::Ours(Ok(call)) => call,
         // Of an error the tool tells, and does nothing.
         _ => return Vec::new(),
     };
     match call {
         ToolCall::Command(words) => command(facts, words),
-        // It is `Asks::Activation` or none.
+        // It is `RequestKind::Activation` or none.
         ToolCall::Activate(_) => Vec::new(),
         ToolCall::ReadSkillFile(read) => {
             let file = dir(&read.skill).and_then(|dir| {
@@ -141,7 +141,7 @@ fn skill_in(catalog: &Catalog, key: &'static str, dir: &Path) -> ArgumentValue {
     }
 }
 
-fn activation(facts: &Facts, called: &Called) -> Vec<ArgumentValue> {
+fn activation(facts: &Facts, called: &CalledSkill) -> Vec<ArgumentValue> {
     let catalog = Catalog::with_owners(facts);
     let skill = |key: &&'static str| skill_in(&catalog, key, &called.skill.dir);
     let mut meant: Vec<ArgumentValue> = NAME.iter().map(skill).collect();

@@ -8,7 +8,7 @@ use crate::activation::meant_skill;
 use crate::host::tools::{self, Argument, Effect};
 use crate::permission::{Outline, Places, Resolve};
 use crate::protocol::ToolCall;
-use crate::protocol::called::advice;
+use crate::protocol::called_skill::advice;
 use crate::protocol::prelude::*;
 use crate::skill::Runner;
 use crate::sys::name_list::Names;
@@ -43,7 +43,7 @@ pub fn uses_own_files(facts: &Facts, session: &Session, call: &Request) -> bool 
             is_inside() && !leads_out(pattern) && !has_alternatives(pattern)
         }
         "run_command" => {
-            let Some(begins) = &call.begins else {
+            let Some(start) = &call.start else {
                 return false;
             };
             let places = Places {
@@ -54,17 +54,17 @@ pub fn uses_own_files(facts: &Facts, session: &Session, call: &Request) -> bool 
             let outline = Outline::read(text("command").unwrap_or_default(), &places);
             let words = outline.as_ref().and_then(Outline::plain);
             let words = words.unwrap_or_default();
-            if reads_only(&words, |word| is_own(&begins.directory.join(word))) {
-                return !begins.persists;
+            if reads_only(&words, |word| is_own(&start.directory.join(word))) {
+                return !start.persists;
             }
             let script = match words.first() {
                 Some(program) if RUNNERS.has(program) => words.get(1),
                 first => first,
             };
             script.is_some_and(|script| {
-                let path = begins.directory.join(script);
+                let path = start.directory.join(script);
                 // A shared shell may be in another directory.
-                let is_known = !begins.persists || Path::new(script).is_absolute();
+                let is_known = !start.persists || Path::new(script).is_absolute();
                 let is_script = || matches!(Runner::at(&path), Ok(Some(_)));
                 is_known && script.contains('/') && is_own(&path) && is_script()
             })

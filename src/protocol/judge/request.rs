@@ -2,7 +2,7 @@
 
 use crate::host::tools;
 use crate::permission::{Call, OurTool, Refusal, read_only_action};
-use crate::protocol::called::{self, Called};
+use crate::protocol::called_skill::{self, CalledSkill};
 use crate::protocol::prelude::*;
 use crate::protocol::{RunSkillScript, ToolCall, ToolUse, written_skill};
 use crate::sys::text::has_any;
@@ -17,9 +17,9 @@ pub struct Request {
     /// Its arguments, under the keys of chibi's tool.
     pub arguments: Value,
     /// What the call asks for.
-    pub asks: Asks,
+    pub kind: RequestKind,
     /// Where and in what shell its command begins, where a call of this host says so.
-    pub begins: Option<ShellStart>,
+    pub start: Option<CommandStart>,
     /// Whether the call itself says that the tool is an MCP server's.
     pub is_mcp: bool,
     /// Whether it is known what each of its arguments does, so that none of them loosens anything.
@@ -30,13 +30,13 @@ pub struct Request {
 
 /// What a call asks for.
 #[derive(Debug)]
-pub enum Asks {
+pub enum RequestKind {
     /// A tool that is not ours.
     Other,
     /// One of our tools, with its arguments; or why they are none, which the tool reports, doing nothing.
     Ours(Result<ToolCall>),
     /// That a skill becomes active, by a tool of ours.
-    Activation(Box<Called>),
+    Activation(Box<CalledSkill>),
     /// That a skill becomes active, by an agent's own means.
     Skill {
         /// The skill's own tool, which entries may name.
@@ -52,7 +52,7 @@ pub enum Asks {
 
 /// Where a command begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShellStart {
+pub struct CommandStart {
     /// The directory.
     pub directory: PathBuf,
     /// Whether its shell keeps what an earlier command changed.
@@ -66,8 +66,8 @@ impl Request {
             tool: tool.into(),
             shown: None,
             arguments,
-            asks: Asks::Other,
-            begins: None,
+            kind: RequestKind::Other,
+            start: None,
             is_mcp: false,
             is_known: true,
             record: (None, None),
@@ -76,18 +76,18 @@ impl Request {
 
     /// A call in chibi, whose tools rules are written for.
     pub fn of_chibi(facts: &Facts, used: ToolUse) -> Self {
-        let asks = asks(facts, &used);
+        let kind = kind_of(facts, &used);
         Self {
-            asks,
+            kind,
             ..Self::of_tool(used.tool, used.arguments)
         }
     }
 
     /// The activation of `called` by its own tool.
-    pub fn activating(called: Called) -> Self {
+    pub fn activating(called: CalledSkill) -> Self {
         let tool = called.tool.clone();
         Self {
-            asks: Asks::Activation(Box::new(called)),
+            kind: RequestKind::Activation(Box::new(called)),
             ..Self::of_tool(tool, Value::Null)
         }
     }
@@ -97,8 +97,8 @@ impl Request {
     /// # Errors
     /// Why it makes no skill active, although it asks for that.
     pub fn usable(self) -> Result<Self> {
-        match self.asks {
-            Asks::NoSkill(error) => Err(error),
+        match self.kind {
+            RequestKind::NoSkill(error) => Err(error),
             _ => Ok(self),
         }
     }
@@ -109,17 +109,17 @@ impl Request {
     }
 
     /// The skill that it makes active by a tool of ours.
-    pub fn called(&self) -> Option<&Called> {
-        match &self.asks {
-            Asks::Activation(called) => Some(called),
+    pub fn called_skill(&self) -> Option<&CalledSkill> {
+        match &self.kind {
+            RequestKind::Activation(called) => Some(called),
             _ => None,
         }
     }
 
     /// The arguments of our tool, if it is a call of one that has any.
     pub fn our_call(&self) -> Option<&ToolCall> {
-        match &self.asks {
-            Asks::Ours(parsed) => parsed.as_ref().ok(),
+        match &self.kind {
+            RequestKind::Ours(parsed) => parsed.as_ref().ok(),
             _ => None,
         }
     }
@@ -127,28 +127,32 @@ impl Request {
     /// The directory of the skill whose script it runs, found as its tool finds it: skills may share a
     /// name, and a skill may have several spellings.
     pub fn script_of(&self, facts: &Facts, session: &Session) -> Option<PathBuf> {
-        let written = match &self.asks {
-            Asks::Ours(Ok(ToolCall::RunSkillScript(RunSkillScript::Start(start)))) => {
+        let written = match &self.kind {
+            RequestKind::Ours(Ok(ToolCall::RunSkillScript(RunSkillScript::Start(start)))) => {
                 start.skill.as_deref()
             }
             // The tool says what is wrong with its arguments.
-            Asks::Ours(Err(_)) if self.tool == ours::RUN_SCRIPT => written_skill(&self.arguments),
+            RequestKind::Ours(Err(_)) if self.tool == ours::RUN_SCRIPT => {
+                written_skill(&self.arguments)
+            }
             _ => return None,
         };
-        called::skill_dir(facts, written, session)
+        called_skill::skill_dir(facts, written, session)
     }
 
     /// The call in the form that rules apply to: an activation counts as a call of the skill's own tool.
     /// `script_of` is the directory of the skill whose script is to run.
     pub fn call<'a>(&'a self, script_of: Option<&'a Path>) -> Call<'a> {
-        let (tool, ours) = match &self.asks {
-            Asks::Activation(called) => (&called.tool, Some(called::activation(&called.skill))),
-            Asks::Skill { tool, name, dir } => (tool, Some(OurTool::Skill { name, dir })),
-            Asks::Ours(parsed) => {
+        let (tool, ours) = match &self.kind {
+            RequestKind::Activation(called) => {
+                (&called.tool, Some(called_skill::activation(&called.skill)))
+            }
+            RequestKind::Skill { tool, name, dir } => (tool, Some(OurTool::Skill { name, dir })),
+            RequestKind::Ours(parsed) => {
                 let parsed = parsed.as_ref().ok();
                 (&self.tool, our_tool(&self.tool, parsed, script_of))
             }
-            Asks::Other | Asks::NoSkill(_) => (&self.tool, None),
+            RequestKind::Other | RequestKind::NoSkill(_) => (&self.tool, None),
         };
         Call {
             tool,
@@ -192,21 +196,21 @@ fn is_harmless(tool: &str, arguments: &Value) -> bool {
 }
 
 /// What a call in chibi asks for.
-fn asks(facts: &Facts, used: &ToolUse) -> Asks {
+fn kind_of(facts: &Facts, used: &ToolUse) -> RequestKind {
     let tool = used.tool.as_str();
     if !ours::is_ours(tool) {
-        return Asks::Other;
+        return RequestKind::Other;
     }
     let is_fixed = ours::FIXED.contains(&tool);
     let wanted = match ToolCall::parse(tool, Ok(used.arguments.clone())) {
         Ok(ToolCall::Activate(wanted)) => Ok(wanted),
         Err(error) if !is_fixed => Err(error),
-        parsed => return Asks::Ours(parsed),
+        parsed => return RequestKind::Ours(parsed),
     };
-    match called::called(facts, tool, wanted) {
-        Some(Ok(called)) => Asks::Activation(Box::new(called)),
-        Some(Err(error)) => Asks::NoSkill(error),
-        None => Asks::Other,
+    match called_skill::skill_of_call(facts, tool, wanted) {
+        Some(Ok(called)) => RequestKind::Activation(Box::new(called)),
+        Some(Err(error)) => RequestKind::NoSkill(error),
+        None => RequestKind::Other,
     }
 }
 

@@ -422,7 +422,7 @@ pub enum WorkDir {
 
 /// The arguments as written.
 #[derive(Deserialize)]
-struct Written {
+struct ScriptArguments {
     #[serde(default, deserialize_with = "name")]
     script: Option<String>,
     /// The name that `read_skill_file` uses.
@@ -443,7 +443,7 @@ impl RunSkillScript {
     /// When one has the wrong type, or together they do not say what to do.
     pub fn parse(arguments: Value) -> Result<Self> {
         let wrong = |text| wrong(ours::RUN_SCRIPT, text);
-        let written: Written = typed(ours::RUN_SCRIPT, arguments)?;
+        let written: ScriptArguments = typed(ours::RUN_SCRIPT, arguments)?;
         let script = match (written.script, written.path) {
             (Some(script), Some(path)) if script != path => {
                 return Err(wrong("`script` and `path` name two different scripts"));

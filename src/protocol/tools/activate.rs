@@ -11,7 +11,7 @@ use crate::host::tools;
 use crate::policy::{activation_event, has_scripts};
 use crate::protocol::judge::{JudgeContext, Request, judge};
 use crate::protocol::prelude::*;
-use crate::protocol::{Activate, Called, resolve};
+use crate::protocol::{Activate, CalledSkill, resolve};
 use crate::skill::SKILL_CONTENT;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
@@ -37,7 +37,7 @@ pub fn activate(facts: &Facts, wanted: Activate) -> Result<String> {
 /// When it cannot become active, or its instructions cannot be read.
 pub fn hand_over(
     facts: &Facts,
-    called: &Called,
+    called: &CalledSkill,
     session: &Result<Session, Unreadable>,
 ) -> Result<String> {
     let skill = &called.skill;

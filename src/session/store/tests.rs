@@ -2,7 +2,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::host::Agent;
-use crate::session::Standing;
+use crate::session::ActivationStatus;
 
 fn named(name: &str) -> SessionKey {
     SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")))
@@ -20,7 +20,7 @@ fn skill(name: &str) -> ActiveSkill {
         digest: "sha256:0".to_owned(),
         allowed: Some(vec!["Read".to_owned()]),
         denied: Vec::new(),
-        standing: Standing::Active,
+        status: ActivationStatus::Active,
         handed: None,
         arguments: None,
     }
@@ -56,7 +56,7 @@ fn sessions_do_not_touch_each_other() {
     let ended = store.begin(&b).unwrap();
     assert_eq!(
         (ended.len(), ended[0].skill.as_str(), ended[0].why),
-        (1, "y", End::NextStart)
+        (1, "y", EndReason::NextStart)
     );
     assert!(ended[0].began > 1_700_000_000_000);
     assert_eq!(activated(&store, &a), [skill("x")]);
@@ -97,8 +97,12 @@ fn sessions_of_ended_processes_are_forgotten() {
         })
         .unwrap();
     let ended = store.begin(&named("other")).unwrap();
-    let of = |ended: &Ended| (ended.session.clone(), ended.skill.clone(), ended.why);
-    let gone = (Some("4194304-1".to_owned()), "z".to_owned(), End::HostGone);
+    let of = |ended: &EndedActivation| (ended.session.clone(), ended.skill.clone(), ended.why);
+    let gone = (
+        Some("4194304-1".to_owned()),
+        "z".to_owned(),
+        EndReason::HostGone,
+    );
     assert_eq!(ended.iter().map(of).collect::<Vec<_>>(), [gone]);
     let state = store.read().unwrap();
     let keys: Vec<&String> = state.sessions.keys().collect();
@@ -359,7 +363,7 @@ mod always_on {
             digest: "sha256:0".to_owned(),
             allowed: Some(vec![allowed.to_owned()]),
             denied: Vec::new(),
-            standing: Standing::Active,
+            status: ActivationStatus::Active,
             handed: None,
             arguments: None,
         }

@@ -10,7 +10,7 @@ use super::check::{Check, answer};
 use crate::cli::prelude::*;
 use crate::connection::{Connector, Found, last_seen, seen_file};
 use crate::host::agent::Scope;
-use crate::host::agent::table::Moment;
+use crate::host::agent::table::EventKind;
 use crate::host::alias::Capability;
 use crate::sys::Env;
 
@@ -138,7 +138,7 @@ fn proved(run: &[String], payload: &str, project: &Path, env: &Env) -> Result<()
 fn harmless(agent: Agent, directory: &Path) -> Value {
     let table = agent.table();
     let keys = &table.keys;
-    let is_gate = |event: &&(&str, Moment)| event.1 == Moment::BeforeTool;
+    let is_gate = |event: &&(&str, EventKind)| event.1 == EventKind::BeforeTool;
     let event = table.events.iter().find(is_gate).map(|event| event.0);
     let nothing = |does: Capability| matches!(does, Capability::Todo | Capability::Harmless);
     let mut tools = table.tools.iter();

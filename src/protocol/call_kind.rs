@@ -11,7 +11,7 @@ use crate::sys::limits;
 
 /// The kind of call, which is known before its data is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind<'a> {
+pub enum CallKind<'a> {
     /// The host asks for the tools (`--schema`).
     Schema,
     /// The hook with this name.
@@ -58,7 +58,7 @@ const LEAST_SCHEMA: FallbackAnswer = FallbackAnswer::answering(concat!(
     r#""pre_shell_exec","pre_file_write","pre_file_read","pre_fetch_url"]}]"#
 ));
 
-impl<'a> Kind<'a> {
+impl<'a> CallKind<'a> {
     /// The kind of call without arguments that the environment describes: its hook, and whether it
     /// has a tool's arguments and name. What could be a hook that decides is one, whatever else is
     /// set: as anything else its answer would permit the call.
@@ -135,9 +135,9 @@ mod tests {
 
     #[test]
     fn every_prepared_answer_is_what_its_host_reads() {
-        let answer = |kind: Kind| kind.fallback().answer;
+        let answer = |kind: CallKind| kind.fallback().answer;
         let hook = |name: &'static str| -> Value {
-            serde_json::from_str(answer(Kind::Hook(name.as_bytes()))).unwrap()
+            serde_json::from_str(answer(CallKind::Hook(name.as_bytes()))).unwrap()
         };
         assert_eq!(hook("pre_tool")["block"], json!(true));
         for name in [
@@ -151,8 +151,8 @@ mod tests {
         for name in ["on_start", "post_system_prompt", "", "other"] {
             assert_eq!(hook(name), json!({}), "{name}");
         }
-        assert!(answer(Kind::Tool(Protocol::Stdin)).starts_with("Error: "));
-        let schema: Value = serde_json::from_str(answer(Kind::Schema)).unwrap();
+        assert!(answer(CallKind::Tool(Protocol::Stdin)).starts_with("Error: "));
+        let schema: Value = serde_json::from_str(answer(CallKind::Schema)).unwrap();
         assert_eq!(schema.as_array().unwrap().len(), 1);
     }
 
@@ -160,9 +160,9 @@ mod tests {
     fn an_answer_goes_out_in_one_piece() {
         // A pipe takes this many bytes in one write, even with several writers (POSIX).
         for kind in [
-            Kind::Hook(b"pre_tool"),
-            Kind::Hook(b"pre_file_read"),
-            Kind::Schema,
+            CallKind::Hook(b"pre_tool"),
+            CallKind::Hook(b"pre_file_read"),
+            CallKind::Schema,
         ] {
             assert!(kind.fallback().answer.len() <= 512);
         }
@@ -195,13 +195,13 @@ mod tests {
             ("unknown", limits::DECISION_DEADLINE),
         ];
         for (hook, deadline) in deadlines {
-            let kind = Kind::Hook(hook.as_bytes());
+            let kind = CallKind::Hook(hook.as_bytes());
             assert_eq!(kind.deadline(), Some(deadline), "{hook}");
         }
         for hook in HOOKS.iter() {
             assert!(deadlines.iter().any(|(known, _)| *known == hook), "{hook}");
         }
-        let tool = |protocol| Kind::Tool(protocol).deadline();
+        let tool = |protocol| CallKind::Tool(protocol).deadline();
         assert_eq!(tool(Protocol::Stdin), Some(limits::CALL_DEADLINE));
         assert_eq!(tool(Protocol::Environment), None);
     }

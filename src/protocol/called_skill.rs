@@ -7,7 +7,7 @@ use crate::protocol::prelude::*;
 
 /// A skill being called.
 #[derive(Debug, Clone)]
-pub struct Called {
+pub struct CalledSkill {
     /// The skill as it is on disk now.
     pub skill: Skill,
     /// The name of its own tool, which a restriction may cover.
@@ -21,7 +21,7 @@ pub struct Called {
     pub is_listed: bool,
 }
 
-impl Called {
+impl CalledSkill {
     /// A call of `skill`, written as `written` unless its own tool is called.
     pub fn new(
         catalog: &Catalog,
@@ -48,7 +48,11 @@ impl Called {
 ///
 /// # Errors
 /// If the call is ours but activates nothing; its tool reports the same.
-pub fn called(facts: &Facts, tool: &str, wanted: Result<Activate>) -> Option<Result<Called>> {
+pub fn skill_of_call(
+    facts: &Facts,
+    tool: &str,
+    wanted: Result<Activate>,
+) -> Option<Result<CalledSkill>> {
     let catalog = match &wanted {
         Ok(wanted) => catalog_of(facts, wanted),
         Err(_) => Catalog::of(facts),
@@ -60,7 +64,7 @@ pub fn called(facts: &Facts, tool: &str, wanted: Result<Activate>) -> Option<Res
 ///
 /// # Errors
 /// If there is no such skill or it cannot be used; the hint says what to do.
-pub fn resolve(facts: &Facts, wanted: Activate) -> Result<Called> {
+pub fn resolve(facts: &Facts, wanted: Activate) -> Result<CalledSkill> {
     find(facts, &catalog_of(facts, &wanted), wanted)
 }
 
@@ -79,7 +83,7 @@ fn is_listed(facts: &Facts, catalog: &Catalog, tool: &str) -> bool {
     }
 }
 
-fn find(facts: &Facts, catalog: &Catalog, wanted: Activate) -> Result<Called> {
+fn find(facts: &Facts, catalog: &Catalog, wanted: Activate) -> Result<CalledSkill> {
     let found = match &wanted.skill {
         Some(written) => usable(catalog, written),
         None => catalog.by_tool(&wanted.tool).ok_or_else(|| {
@@ -93,9 +97,9 @@ fn find(facts: &Facts, catalog: &Catalog, wanted: Activate) -> Result<Called> {
         Err(error) => error.context("no skill is offered"),
     })?;
     let written = wanted.skill.as_deref();
-    Ok(Called {
+    Ok(CalledSkill {
         is_listed: is_listed(facts, catalog, &wanted.tool),
-        ..Called::new(catalog, skill, written, wanted.arguments)
+        ..CalledSkill::new(catalog, skill, written, wanted.arguments)
     })
 }
 
