@@ -1,23 +1,23 @@
 //! The text that the model gets on activation, also for an author's preview; messages about the skills
-//! that a skill requires, for the model and for people; and what is said of a skill that asks to run in
-//! a sub-agent (`context: fork`). The host's sub-agent is one model call without tools
-//! (docs/hosts.md#hooks), so only a skill that needs no tools can run there.
+//! that a skill requires, for the model and for people.
 
-use std::fmt::Write;
-
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::activation::enforcement::added_entries;
 use crate::catalog::{Catalog, RequiredSkills, is_qualified, plain};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::host::{Protocol, alias, ours, tools};
+use crate::host::{Protocol, alias, ours};
 use crate::permission::{Enforce, Restriction};
 use crate::policy::CONFIGURATION;
 use crate::session::{ActiveSkill, snapshot};
-use crate::skill::{self, Diagnostic, Resource, Runner, Skill, SkillName, guarded, wrapped};
+use crate::skill::{self, Diagnostic, Resource, Runner, Skill, SkillName, wrapped};
 use crate::sys::limits;
 use crate::sys::text::backticked;
+
+/// chibi's sub-agent is one model call without tools (docs/hosts.md#hooks).
+const RUNS_HERE: &str = "This skill asks for a sub-agent (`context: fork`). It runs here, under its own \
+                         restriction, because a sub-agent has no tools.";
 
 /// A skill's instructions as handed over.
 #[derive(Debug)]
@@ -68,43 +68,6 @@ impl Instructions<'_> {
         self.more.extend(required_line(facts, self.skill));
         self.text(facts)
     }
-}
-
-/// The text that tells the model to run a skill in a sub-agent, in place of the instructions. Other
-/// tools find the skill by `reference`.
-///
-/// # Errors
-/// If its instructions cannot be read.
-pub fn handed_over(skill: &Skill, reference: &str, arguments: Option<&str>) -> Result<String> {
-    let (body, files) = read(skill)?;
-    let given = arguments.filter(|text| !text.trim().is_empty());
-    let input = match given {
-        Some(_) => "",
-        None => ", adding what the user wants as `input`",
-    };
-    let mut text = format!(
-        "<skill_content name=\"{}\">\nThis skill runs in a sub-agent (`context: fork`): its \
-         instructions are not for you. Call `{}` with exactly these arguments{input}, then continue \
-         with its answer.\n\n",
-        skill.name,
-        tools::SUB_AGENT,
-    );
-    let call = sub_agent_call(skill, &skill::filled_in(skill, &body, arguments), given);
-    text.push_str(&guarded(&call.to_string()));
-    text.push('\n');
-    if let Some(file) = files.first() {
-        let read = guarded(&to_read(reference, &file.path.to_string_lossy()));
-        let _ = writeln!(
-            text,
-            "\nThe sub-agent has no tools. Put what it needs from the skill's files into `input`, \
-             such as the result of {read}.",
-        );
-    }
-    if skill.fields.text("agent").is_some() {
-        text.push_str("\nIts `agent` belongs to another client and is ignored here.\n");
-    }
-    text.push_str("</skill_content>");
-    Ok(text)
 }
 
 /// What the model may use while the skill is active; `None` if that is not enforced.
@@ -183,6 +146,9 @@ fn notes(
     let mut notes = Vec::new();
     if !ways.is_empty() {
         notes.push(ways.join(" "));
+    }
+    if skill.fields.is_forked() {
+        notes.push(RUNS_HERE.to_owned());
     }
     let older = protocol == Some(Protocol::Environment);
     notes.extend(alias::mapping_line(body, older));
@@ -272,27 +238,4 @@ fn required(facts: &Facts, catalog: &Catalog, skill: &Skill) -> RequiredSkills {
 fn circle(names: &[SkillName]) -> String {
     let names: Vec<&str> = names.iter().map(SkillName::as_str).collect();
     names.join(" → ")
-}
-
-/// Why an always-on skill does not run in a sub-agent.
-pub const ALWAYS_ON: &str = "it is always on";
-
-/// The note that tells the model why a skill does not run in a sub-agent.
-pub fn runs_here(because: &str) -> String {
-    format!(
-        "This skill asks for a sub-agent (`context: fork`). It runs here, under its own restriction, \
-         because {because}."
-    )
-}
-
-/// The arguments of the sub-agent call.
-pub fn sub_agent_call(skill: &Skill, instructions: &str, input: Option<&str>) -> Value {
-    let mut call = json!({"system_prompt": instructions});
-    if let Some(input) = input {
-        call["input"] = input.into();
-    }
-    if let Some(model) = skill.fields.model_id() {
-        call["model"] = model.into();
-    }
-    call
 }

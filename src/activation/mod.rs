@@ -13,7 +13,5 @@ pub use hooks::{
     has_post_hooks, hooks_ahead, hooks_wait, may_have_post_hooks, owner, run_limits,
     run_post_hooks, run_pre_hooks, with_outcome,
 };
-pub use instructions::{
-    ALWAYS_ON, Instructions, handed_over, required_line, runs_here, sub_agent_call, to_read, unmet,
-};
+pub use instructions::{Instructions, required_line, to_read, unmet};
 pub use load::{handed, load, meant_skill, offered_by_names, put_in_force, restricted_to};

@@ -136,8 +136,6 @@ fn fields_and_text(source: &Source) -> Vec<Finding> {
 
 /// Longest part of a value that a message repeats.
 const SHOWN: usize = 60;
-/// Models and words that Claude Code takes for `model`.
-const CLAUDES: [&str; 6] = ["opus", "sonnet", "haiku", "inherit", "default", "opusplan"];
 
 /// The words for `network` in `execution`.
 const NETWORK: [&str; 4] = ["open", "full", "unrestricted", "restricted"];
@@ -195,7 +193,7 @@ fn fault(fields: &Fields, key: &str, known: &KnownField, value: &Value) -> Optio
         ValueForm::Number => text.parse::<i64>().is_ok(),
         ValueForm::Mapping => value.is_object(),
         ValueForm::Fork => fields.is_forked(),
-        ValueForm::Model => fields.model_id().is_some() && fields.is_forked(),
+        ValueForm::Model => false,
         ValueForm::Skills => match value {
             Value::Array(items) => items.iter().all(Value::is_string),
             value => value.is_string(),
@@ -227,17 +225,9 @@ fn fault(fields: &Fields, key: &str, known: &KnownField, value: &Value) -> Optio
             "has no effect: only `fork` has",
             "write `context: fork` for a sub-agent, or remove it",
         ),
-        ValueForm::Model if CLAUDES.contains(&&*text) || text.starts_with("claude-") => ignored(
-            "is a model for Claude Code only, so the host's own is used here",
-            "leave it for Claude Code, or write the provider too: `anthropic/claude-opus-4.5`",
-        ),
-        ValueForm::Model if fields.model_id().is_some() => ignored(
-            "has an effect only with `context: fork`",
-            "add `context: fork`, or leave it for other clients",
-        ),
-        ValueForm::Model => bad(
-            "is not a model's id, so the host's own model is used",
-            "write `provider/model`, such as `anthropic/claude-opus-4.5`",
+        ValueForm::Model => ignored(
+            "is for other clients: the host's own model is used here",
+            "leave it for them, or remove it",
         ),
         ValueForm::Skills if value.is_object() => ignored(
             "is a mapping, as other clients use it, and requires no skill",
@@ -396,7 +386,6 @@ mod tests {
             "priority: 7",
             "priority: '-2'",
             "context: Fork",
-            "context: fork\nmodel: anthropic/claude-opus-4.5",
             "user-invocable: no",
             "Disable_Model_Invocation: 'true'",
             "scope: {agents: [ops*], tenant: acme, environments: ~}",

@@ -128,9 +128,6 @@ impl HostTool {
     }
 }
 
-/// The newer host's sub-agent tool: one model call without tools (docs/hosts.md#hooks).
-pub const SUB_AGENT: &str = "spawn_agent";
-
 /// The host tool of exactly this name.
 pub fn find(name: &str) -> Option<&'static HostTool> {
     HOST_TOOLS.iter().find(|tool| tool.name == name)

@@ -21,4 +21,3 @@ pub use request::{
     RunSkillScript, SkillSession, StartScript, ToolCall, ToolUse, WorkDir, written_skill,
 };
 pub use schema::schema;
-pub use tools::{Place, place};

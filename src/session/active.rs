@@ -45,10 +45,6 @@ pub struct Session {
     /// only these, never another tool of that name.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mcp_tools: BTreeSet<String>,
-    /// Whether the host offers a tool for sub-agents. Set when a hook reports it and a skill
-    /// depends on it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sub_agents: Option<bool>,
     /// The conversation (`context_name`), once a hook has reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,

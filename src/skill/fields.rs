@@ -176,17 +176,6 @@ impl Fields {
         self.text("context")
             .is_some_and(|text| text.eq_ignore_ascii_case("fork"))
     }
-
-    /// The requested `model`, if it is an id with its provider, as hosts with several providers
-    /// write it. Nearly all real values belong to one other client (`opus`, `inherit`) and mean
-    /// nothing here.
-    pub fn model_id(&self) -> Option<String> {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
-        self.text("model").filter(|id| {
-            let (provider, name) = id.split_once('/').unwrap_or_default();
-            !provider.is_empty() && !name.is_empty() && id.len() <= 100 && id.chars().all(is_part)
-        })
-    }
 }
 
 /// The frontmatter's `scope`. An empty list allows everything.
@@ -463,7 +452,7 @@ pub enum ValueForm {
     Mapping,
     /// The word `fork`.
     Fork,
-    /// A model's id with its provider.
+    /// A model, which only other clients choose.
     Model,
     /// Scripts of the skill for `pre` and `post`.
     Hooks,
@@ -895,22 +884,6 @@ mod tests {
             "x: fork",
         ] {
             assert!(!fields(other).is_forked(), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_model_is_an_id_with_its_provider() {
-        for (written, id) in [
-            ("anthropic/claude-opus-4.5:beta", true),
-            ("sonnet", false),
-            ("inherit", false),
-            ("claude-opus-4-5-20251101", false),
-            ("/x", false),
-            ("a/b c", false),
-            ("'a/b\"}'", false),
-        ] {
-            let found = fields(&format!("model: {written}")).model_id();
-            assert_eq!(found.is_some(), id, "{written}");
         }
     }
 

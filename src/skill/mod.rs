@@ -30,7 +30,7 @@ pub use load::{
 pub use mapping::{InOrder, deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;
 pub use rank::{Searchable, rank};
-pub use render::{SKILL, SKILL_CONTENT, filled_in, guarded, rendered, wrapped};
+pub use render::{SKILL, SKILL_CONTENT, guarded, rendered, wrapped};
 pub use resources::{Resource, SkillPath, normal};
 pub use rules::{Level, Severity};
 pub use runner::{Interpreters, PYTHON, Runner, Shebang, has_bit};

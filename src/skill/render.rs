@@ -56,7 +56,7 @@ pub fn rendered(
 }
 
 /// The body with the skill's directory and the arguments substituted.
-pub fn filled_in(skill: &Skill, body: &str, arguments: Option<&str>) -> String {
+fn filled_in(skill: &Skill, body: &str, arguments: Option<&str>) -> String {
     let body = place(body, &skill.dir.display().to_string());
     Arguments::new(arguments.unwrap_or_default(), &skill.fields).fill(&body)
 }

@@ -220,10 +220,13 @@ fn try_prints_what_forked_skills_and_hooks_would_give() {
         .skill("poet", "context: fork", "Write $ARGUMENTS.")
         .skill("reads", "context: fork\nallowed-tools: Read", "Read it.")
         .skill("hooked", "hooks:\n  pre: scripts/a.sh", "Do it.");
-    for name in ["poet", "reads", "hooked"] {
+    for name in ["poet", "hooked", "reads"] {
         let tried = host.succeeds(&["try", name, "--arguments", "a b", "--host", "stdin"]);
         host.starts();
         let got = host.tool(&format!("skill_{name}"), &json!({"arguments": "a b"}));
         assert_eq!(tried.trim_end(), got.trim_end(), "{name}");
+        let is_forked = name != "hooked";
+        assert_eq!(got.contains("It runs here"), is_forked, "{got}");
     }
+    host.blocks("shell_exec", &json!({"command": "ls"}));
 }

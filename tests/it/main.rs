@@ -41,7 +41,6 @@ mod fail_closed;
 mod fail_closed_signals;
 mod fail_closed_tools;
 mod first_minutes;
-mod fork;
 mod git_arguments;
 mod gits;
 #[cfg(target_os = "linux")]

@@ -3,12 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::activation::{Instructions, handed_over, hooks_ahead, required_line, runs_here};
+use crate::activation::{Instructions, hooks_ahead, required_line};
 use crate::cli::named::{Meant, meant, similar, tell_which};
 use crate::cli::prelude::*;
 use crate::host::Protocol;
-use crate::protocol::{Place, place};
-use crate::session::Session;
 use crate::skill::SKILL_CONTENT;
 use crate::sys::wrap;
 
@@ -46,13 +44,7 @@ impl Try {
 /// The text that `host` would return with no other skill active.
 fn text(facts: &Facts, host: &Facts, skill: &Skill, arguments: Option<&str>) -> Result<String> {
     let reference = skill.name.as_str();
-    let mut more = Vec::new();
-    match place(host, skill, &Ok(Session::default())) {
-        Place::Here => {}
-        Place::HereBecause(why) => more.push(runs_here(why)),
-        Place::Apart => return handed_over(skill, reference, arguments),
-    }
-    more.extend(hooks_ahead(facts, skill));
+    let mut more = Vec::from_iter(hooks_ahead(facts, skill));
     more.extend(required_line(facts, skill));
     Instructions {
         skill,

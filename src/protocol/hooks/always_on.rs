@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::activation::{ALWAYS_ON, Instructions, hooks_wait, runs_here};
+use crate::activation::{Instructions, hooks_wait};
 use crate::policy::activation_event;
 use crate::protocol::called_skill::CalledSkill;
 use crate::protocol::judge::missing_always_on;
@@ -134,13 +134,12 @@ fn find(catalog: &Catalog, name: &str) -> Result<CalledSkill> {
 
 fn text(facts: &Facts, called: &CalledSkill, arguments: Option<&str>) -> Result<String> {
     let skill = &called.skill;
-    let notes = skill.fields.is_forked().then(|| runs_here(ALWAYS_ON));
     let hooks = hooks_wait(skill).map(str::to_owned);
     Instructions {
         skill,
         reference: &called.reference,
         arguments,
-        more: notes.into_iter().chain(hooks).collect(),
+        more: hooks.into_iter().collect(),
         wrapper: SKILL_CONTENT,
     }
     .text(facts)

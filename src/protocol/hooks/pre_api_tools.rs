@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::activation::scope_of;
 use crate::catalog::OfferedSkill;
-use crate::host::tools::SUB_AGENT;
 use crate::permission::never_allowed;
 use crate::protocol::judge::our_tool;
 use crate::protocol::prelude::*;
@@ -31,10 +30,7 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     let withheld = catalog.withheld_tools();
     let listed = tools.iter().map(|tool| tool.name.as_str());
     hidden.extend(listed.filter(|tool| withheld.contains(*tool)));
-    let is_forked = |offered: &OfferedSkill| offered.skill.fields.is_forked();
-    let has_sub_agents = || tools.iter().any(|tool| tool.name == SUB_AGENT);
-    let sub_agents = offered.iter().any(is_forked).then(has_sub_agents);
-    remember(facts, &mut session, tools, sub_agents);
+    remember(facts, &mut session, tools);
     let config = facts.config().unwrap_or_default();
     let policies = facts.policies().unwrap_or_default();
     let scope = scope_of(facts, &config, &policies, &session);
@@ -67,17 +63,16 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     Response::json(&json!({"exclude": hidden}))
 }
 
-/// Only this hook gets the list of tools and which of them belong to MCP servers; later decisions
-/// in this prompt need both.
-fn remember(facts: &Facts, session: &mut Session, tools: &[ListedTool], sub_agents: Option<bool>) {
+/// Only this hook is told which tools belong to MCP servers; later decisions in this prompt need it.
+fn remember(facts: &Facts, session: &mut Session, tools: &[ListedTool]) {
     let of_mcp = tools.iter().filter(|tool| tool.is_mcp);
     let names: BTreeSet<String> = of_mcp.map(|tool| tool.name.clone()).collect();
-    if names == session.mcp_tools && sub_agents == session.sub_agents {
+    if names == session.mcp_tools {
         return;
     }
     session.mcp_tools.clone_from(&names);
     let remembered = facts.store().change(facts.key(), |session| {
-        (session.mcp_tools, session.sub_agents) = (names.clone(), sub_agents);
+        session.mcp_tools.clone_from(&names);
         Ok(())
     });
     if let Err(error) = remembered {

@@ -4,7 +4,7 @@
 
 use crate::protocol::judge::{JudgeContext, Request, judge};
 use crate::protocol::prelude::*;
-use crate::protocol::tools::{Place, hand_over, place};
+use crate::protocol::tools::hand_over;
 use crate::protocol::{CalledSkill, Response};
 use crate::sys::text::did_you_mean;
 
@@ -93,14 +93,13 @@ fn invoke(facts: &Facts, call: SlashCommand) -> Result<Option<String>> {
         let text = format!("the skill `{}` was not called: {reason}", skill.name);
         return Err(Error::new(text));
     }
-    let is_apart = place(facts, skill, &session) == Place::Apart;
-    let text = hand_over(facts, &called, &session)?;
+    let text = hand_over(facts, &called)?;
     let lead = format!("The user calls the skill `{}`.", skill.name);
     let applied = called.arguments.as_ref();
     let applied = applied.map(|arguments| format!("\n\n{arguments}"));
     let applied = applied.unwrap_or_default();
     // The older host's system prompt carries the active skills' instructions in each turn.
-    if facts.run.protocol == Some(Protocol::Environment) && !is_apart {
+    if facts.run.protocol == Some(Protocol::Environment) {
         return Ok(Some(format!(
             "{lead} Follow its instructions under <active_skills>.{applied}"
         )));

@@ -19,7 +19,6 @@ use crate::protocol::judge::{
     JudgeContext, Request, RequestKind, Verdict, firmer_if_repeated, judge,
 };
 use crate::protocol::prelude::*;
-use crate::protocol::tools::{Place, place};
 use crate::protocol::{CalledSkill, Response, SkillSession, ToolCall, ToolUse, call_kind};
 use crate::session::{Loading, is_other};
 
@@ -115,7 +114,7 @@ fn answer_call(facts: &Facts, used: ToolUse, decide_install: DecideInstall) -> D
     let mut arguments = judged.arguments;
     // A note from a skill's rules must not replace a decision that only the user makes.
     let stopped = match (request.called_skill(), request.our_call()) {
-        (Some(called), _) => activate(facts, &session, &request, called),
+        (Some(called), _) => activate(facts, &request, called),
         (_, Some(ToolCall::SkillSession(SkillSession::Load { names, adds }))) => {
             load_session(facts, &session, &request, names, *adds)
         }
@@ -161,16 +160,8 @@ fn stopped(request: &Request, by: &str, message: &str) -> Decided {
 }
 
 /// Activates the skill before its tool hands over the instructions, so that the next call is
-/// checked already. A skill that runs in a sub-agent is not activated.
-fn activate(
-    facts: &Facts,
-    session: &Result<Session, Unreadable>,
-    request: &Request,
-    called: &CalledSkill,
-) -> Option<Decided> {
-    if place(facts, &called.skill, session) == Place::Apart {
-        return None;
-    }
+/// checked already.
+fn activate(facts: &Facts, request: &Request, called: &CalledSkill) -> Option<Decided> {
     let error = put_in_force(facts, &called.skill, &called.tool).err()?;
     let (name, error) = (&called.skill.name, error.with_next_step());
     let message = format!("The skill `{name}` is not allowed to become active: {error}");

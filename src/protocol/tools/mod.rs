@@ -6,7 +6,7 @@ mod read_skill_file;
 mod run_skill_script;
 mod skill_session;
 
-pub use activate::{Place, activate, hand_over, place};
+pub use activate::{activate, hand_over};
 pub use propose::{create_skill, propose_change, propose_skill_update};
 pub use read_skill_file::read_skill_file;
 pub use run_skill_script::{long_command, run_skill_script, script_path};

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crate::activation::{
-    Instructions, handed, load, offered_by_names, run_post_hooks, run_pre_hooks, runs_here,
+    Instructions, handed, load, offered_by_names, run_post_hooks, run_pre_hooks,
 };
 use crate::catalog::suggestion;
 use crate::permission::Deactivate;
@@ -60,13 +60,11 @@ fn body(facts: &Facts, skill: &Skill, arguments: Option<&str>, until: Instant) -
             return Ok(wrapped(SKILL, skill.name.as_str(), &text));
         }
     };
-    let is_forked = skill.fields.is_forked();
-    let forked = is_forked.then(|| runs_here("it was loaded into the conversation"));
     Instructions {
         skill,
         reference: skill.name.as_str(),
         arguments,
-        more: note.into_iter().chain(forked).collect(),
+        more: note.into_iter().collect(),
         wrapper: SKILL,
     }
     .once(facts)

@@ -343,7 +343,7 @@ fn an_agents_session_and_one_without_anything_have_no_host() {
     assert_eq!(store.host_among(&parent), None);
     store
         .change(&of_parent(), |session| {
-            session.sub_agents = Some(true);
+            session.prompt = Some("p".to_owned());
             Ok(())
         })
         .unwrap();
