@@ -3,7 +3,6 @@
 //! `store.rs`.
 
 mod active;
-mod hook_record;
 mod key;
 pub mod seen;
 mod store;
@@ -12,6 +11,5 @@ pub use active::{
     ActivationStatus, ActiveSkill, EndReason, EndedActivation, Loading, Session, SessionChange,
     in_session, is_other, snapshot,
 };
-pub use hook_record::HookRecord;
 pub use key::SessionKey;
-pub use store::{Store, Unreadable};
+pub use store::{HookRecord, Store, Unreadable};
