@@ -148,7 +148,7 @@ pub struct ActiveSkill {
     pub denied: Vec<String>,
     /// Its status.
     #[serde(default, rename = "standing")]
-    #[serde(skip_serializing_if = "ActivationStatus::is_active")]
+    #[serde(skip_serializing_if = "is_active")]
     pub status: ActivationStatus,
     /// The digest of the arguments with which its instructions were handed to the model; `None`
     /// until then.
@@ -204,20 +204,10 @@ impl Session {
         self.activated.iter().any(ActiveSkill::is_restricted)
     }
 
-    /// Whether its host is in a conversation.
-    pub(super) fn is_live(&self) -> bool {
-        self.context.is_some() || !self.activated.is_empty()
-    }
-
     /// The active skills, most recent last.
     pub fn active(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> + Clone {
         let activated = self.activated.iter();
-        activated.filter(|skill| skill.status == ActivationStatus::Active)
-    }
-
-    /// The skill in `dir`, active or not.
-    pub(super) fn find(&self, dir: &str) -> Option<&ActiveSkill> {
-        self.activated.iter().find(|skill| skill.dir == dir)
+        activated.filter(|skill| skill.is_active())
     }
 
     /// Records that the model was handed the instructions of these active skills, with these
@@ -313,16 +303,15 @@ impl Session {
             if let Some(old) = &before {
                 skill.keep_denying(old);
             }
-            let before = before.filter(|old| old.status == ActivationStatus::Active);
-            if let Some(old) = &before {
-                skill.arguments.clone_from(&old.arguments);
+            let before = before.filter(ActiveSkill::is_active);
+            let is_same = before.as_ref().is_some_and(|old| old.is_same_as(&skill));
+            if let Some(old) = before {
+                skill.handed = old.handed.filter(|_| is_same);
+                skill.arguments = old.arguments;
             }
-            match before {
-                Some(old) if old.is_same_as(&skill) => skill.handed = old.handed,
-                _ => {
-                    self.began.insert(skill.dir.clone(), Moment::now().0);
-                    changed.began.push(skill.dir.clone());
-                }
+            if !is_same {
+                self.began.insert(skill.dir.clone(), Moment::now().0);
+                changed.began.push(skill.dir.clone());
             }
             self.activated.push(skill);
         }
@@ -380,12 +369,15 @@ impl Session {
         let ended = self.active().filter(ends);
         let ended = ended.map(|skill| self.end(skill, why)).collect();
         for skill in &mut self.activated {
-            if skill.status == ActivationStatus::Active && meant(skill) {
+            if skill.is_active() && meant(skill) {
                 skill.status = status;
                 skill.allowed.take_if(|_| is_unloaded);
             }
         }
-        self.forget_unrestricted();
+        // What is neither active nor restricts is forgotten.
+        self.activated
+            .retain(|skill| skill.is_active() || skill.is_restricted());
+        forget_others(&mut self.began, &self.activated);
         ended
     }
 
@@ -409,49 +401,33 @@ impl Session {
         ended
     }
 
-    /// Drops inactive skills without restrictions.
-    fn forget_unrestricted(&mut self) {
-        self.activated
-            .retain(|skill| skill.status == ActivationStatus::Active || skill.is_restricted());
-        forget_others(&mut self.began, &self.activated);
-    }
-
     /// The session with `wanted` always on: after the skills that are no longer active, before those
     /// that were activated. What was always on before stays so in this conversation, whatever has become
     /// of its files: a model may have changed them, or what decides about them.
     pub(super) fn with_always_on(&self, wanted: Option<&[ActiveSkill]>) -> Self {
-        let has_always = wanted.is_some();
         let is_always = |skill: &ActiveSkill| self.always.contains(&skill.dir);
-        let others = self.activated.iter().filter(|skill| !is_always(skill));
-        let is_active = |skill: &ActiveSkill| skill.status == ActivationStatus::Active;
-        let (besides, mut below): (Vec<_>, Vec<_>) = others.cloned().partition(is_active);
-        let former = |wanted: &[ActiveSkill]| {
-            let is_new = |skill: &&ActiveSkill| wanted.iter().all(|other| other.dir != skill.dir);
-            let always = self.activated.iter().filter(|skill| is_always(skill));
-            let mut former: Vec<_> = always.filter(is_new).cloned().collect();
-            for skill in &mut former {
-                skill.status = ActivationStatus::Active;
-            }
-            [&former, wanted].concat()
-        };
-        let mut wanted = wanted.map_or_else(Vec::new, former);
-        wanted.retain(|skill| besides.iter().all(|other| other.dir != skill.dir));
-        below.retain(|skill| wanted.iter().all(|other| other.dir != skill.dir));
-        for skill in &mut wanted {
-            if let Some(former) = self.find(&skill.dir) {
-                skill.keep_denying(former);
-            }
-            let known = self.active().find(|known| known.is_same_as(skill));
-            skill.handed = known.and_then(|known| known.handed.clone());
+        let (former, others): (Vec<_>, Vec<_>) =
+            self.activated.iter().cloned().partition(is_always);
+        let (besides, mut below): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(ActiveSkill::is_active);
+        let mut always = wanted.map_or_else(Vec::new, |wanted| {
+            let former = former.into_iter().filter(|skill| is_other(skill, wanted));
+            former.chain(wanted.iter().cloned()).collect()
+        });
+        always.retain(|skill| is_other(skill, &besides));
+        below.retain(|skill| is_other(skill, &always));
+        keep_denying(&mut always, &self.activated);
+        for skill in &mut always {
+            skill.status = ActivationStatus::Active;
             let known = self.active_in(&skill.dir);
+            let same = known.filter(|known| known.is_same_as(skill));
+            skill.handed = same.and_then(|known| known.handed.clone());
             skill.arguments = known.and_then(|known| known.arguments.clone());
         }
-        let always = wanted.iter().map(|skill| skill.dir.clone()).collect();
-        let activated = below.into_iter().chain(wanted).chain(besides).collect();
         Self {
-            activated,
-            always,
-            has_always,
+            always: always.iter().map(|skill| skill.dir.clone()).collect(),
+            has_always: wanted.is_some(),
+            activated: below.into_iter().chain(always).chain(besides).collect(),
             ..self.clone()
         }
     }
@@ -471,6 +447,11 @@ impl Session {
 }
 
 impl ActiveSkill {
+    /// Whether it is active now.
+    pub fn is_active(&self) -> bool {
+        self.status == ActivationStatus::Active
+    }
+
     /// Whether it restricts the model at all.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()
@@ -520,12 +501,10 @@ fn digest(arguments: Option<&str>) -> String {
     format!("{:x}", Sha256::digest(arguments.unwrap_or_default().trim()))[..32].to_owned()
 }
 
-impl ActivationStatus {
-    // serde requires this signature.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
-    fn is_active(&self) -> bool {
-        *self == Self::Active
-    }
+// serde requires this signature.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_active(status: &ActivationStatus) -> bool {
+    *status == ActivationStatus::Active
 }
 
 /// The snapshot of a skill that becomes active.
@@ -580,41 +559,29 @@ impl Contexts {
         self.known.is_empty()
     }
 
-    /// Whether the skill in `dir` is no longer active in this conversation.
-    pub fn is_over(&self, context: &str, dir: &str) -> bool {
-        let is_it = |kept: &ActiveSkill| kept.dir == dir && kept.status == ActivationStatus::Active;
-        let kept = self.known.get(context);
-        !kept.is_some_and(|kept| kept.activated.iter().any(is_it))
-    }
-
     /// Moves `session` into the conversation `context`; with `keep`, restores what is kept for it.
     pub fn enter(&self, session: &mut Session, context: &str, keep: bool) {
         let is_there = session.context.as_deref() == Some(context);
         session.has_always &= is_there;
-        if !keep {
-            session.context = Some(context.to_owned());
-            session.kept = false;
-            return;
-        }
-        if session.kept && is_there {
+        session.context = Some(context.to_owned());
+        let was_kept = std::mem::replace(&mut session.kept, keep);
+        if !keep || was_kept && is_there {
             return;
         }
         let kept = self.known.get(context).cloned().unwrap_or_default();
         let (mut activated, mut began) = (kept.activated, kept.began);
-        if session.kept {
+        if was_kept {
             session.always.clear();
         } else {
             // They were activated before the conversation was known.
             let mut own = std::mem::take(&mut session.activated);
             keep_denying(&mut own, &activated);
-            activated.retain(|skill| own.iter().all(|newer| newer.dir != skill.dir));
+            activated.retain(|skill| is_other(skill, &own));
             activated.extend(own);
             began.append(&mut session.began);
         }
         session.activated = activated;
         session.began = began;
-        session.context = Some(context.to_owned());
-        session.kept = true;
     }
 
     /// Keeps what is active in `session`, of which `before` was active before. What another process
@@ -626,14 +593,11 @@ impl Contexts {
         let Some(name) = session.context.as_ref().filter(|_| session.kept) else {
             return Ok(());
         };
-        let mine = |skill: &ActiveSkill| {
-            let mut known = before.iter().chain(&session.activated);
-            known.any(|other| other.dir == skill.dir)
-        };
+        let is_others =
+            |skill: &ActiveSkill| is_other(skill, before) && is_other(skill, &session.activated);
         let mut kept = self.known.get(name).cloned().unwrap_or_default();
         kept.changed = session.changed;
-        let (others, former): (Vec<_>, Vec<_>) =
-            kept.activated.into_iter().partition(|skill| !mine(skill));
+        let (others, former): (Vec<_>, Vec<_>) = kept.activated.into_iter().partition(is_others);
         kept.activated = others;
         // Always-on skills follow from the configuration, not from the conversation.
         let own = |skill: &&ActiveSkill| !session.always.contains(&skill.dir);
@@ -655,10 +619,7 @@ impl Contexts {
 
     /// Forgets the unrestricted conversation that has been idle longest.
     fn make_room(&mut self) -> Result<()> {
-        let free = self.known.iter().filter(|(_, context)| {
-            let mut skills = context.activated.iter();
-            !skills.any(ActiveSkill::is_restricted)
-        });
+        let free = self.known.iter().filter(|(_, it)| !it.is_restricted());
         let oldest = free.min_by_key(|(_, context)| context.changed);
         let Some(name) = oldest.map(|(name, _)| name.clone()) else {
             let text = format!("{CONTEXTS} conversations have restricted skills active");

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::active::{
     ActiveSkill, Contexts, EndReason, EndedActivation, Loading, OF_CONTEXT, Session, SessionChange,
-    in_session,
+    in_session, is_other,
 };
 use super::key::{self, SessionKey, has_expired, now};
 use crate::error::{Error, Result};
@@ -269,11 +269,6 @@ impl Store {
     /// # Errors
     /// When the state has to change and cannot be written.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<EndedActivation>> {
-        // This needs no lock: only this session's own, later calls can add to it.
-        let is_new = |state: Rc<State>| state.sessions.is_empty() && !state.reset;
-        if self.read().is_ok_and(is_new) {
-            return Ok(Vec::new());
-        }
         let realm = key::realm();
         self.change_any(|state, unreadable| {
             state.reset |= unreadable.is_some();
@@ -328,10 +323,9 @@ impl Store {
 
     /// Whether the host has certainly named no conversation in this session yet.
     pub fn is_before_first_prompt(&self, key: &SessionKey) -> bool {
-        self.read().is_ok_and(|state| {
-            let session = state.session(key);
-            session.is_ok_and(|session| session.is_none_or(|session| session.context.is_none()))
-        })
+        let is_named =
+            |state: Rc<State>| Ok(state.session(key)?.is_some_and(|it| it.context.is_some()));
+        self.read().and_then(is_named) == Ok(false)
     }
 
     /// The conversations that sessions are in or for which something is kept.
@@ -414,13 +408,14 @@ impl Store {
         let Ok(state) = self.read() else {
             return false;
         };
-        if let Some(context) = owner.strip_prefix(OF_CONTEXT) {
-            return state.contexts.is_over(context, &dir.to_string_lossy());
-        }
-        match state.sessions.get(owner) {
-            Some(session) => session.active_in(dir).is_none(),
+        let (session, may_be_lost) = match owner.strip_prefix(OF_CONTEXT) {
+            Some(context) => (state.contexts.known.get(context), false),
             // In the discarded state it may have been active.
-            None => !state.reset || SessionKey::has_ended(owner),
+            None => (state.sessions.get(owner), state.reset),
+        };
+        match session {
+            Some(session) => session.active_in(dir).is_none(),
+            None => !may_be_lost || SessionKey::has_ended(owner),
         }
     }
 
@@ -477,7 +472,8 @@ impl Store {
         let state = self.read().ok()?;
         let is_host = |process: &ProcessId| {
             let session = state.session(&SessionKey::of_process(*process));
-            session.is_ok_and(|session| session.is_some_and(Session::is_live))
+            let session = session.ok().flatten();
+            session.is_some_and(|it| it.context.is_some() || !it.activated.is_empty())
         };
         processes.iter().copied().find(is_host)
     }
@@ -500,19 +496,15 @@ impl Store {
         }
         self.change(key, |session| {
             let after = session.with_always_on(wanted);
-            let is_left = |skill: &&ActiveSkill| after.find(&skill.dir).is_some();
-            let gone = session.activated.iter().filter(|skill| !is_left(skill));
+            let gone = session.activated.iter();
+            let gone = gone.filter(|skill| is_other(skill, &after.activated));
             let ended = gone.map(|skill| session.end(skill, EndReason::ContextLeft));
             let ended = in_session(key, ended.collect());
-            let was_active = |skill: &&ActiveSkill| {
-                let mut active = session.active();
-                active.any(|other| other.is_same_as(skill))
-            };
-            let new = after.active().filter(|skill| !was_active(skill));
+            let is_new = |skill: &&ActiveSkill| !session.active().any(|it| it.is_same_as(skill));
+            let new = after.active().filter(is_new);
             let began: Vec<String> = new.map(|skill| skill.dir.clone()).collect();
-            let now = Moment::now().0;
             *session = after;
-            let times = began.iter().map(|dir| (dir.clone(), now));
+            let times = began.iter().map(|dir| (dir.clone(), Moment::now().0));
             session.began.extend(times);
             Ok(SessionChange { began, ended })
         })
