@@ -12,7 +12,7 @@ use super::event::Caller;
 use crate::catalog;
 use crate::catalog::{Layer, WithheldReason, roots};
 use crate::facts::once;
-use crate::host::agent::table::{First, Named};
+use crate::host::agent::table::{First, Named, Skills};
 use crate::protocol::prelude::*;
 use crate::skill::commands_run;
 use crate::sys::EntryKind;
@@ -31,6 +31,22 @@ pub struct FoundSkill {
 }
 
 impl FoundSkill {
+    /// The skill for which this holds.
+    fn of(
+        facts: &'static Facts,
+        catalog: Catalog,
+        is_seen: bool,
+        is_it: impl Fn(&Entry) -> bool,
+    ) -> Option<Self> {
+        let at = catalog.entries().iter().position(is_it)?;
+        Some(Self {
+            facts,
+            catalog,
+            is_seen,
+            at,
+        })
+    }
+
     /// The skill's entry.
     pub fn entry(&self) -> &Entry {
         &self.catalog.entries()[self.at]
@@ -40,12 +56,9 @@ impl FoundSkill {
 /// What is looked for, and where.
 #[derive(Clone, Copy)]
 struct SkillQuery<'a> {
+    skills: &'static Skills,
     name: &'a str,
     by: Named,
-    folds_case: bool,
-    first: First,
-    /// Whether it is not known which of several in one directory of skills it uses.
-    any_in: bool,
     /// Only skills directly in these directories.
     within: Option<&'a [PathBuf]>,
 }
@@ -56,8 +69,11 @@ struct SkillQuery<'a> {
 /// # Errors
 /// If it is not known which of several the agent uses, or a place could not be searched to the end.
 pub fn find(caller: Caller, written: &str) -> Result<Option<FoundSkill>> {
+    if written.is_empty() {
+        return Ok(None);
+    }
     let skills = &caller.table.skills;
-    let look = SkillSearch {
+    let search = SkillSearch {
         caller,
         deeper: OnceCell::new(),
         plugins: OnceCell::new(),
@@ -66,55 +82,41 @@ pub fn find(caller: Caller, written: &str) -> Result<Option<FoundSkill>> {
         Some((owner, name)) => (Some(owner), name),
         None => (None, written),
     };
-    if written.is_empty() {
-        return Ok(None);
-    }
-    let here = caller.with_skills_in(look.around()?);
-    let is_by_directory = skills.named == Named::Directory;
-    let sought = |by| SkillQuery {
-        name: written,
+    let query = |name, by| SkillQuery {
+        skills,
+        name,
         by,
-        folds_case: skills.folds_case,
-        first: skills.first,
-        any_in: skills.first == First::ProjectAnyIn || by != Named::Directory && is_by_directory,
         within: None,
     };
-    let alias = is_by_directory.then_some(Named::Frontmatter);
+    let here = caller.with_skills_in(search.around()?);
+    let alias = (skills.named == Named::Directory).then_some(Named::Frontmatter);
     for by in [skills.named].into_iter().chain(alias) {
-        let is_alias = is_by_directory && by == Named::Frontmatter;
-        if is_alias && (skills.shipped.has(written) || users_command(caller, written).is_some()) {
+        let (sought, of_owner) = (query(written, by), query(name, by));
+        let is_shipped = skills.shipped.has(written);
+        if sought.is_alias() && (is_shipped || users_command(caller, written).is_some()) {
             break;
         }
-        let sought = sought(by);
         if let Some(found) = pick(here, sought, true)? {
             return Ok(Some(found));
         }
-        look.unlisted(here, sought)?;
-        let of_owner = SkillQuery { name, ..sought };
-        let below = match owner {
-            Some(owner) if skills.below => look.nested_in(owner, of_owner)?,
-            _ => None,
-        };
-        let found = match below {
-            None => look.in_plugins(owner, of_owner)?,
-            below => below,
-        };
-        if found.is_some() {
-            return Ok(found);
+        search.unlisted(here, sought)?;
+        if let Some(owner) = owner.filter(|_| skills.below)
+            && let Some(found) = search.nested_in(owner, of_owner)?
+        {
+            return Ok(Some(found));
+        }
+        if let Some(found) = search.in_plugins(owner, of_owner)? {
+            return Ok(Some(found));
         }
         if skills.below
-            && !skills.shipped.has(written)
-            && let Some(found) = look.nested(sought)?
+            && !is_shipped
+            && let Some(found) = search.nested(sought)?
         {
             return Ok(Some(found));
         }
     }
     let here = caller.with_skills_in(Vec::new());
-    let unseen = SkillQuery {
-        name,
-        ..sought(Named::Unknown)
-    };
-    pick(here, unseen, false)
+    pick(here, query(name, Named::Unknown), false)
 }
 
 /// The name without that of a plugin or directory before it.
@@ -125,37 +127,42 @@ pub fn without_owner(written: &str) -> &str {
 /// The skill in a directory, as the agent finds it there.
 pub fn find_in(caller: Caller, dir: &Path) -> Option<FoundSkill> {
     let facts = caller.with_skills_in(dir.parent().map(Path::to_owned).into_iter().collect());
-    let catalog = Catalog::of(facts);
     let real = real(dir);
-    let is_it = |entry: &Entry| entry.dir == dir || self::real(&entry.dir) == real;
-    let at = catalog.entries().iter().position(is_it)?;
-    Some(FoundSkill {
-        facts,
-        catalog,
-        is_seen: true,
-        at,
+    FoundSkill::of(facts, Catalog::of(facts), true, |entry| {
+        entry.dir == dir || self::real(&entry.dir) == real
     })
 }
 
 impl SkillQuery<'_> {
+    /// Whether skills that are named by their directories are looked for by another name.
+    fn is_alias(&self) -> bool {
+        self.by != Named::Directory && self.skills.named == Named::Directory
+    }
+
+    /// Which of several counts.
+    fn first(&self) -> First {
+        match self.skills.first {
+            First::None => First::None,
+            _ if self.within.is_some() => First::Unknown,
+            first => first,
+        }
+    }
+
     /// Whether a skill has the name.
     fn is(&self, dir: &Path, skill: Option<&Skill>) -> bool {
         let directory = || dir.file_name().and_then(|name| name.to_str());
         let is_directory = || directory().is_some_and(|name| self.is_name(name));
-        let own = || own_names(dir, skill);
-        match self.by {
-            Named::Directory => is_directory(),
-            Named::Frontmatter => own().iter().any(|own| self.is_own(own)),
-            Named::Unknown => is_directory() || own().iter().any(|own| self.is_own(own)),
-            Named::FrontmatterOrDirectory => {
-                let own = own();
-                own.iter().any(|own| self.is_own(own)) || own.is_empty() && is_directory()
-            }
+        if self.by == Named::Directory || self.by == Named::Unknown && is_directory() {
+            return is_directory();
         }
+        let own = own_names(dir, skill);
+        let counts_directory = self.by == Named::FrontmatterOrDirectory && own.is_empty();
+        own.iter().any(|own| self.is_own(own)) || counts_directory && is_directory()
     }
 
     fn is_name(&self, name: &str) -> bool {
-        name == self.name || self.folds_case && name.to_lowercase() == self.name.to_lowercase()
+        let folds_case = self.skills.folds_case;
+        name == self.name || folds_case && name.to_lowercase() == self.name.to_lowercase()
     }
 
     /// Some agents put hyphens for what cannot be in a file's name.
@@ -190,53 +197,52 @@ fn own_names(dir: &Path, skill: Option<&Skill>) -> Vec<String> {
 /// that it does not see. A link to one of these from where it looks is the administrator's, too.
 fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Option<FoundSkill>> {
     let catalog = Catalog::of(facts);
-    let enterprise = facts.enterprise();
-    let dirs = enterprise.dirs();
-    let is_unseen = |entry: &Entry| {
+    let entries = catalog.entries();
+    let dirs = facts.enterprise().dirs();
+    let is_unseen = |entry: &&Entry| {
         let mut dirs = dirs.iter();
         entry.layer == Layer::Enterprise && dirs.any(|dir| entry.dir.starts_with(dir))
     };
-    let each = || catalog.entries().iter().enumerate();
-    let unseen = each().filter(|(_, entry)| is_unseen(entry));
-    let unseen: Vec<PathBuf> = unseen.map(|(_, entry)| real(&entry.dir)).collect();
+    let unseen = entries.iter().filter(is_unseen);
+    let unseen: Vec<PathBuf> = unseen.map(|entry| real(&entry.dir)).collect();
     let is_administrators =
-        |entry: &Entry| is_unseen(entry) || is_seen && unseen.contains(&real(&entry.dir));
+        |entry: &&Entry| is_unseen(entry) || is_seen && unseen.contains(&real(&entry.dir));
     let is_within = |entry: &Entry| {
         let parent = entry.dir.parent();
         let mut within = sought.within.iter().copied().flatten();
         sought.within.is_none() || within.any(|dir| Some(dir.as_path()) == parent)
     };
-    let has_it = |entry: &Entry| sought.is(&entry.dir, entry.disclosed());
-    let is_sought =
-        |entry: &Entry| is_administrators(entry) != is_seen && is_within(entry) && has_it(entry);
-    let mut found: Vec<(usize, &Entry)> = each().filter(|(_, entry)| is_sought(entry)).collect();
+    let is_sought = |entry: &&Entry| {
+        is_within(entry)
+            && sought.is(&entry.dir, entry.disclosed())
+            && is_administrators(entry) != is_seen
+    };
+    let mut found: Vec<&Entry> = entries.iter().filter(is_sought).collect();
     let roots = roots(facts);
     let place = |entry: &Entry| {
         let mut roots = roots.iter();
         let place = roots.position(|root| entry.dir.starts_with(&root.dir));
         let rank = match entry.layer {
             Layer::Enterprise => 0,
-            Layer::Project if matches!(sought.first, First::Project | First::ProjectAnyIn) => 1,
+            Layer::Project if matches!(sought.first(), First::Project | First::ProjectAnyIn) => 1,
             Layer::Personal => 2,
             Layer::Project => 3,
             Layer::Plugin => 4,
         };
         (rank, place)
     };
-    found.sort_by_key(|(_, entry)| (place(entry), &entry.dir));
+    found.sort_by_key(|entry| (place(entry), &entry.dir));
     // The same directory by another path is no other skill.
-    let mut once: Vec<PathBuf> = Vec::new();
-    found.retain(|(_, entry)| {
-        let dir = real(&entry.dir);
-        let is_new = !once.contains(&dir);
-        once.push(dir);
-        is_new
-    });
+    let mut known = HashSet::new();
+    found.retain(|entry| known.insert(real(&entry.dir)));
     // Until the project is trusted, nothing of it was read: its copies are not known for copies.
-    let is_untrusted =
-        |(_, entry): &&(usize, &Entry)| entry.withheld() == Some(WithheldReason::Untrusted);
-    let untrusted = found.iter().find(is_untrusted).copied();
-    if let Some(untrusted) = untrusted.filter(|_| found.len() > 1 && are_alike(&found)) {
+    let mut untrusted = found
+        .iter()
+        .filter(|it| it.withheld() == Some(WithheldReason::Untrusted));
+    if let Some(untrusted) = untrusted.next().copied()
+        && found.len() > 1
+        && are_alike(&found)
+    {
         found = vec![untrusted];
     }
     // Of a name that the administrator reserves, one that is refused decides, whichever the agent
@@ -247,63 +253,62 @@ fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Opti
     };
     let policies = facts.policies();
     let is_reserved = policies.is_ok_and(|all| all.requires(sought.name).is_some())
-        || each().any(|(_, entry)| is_unseen(entry) && reserved.is(&entry.dir, entry.disclosed()));
-    let is_refused = |(_, entry): &&(usize, &Entry)| {
+        || (entries.iter().filter(is_unseen)).any(|it| reserved.is(&it.dir, it.disclosed()));
+    let is_refused = |entry: &&&Entry| {
         let why = entry.withheld();
         why.is_some_and(|why| !matches!(why, WithheldReason::Shadowed | WithheldReason::ForPeople))
     };
-    let refused = found.iter().find(is_refused).copied();
-    if let Some(refused) = refused.filter(|_| is_reserved) {
+    if let Some(refused) = found
+        .iter()
+        .find(is_refused)
+        .copied()
+        .filter(|_| is_reserved)
+    {
         found = vec![refused];
     }
-    if let [(_, first), rest @ ..] = &found[..] {
-        let is_rival = |other: &Entry| match sought.first {
-            First::Unknown | First::None => true,
-            _ => sought.any_in && place(other) == place(first),
-        };
-        let rival = rest.iter().find(|(_, other)| is_rival(other));
-        if rival.is_some() && sought.first == First::None {
+    let Some((first, rest)) = found.split_first() else {
+        return Ok(None);
+    };
+    let is_any = |first: First| first == First::ProjectAnyIn || sought.is_alias();
+    let is_rival = |other: &&&Entry| match sought.first() {
+        First::Unknown | First::None => true,
+        which => is_any(which) && place(other) == place(first),
+    };
+    if let Some(rival) = rest.iter().find(is_rival) {
+        if sought.first() == First::None {
             return Ok(None);
         }
-        if let Some((_, second)) = rival
-            && !restrict_alike(first, rest)
-        {
+        if !restrict_alike(first, rest) {
             let text = format!(
                 "several skills have the name `{}`, and the agent may use any of them: {} and {}",
                 quoted(sought.name),
                 first.dir.display(),
-                second.dir.display()
+                rival.dir.display()
             );
             return Err(Error::new(text).hint("the user can rename or remove all but one"));
         }
     }
-    let at = found.first().map(|(at, _)| *at);
-    Ok(at.map(|at| FoundSkill {
-        facts,
-        catalog,
-        is_seen,
-        at,
-    }))
+    let dir = first.dir.clone();
+    Ok(FoundSkill::of(facts, catalog, is_seen, |it| it.dir == dir))
 }
 
 /// Whether these have the same text.
-fn are_alike(found: &[(usize, &Entry)]) -> bool {
-    let text = |(_, entry): &(usize, &Entry)| {
-        files::read_capped(&entry.dir.join("SKILL.md"), limits::SKILL_FILE).ok()
-    };
+fn are_alike(found: &[&Entry]) -> bool {
+    let text =
+        |entry: &&Entry| files::read_capped(&entry.dir.join("SKILL.md"), limits::SKILL_FILE).ok();
     let mut texts = found.iter().map(text);
     let first = texts.next().flatten();
     first.is_some() && texts.all(|text| text == first)
 }
 
 /// Whether it does not matter which of these is used: each may be, and has the same list.
-fn restrict_alike(first: &Entry, rest: &[(usize, &Entry)]) -> bool {
+fn restrict_alike(first: &Entry, rest: &[&Entry]) -> bool {
     let lists = |entry: &Entry| {
         let taken = snapshot(entry.usable()?, "");
         Some((taken.allowed, taken.denied))
     };
     let own = lists(first);
-    own.is_some() && rest.iter().all(|(_, entry)| lists(entry) == own)
+    own.is_some() && rest.iter().all(|entry| lists(entry) == own)
 }
 
 /// Where an agent looks for skills.
@@ -432,10 +437,6 @@ impl SkillSearch<'_> {
         }
         let sought = SkillQuery {
             within: Some(within),
-            first: match sought.first {
-                First::None => First::None,
-                _ => First::Unknown,
-            },
             ..sought
         };
         pick(self.caller.with_skills_in(within.to_vec()), sought, true)
