@@ -4,17 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
 
-use crate::catalog::{Catalog, roots, signing_files};
+use crate::activation::prelude::*;
 use crate::connection::watched;
-use crate::facts::Facts;
 use crate::host::shell::{self, Language, Shell};
-use crate::permission::{Enforce, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope};
-use crate::policy::{CONFIGURATION, Config, Policies};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
-use crate::session::{ActivationStatus, ActiveSkill, Session};
-use crate::sys::Env;
 
 /// What restricts the calls of a session.
 pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &Session) -> Scope {

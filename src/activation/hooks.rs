@@ -3,15 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::catalog::{Catalog, Entry};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::policy::{DigestCache, Event, Ledger, approval_current};
+use crate::activation::prelude::*;
 use crate::script::{self, Jobs, Outcome, Ran, Request, RunLimits};
-use crate::session::{HookRecord, in_session};
-use crate::skill::{Hooks, Skill, SkillPath, one_line};
-use crate::sys::text::shorten;
-use crate::sys::{millis, warn};
 
 /// All scripts that run after one activation; several activations share [`HOOKS_TOTAL`].
 const POST_HOOKS: Duration = Duration::from_secs(10);

@@ -3,17 +3,7 @@
 
 use serde_json::json;
 
-use crate::activation::enforcement::added_entries;
-use crate::catalog::{Catalog, RequiredSkills, is_qualified, plain};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::{Protocol, alias, ours};
-use crate::permission::{Enforce, Restriction};
-use crate::policy::CONFIGURATION;
-use crate::session::{ActiveSkill, snapshot};
-use crate::skill::{self, Diagnostic, Resource, Runner, Skill, SkillName, wrapped};
-use crate::sys::limits;
-use crate::sys::text::backticked;
+use crate::activation::prelude::*;
 
 /// chibi's sub-agent is one model call without tools (docs/hosts.md#hooks).
 const RUNS_HERE: &str = "This skill asks for a sub-agent (`context: fork`). It runs here, under its own \

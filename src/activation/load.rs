@@ -1,18 +1,8 @@
 //! Makes skills active in this call's session, and finds the skill that a call refers to.
 
 use std::io::IsTerminal;
-use std::path::Path;
 
-use crate::catalog::{Catalog, Entry, OfferedSkill, usable, usable_or_active};
-use crate::error::{Error, Result};
-use crate::facts::Facts;
-use crate::host::ours;
-use crate::permission::{Deactivate, Stacking};
-use crate::policy::{Config, activation_event};
-use crate::session::{ActiveSkill, Loading, snapshot};
-use crate::skill::{Skill, brief};
-use crate::sys::text::quoted;
-use crate::sys::warn;
+use crate::activation::prelude::*;
 
 /// Names in one call of `skill_session`.
 const SESSION_NAMES: usize = 100;

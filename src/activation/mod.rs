@@ -5,6 +5,7 @@ mod enforcement;
 mod hooks;
 mod instructions;
 mod load;
+mod prelude;
 
 pub use enforcement::{
     added_entries, begin_in, policy_denials, scope_of, why_none_is_added, why_not_added,

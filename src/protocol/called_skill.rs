@@ -1,8 +1,6 @@
 //! The skill that a call of one of our tools means, for judging the call and for running it.
 
-use crate::catalog::{suggestion, tool_name, usable, usable_or_active};
-use crate::permission::OurTool;
-use crate::protocol::Activate;
+use crate::catalog::usable_or_active;
 use crate::protocol::prelude::*;
 
 /// A skill being called.

@@ -8,21 +8,14 @@ mod request;
 use std::io::{Seek, SeekFrom};
 use std::rc::Rc;
 
-use crate::activation::{begin_in, policy_denials, scope_of};
-use crate::host::agent::Mode;
 use crate::host::tools;
-use crate::permission::{
-    Call, CitedRule, Decision, OurTool, Outcome, Reason, Refusal, Restriction, Scope,
-    absolute_arguments, decide, decide_unreadable_state, denied,
-};
 use crate::policy::{
-    CONFIGURATION, Config, Missing, MissingSkill, Policies, ScriptReads, call_event, decision_of,
+    CONFIGURATION, Config, Missing, MissingSkill, Policies, ScriptReads, decision_of,
     may_have_always_on,
 };
-use crate::protocol::Activate;
 use crate::protocol::called_skill::resolve;
 use crate::protocol::prelude::*;
-use crate::sys::text::{has_any, nearest};
+use crate::sys::text::nearest;
 
 pub use request::{CommandStart, Request, RequestKind, our_tool};
 

@@ -1,16 +1,27 @@
-//! What nearly every file of this room uses.
+//! What the files of this room use: its own types, those of the rooms that it brings together, and
+//! small helpers.
 
-pub use std::path::{Path, PathBuf};
+pub use std::path::{Component, Path, PathBuf};
+pub use std::time::{Duration, Instant};
 
-pub use serde_json::{Value, json};
+pub use serde_json::{Map, Value, json};
 
-pub use crate::catalog::{Catalog, Entry};
+pub use super::judge::*;
+pub use super::*;
+pub use crate::activation::*;
+pub use crate::catalog::{Catalog, Entry, Layer, Offered, Withheld, suggestion, tool_name, usable};
 pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;
-pub use crate::host::{Protocol, ours};
-pub use crate::policy::{Event, OnDisk};
-pub use crate::run_context::real;
+pub use crate::host::agent::Mode;
+pub use crate::host::{Agent, Protocol, ours};
+pub use crate::permission::*;
+pub use crate::policy::{Event, Lifetime, OnDisk, activation_event, call_event};
+pub use crate::run_context::{CallingAgent, real};
 pub use crate::session::{ActiveSkill, Session, Unreadable, seen, snapshot};
-pub use crate::skill::{Skill, SkillName, one_line};
-pub use crate::sys::text::quoted;
-pub use crate::sys::{EntryName, files, limits, warn};
+pub use crate::skill::{
+    Runner, SKILL, SKILL_CONTENT, Skill, SkillName, SkillPath, commands_run, guarded, one_line,
+    wrapped,
+};
+pub use crate::sys::name_list::{Names, Words};
+pub use crate::sys::text::{has_any, listed, quoted};
+pub use crate::sys::{EntryKind, EntryName, Env, files, limits, warn};

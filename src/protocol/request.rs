@@ -5,14 +5,8 @@ mod tool;
 use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, Read};
 
-use serde_json::Map;
-
-use crate::host::Agent;
-use crate::host::agent::Mode;
-use crate::protocol::Response;
 use crate::protocol::call_kind::CallKind;
 use crate::protocol::prelude::*;
-use crate::sys::Env;
 use crate::sys::files::read_all_capped;
 
 pub use tool::{

@@ -1,10 +1,7 @@
 //! `--schema`: the list of tools.
 
-use crate::activation::{has_post_hooks, may_have_post_hooks};
-use crate::catalog::{CatalogText, plain, told};
-use crate::protocol::Response;
+use crate::catalog::{Rendered, plain, told};
 use crate::protocol::prelude::*;
-use crate::sys::name_list::Words;
 
 /// The hooks that this program always registers; `on_end` only if a skill needs it. Exactly one
 /// tool lists them, because the host calls a hook once for each tool that does

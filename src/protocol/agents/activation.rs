@@ -1,19 +1,12 @@
 //! A skill becomes active in an agent: by its tool, by a name that the user types, or by a read, where
 //! the agent has no tool for skills (docs/hosts.md#codex).
 
-use std::path::Component;
-
 use super::event::Caller;
 use super::find::{find, find_in, refuse_slash_command, without_owner};
 use super::loading::may_load;
-use crate::activation::{put_in_force, restricted_to};
-use crate::catalog::{Eligibility, WithheldReason, signing_in_force, tool_name};
+use crate::catalog::{Standing, signing_in_force};
 use crate::host::agent::table::Called;
-use crate::permission::{Outline, Places, Resolve};
-use crate::protocol::judge::{JudgeContext, Judgement, Request, RequestKind, Verdict, judge};
 use crate::protocol::prelude::*;
-use crate::sys::EntryKind;
-use crate::sys::name_list::Names;
 
 /// How a skill is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,8 @@ use super::event::Caller;
 use crate::host::agent::table::{Own, Tool};
 use crate::host::alias::Capability;
 use crate::host::shell::Language;
-use crate::protocol::ToolUse;
 use crate::protocol::prelude::*;
 use crate::script::Mode;
-use crate::sys::name_list::Words;
 
 const CONFINED: EntryName = EntryName::from_static("confined");
 

@@ -1,18 +1,9 @@
 //! One call of an agent's hook, typed by the agent's table: what it tells, and where it comes from.
 
-use std::time::Duration;
-
-use serde_json::Map;
-
-use crate::host::Agent;
-use crate::host::agent::Mode;
 use crate::host::agent::table::{EventKind, Table};
-use crate::protocol::ToolUse;
 use crate::protocol::prelude::*;
-use crate::run_context::CallingAgent;
 use crate::session::SessionKey;
-use crate::sys::name_list::Words;
-use crate::sys::{Dir, Env};
+use crate::sys::Dir;
 
 /// The facts of a call of an agent, and what that agent is like.
 #[derive(Debug, Clone, Copy)]

@@ -5,17 +5,14 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::path::Component;
 use std::rc::Rc;
 
 use super::event::Caller;
 use crate::catalog;
-use crate::catalog::{Layer, WithheldReason, roots};
+use crate::catalog::roots;
 use crate::facts::once;
 use crate::host::agent::table::{First, Named, Skills};
 use crate::protocol::prelude::*;
-use crate::skill::commands_run;
-use crate::sys::EntryKind;
 
 /// The context in which the skill was found, which may have more directories of skills, with its
 /// catalog and its place in it.

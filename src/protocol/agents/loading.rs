@@ -3,12 +3,8 @@
 
 use super::event::Caller;
 use super::find::FoundSkill;
-use crate::activation::{begin_in, scope_of};
-use crate::catalog::tool_name;
 use crate::host::agent::table::Injects;
-use crate::permission::{Call, Outcome, decide};
 use crate::protocol::prelude::*;
-use crate::skill::commands_run;
 
 /// Whether what runs once the skill is loaded is granted by its list and what is `in_force`.
 /// `is_typed` says whether its name was typed.

@@ -6,17 +6,10 @@ use super::event::{self, AgentEvent, Caller, context, note_seen, plain_name};
 use super::find::find;
 use super::translate::translate;
 use crate::catalog::write_events;
-use crate::host::Agent;
 use crate::host::agent::table::{EventKind, Form, Prompts, Table};
-use crate::policy::Lifetime;
 use crate::protocol::call_kind::REFUSED;
-use crate::protocol::judge::{
-    JudgeContext, Judgement, Request, Verdict, firmer_if_repeated, judge, mode_of, record_missing,
-    refuse_unread,
-};
 use crate::protocol::prelude::*;
-use crate::protocol::{Input, Response, ToolUse};
-use crate::run_context::{CallingAgent, RunContext};
+use crate::run_context::RunContext;
 use crate::session::Store;
 
 /// The mark of a session whose user typed a skill's name before its prompt began.

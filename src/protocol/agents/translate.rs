@@ -2,16 +2,11 @@
 //! as the agent means them; a call that names several files or addresses becomes several. No agent
 //! expands `~` in a path; where one did, the file below the home is no worse to judge.
 
-use std::path::Component;
-
 use super::event::trimmed;
 use crate::host::agent::table::{Mcp, Table, Tool};
 use crate::host::alias::Capability;
 use crate::host::tools;
-use crate::protocol::ToolUse;
-use crate::protocol::judge::{CommandStart, Request};
 use crate::protocol::prelude::*;
-use crate::sys::name_list::Names;
 
 /// The beginning of a patch.
 const PATCH: &str = "*** Begin Patch";

@@ -3,12 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::activation::{Instructions, hooks_wait};
-use crate::policy::activation_event;
-use crate::protocol::called_skill::CalledSkill;
-use crate::protocol::judge::missing_always_on;
 use crate::protocol::prelude::*;
-use crate::skill::SKILL_CONTENT;
 
 const LEAD: &str = "## Skills in force\n\n\
     These instructions hold in this conversation from the start. Their skills need not be called.";

@@ -1,14 +1,8 @@
 //! `on_start`: a host process begins, in which nothing is active; `on_end`: it ends.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
-use crate::activation::run_post_hooks;
-use crate::catalog::Catalog;
-use crate::facts::Facts;
-use crate::protocol::Response;
-use crate::sys::text::listed;
-use crate::sys::warn;
+use crate::protocol::prelude::*;
 
 /// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
 /// have not run.

@@ -3,17 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::activation::{Instructions, handed, to_read};
-use crate::catalog::{CatalogText, Disclosure, PROMPT, WithheldReason, told};
-use crate::policy::Lifetime;
+use crate::catalog::{Disclosure, PROMPT, Rendered, told};
 use crate::proposal::Proposals;
-use crate::protocol::Response;
 use crate::protocol::hooks::always_on;
-use crate::protocol::judge::{missing_always_on, record_missing};
 use crate::protocol::prelude::*;
 use crate::session::ActivationStatus;
-use crate::skill::{Diagnostic, SKILL, guarded, wrapped};
-use crate::sys::text::{counted, listed};
+use crate::skill::Diagnostic;
+use crate::sys::text::counted;
 
 /// What the user was told about skills that were cut.
 const TOLD: EntryName = EntryName::from_static("told");

@@ -2,12 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::activation::scope_of;
-use crate::catalog::OfferedSkill;
-use crate::permission::never_allowed;
-use crate::protocol::judge::our_tool;
 use crate::protocol::prelude::*;
-use crate::protocol::{ListedTool, Response, activation};
 
 /// Hides the command line, the tools that need a skill when there is none, those of skills not
 /// offered here, and what an active skill forbids whatever the arguments.

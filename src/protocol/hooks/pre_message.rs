@@ -2,10 +2,8 @@
 //! for the user, even one hidden from the model. Only the host runs this hook, on what the user
 //! wrote, so no model can use it.
 
-use crate::protocol::judge::{JudgeContext, Request, judge};
 use crate::protocol::prelude::*;
 use crate::protocol::tools::hand_over;
-use crate::protocol::{CalledSkill, Response};
 use crate::sys::text::did_you_mean;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. Without a

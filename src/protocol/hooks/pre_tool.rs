@@ -11,15 +11,7 @@
 use std::io::{self, Write};
 
 use super::always_on;
-use crate::activation::{load, offered_by_names, put_in_force};
-use crate::catalog::OfferedSkill;
-use crate::permission::Deactivate;
-use crate::policy::call_event;
-use crate::protocol::judge::{
-    JudgeContext, Request, RequestKind, Verdict, firmer_if_repeated, judge,
-};
 use crate::protocol::prelude::*;
-use crate::protocol::{CalledSkill, Response, SkillSession, ToolCall, ToolUse, call_kind};
 use crate::session::{Loading, is_other};
 
 const UNREADABLE: &str = "The call is not allowed: it could not be read, so its tool is not known. Call the tool with plain arguments, or tell the user.";

@@ -3,14 +3,10 @@
 
 use serde::Serialize;
 
-use super::request::{Request, RequestKind};
-use crate::permission::{ArgumentValue, Call, Scope, compares_arguments, read_only_action};
-use crate::protocol::called_skill::{CalledSkill, skill_dir};
+use crate::protocol::called_skill::skill_dir;
 use crate::protocol::prelude::*;
 use crate::protocol::request::NAME;
 use crate::protocol::tools::script_path;
-use crate::protocol::{RunSkillScript, SkillSession, StartScript, ToolCall, schema};
-use crate::skill::SkillPath;
 
 /// What the arguments of `call`, which is that of `request`, mean; nothing if no rule asks.
 pub fn meaning(

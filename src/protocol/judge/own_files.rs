@@ -1,17 +1,9 @@
 //! What a call has to do with an active skill's own files: reading them, and running a script of the
 //! skill.
 
-use std::path::Component;
-
-use super::request::Request;
-use crate::activation::meant_skill;
 use crate::host::tools::{self, Argument, Effect};
-use crate::permission::{Outline, Places, Resolve};
-use crate::protocol::ToolCall;
 use crate::protocol::called_skill::advice;
 use crate::protocol::prelude::*;
-use crate::skill::Runner;
-use crate::sys::name_list::Names;
 
 /// Programs that run the file that is their first operand.
 static RUNNERS: Names = Names::new("bash sh zsh dash python python3 node ruby perl php lua");

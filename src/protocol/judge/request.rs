@@ -1,11 +1,8 @@
 //! One call of a tool, read once.
 
 use crate::host::tools;
-use crate::permission::{Call, OurTool, Refusal, read_only_action};
-use crate::protocol::called_skill::{self, CalledSkill};
+use crate::protocol::called_skill;
 use crate::protocol::prelude::*;
-use crate::protocol::{RunSkillScript, ToolCall, ToolUse, written_skill};
-use crate::sys::text::has_any;
 
 /// A call of a tool, with what its arguments are.
 #[derive(Debug)]

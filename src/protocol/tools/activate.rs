@@ -1,13 +1,7 @@
 //! Activation through a skill's own tool, `skill` or `skill_marketplace`: hands over the skill's
 //! instructions.
 
-use std::time::Instant;
-
-use crate::activation::{Instructions, handed, put_in_force, run_post_hooks, run_pre_hooks};
-use crate::protocol::judge::JudgeContext;
 use crate::protocol::prelude::*;
-use crate::protocol::{Activate, CalledSkill, resolve};
-use crate::skill::SKILL_CONTENT;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
 /// this is a direct call; repeating it is harmless.

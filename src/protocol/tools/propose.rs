@@ -1,13 +1,12 @@
 //! `propose_skill_update` and `create_skill`: record a change that the model proposes, for the user
 //! to decide. Nothing else changes.
 
-use crate::catalog::{base_at, market_at, usable};
+use crate::catalog::{base_at, market_at};
 use crate::policy::Subject;
 use crate::proposal::{
     Change, Proposal, ProposalId, Proposals, apply_diff, home_of, proposal_event,
 };
 use crate::protocol::prelude::*;
-use crate::protocol::{CreateSkill, ProposeSkillUpdate};
 use crate::skill::Level;
 use crate::sys::Moment;
 

@@ -7,10 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use regex_lite::Regex;
 
-use crate::activation::meant_skill;
 use crate::protocol::prelude::*;
-use crate::protocol::{ReadSkillFile, advice};
-use crate::skill::{Runner, SkillPath, brief, has_bit, tokens};
+use crate::skill::{brief, has_bit, tokens};
 use crate::sys::text::shorten;
 
 /// What `read_skill_file` returns in one call at most.

@@ -3,14 +3,10 @@
 //! script and returns its output, or the new output of a job; and commands that access the network.
 
 use std::borrow::Cow;
-use std::time::{Duration, Instant};
 
-use crate::activation::{meant_skill, owner, run_limits, with_outcome};
 use crate::policy::script_wait;
 use crate::protocol::prelude::*;
-use crate::protocol::{Response, RunSkillScript, StartScript, WorkDir};
 use crate::script::{self, JobId, Jobs, Outcome, Ran, Request};
-use crate::skill::SkillPath;
 
 /// How long a script may take unmentioned.
 const SLOW: Duration = Duration::from_secs(2);

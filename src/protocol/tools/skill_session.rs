@@ -1,16 +1,7 @@
 //! `skill_session`: reports what is active, and loads and unloads several skills at once.
 //! `pre_tool` has loaded already, unless the host has no hooks; repeating it is harmless.
 
-use std::time::Instant;
-
-use crate::activation::{
-    Instructions, handed, load, offered_by_names, run_post_hooks, run_pre_hooks,
-};
-use crate::catalog::suggestion;
-use crate::permission::Deactivate;
-use crate::protocol::SkillSession;
 use crate::protocol::prelude::*;
-use crate::skill::{SKILL, guarded, wrapped};
 
 /// The receipt, and for a load the instructions after it.
 ///
