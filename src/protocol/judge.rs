@@ -45,12 +45,20 @@ pub struct RefusalText {
     pub person: String,
 }
 
+impl RefusalText {
+    fn of(refusal: &Refusal) -> Self {
+        Self {
+            model: refusal.message(),
+            person: refusal.for_people(),
+        }
+    }
+}
+
 impl From<String> for RefusalText {
     fn from(text: String) -> Self {
-        let person = text.clone();
         Self {
-            model: text,
-            person,
+            model: text.clone(),
+            person: text,
         }
     }
 }
@@ -347,8 +355,10 @@ impl RestrictedCall<'_> {
         {
             return Judgement::new(Verdict::Grant(why), Some(event));
         }
-        let (verdict, event) = match self.script_read() {
-            Some(advice) if verdict == Verdict::Allow => {
+        let is_allowed = verdict == Verdict::Allow && self.has_our_tools();
+        let advice = || own_files::script_read(self.facts, self.session, self.request);
+        let (verdict, event) = match is_allowed.then(advice).flatten() {
+            Some(advice) => {
                 if self.config.script_reads == ScriptReads::Block {
                     let text = format!("Reading it is not allowed: {advice}.");
                     let event = event.with("decision", "blocked").with("by", "script_reads");
@@ -359,7 +369,7 @@ impl RestrictedCall<'_> {
                 let says = (self.request.tool != ours::READ_FILE).then_some(true);
                 (Verdict::Note(advice), event.with("script_read", says))
             }
-            _ => (verdict, event),
+            None => (verdict, event),
         };
         Judgement {
             // While no skill is active, a policy that permits a call has decided nothing about one.
@@ -398,11 +408,10 @@ impl RestrictedCall<'_> {
         let Outcome::Blocked(refusal) = decision.outcome else {
             return None;
         };
-        let is_so = matches!(
-            refusal.reason(),
-            Reason::Protected { .. } | Reason::OurProgram
-        );
-        is_so.then_some((refusal, event))
+        match refusal.reason() {
+            Reason::Protected { .. } | Reason::OurProgram => Some((refusal, event)),
+            _ => None,
+        }
     }
 
     /// Why the call may go on without a question: patterns of skills that the agent itself has made
@@ -441,13 +450,6 @@ impl RestrictedCall<'_> {
         self.facts.run.agent.is_none()
     }
 
-    /// The advice to run a script of the active skill instead of reading it.
-    fn script_read(&self) -> Option<String> {
-        let (facts, session) = (self.facts, self.session);
-        self.has_our_tools()
-            .then(|| own_files::script_read(facts, session, self.request))?
-    }
-
     /// Whether the model could type into what this command starts, while a skill has a list.
     fn may_type_unseen(&self) -> bool {
         let mut active = self.session.activated.iter();
@@ -455,7 +457,7 @@ impl RestrictedCall<'_> {
         agent.is_some_and(|calling| calling.agent.table().types_unseen)
             && self.request.arguments.get("command").is_some()
             && active.any(|skill| skill.allowed.is_some())
-            && asks_for_terminal(&self.request.record)
+            && self.request.record.as_ref().and_then(asks_for_terminal) == Some(true)
             && !self.uses_own_files()
     }
 
@@ -482,10 +484,8 @@ impl RestrictedCall<'_> {
             return None;
         }
         let near = nearest(tool, tools::of(self.facts.run.protocol?))?;
-        if !refusal.offers(near) {
-            return None;
-        }
-        Some(format!("Did you mean `{near}`?"))
+        let is_offered = refusal.offers(near);
+        is_offered.then(|| format!("Did you mean `{near}`?"))
     }
 
     fn refused(&self, refusal: Refusal, event: Event) -> Judgement {
@@ -499,16 +499,11 @@ impl RestrictedCall<'_> {
                 refusal = refusal.instead(advice);
             }
         }
-        let next = match refusal.reason() {
-            Reason::NotGranted { skill, .. } => {
-                format!(" `agent-skills suggest {skill}` shows the missing entries.")
-            }
-            _ => String::new(),
-        };
-        let why = RefusalText {
-            model: refusal.message(),
-            person: refusal.for_people() + &next,
-        };
+        let mut why = RefusalText::of(&refusal);
+        if let Reason::NotGranted { skill, .. } = refusal.reason() {
+            let next = format!(" `agent-skills suggest {skill}` shows the missing entries.");
+            why.person.push_str(&next);
+        }
         Judgement::refused(why, event)
     }
 }
@@ -546,17 +541,11 @@ fn closed(request: &Request, call: &Call, what: &str, error: &Error) -> Judgemen
 
 fn unreadable_session(request: &Request, call: &Call, why: &Unreadable) -> Judgement {
     let by = format!("unreadable state: {why}");
-    match decide_unreadable_state(call).outcome {
-        Outcome::Blocked(refusal) => {
-            let refusal = request.in_hosts_words(refusal, Vec::new);
-            let why = RefusalText {
-                model: refusal.message(),
-                person: refusal.for_people(),
-            };
-            Judgement::refused(why, call_event(call, "blocked", &by))
-        }
-        _ => Judgement::new(Verdict::Allow, Some(call_event(call, "allowed", &by))),
-    }
+    let Outcome::Blocked(refusal) = decide_unreadable_state(call).outcome else {
+        return Judgement::new(Verdict::Allow, Some(call_event(call, "allowed", &by)));
+    };
+    let refusal = request.in_hosts_words(refusal, Vec::new);
+    Judgement::refused(RefusalText::of(&refusal), call_event(call, "blocked", &by))
 }
 
 /// Whether an entry grants by what a call's arguments are, and not as good as any call of a tool.
@@ -575,12 +564,7 @@ pub const BY_TYPING: &str = "typed commands";
 /// Whether the record of a session says that a call asks for a terminal, into which an agent may let its
 /// model type without another call of a hook (docs/hosts.md#codex). It is written before the hook
 /// is called (tried with Codex 0.169.0); the calls of a script in code mode are not in it.
-fn asks_for_terminal((transcript, call): &(Option<PathBuf>, Option<String>)) -> bool {
-    let record = transcript.as_ref().zip(call.as_ref());
-    record.is_some_and(|(transcript, call)| in_transcript(transcript, call).unwrap_or(false))
-}
-
-fn in_transcript(transcript: &Path, call: &str) -> Option<bool> {
+fn asks_for_terminal((transcript, call): &(PathBuf, String)) -> Option<bool> {
     let mut file = files::open_regular(transcript).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT)))
@@ -590,7 +574,7 @@ fn in_transcript(transcript: &Path, call: &str) -> Option<bool> {
     let asks = |line: &str| {
         let line: Value = serde_json::from_str(line).ok()?;
         let made = &line["payload"];
-        if made["type"] != "function_call" || made["call_id"] != call {
+        if made["type"] != "function_call" || made["call_id"] != *call {
             return None;
         }
         let arguments: Value = serde_json::from_str(made["arguments"].as_str()?).ok()?;
@@ -598,7 +582,7 @@ fn in_transcript(transcript: &Path, call: &str) -> Option<bool> {
         Some(!matches!(tty, Value::Null | Value::Bool(false)))
     };
     // Of several calls of one identity, each might be this one.
-    let mut lines = text.lines().filter(|line| line.contains(call));
+    let mut lines = text.lines().filter(|line| line.contains(&**call));
     Some(lines.any(|line| asks(line) == Some(true)))
 }
 

@@ -18,6 +18,6 @@ pub use hooks::ModelInstall;
 pub use judge::{BY_TYPING, Request, Verdict, with_call};
 pub use request::{
     Activate, CreateSkill, HookData, Input, ListedTool, Payload, ProposeSkillUpdate, ReadSkillFile,
-    RunSkillScript, SkillSession, StartScript, ToolCall, ToolUse, WorkDir, written_skill,
+    RunSkillScript, SkillSession, StartScript, ToolCall, ToolUse, written_skill,
 };
 pub use schema::schema;

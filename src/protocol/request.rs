@@ -11,7 +11,7 @@ use crate::sys::files::read_all_capped;
 
 pub use tool::{
     Activate, CreateSkill, NAME, ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession,
-    StartScript, ToolCall, WorkDir, written_skill,
+    StartScript, ToolCall, written_skill,
 };
 
 /// Everything a run depends on.

@@ -60,7 +60,7 @@ pub struct AgentEvent {
     /// The call of a tool.
     pub used: Option<ToolUse>,
     /// The agent's record of the session, and the identity of the call in it.
-    pub record: (Option<PathBuf>, Option<String>),
+    pub record: Option<(PathBuf, String)>,
     /// The text of a prompt.
     pub text: Option<String>,
     /// A typed command's name and arguments.
@@ -115,16 +115,12 @@ impl AgentEvent {
             prompt: data.text(keys.prompt),
             cwd: data.text(keys.cwd).map(PathBuf::from),
             used,
-            record: (
-                data.text("transcript_path").map(PathBuf::from),
-                data.text("tool_use_id"),
-            ),
+            record: (data.text("transcript_path").map(PathBuf::from)).zip(data.text("tool_use_id")),
             typed: typed.map(|name| (name, data.text(keys.command_arguments).unwrap_or_default())),
             // A prompt of images alone has an empty one.
-            text: match data.take(keys.text) {
-                Some(Value::String(text)) => Some(text),
-                _ => None,
-            },
+            text: data
+                .take(keys.text)
+                .and_then(|text| Some(text.as_str()?.to_owned())),
             model: data.text("model"),
             version: data.text("cursor_version"),
             has_succeeded: data.has_succeeded(),
@@ -211,12 +207,7 @@ impl EventData {
 /// How exactly it is recorded when an agent last called.
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// The context of a call, for as long as this process runs.
-fn leaked(env: Env, calling: CallingAgent) -> &'static Facts {
-    Box::leak(Box::new(Facts::of_agent(env, calling)))
-}
-
-/// The context of the call: where it begins, and in which session.
+/// The context of the call, for as long as this process runs: where it begins, and in which session.
 pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &AgentEvent) -> &'static Facts {
     let table = agent.table();
     // A directory that a command changed to must not decide which project this is.
@@ -231,12 +222,12 @@ pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &AgentEvent) -
         version: event.version.clone(),
         ..CallingAgent::of(agent)
     };
-    let facts = leaked(env.in_directory(begin, None), calling.clone());
+    let mut facts = Facts::of_agent(env.in_directory(begin, None), calling.clone());
     // The session that started this subagent may be a subagent's as well.
-    match main_session(facts, agent, event) {
-        Some(session) => leaked(facts.run.env.clone(), CallingAgent { session, ..calling }),
-        None => facts,
+    if let Some(session) = main_session(&facts, agent, event) {
+        facts = Facts::of_agent(facts.run.env, CallingAgent { session, ..calling });
     }
+    Box::leak(Box::new(facts))
 }
 
 /// The main agent's session, if the one that started this subagent is another's. Records to which the

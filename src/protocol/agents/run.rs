@@ -10,7 +10,6 @@ use crate::host::agent::table::{EventKind, Form, Prompts, Table};
 use crate::protocol::call_kind::REFUSED;
 use crate::protocol::prelude::*;
 use crate::run_context::RunContext;
-use crate::session::Store;
 
 /// The mark of a session whose user typed a skill's name before its prompt began.
 const TYPED: &str = "typed";
@@ -54,11 +53,8 @@ fn refused(why: &str) -> Response {
 }
 
 fn decide(facts: &Facts, table: &'static Table, event: &AgentEvent) -> Judgement {
-    let call = HookCall {
-        facts,
-        table,
-        event,
-    };
+    let caller = Caller { facts, table };
+    let call = HookCall { caller, event };
     if matches!(event.kind, EventKind::BeforeTool | EventKind::Prompt) {
         for one in record_missing(facts) {
             warn(format_args!("{}", one_line(&one.to_string())));
@@ -86,25 +82,13 @@ fn decide(facts: &Facts, table: &'static Table, event: &AgentEvent) -> Judgement
 }
 
 struct HookCall<'a> {
-    facts: &'a Facts,
-    table: &'static Table,
+    caller: Caller<'a>,
     event: &'a AgentEvent,
 }
 
-impl<'a> HookCall<'a> {
-    fn caller(&self) -> Caller<'a> {
-        Caller {
-            facts: self.facts,
-            table: self.table,
-        }
-    }
-
-    fn store(&self) -> &Store {
-        self.facts.store()
-    }
-
+impl HookCall<'_> {
     fn before_tool(&self) -> Judgement {
-        let (facts, table) = (self.facts, self.table);
+        let Caller { facts, table } = self.caller;
         let session = facts.session();
         let Some(used) = &self.event.used else {
             return Judgement::ALLOWED;
@@ -124,7 +108,7 @@ impl<'a> HookCall<'a> {
         let start = calls.last().and_then(|call| call.start.as_ref());
         let begin = start.map_or(self.cwd(), |start| &start.directory);
         if let Ok(session) = &session
-            && is_confined(self.caller(), session, (used, begin))
+            && is_confined(self.caller, session, (used, begin))
         {
             return Judgement::ALLOWED;
         }
@@ -148,12 +132,12 @@ impl<'a> HookCall<'a> {
         }
         if table.reads_activate {
             let prompt = self.prompt_of_activation();
-            if let Some(stopped) = by_reading(self.caller(), &on, &calls, prompt) {
+            if let Some(stopped) = by_reading(self.caller, &on, &calls, prompt) {
                 return stopped;
             }
         }
         let session = session.unwrap_or_default();
-        let arguments = match rewritten_arguments(self.caller(), &session, (used, begin)) {
+        let arguments = match rewritten_arguments(self.caller, &session, (used, begin)) {
             Ok(arguments) => arguments,
             Err(why) => return Judgement::new(Verdict::Refuse(why.into()), None),
         };
@@ -167,7 +151,7 @@ impl<'a> HookCall<'a> {
 
     /// The calls that one of the agent's tools amounts to.
     fn requests(&self, used: &ToolUse) -> Result<Vec<Request>, String> {
-        let mut calls = translate(self.table, used, self.cwd())?;
+        let mut calls = translate(self.caller.table, used, self.cwd())?;
         for call in &mut calls {
             call.record.clone_from(&self.event.record);
         }
@@ -179,9 +163,9 @@ impl<'a> HookCall<'a> {
         let Some(used) = &self.event.used else {
             return Judgement::ALLOWED;
         };
-        let session = self.facts.session();
-        let on = JudgeContext::new(self.facts, &session);
-        if self.table.skill_tool(&used.tool).is_some() || !on.mode().grants() {
+        let session = self.caller.facts.session();
+        let on = JudgeContext::new(self.caller.facts, &session);
+        if self.caller.table.skill_tool(&used.tool).is_some() || !on.mode().grants() {
             return Judgement::ALLOWED;
         }
         let calls = self.requests(used).unwrap_or_default();
@@ -209,17 +193,17 @@ impl<'a> HookCall<'a> {
             shown: &used.tool,
             prompt: self.prompt_of_activation(),
         };
-        activate(self.caller(), on, wanted)
+        activate(self.caller, on, wanted)
     }
 
     fn after_tool(&self) {
         if let Some(used) = &self.event.used
             && self.event.has_succeeded
-            && let Some(keys) = self.table.skill_tool(&used.tool)
+            && let Some(keys) = self.caller.table.skill_tool(&used.tool)
             && let Some(name) = skill_named(used, keys)
-            && mode_of(self.facts).grants()
+            && mode_of(self.caller.facts).grants()
         {
-            confirm(self.caller(), name);
+            confirm(self.caller, name);
         }
     }
 
@@ -231,8 +215,8 @@ impl<'a> HookCall<'a> {
     }
 
     fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Judgement {
-        let session = self.facts.session();
-        let on = JudgeContext::new(self.facts, &session);
+        let session = self.caller.facts.session();
+        let on = JudgeContext::new(self.caller.facts, &session);
         for (name, dir) in names {
             let wanted = SkillCall {
                 name,
@@ -242,7 +226,7 @@ impl<'a> HookCall<'a> {
                 shown: name,
                 prompt: self.prompt_of_activation(),
             };
-            let mut judged = activate(self.caller(), &on, wanted);
+            let mut judged = activate(self.caller, &on, wanted);
             if judged.stopped().is_some() {
                 return judged;
             }
@@ -256,7 +240,7 @@ impl<'a> HookCall<'a> {
         if self.event.is_subagents {
             return Judgement::ALLOWED;
         }
-        let facts = self.facts;
+        let facts = self.caller.facts;
         let session = facts.session();
         if !self.is_users() {
             if let Ok(session) = &session {
@@ -266,24 +250,24 @@ impl<'a> HookCall<'a> {
         }
         match session {
             // As at chibi's start: the user goes on, and what was in the record is unknown.
-            Err(_) => match self.store().begin(facts.key()) {
+            Err(_) => match self.caller.facts.store().begin(facts.key()) {
                 Ok(ended) => facts.record_ends(ended),
                 Err(error) => warn(format_args!("could not reset the active skills: {error}")),
             },
             Ok(session) => self.next_prompt(&session),
         }
         let text = self.event.text.as_deref().unwrap_or_default();
-        self.by_typing(&called_in(text, self.table.typed), "")
+        self.by_typing(&called_in(text, self.caller.table.typed), "")
     }
 
     /// Whether a user wrote the prompt; not if that cannot be told.
     fn is_users(&self) -> bool {
         match &self.event.text {
             Some(text) => {
-                let mut own = self.table.own_prompts.iter();
+                let mut own = self.caller.table.own_prompts.iter();
                 !own.any(|own| text.trim_start().starts_with(own))
             }
-            None => self.table.prompts != Prompts::ByIdentity,
+            None => self.caller.table.prompts != Prompts::ByIdentity,
         }
     }
 
@@ -292,7 +276,11 @@ impl<'a> HookCall<'a> {
         let prompt = self.event.prompt.as_deref();
         if let Some(prompt) = prompt.filter(|_| !session.activated.is_empty())
             && session.prompt.as_deref() != Some(prompt)
-            && let Err(error) = self.store().name_prompt(self.facts.key(), prompt)
+            && let Err(error) = self
+                .caller
+                .facts
+                .store()
+                .name_prompt(self.caller.facts.key(), prompt)
         {
             // Then the next prompt of a user ends it as well.
             warn(format_args!("{error}"));
@@ -303,11 +291,15 @@ impl<'a> HookCall<'a> {
     fn next_prompt(&self, session: &Session) {
         let prompt = self.event.prompt.as_deref();
         let is_at = |prompt: &str| session.prompt.as_deref() == Some(prompt);
-        match self.table.prompts {
+        match self.caller.table.prompts {
             Prompts::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
                 // It belongs to this prompt. Should that not be recorded, it lasts one longer.
                 let name = prompt.unwrap_or("begun");
-                let _ = self.store().name_prompt(self.facts.key(), name);
+                let _ = self
+                    .caller
+                    .facts
+                    .store()
+                    .name_prompt(self.caller.facts.key(), name);
             }
             // Another hook has told of this prompt, or a skill was typed in it.
             _ if prompt.is_some_and(is_at) => {}
@@ -321,14 +313,19 @@ impl<'a> HookCall<'a> {
 
     /// Whether activations end with the prompt; not if the configuration cannot be read.
     fn ends_with_the_prompt(&self) -> bool {
-        let config = self.facts.config();
+        let config = self.caller.facts.config();
         config.is_ok_and(|config| config.scope == Lifetime::Prompt)
     }
 
     /// Ends what another prompt than this has active.
     fn enter(&self, prompt: Option<&str>) {
-        match self.store().enter_prompt(self.facts.key(), prompt) {
-            Ok(ended) => self.facts.record_ends(ended),
+        match self
+            .caller
+            .facts
+            .store()
+            .enter_prompt(self.caller.facts.key(), prompt)
+        {
+            Ok(ended) => self.caller.facts.record_ends(ended),
             Err(error) => warn(format_args!("{error}")),
         }
     }
@@ -338,7 +335,7 @@ impl<'a> HookCall<'a> {
         if self.event.is_subagents || !self.ends_with_the_prompt() {
             return None;
         }
-        match self.table.prompts {
+        match self.caller.table.prompts {
             Prompts::ByIdentity => self.event.prompt.as_deref(),
             Prompts::ByEventAfterTyping if self.event.kind == EventKind::Typed => Some(TYPED),
             Prompts::ByEvent | Prompts::ByEventAfterTyping => None,
@@ -348,14 +345,14 @@ impl<'a> HookCall<'a> {
     /// Where the call begins.
     fn cwd(&self) -> &Path {
         let told = self.event.cwd.as_deref().filter(|path| path.is_absolute());
-        told.unwrap_or(&self.facts.run.env.cwd)
+        told.unwrap_or(&self.caller.facts.run.env.cwd)
     }
 
     /// Records a decision, with the tool's name in the agent beside that in rules.
     fn record(&self, judged: &mut Judgement) {
         if let Some(event) = judged.event.take() {
             let tool = self.event.used.as_ref().map(|used| used.tool.as_str());
-            self.facts.record(event.with("agent_tool", tool));
+            self.caller.facts.record(event.with("agent_tool", tool));
         }
     }
 }

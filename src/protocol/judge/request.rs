@@ -22,7 +22,7 @@ pub struct Request {
     /// Whether it is known what each of its arguments does, so that none of them loosens anything.
     pub is_known: bool,
     /// The host's record of the session, and the identity of the call in it.
-    pub record: (Option<PathBuf>, Option<String>),
+    pub record: Option<(PathBuf, String)>,
 }
 
 /// What a call asks for.
@@ -67,7 +67,7 @@ impl Request {
             start: None,
             is_mcp: false,
             is_known: true,
-            record: (None, None),
+            record: None,
         }
     }
 

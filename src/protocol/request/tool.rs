@@ -63,7 +63,7 @@ pub struct ProposeSkillUpdate {
     /// The reason for the change.
     pub justification: String,
     /// Evidence for the reason.
-    #[serde(default, deserialize_with = "any_as_text")]
+    #[serde(default, deserialize_with = "text")]
     pub evidence: Option<String>,
 }
 
@@ -164,9 +164,8 @@ impl Marketplace {
                 return Err(wrong(ours::MARKETPLACE, text));
             }
         };
-        Ok(ToolCall::Command(
-            words.into_iter().map(str::to_owned).collect(),
-        ))
+        let words = words.into_iter().map(str::to_owned);
+        Ok(ToolCall::Command(words.collect()))
     }
 }
 
@@ -230,16 +229,15 @@ impl Activate {
             let end = r#"skill_session {"action": "unload", "names": ["pdf"]} ends one"#;
             return Err(Error::new(text).hint(end));
         }
-        let skill = if tool == ours::SKILL {
-            let named = one_of(&map, &NAME)?.and_then(Value::as_str);
-            let text = "`skill` needs a skill's name";
-            Some(named.and_then(given).ok_or_else(|| wrong(tool, text))?)
-        } else {
-            None
-        };
+        let mut skill = None;
+        if tool == ours::SKILL {
+            let named = one_of(&map, &NAME)?.and_then(Value::as_str).and_then(given);
+            let named = named.ok_or_else(|| wrong(tool, "`skill` needs a skill's name"))?;
+            skill = Some(named.trim().to_owned());
+        }
         Ok(Self {
             tool: tool.to_owned(),
-            skill: skill.map(|name| name.trim().to_owned()),
+            skill,
             arguments: one_of(&map, &ARGUMENTS)?.map(as_text),
         })
     }
@@ -250,12 +248,8 @@ fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(words) if words.iter().all(Value::is_string) => {
-            let words: Vec<String> = words
-                .iter()
-                .filter_map(Value::as_str)
-                .map(as_word)
-                .collect();
-            words.join(" ")
+            let words = words.iter().filter_map(Value::as_str).map(as_word);
+            words.collect::<Vec<_>>().join(" ")
         }
         other => other.to_string(),
     }
@@ -395,29 +389,16 @@ pub struct StartScript {
     /// The file of the project that is its standard input instead.
     #[serde(deserialize_with = "name")]
     pub stdin_file: Option<String>,
-    /// Where it runs.
-    pub workdir: WorkDir,
+    /// Where it runs: `skill`, `project`, `temp` (an empty directory of its own, removed after the
+    /// run), or a directory of the skill.
+    #[serde(deserialize_with = "workdir")]
+    pub workdir: String,
     /// Further environment variables.
     pub env: BTreeMap<String, String>,
     /// Seconds after which it is stopped.
     pub timeout_secs: Option<f64>,
     /// Whether it becomes a job at once.
     pub background: bool,
-}
-
-/// Where a script runs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(from = "String", into = "String")]
-pub enum WorkDir {
-    /// In the skill's directory, which is what skills assume.
-    #[default]
-    Skill,
-    /// In the user's project.
-    Project,
-    /// In an empty directory of its own, removed after the run.
-    Temp,
-    /// In this directory of the skill.
-    Inside(String),
 }
 
 /// The arguments as written.
@@ -450,7 +431,10 @@ impl RunSkillScript {
             }
             (script, path) => script.or(path),
         };
-        let start = written.start;
+        let mut start = written.start;
+        if start.workdir.is_empty() {
+            start.workdir = "skill".to_owned();
+        }
         match (written.job, script) {
             (Some(job), script) if script.is_some() || start.background => {
                 let text = "`job` names a running script, so it cannot be combined with `script` or `background`";
@@ -459,10 +443,10 @@ impl RunSkillScript {
                     format!(r#"to go on with the job, call it with {{"job": "{job}"}} alone"#);
                 Err(Error::new(text).hint(alone))
             }
-            (Some(job), _) => Ok(Self::Job {
-                job,
-                stop: written.stop,
-            }),
+            (Some(job), _) => {
+                let stop = written.stop;
+                Ok(Self::Job { job, stop })
+            }
             (None, _) if written.stop => {
                 Err(wrong("`stop` needs `job`: which one is to be stopped"))
             }
@@ -475,26 +459,14 @@ impl RunSkillScript {
     }
 }
 
-impl From<WorkDir> for String {
-    fn from(workdir: WorkDir) -> Self {
-        match workdir {
-            WorkDir::Skill => "skill".to_owned(),
-            WorkDir::Project => "project".to_owned(),
-            WorkDir::Temp => "temp".to_owned(),
-            WorkDir::Inside(path) => path,
-        }
-    }
-}
-
-impl From<String> for WorkDir {
-    fn from(written: String) -> Self {
-        match written.trim() {
-            "." | "skill" => Self::Skill,
-            "project" => Self::Project,
-            "temp" => Self::Temp,
-            _ => Self::Inside(written),
-        }
-    }
+/// Where a script runs, in one spelling. Skills assume their own directory.
+fn workdir<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let written = String::deserialize(deserializer)?;
+    Ok(match written.trim() {
+        "." => "skill".to_owned(),
+        word @ ("skill" | "project" | "temp") => word.to_owned(),
+        _ => written,
+    })
 }
 
 /// Arguments of a script: a list, or one string whose words are unambiguous.
@@ -507,17 +479,15 @@ fn args<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Er
             Ok(Value::Array(items)) => items,
             _ => return split(&line).ok_or_else(|| D::Error::custom(unclear)),
         },
-        other => {
-            let text = format!("expected a list of strings, found {other}");
-            return Err(D::Error::custom(text));
-        }
+        _ => return Err(D::Error::custom(unclear)),
     };
     let word = |value| match value {
         Value::String(word) => Ok(word),
         Value::Number(number) => Ok(number.to_string()),
-        other => Err(D::Error::custom(format!(
-            "expected a string, found {other}"
-        ))),
+        other => {
+            let text = format!("expected a string, found {other}");
+            Err(D::Error::custom(text))
+        }
     };
     items.into_iter().map(word).collect()
 }
@@ -550,10 +520,10 @@ fn object(tool: &str, arguments: Value) -> Result<Map<String, Value>> {
             }
             Ok(map)
         }
-        _ => Err(wrong(
-            tool,
-            format!("the arguments of `{tool}` are one JSON object"),
-        )),
+        _ => {
+            let text = format!("the arguments of `{tool}` are one JSON object");
+            Err(wrong(tool, text))
+        }
     }
 }
 
@@ -564,10 +534,8 @@ fn object(tool: &str, arguments: Value) -> Result<Map<String, Value>> {
 fn typed<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
     let arguments = Value::Object(object(tool, arguments)?);
     serde_json::from_value(arguments).map_err(|error| {
-        wrong(
-            tool,
-            format!("the arguments of `{tool}` are invalid: {error}"),
-        )
+        let text = format!("the arguments of `{tool}` are invalid: {error}");
+        wrong(tool, text)
     })
 }
 
@@ -593,11 +561,8 @@ fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D:
 }
 
 /// Any JSON as text: models send lists and objects where text is expected.
-fn any_as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(Some(match Value::deserialize(deserializer)? {
-        Value::String(text) => text,
-        other => other.to_string(),
-    }))
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(Some(as_text(&Value::deserialize(deserializer)?)))
 }
 
 /// A list of strings, or one string in the list grammar of `allowed-tools`.

@@ -28,11 +28,11 @@ fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
     let skill = meant_skill(facts, call.skill.as_deref())?;
     let script = script_path(&skill.dir, &call.script)?;
     let settings = facts.config()?.script(skill.name.as_str());
-    let workdir = match &call.workdir {
-        WorkDir::Temp => None,
-        WorkDir::Skill => Some(skill.dir.clone()),
-        WorkDir::Project => Some(facts.run.env.project_root()),
-        WorkDir::Inside(path) => Some(SkillPath::parse(path, &skill.dir)?.resolve_dir(&skill.dir)?),
+    let workdir = match &*call.workdir {
+        "temp" => None,
+        "skill" => Some(skill.dir.clone()),
+        "project" => Some(facts.run.env.project_root()),
+        inside => Some(SkillPath::parse(inside, &skill.dir)?.resolve_dir(&skill.dir)?),
     };
     let env: Vec<_> = call.env.clone().into_iter().collect();
     let limit = script::time_limit(call.timeout_secs, settings.timeout.duration())?;

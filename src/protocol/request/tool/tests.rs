@@ -438,7 +438,7 @@ mod scripts {
         ] {
             let start = started(rest);
             assert_eq!((start.args.len(), start.timeout_secs), (0, None));
-            assert_eq!(start.workdir, WorkDir::Skill);
+            assert_eq!(start.workdir, "skill");
             assert!(!start.background);
         }
     }
@@ -446,12 +446,12 @@ mod scripts {
     #[test]
     fn working_directories_are_words_or_paths() {
         for (written, expected) in [
-            ("skill", WorkDir::Skill),
-            (".", WorkDir::Skill),
-            ("project", WorkDir::Project),
-            ("temp", WorkDir::Temp),
-            ("data/in", WorkDir::Inside("data/in".to_owned())),
-            ("./project", WorkDir::Inside("./project".to_owned())),
+            ("skill", "skill"),
+            (".", "skill"),
+            (" project", "project"),
+            ("temp", "temp"),
+            ("data/in", "data/in"),
+            ("./project", "./project"),
         ] {
             let start = started(json!({"skill": "x", "script": "y", "workdir": written}));
             assert_eq!(start.workdir, expected);
