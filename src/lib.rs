@@ -131,14 +131,13 @@ fn command(facts: &Facts, words: &[OsString]) -> Response {
         Err(Failure::Misused(usage)) => {
             let usage = usage.strip_prefix("error: ").unwrap_or(&usage);
             let mut parts = usage.split("\n\n").map(str::trim);
-            let error = Error::new(skill::one_line(parts.next().unwrap_or_default()));
+            let mut error = Error::new(skill::one_line(parts.next().unwrap_or_default()));
             let helps = |part: &&str| part.starts_with("tip:") || part.starts_with("Usage:");
             let help: Vec<&str> = parts.filter(helps).collect();
-            Response::failure(&match help.as_slice() {
-                [] => error,
-                help => error.hint(help.join("\n")),
-            })
-            .status(2)
+            if !help.is_empty() {
+                error = error.hint(help.join("\n"));
+            }
+            Response::failure(&error).status(2)
         }
     }
 }

@@ -7,12 +7,7 @@ mod instructions;
 mod load;
 mod prelude;
 
-pub use enforcement::{
-    added_entries, begin_in, policy_denials, scope_of, why_none_is_added, why_not_added,
-};
-pub use hooks::{
-    has_post_hooks, hooks_ahead, hooks_wait, may_have_post_hooks, owner, run_limits,
-    run_post_hooks, run_pre_hooks, with_outcome,
-};
-pub use instructions::{Instructions, required_line, to_read, unmet};
-pub use load::{handed, load, meant_skill, offered_by_names, put_in_force, restricted_to};
+pub use enforcement::*;
+pub use hooks::*;
+pub use instructions::*;
+pub use load::*;

@@ -7,9 +7,6 @@ mod key;
 pub mod seen;
 mod store;
 
-pub use active::{
-    ActivationStatus, ActiveSkill, EndReason, EndedActivation, Loading, Session, SessionChange,
-    in_session, is_other, snapshot,
-};
+pub use active::*;
 pub use key::SessionKey;
 pub use store::{HookRecord, Store, Unreadable};

@@ -77,10 +77,11 @@ fn choose(
 ) -> Vec<AlwaysOnSkill> {
     let mut chosen: Vec<AlwaysOnSkill> = Vec::new();
     let mut room = ALWAYS_ON_CHARS;
+    let session = facts.session().unwrap_or_default();
     for name in names {
         let found =
             find(catalog, name).and_then(|called| Ok((text(facts, &called, None)?, called)));
-        let (text, called) = match found {
+        let (text, mut called) = match found {
             Ok(found) => found,
             Err(error) => {
                 tell(name, &error);
@@ -102,16 +103,13 @@ fn choose(
         } else if !is_required {
             room -= length;
         }
-        chosen.push((called, Some(text).filter(|_| fits)));
-    }
-    // What a model passed to one of them takes no room from the others.
-    let session = facts.session().unwrap_or_default();
-    for (called, text) in &mut chosen {
+        // What a model passed to one of them takes no room from the others.
         called.arguments = session.last_arguments(&called.skill).map(str::to_owned);
-        let filled = self::text(facts, called, called.arguments.as_deref());
-        let fits = |text: &String| text.chars().count() <= ALWAYS_ON_CHARS;
-        let filled = filled.ok().filter(fits);
-        *text = text.take().map(|plain| filled.unwrap_or(plain));
+        let filled = self::text(facts, &called, called.arguments.as_deref());
+        let filled = filled
+            .ok()
+            .filter(|text| text.chars().count() <= ALWAYS_ON_CHARS);
+        chosen.push((called, fits.then(|| filled.unwrap_or(text))));
     }
     chosen
 }
@@ -158,22 +156,21 @@ fn put_in_force(
 fn block(chosen: &[AlwaysOnSkill], one_tool: bool) -> Option<String> {
     chosen.first()?;
     let mut block = LEAD.to_owned();
+    // Writing to a string cannot fail.
     for text in chosen.iter().filter_map(|(_, text)| text.as_ref()) {
-        block.push_str("\n\n");
-        block.push_str(text);
+        let _ = write!(block, "\n\n{text}");
     }
     let hidden = chosen.iter().filter(|(_, text)| text.is_none());
     for (at, (called, _)) in hidden.enumerate() {
         if at == 0 {
-            block
-                .push_str("\n\nNot shown for lack of room; call these tools before anything else:");
+            let lead = "Not shown for lack of room; call these tools before anything else:";
+            let _ = write!(block, "\n\n{lead}");
         }
         let tool = match &*called.reference {
             _ if one_tool => ours::SKILL,
             name if name == called.skill.name.as_str() => &called.tool,
             _ => ours::MARKETPLACE,
         };
-        // Writing to a string cannot fail.
         let _ = write!(block, "\n- {} (tool `{tool}`)", called.reference);
     }
     Some(block)

@@ -7,7 +7,6 @@ use crate::catalog::{Disclosure, PROMPT, Rendered, told};
 use crate::proposal::Proposals;
 use crate::protocol::hooks::always_on;
 use crate::protocol::prelude::*;
-use crate::session::ActivationStatus;
 use crate::skill::Diagnostic;
 use crate::sys::text::counted;
 
@@ -25,8 +24,7 @@ pub fn post_system_prompt(facts: &Facts, context: Option<&str>) -> Response {
     let session = facts.session().ok();
     let over = session.as_ref().and_then(|it| over(it, context));
     if let Some(session) = session.as_ref().filter(|it| is_first && it.kept) {
-        let lists =
-            |it: &ActiveSkill| it.status == ActivationStatus::Active && it.allowed.is_some();
+        let lists = |it: &ActiveSkill| it.is_active() && it.allowed.is_some();
         let restricted = session.activated.iter();
         let restricted = restricted.filter(|it| lists(it) || !it.denied.is_empty());
         let names: Vec<String> = restricted.map(|it| format!("`{}`", it.name)).collect();
@@ -83,8 +81,8 @@ fn over(session: &Session, context: Option<&str>) -> Option<String> {
 /// is unreadable. Returns whether this is its first prompt in this run of the host.
 fn enter(facts: &Facts, context: Option<&str>) -> bool {
     let former = facts.context().ok().flatten();
-    let is_first = former.is_none() || former.as_deref() != context;
-    if former.as_deref() != context {
+    let is_other = former.as_deref() != context;
+    if is_other {
         match facts.store().keep_always_on(facts.key(), None) {
             Ok(kept) => facts.record_ends(kept.ended),
             // They stay active, which is safe.
@@ -101,7 +99,7 @@ fn enter(facts: &Facts, context: Option<&str>) -> bool {
             Err(error) => warn(format_args!("{error}")),
         }
     }
-    is_first
+    former.is_none() || is_other
 }
 
 /// One line, shown once after something was proposed.
@@ -111,13 +109,11 @@ fn tell_of_proposals(facts: &Facts) {
         return;
     }
     let waiting = proposals.list().0.len();
-    if waiting == 0 {
-        return;
+    if waiting > 0 {
+        let waiting = counted(waiting, "proposal waits", "proposals wait");
+        let next = "agent-skills proposals list";
+        warn(format_args!("{waiting} for your decision: {next}"));
     }
-    let waiting = counted(waiting, "proposal waits", "proposals wait");
-    warn(format_args!(
-        "{waiting} for your decision: agent-skills proposals list"
-    ));
 }
 
 /// One line for each directory awaiting the user's trust, and for any error that hides all.
@@ -146,18 +142,17 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
 /// One line about the skills that were cut, unless it was shown before.
 fn tell_of_cuts(facts: &Facts, cut: &BTreeMap<&SkillName, Diagnostic>) {
     let set = cut.iter().map(|(name, why)| format!("{name} {why:?}\n"));
-    let set: Vec<String> = set.collect();
-    if cut.is_empty() || seen::before(facts.state(), &TOLD, &set.concat()) {
+    if cut.is_empty() || seen::before(facts.state(), &TOLD, &set.collect::<String>()) {
         return;
     }
     let told = |is_named: bool, what: &str| {
-        let cut = cut.iter();
-        let cut = cut.filter(|(_, why)| (**why != Diagnostic::NameOmitted) == is_named);
+        let is_told = |why: &Diagnostic| (*why != Diagnostic::NameOmitted) == is_named;
+        let cut = cut.iter().filter(|(_, why)| is_told(why));
         let names: Vec<&str> = cut.map(|(name, _)| name.as_str()).collect();
-        if names.is_empty() {
-            return String::new();
+        match names.len() {
+            0 => String::new(),
+            _ => format!("; {what}: {}", listed(&names, LISTED)),
         }
-        format!("; {what}: {}", listed(&names, LISTED))
     };
     warn(format_args!(
         "the prompt has no room for every skill's description{}{}; `agent-skills list \

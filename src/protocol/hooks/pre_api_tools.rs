@@ -14,13 +14,8 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     let mut session = facts.session().unwrap_or_default();
     // A person may have activated a skill that is hidden from the model.
     if offered.is_empty() && session.active().next().is_none() {
-        let need_one = [
-            ours::READ_FILE,
-            ours::RUN_SCRIPT,
-            ours::SESSION,
-            ours::PROPOSE,
-        ];
-        hidden.extend(need_one);
+        hidden.extend([ours::READ_FILE, ours::RUN_SCRIPT]);
+        hidden.extend([ours::SESSION, ours::PROPOSE]);
     }
     let withheld = catalog.withheld_tools();
     let listed = tools.iter().map(|tool| tool.name.as_str());
@@ -35,18 +30,14 @@ pub fn pre_api_tools(facts: &Facts, tools: &[ListedTool]) -> Response {
     let is_other = |tool: &&ListedTool| !one_tool || tool.name != ours::SKILL;
     let others = tools.iter().filter(is_other);
     // What is forbidden whatever the arguments is forbidden without any.
+    let skill = |tool: &str| offered.iter().find(|one| one.tool == tool);
     let known = others.map(|tool| {
-        let of_this_name = |offered: &&OfferedSkill| offered.tool == tool.name;
-        let skill = || offered.iter().find(of_this_name);
-        let ours = our_tool(&tool.name, None, None);
-        let ours = ours.or_else(|| Some(activation(skill()?.skill)));
-        (tool.name.as_str(), ours)
+        let tool = tool.name.as_str();
+        let ours = our_tool(tool, None, None).or_else(|| Some(activation(skill(tool)?.skill)));
+        (tool, ours)
     });
     // Only policies keep a skill that one of them requires from becoming active.
-    let is_required = |tool: &str| {
-        let mut offered = offered.iter();
-        offered.any(|one| one.is_required && one.tool == tool)
-    };
+    let is_required = |tool: &str| skill(tool).is_some_and(|one| one.is_required);
     let requires = offered.iter().any(|one| one.is_required);
     if one_tool && !requires && never_allowed(&scope, skills).len() == offered.len() {
         hidden.push(ours::SKILL);

@@ -9,29 +9,25 @@ use crate::sys::text::did_you_mean;
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. Without a
 /// usable call the prompt stays unchanged; if the skill cannot be used, the user is told why.
 pub fn pre_message(facts: &Facts, prompt: Option<(String, Option<String>)>) -> Response {
-    let Some((text, context)) = prompt else {
-        return Response::nothing();
-    };
-    let Some(call) = slash_command(&text) else {
-        return Response::nothing();
-    };
     // Only the first prompt of a run may be the user's: later ones are continuations written by a
     // model, or belong to another conversation.
-    if !facts.store().is_before_first_prompt(facts.key()) {
-        return Response::nothing();
-    }
-    if let Some(context) = &context {
-        facts.remember_context(context);
-    }
-    match invoke(facts, call) {
-        Ok(Some(text)) => Response::json(&json!({"prompt": text})),
-        Ok(None) => Response::nothing(),
-        Err(error) => {
-            let hint = error.next_step().map(|hint| format!("; {hint}"));
-            warn(format_args!("{error}{}", hint.unwrap_or_default()));
-            Response::nothing()
+    if let Some((text, context)) = prompt
+        && let Some(call) = slash_command(&text)
+        && facts.store().is_before_first_prompt(facts.key())
+    {
+        if let Some(context) = &context {
+            facts.remember_context(context);
+        }
+        match invoke(facts, call) {
+            Ok(Some(text)) => return Response::json(&json!({"prompt": text})),
+            Ok(None) => {}
+            Err(error) => {
+                let hint = error.next_step().map(|hint| format!("; {hint}"));
+                warn(format_args!("{error}{}", hint.unwrap_or_default()));
+            }
         }
     }
+    Response::nothing()
 }
 
 /// The skill that a prompt calls.
@@ -92,17 +88,16 @@ fn invoke(facts: &Facts, call: SlashCommand) -> Result<Option<String>> {
         return Err(Error::new(text));
     }
     let text = hand_over(facts, &called)?;
-    let lead = format!("The user calls the skill `{}`.", skill.name);
-    let applied = called.arguments.as_ref();
-    let applied = applied.map(|arguments| format!("\n\n{arguments}"));
-    let applied = applied.unwrap_or_default();
+    let mut prompt = format!("The user calls the skill `{}`.", skill.name);
     // The older host's system prompt carries the active skills' instructions in each turn.
-    if facts.run.protocol == Some(Protocol::Environment) {
-        return Ok(Some(format!(
-            "{lead} Follow its instructions under <active_skills>.{applied}"
-        )));
+    prompt += &match facts.run.protocol {
+        Some(Protocol::Environment) => " Follow its instructions under <active_skills>.".to_owned(),
+        _ => format!("\n\n{text}"),
+    };
+    if let Some(arguments) = &called.arguments {
+        prompt += &format!("\n\n{arguments}");
     }
-    Ok(Some(format!("{lead}\n\n{text}{applied}")))
+    Ok(Some(prompt))
 }
 
 fn not_callable(name: &str, entry: &Entry) -> Error {

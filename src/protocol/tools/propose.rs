@@ -31,10 +31,12 @@ pub fn propose_skill_update(facts: &Facts, call: &ProposeSkillUpdate) -> Result<
 /// If the change cannot be made.
 pub fn propose_change(facts: &Facts, call: &ProposeSkillUpdate) -> Result<String> {
     let most = limits::PROPOSAL_TEXT;
+    let evidence = call
+        .evidence
+        .as_deref()
+        .filter(|text| !one_line(text).is_empty());
     at_most(&call.diff, PROPOSAL, "the diff")?;
     at_most(&call.justification, most, "the justification")?;
-    let evidence = call.evidence.as_deref();
-    let evidence = evidence.filter(|text| !one_line(text).is_empty());
     at_most(evidence.unwrap_or_default(), most, "the evidence")?;
     if one_line(&call.justification).is_empty() {
         return Err(Error::new("the justification is empty")
@@ -42,17 +44,14 @@ pub fn propose_change(facts: &Facts, call: &ProposeSkillUpdate) -> Result<String
     }
     let catalog = Catalog::naming(facts, &call.skill);
     let skill = usable(&catalog, &call.skill)?;
-    let mut entries = catalog.entries().iter();
-    let entry = entries.find(|entry| entry.dir == skill.dir);
+    let entry = catalog.in_dir(&skill.dir);
     let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
     let (base, directory) = home_of(facts, entry)?;
     market_at(facts, &base_at(facts, &base)).check_changeable(&directory)?;
-    let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
-    let shown = |path: &std::path::Path| path.display().to_string();
-    let files = changed.iter();
-    let files = files.map(|file| (shown(file.path.as_path()), file.digest.clone()));
+    let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?.into_iter();
+    let files = changed.map(|file| (file.path.as_path().display().to_string(), file.digest));
     let change = Change::Update {
-        dir: shown(&skill.dir),
+        dir: skill.dir.display().to_string(),
         diff: call.diff.clone(),
         files: files.collect(),
     };
@@ -100,8 +99,8 @@ pub fn create_skill(facts: &Facts, call: &CreateSkill) -> Result<String> {
 /// The `SKILL.md` of a new skill, checked to parse as what was asked for.
 fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     let description = one_line(&call.description);
-    let tools = call.allowed_tools.as_ref();
-    let tools = tools.map(|tools| tools.iter().map(|tool| one_line(tool)).collect::<Vec<_>>());
+    let one_lines = |tools: &Vec<String>| tools.iter().map(|tool| one_line(tool)).collect();
+    let tools: Option<Vec<String>> = call.allowed_tools.as_ref().map(one_lines);
     let author = "a model, through create_skill";
     let mut fields =
         json!({"name": name, "description": description, "metadata": {"author": author}});
@@ -161,12 +160,11 @@ fn hand_in(
         written: Moment::now().to_string(),
         context: facts.context().ok().flatten(),
     };
-    let state = if Proposals::at(facts.state()).add(&proposal)? {
+    let mut state = "was already recorded";
+    if Proposals::at(facts.state()).add(&proposal)? {
         facts.record(proposal_event(&proposal, "written"));
-        "was recorded"
-    } else {
-        "was already recorded"
-    };
+        state = "was recorded";
+    }
     let id = &proposal.id;
     Ok(format!(
         "The proposal {id} {state}: {what}. Nothing has changed. The user decides: agent-skills \
