@@ -33,7 +33,7 @@ pub struct Facts {
     /// The host's context as reported in this call.
     reported_context: OnceCell<String>,
     /// The events of a host's call, which are written after its answer is sent.
-    held_back: RefCell<Vec<Event>>,
+    held_back: Rc<RefCell<Vec<Event>>>,
 }
 
 impl Facts {
@@ -57,7 +57,7 @@ impl Facts {
             config: OnceCell::new(),
             key: OnceCell::new(),
             reported_context: OnceCell::new(),
-            held_back: RefCell::default(),
+            held_back: Rc::default(),
             run,
         }
     }
@@ -67,6 +67,7 @@ impl Facts {
     pub fn within(&self, run: RunContext) -> Self {
         Self {
             store: self.store.clone(),
+            held_back: self.held_back.clone(),
             ..Self::of(run)
         }
     }
@@ -178,12 +179,6 @@ impl Facts {
         } else {
             self.audit().write(event);
         }
-    }
-
-    /// Takes over the events that other facts of this call hold back.
-    pub fn take_events(&self, other: &Self) {
-        let events = other.held_back.take();
-        self.held_back.borrow_mut().extend(events);
     }
 
     /// Writes the events held back until the answer was sent, after `complete` has added what the host

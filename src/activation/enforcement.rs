@@ -49,7 +49,8 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
         ));
     }
     let active = counting.iter().chain(&unloaded);
-    let active = active.map(|skill| PathBuf::from(&skill.dir));
+    let places: Vec<PathBuf> = active.map(|skill| PathBuf::from(&skill.dir)).collect();
+    let of_call = facts.clone();
     // Where the host's shell looks for programs.
     let path = run.env.os("PATH").unwrap_or_default();
     Scope {
@@ -65,7 +66,7 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
             reads_by_shell: (run.agent.as_ref())
                 .is_some_and(|calling| calling.agent.table().reads_by_shell),
             cdpath: run.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
-            protected: protected_places(facts.clone(), active.collect()),
+            protected: ProtectedPlaces::found_by(move || protected_paths(&of_call, places)),
             executable: run.env.exe.clone(),
             path: std::env::split_paths(&path)
                 .map(|dir| run.env.cwd.join(dir))
@@ -188,12 +189,8 @@ fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     Some(env.vars().filter_map(name).collect())
 }
 
-/// The protected places of this run; `active` are the directories of the active skills.
-fn protected_places(facts: Facts, active: Vec<PathBuf>) -> ProtectedPlaces {
-    ProtectedPlaces::found_by(move || protected_paths(&facts, active))
-}
-
-fn protected_paths(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPaths {
+/// The protected places of this run, besides `places`, the directories of the active skills.
+fn protected_paths(facts: &Facts, mut places: Vec<PathBuf>) -> ProtectedPaths {
     let run = &facts.run;
     let home = run.env.home();
     let mut holders = run.holders();
@@ -204,7 +201,6 @@ fn protected_paths(facts: &Facts, active: Vec<PathBuf>) -> ProtectedPaths {
     // Whose signatures count.
     let keys = signing_files(facts).unwrap_or_default().into_iter();
     let keys = keys.map(|file| file.path);
-    let mut places = active;
     places.extend(policies.chain(agents).chain(keys));
     // In its place, another program would answer.
     places.extend(run.env.exe.iter().chain(&run.env.invoked).cloned());

@@ -14,9 +14,6 @@ pub struct CalledSkill {
     pub reference: String,
     /// The input for the skill.
     pub arguments: Option<String>,
-    /// Whether the tool belongs to us with the current skills: if there are few, `skill` may be
-    /// another plugin's tool.
-    pub is_listed: bool,
 }
 
 impl CalledSkill {
@@ -36,13 +33,12 @@ impl CalledSkill {
             reference: written.unwrap_or(skill.name.as_str()).to_owned(),
             tool,
             arguments,
-            is_listed: true,
         }
     }
 }
 
 /// The skill that a call of `tool` activates, which asks for `wanted`; `None` if that is no tool of ours
-/// with the current skills.
+/// with the current skills: if there are few, `skill` may be another plugin's.
 ///
 /// # Errors
 /// If the call is ours but activates nothing; its tool reports the same.
@@ -95,10 +91,7 @@ fn find(facts: &Facts, catalog: &Catalog, wanted: Activate) -> Result<CalledSkil
         Err(error) => error.context("no skill is offered"),
     })?;
     let written = wanted.skill.as_deref();
-    Ok(CalledSkill {
-        is_listed: is_listed(facts, catalog, &wanted.tool),
-        ..CalledSkill::new(catalog, skill, written, wanted.arguments)
-    })
+    Ok(CalledSkill::new(catalog, skill, written, wanted.arguments))
 }
 
 /// The directory of the skill that a tool means by this name, or without one.

@@ -194,9 +194,7 @@ fn put(found: &Facts, facts: &Facts, skill: &Skill, wanted: SkillCall) -> Result
         Some(prompt) => store.name_prompt(key, prompt)?,
         None => {}
     }
-    let put = put_in_force(found, skill, &tool_name(&skill.name));
-    facts.take_events(found);
-    put?;
+    put_in_force(found, skill, &tool_name(&skill.name))?;
     if wanted.by != ActivatedBy::Tool {
         store.confirm(key, &skill.dir)?;
     }

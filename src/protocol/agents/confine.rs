@@ -87,11 +87,8 @@ fn confined(
         return stays("this command cannot be confined");
     };
     // Recorded first: another hook of this call gets the command as it is now.
-    seen::before(
-        facts.state(),
-        &CONFINED,
-        &recorded(caller, session, begin, &confined),
-    );
+    let call = recorded(caller, session, begin, &confined);
+    seen::before(facts.state(), &CONFINED, &call);
     let mut arguments = used.arguments.clone();
     arguments[key] = Value::String(confined);
     Ok(Some(arguments))
@@ -125,11 +122,8 @@ pub fn is_confined(caller: Caller, session: &Session, (used, begin): (&ToolUse, 
     let shell = tool.filter(|tool| tool.does == Capability::Shell);
     let command = shell.and_then(|shell| used.arguments.get(shell.keys[0])?.as_str());
     let is_recorded = |command: &str| {
-        seen::has(
-            caller.facts.state(),
-            &CONFINED,
-            &recorded(caller, session, begin, command),
-        )
+        let call = recorded(caller, session, begin, command);
+        seen::has(caller.facts.state(), &CONFINED, &call)
     };
     let command = command.filter(|command| command.contains(" confine "));
     caller.table.rewrites.is_some() && command.is_some_and(is_recorded)
@@ -177,18 +171,14 @@ fn files_meant(own: &Own, written: &str, path: PathBuf) -> Vec<PathBuf> {
     let dirs = match path.parent().filter(|_| path.ends_with("*")) {
         Some(above) => {
             let below = files::entries(above).unwrap_or_default().into_iter();
-            let below = below.map(|(name, _)| above.join(name.as_os_str()));
-            below.collect()
+            below
+                .map(|(name, _)| above.join(name.as_os_str()))
+                .collect()
         }
         None => vec![path],
     };
-    let in_dir = |dir: &PathBuf| {
-        own.files
-            .iter()
-            .map(|file| dir.join(file))
-            .collect::<Vec<_>>()
-    };
-    dirs.iter().flat_map(in_dir).collect()
+    let files = |dir: PathBuf| own.files.iter().map(move |file| dir.join(file));
+    dirs.into_iter().flat_map(files).collect()
 }
 
 /// Whether a file, or one in a directory, speaks of commands. What cannot be read may.

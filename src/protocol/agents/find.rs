@@ -614,7 +614,7 @@ pub fn refuse_slash_command(caller: Caller, written: &str, stands_in: bool) -> O
                 "{file} is a command with the same name as a skill of the administrator"
             );
         }
-        let name = written.rsplit(':').next().unwrap_or(written);
+        let name = without_owner(written);
         format!(
             "it is a command, not a skill, so its list and its own commands cannot be checked here: make it a skill, `skills/{}/SKILL.md`, instead of {}",
             quoted(name),

@@ -23,11 +23,10 @@ pub fn may_load(
         Injects::Always => true,
         Injects::Typed => is_typed,
     };
-    let mut runs = if injects {
-        injected(caller.facts, skill, arguments)?
-    } else {
-        Vec::new()
-    };
+    let mut runs = Vec::new();
+    if injects {
+        runs = injected(caller.facts, skill, arguments)?;
+    }
     if caller.table.runs_hooks {
         runs.extend(hooks(skill));
     }
@@ -234,21 +233,18 @@ impl Placeholders<'_> {
     /// The text that the agent looks through for commands. What was put in is not filled again.
     fn fill(&self, body: &str) -> String {
         let (mut text, mut rest, mut is_used) = (String::new(), body, false);
-        while let Some(at) = rest.find('$') {
-            text.push_str(&rest[..at]);
-            let after = &rest[at + 1..];
-            let escaped = rest[..at].ends_with('\\') && !rest[..at].ends_with("\\\\");
-            if escaped && self.begins_placeholder(after) {
+        while let Some((before, after)) = rest.split_once('$') {
+            text.push_str(before);
+            let is_escaped = before.ends_with('\\') && !before.ends_with("\\\\");
+            let found = if is_escaped && self.begins_placeholder(after) {
                 text.pop();
-                text.push('$');
-                rest = after;
-            } else if let Some((value, length)) = self.placeholder(after, &mut is_used) {
-                text.push_str(&value);
-                rest = &after[length..];
+                None
             } else {
-                text.push('$');
-                rest = after;
-            }
+                self.placeholder(after, &mut is_used)
+            };
+            let (value, length) = found.unwrap_or_else(|| ("$".to_owned(), 0));
+            text.push_str(&value);
+            rest = &after[length..];
         }
         text.push_str(rest);
         if !is_used && !self.arguments.is_empty() {
@@ -271,15 +267,15 @@ impl Placeholders<'_> {
         }
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         if let Some(behind) = text.strip_prefix("ARGUMENTS") {
-            let index = behind.strip_prefix('[').map(|it| (it, digits(it)));
-            if let Some((it, n)) = index.filter(|(it, n)| *n > 0 && it[*n..].starts_with(']')) {
-                let value = self.word(it[..n].parse().unwrap_or(usize::MAX));
-                let length = "ARGUMENTS[]".len() + n;
+            let index = behind.strip_prefix('[').and_then(|it| it.split_once(']'));
+            if let Some((index, _)) =
+                index.filter(|(it, _)| !it.is_empty() && digits(it) == it.len())
+            {
+                let length = "ARGUMENTS[]".len() + index.len();
+                let value = self.word(index.parse().unwrap_or(usize::MAX));
                 *is_used |= value.is_some();
-                return Some((
-                    value.unwrap_or_else(|| format!("${}", &text[..length])),
-                    length,
-                ));
+                let value = value.unwrap_or_else(|| format!("${}", &text[..length]));
+                return Some((value, length));
             }
             *is_used = true;
             return Some((self.value(self.arguments), "ARGUMENTS".len()));
@@ -358,9 +354,11 @@ fn names(declared: Option<&Value>) -> Vec<(usize, String)> {
         _ => Vec::new(),
     };
     let declared = declared.into_iter().filter(is_name);
-    let short = declared.map(str::to_owned).enumerate();
-    let short = short.filter(|(_, name)| name.len() <= 64);
-    let mut names: Vec<_> = short.take(64).collect();
+    let declared = declared.map(str::to_owned).enumerate();
+    let mut names: Vec<_> = declared
+        .filter(|(_, name)| name.len() <= 64)
+        .take(64)
+        .collect();
     names.sort_by_key(|(_, name)| std::cmp::Reverse(name.len()));
     names
 }

@@ -1,6 +1,7 @@
 //! Activation through a skill's own tool, `skill` or `skill_marketplace`: hands over the skill's
 //! instructions.
 
+use crate::protocol::called_skill::skill_of_call;
 use crate::protocol::prelude::*;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
@@ -9,11 +10,12 @@ use crate::protocol::prelude::*;
 /// # Errors
 /// As [`hand_over`], and if there is no such skill, or the tool is no longer ours.
 pub fn activate(facts: &Facts, wanted: Activate) -> Result<String> {
-    let called = resolve(facts, wanted)?;
+    let called = resolve(facts, wanted.clone())?;
     let session = facts.session();
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
-    if !called.is_listed && !JudgeContext::new(facts, &session).nothing_is_in_force() {
-        let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
+    let is_ours = || skill_of_call(facts, &wanted.tool, Ok(wanted.clone())).is_some();
+    if !JudgeContext::new(facts, &session).nothing_is_in_force() && !is_ours() {
+        let call = json!({"action": "use", "skill_ref": called.reference});
         let text = format!("`{}` is no longer a tool here", ours::SKILL);
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
     }
