@@ -114,10 +114,12 @@ pub fn meant_skill(facts: &Facts, written: Option<&str>) -> Result<Skill> {
     }
     let session = facts.session()?;
     let latest = session.latest().ok_or_else(|| {
-        Error::new("no skill is active, so `skill` must say which one is meant").hint(format!(
-            "give `skill`, or activate one first; `{}` with action list_installed shows all skills",
+        let all = format!(
+            "`{}` with action list_installed shows all skills",
             ours::MARKETPLACE
-        ))
+        );
+        Error::new("no skill is active, so `skill` must say which one is meant")
+            .hint(format!("give `skill`, or activate one first; {all}"))
     })?;
     let catalog = Catalog::of(facts);
     let entry = catalog.in_dir(Path::new(&latest.dir));
@@ -142,10 +144,7 @@ pub fn restricted_to(skill: &Skill) -> Option<String> {
     let taken = snapshot(skill, "");
     let list = |entries: &[String]| brief(&entries.join(", "), 400);
     let is_every = |entries: &&[String]| entries.iter().any(|entry| entry == "*");
-    let allowed = taken
-        .allowed
-        .as_deref()
-        .filter(|entries| !is_every(entries));
+    let allowed = taken.allowed.as_deref().filter(|it| !is_every(it));
     let allowed = allowed.map(|entries| match entries {
         [] if skill.restriction_is_uncertain() => {
             "only its own files may be used, because its list cannot be read".to_owned()

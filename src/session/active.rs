@@ -58,9 +58,6 @@ pub struct Session {
     /// Whether its skills stay active for that conversation after this host process ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
-    /// When each active skill was activated, by directory, in milliseconds since 1970.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub began: BTreeMap<String, u64>,
     /// The user's prompt at which its skills became active, as an agent that numbers prompts names
     /// it. Another one ends them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,6 +147,9 @@ pub struct ActiveSkill {
     #[serde(default, rename = "standing")]
     #[serde(skip_serializing_if = "is_active")]
     pub status: ActivationStatus,
+    /// When it became active, in milliseconds since 1970; 0 if that is not known.
+    #[serde(default)]
+    pub began: u64,
     /// The digest of the arguments with which its instructions were handed to the model; `None`
     /// until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -305,12 +305,14 @@ impl Session {
             }
             let before = before.filter(ActiveSkill::is_active);
             let is_same = before.as_ref().is_some_and(|old| old.is_same_as(&skill));
+            skill.began = Moment::now().0;
             if let Some(old) = before {
-                skill.handed = old.handed.filter(|_| is_same);
                 skill.arguments = old.arguments;
+                if is_same {
+                    (skill.handed, skill.began) = (old.handed, old.began);
+                }
             }
             if !is_same {
-                self.began.insert(skill.dir.clone(), Moment::now().0);
                 changed.began.push(skill.dir.clone());
             }
             self.activated.push(skill);
@@ -377,7 +379,6 @@ impl Session {
         // What is neither active nor restricts is forgotten.
         self.activated
             .retain(|skill| skill.is_active() || skill.is_restricted());
-        forget_others(&mut self.began, &self.activated);
         ended
     }
 
@@ -422,6 +423,7 @@ impl Session {
             let known = self.active_in(&skill.dir);
             let same = known.filter(|known| known.is_same_as(skill));
             skill.handed = same.and_then(|known| known.handed.clone());
+            skill.began = same.map_or_else(|| Moment::now().0, |known| known.began);
             skill.arguments = known.and_then(|known| known.arguments.clone());
         }
         Self {
@@ -434,13 +436,15 @@ impl Session {
 
     /// The end of one activation, without a session's key.
     pub(super) fn end(&self, skill: &ActiveSkill, why: EndReason) -> EndedActivation {
-        let began = self.began.get(&skill.dir).copied();
         EndedActivation {
             session: None,
             context: self.context.clone(),
             skill: skill.name.clone(),
             restricted: skill.is_restricted(),
-            began: began.unwrap_or(self.changed * 1000),
+            began: match skill.began {
+                0 => self.changed * 1000,
+                began => began,
+            },
             why,
         }
     }
@@ -471,6 +475,7 @@ impl ActiveSkill {
     pub fn is_same_as(&self, other: &Self) -> bool {
         let plain = |skill: &Self| Self {
             status: ActivationStatus::Active,
+            began: 0,
             handed: None,
             arguments: None,
             ..skill.clone()
@@ -490,11 +495,6 @@ pub fn in_session(key: &SessionKey, mut ended: Vec<EndedActivation>) -> Vec<Ende
 /// Whether a skill is none of `skills`.
 pub fn is_other(skill: &ActiveSkill, skills: &[ActiveSkill]) -> bool {
     skills.iter().all(|new| new.dir != skill.dir)
-}
-
-/// Forgets when others than these skills were activated.
-pub(super) fn forget_others(began: &mut BTreeMap<String, u64>, skills: &[ActiveSkill]) {
-    began.retain(|dir, _| skills.iter().any(|skill| skill.dir == *dir));
 }
 
 fn digest(arguments: Option<&str>) -> String {
@@ -521,6 +521,7 @@ pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
             .filter(|entries| !skill.fields.tools_are_ambiguous() || names_a_tool(entries)),
         denied: skill.fields.disallowed_tools(),
         status: ActivationStatus::Active,
+        began: 0,
         handed: None,
         arguments: None,
     }
@@ -547,8 +548,7 @@ const CONTEXTS: usize = 100;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contexts {
-    /// By the conversation's name: when it was last changed, [`Session::activated`] and
-    /// [`Session::began`].
+    /// By the conversation's name: when it was last changed, and [`Session::activated`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) known: BTreeMap<String, Session>,
 }
@@ -569,7 +569,7 @@ impl Contexts {
             return;
         }
         let kept = self.known.get(context).cloned().unwrap_or_default();
-        let (mut activated, mut began) = (kept.activated, kept.began);
+        let mut activated = kept.activated;
         if was_kept {
             session.always.clear();
         } else {
@@ -578,10 +578,8 @@ impl Contexts {
             keep_denying(&mut own, &activated);
             activated.retain(|skill| is_other(skill, &own));
             activated.extend(own);
-            began.append(&mut session.began);
         }
         session.activated = activated;
-        session.began = began;
     }
 
     /// Keeps what is active in `session`, of which `before` was active before. What another process
@@ -604,8 +602,6 @@ impl Contexts {
         let mut own: Vec<ActiveSkill> = session.activated.iter().filter(own).cloned().collect();
         keep_denying(&mut own, &former);
         kept.activated.extend(own);
-        kept.began.extend(session.began.clone());
-        forget_others(&mut kept.began, &kept.activated);
         if kept.activated.is_empty() {
             self.known.remove(name);
             return Ok(());
@@ -691,6 +687,7 @@ mod tests {
             allowed: allowed.map(|list| vec![list.to_owned()]),
             denied: denied.iter().map(|entry| (*entry).to_owned()).collect(),
             status: ActivationStatus::Active,
+            began: 0,
             handed: None,
             arguments: None,
         }

@@ -18,7 +18,7 @@ use super::active::{
 use super::key::{self, SessionKey, has_expired, now};
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
-use crate::sys::{Dir, Directories, Durable, EntryName, Env, Moment, files, limits, warn};
+use crate::sys::{Dir, Directories, Durable, EntryName, Env, files, limits, warn};
 
 const LOCK: EntryName = EntryName::from_static("state.lock");
 
@@ -504,8 +504,6 @@ impl Store {
             let new = after.active().filter(is_new);
             let began: Vec<String> = new.map(|skill| skill.dir.clone()).collect();
             *session = after;
-            let times = began.iter().map(|dir| (dir.clone(), Moment::now().0));
-            session.began.extend(times);
             Ok(SessionChange { began, ended })
         })
     }
@@ -670,7 +668,6 @@ fn forget(state: &mut State, context: Option<&str>, stay: &[&str]) -> Vec<EndedA
             session.activated = stay;
             let dirs = session.activated.iter().map(|skill| skill.dir.clone());
             session.always = dirs.collect();
-            session.began.retain(|dir, _| session.always.contains(dir));
         }
     }
     ended.extend(state.contexts.forget(context));

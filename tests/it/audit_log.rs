@@ -108,12 +108,9 @@ fn an_activation_lasted_until_its_session_was_last_heard_of() {
     let long_ago = || {
         host.activates("careful");
         let mut known: Value = serde_json::from_slice(&fs::read(&state).unwrap()).unwrap();
-        for began in known["sessions"]["named:host"]["began"]
-            .as_object_mut()
-            .unwrap()
-            .values_mut()
-        {
-            *began = json!(minutes_ago(90).0);
+        let activated = known["sessions"]["named:host"]["activated"].as_array_mut();
+        for skill in activated.unwrap() {
+            skill["began"] = json!(minutes_ago(90).0);
         }
         fs::write(&state, known.to_string()).unwrap();
     };

@@ -108,7 +108,6 @@ fn request(shown: &str, name: &str, dir: &Path) -> Request {
     Request {
         shown: Some(shown.to_owned()),
         kind: RequestKind::Skill {
-            tool: tool.clone(),
             name: name.to_owned(),
             dir: dir.to_owned(),
         },
@@ -218,13 +217,12 @@ pub fn called_in<'t>(text: &'t str, ways: &[Called]) -> Vec<(&'t str, Option<&'t
                 }));
             }
             Called::First(sign) => {
-                let name = first.strip_prefix(*sign).map(name);
-                called.extend(name.map(|name| (name, None)));
+                called.extend(first.strip_prefix(*sign).map(|rest| (name(rest), None)));
             }
             Called::Between(before, after) => {
                 let rest = first.strip_prefix(before);
-                let name = rest.and_then(|rest| Some(rest.split_once(after)?.0));
-                called.extend(name.map(|name| (name, None)));
+                let name = rest.and_then(|rest| rest.split_once(after));
+                called.extend(name.map(|(name, _)| (name, None)));
             }
         }
     }
@@ -287,7 +285,7 @@ static USERS: Names =
 /// The directories of the skills whose `SKILL.md` a call reads or whose script it runs.
 pub fn skills_read(caller: Caller, call: &Request) -> Vec<PathBuf> {
     let env = &caller.facts.run.env;
-    let text = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str);
+    let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
     match call.tool.as_str() {
         "read_file" => {
             let skill = text("path").and_then(|file| of_skill(&roots(caller), Path::new(file)));

@@ -132,10 +132,9 @@ pub fn is_confined(caller: Caller, session: &Session, (used, begin): (&ToolUse, 
 /// A command with all that it was judged by.
 fn recorded(caller: Caller, session: &Session, begin: &Path, command: &str) -> String {
     format!(
-        "{}\0{:?}\0{:?}\0{}\0{command}",
+        "{}\0{:?}\0{}\0{command}",
         caller.facts.key().as_str(),
         session.activated,
-        session.began,
         begin.display()
     )
 }

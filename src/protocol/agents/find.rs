@@ -172,12 +172,10 @@ impl SkillQuery<'_> {
 /// What a skill's frontmatter calls it. Where that cannot be read here, the agent may read it: then
 /// each line that could be the name.
 fn own_names(dir: &Path, skill: Option<&Skill>) -> Vec<String> {
-    let of = |skill: &Skill| skill.fields.text("name").map(|name| name.trim().to_owned());
-    if let Some(skill) = skill {
-        return of(skill).into_iter().collect();
-    }
-    if let Ok(skill) = Skill::load(dir) {
-        return of(&skill).into_iter().collect();
+    let loaded = skill.is_none().then(|| Skill::load(dir).ok()).flatten();
+    if let Some(skill) = skill.or(loaded.as_ref()) {
+        let name = skill.fields.text("name");
+        return name.iter().map(|name| name.trim().to_owned()).collect();
     }
     let text = files::read_capped(&dir.join("SKILL.md"), limits::SKILL_FILE).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -608,17 +606,15 @@ pub fn refuse_slash_command(caller: Caller, written: &str, stands_in: bool) -> O
     }
     let asking = |file: &PathBuf| stands_in || asks_for_something(file);
     let why = |file: &Path| {
+        let (name, file) = (quoted(without_owner(written)), file.display());
         if stands_in {
-            let file = file.display();
             return format!(
                 "{file} is a command with the same name as a skill of the administrator"
             );
         }
-        let name = without_owner(written);
         format!(
-            "it is a command, not a skill, so its list and its own commands cannot be checked here: make it a skill, `skills/{}/SKILL.md`, instead of {}",
-            quoted(name),
-            file.display()
+            "it is a command, not a skill, so its list and its own commands cannot be checked here: \
+             make it a skill, `skills/{name}/SKILL.md`, instead of {file}"
         )
     };
     if let Some(file) = users_command(caller, written) {

@@ -112,8 +112,7 @@ impl HookCall<'_> {
         {
             return Judgement::ALLOWED;
         }
-        let (mut granted, mut note) = (None, None);
-        let mut all_granted = true;
+        let mut verdicts = Vec::new();
         for call in &calls {
             let mut judged = judge(&on, call);
             if let Verdict::Refuse(why) = &mut judged.verdict {
@@ -123,12 +122,7 @@ impl HookCall<'_> {
                 return judged;
             }
             self.record(&mut judged);
-            all_granted &= matches!(judged.verdict, Verdict::Grant(_));
-            match judged.verdict {
-                Verdict::Note(text) => note = note.or(Some(text)),
-                Verdict::Grant(why) => granted = Some(why),
-                _ => {}
-            }
+            verdicts.push(judged.verdict);
         }
         if table.reads_activate {
             let prompt = self.prompt_of_activation();
@@ -141,9 +135,8 @@ impl HookCall<'_> {
             Ok(arguments) => arguments,
             Err(why) => return Judgement::new(Verdict::Refuse(why.into()), None),
         };
-        let granted = granted.filter(|_| all_granted).map(Verdict::Grant);
         Judgement {
-            verdict: granted.unwrap_or_else(|| note.map_or(Verdict::Allow, Verdict::Note)),
+            verdict: of_all(verdicts),
             event: None,
             arguments,
         }
@@ -169,14 +162,11 @@ impl HookCall<'_> {
             return Judgement::ALLOWED;
         }
         let calls = self.requests(used).unwrap_or_default();
-        let mut spared = Judgement::ALLOWED;
-        for call in &calls {
-            spared.verdict = judge(&on, call).verdict;
-            if !matches!(spared.verdict, Verdict::Grant(_)) {
-                return Judgement::ALLOWED;
-            }
+        let verdicts = calls.iter().map(|call| judge(&on, call).verdict);
+        match of_all(verdicts.collect()) {
+            granted @ Verdict::Grant(_) => Judgement::new(granted, None),
+            _ => Judgement::ALLOWED,
         }
-        spared
     }
 
     fn skill(&self, on: &JudgeContext, used: &ToolUse, keys: &[&str]) -> Judgement {
@@ -355,6 +345,18 @@ impl HookCall<'_> {
             self.caller.facts.record(event.with("agent_tool", tool));
         }
     }
+}
+
+/// The verdict on what several verdicts permit: it is granted if each part is, and has the first note.
+fn of_all(mut verdicts: Vec<Verdict>) -> Verdict {
+    let is_grant = |verdict: &Verdict| matches!(verdict, Verdict::Grant(_));
+    let decides = if verdicts.iter().all(is_grant) {
+        verdicts.pop()
+    } else {
+        let mut notes = verdicts.into_iter();
+        notes.find(|verdict| matches!(verdict, Verdict::Note(_)))
+    };
+    decides.unwrap_or(Verdict::Allow)
 }
 
 /// The skill that a call of the tool for skills names.

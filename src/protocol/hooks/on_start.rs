@@ -1,8 +1,7 @@
 //! `on_start`: a host process begins, in which nothing is active; `on_end`: it ends.
 
-use std::collections::BTreeSet;
-
 use crate::protocol::prelude::*;
+use crate::sys::text::distinct;
 
 /// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
 /// have not run.
@@ -10,10 +9,8 @@ pub fn on_start(facts: &Facts) -> Response {
     match facts.store().begin(facts.key()) {
         Ok(ended) => {
             let restricted = ended.iter().filter(|end| end.restricted);
-            let names: BTreeSet<String> =
-                restricted.map(|end| format!("`{}`", end.skill)).collect();
+            let names = distinct(restricted.map(|end| format!("`{}`", end.skill)));
             if !names.is_empty() {
-                let names: Vec<String> = names.into_iter().collect();
                 warn(format_args!(
                     "no longer restricted by {}: the prompt is over",
                     listed(&names, 3)
@@ -33,14 +30,13 @@ pub fn on_start(facts: &Facts) -> Response {
 fn tell_contested(facts: &Facts) {
     let catalog = Catalog::of(facts);
     let names = catalog.contested();
-    if names.is_empty() {
-        return;
-    }
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    warn(format_args!(
-        "several skills are named {}; `agent-skills info NAME` shows which one is used and how to name the others",
-        listed(&names, 3)
-    ));
+    if !names.is_empty() {
+        warn(format_args!(
+            "several skills are named {}; `agent-skills info NAME` shows which one is used and how to name the others",
+            listed(&names, 3)
+        ));
+    }
 }
 
 /// Runs the skills' end hooks. The next `on_start` forgets the session.

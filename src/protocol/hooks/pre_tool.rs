@@ -173,8 +173,13 @@ fn load_session(
     let catalog = Catalog::of(facts);
     let skills = offered_by_names(&catalog, names).ok()?;
     let mut ahead = session.clone();
-    if let (Ok(ahead), false) = (&mut ahead, adds) {
-        unload_what_may_be(facts, ahead, &skills);
+    let may_unload = facts.config().unwrap_or_default().deactivate == Deactivate::Model;
+    if let (Ok(ahead), false, true) = (&mut ahead, adds, may_unload) {
+        // Skills that a replacing load may unload no longer restrict. Restricted ones may be, so this
+        // cannot be refused.
+        let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
+        let stay: Vec<_> = stay.collect();
+        let _ = ahead.unload(|skill| is_other(skill, &stay), true);
     }
     for one in &skills {
         let own_tool = Request::activating(CalledSkill::new(&catalog, one.skill, None, None));
@@ -191,16 +196,6 @@ fn load_session(
     let error = load(facts, &skills, adds).err()?;
     let message = format!("Nothing was loaded: {}", error.with_next_step());
     Some(stopped(request, "nothing loaded", &message))
-}
-
-/// Skills that a replacing load may unload no longer restrict.
-fn unload_what_may_be(facts: &Facts, session: &mut Session, skills: &[OfferedSkill]) {
-    if facts.config().unwrap_or_default().deactivate == Deactivate::Model {
-        let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
-        let stay: Vec<_> = stay.collect();
-        // Restricted skills may be unloaded here, so this cannot be refused.
-        let _ = session.unload(|skill| is_other(skill, &stay), true);
-    }
 }
 
 /// The output with its note, or no change without one.

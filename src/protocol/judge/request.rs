@@ -36,8 +36,6 @@ pub enum RequestKind {
     Activation(Box<CalledSkill>),
     /// That a skill becomes active, by an agent's own means.
     Skill {
-        /// The skill's own tool, which entries may name.
-        tool: String,
         /// The skill's name.
         name: String,
         /// Its directory, which tells it from its namesakes.
@@ -144,7 +142,7 @@ impl Request {
             RequestKind::Activation(called) => {
                 (&called.tool, Some(called_skill::activation(&called.skill)))
             }
-            RequestKind::Skill { tool, name, dir } => (tool, Some(OurTool::Skill { name, dir })),
+            RequestKind::Skill { name, dir } => (&self.tool, Some(OurTool::Skill { name, dir })),
             RequestKind::Ours(parsed) => {
                 let parsed = parsed.as_ref().ok();
                 (&self.tool, our_tool(&self.tool, parsed, script_of))

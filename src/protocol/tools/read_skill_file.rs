@@ -40,11 +40,10 @@ pub fn read_skill_file(facts: &Facts, call: &ReadSkillFile) -> Result<String> {
         let is_inside = real(&dir.join(path.as_path())).starts_with(&dir);
         if is_inside { error } else { outside(error) }
     })?;
-    let bytes = files::read_file_capped(&open, metadata.len(), limits::RESOURCE_FILE).map_err(
-        |source| {
-            Error::io("read", &file, &source).hint("read a part of it with the host's own tools")
-        },
-    )?;
+    let bytes = files::read_file_capped(&open, metadata.len(), limits::RESOURCE_FILE);
+    let bytes = bytes.map_err(|source| {
+        Error::io("read", &file, &source).hint("read a part of it with the host's own tools")
+    })?;
     let whole = std::str::from_utf8(&bytes).ok();
     let Some(whole) = whole.filter(|text| !text.contains('\0')) else {
         facts.record(event);

@@ -2,6 +2,7 @@
 //! `pre_tool` has loaded already, unless the host has no hooks; repeating it is harmless.
 
 use crate::protocol::prelude::*;
+use crate::sys::text::backticked;
 
 /// The receipt, and for a load the instructions after it.
 ///
@@ -24,11 +25,14 @@ fn load_all(facts: &Facts, names: &[String], adds: bool) -> Result<String> {
     let until = began + limits::PRE_HOOKS;
     // This tool takes no input for a skill: the input given at activation remains valid.
     let session = facts.session().unwrap_or_default();
-    let offered = offered.iter().map(|one| one.skill);
-    let skills = offered.map(|skill| (skill, session.last_arguments(skill)));
+    let skills = offered
+        .iter()
+        .map(|one| (one.skill, session.last_arguments(one.skill)));
     let skills: Vec<_> = skills.collect();
-    let body = |(skill, kept): &(&Skill, Option<&str>)| body(facts, skill, *kept, until);
-    let bodies: Vec<String> = skills.iter().map(body).collect::<Result<_>>()?;
+    let bodies = skills
+        .iter()
+        .map(|(skill, kept)| body(facts, skill, *kept, until));
+    let bodies: Vec<String> = bodies.collect::<Result<_>>()?;
     run_post_hooks(facts, false, began);
     handed(facts, &skills);
     let later = match bodies.len() {
@@ -63,12 +67,12 @@ fn body(facts: &Facts, skill: &Skill, arguments: Option<&str>, until: Instant) -
 
 fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
     let session = facts.session()?;
-    let dirs: Option<Result<Vec<PathBuf>>> = written.map(|written| {
+    let mut dirs: Option<Vec<PathBuf>> = None;
+    if let Some(written) = written {
         let catalog = Catalog::naming_each(facts, written);
-        let meant = |name: &String| meant(&catalog, &session, name);
-        written.iter().map(meant).collect()
-    });
-    let dirs = dirs.transpose()?;
+        let meant = written.iter().map(|name| meant(&catalog, &session, name));
+        dirs = Some(meant.collect::<Result<_>>()?);
+    }
     let restricted_too = facts.config()?.deactivate == Deactivate::Model;
     // Without a change, nothing is written.
     if session.active().next().is_some() {
@@ -89,11 +93,10 @@ fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<PathBuf>
         return Ok(PathBuf::from(&active.dir));
     }
     let entry = entry.ok_or_else(|| {
-        let active = session.active().map(|active| format!("`{}`", active.name));
-        let active: Vec<String> = active.collect();
-        let hint = match active.len() {
-            0 => suggestion(catalog, written),
-            _ => format!("active are {}", active.join(", ")),
+        let active = backticked(session.active().map(|active| &active.name), ", ");
+        let hint = match &*active {
+            "" => suggestion(catalog, written),
+            active => format!("active are {active}"),
         };
         let name = quoted(written);
         Error::new(format!("nothing was unloaded: there is no skill `{name}`")).hint(hint)

@@ -21,6 +21,7 @@ fn skill(name: &str) -> ActiveSkill {
         allowed: Some(vec!["Read".to_owned()]),
         denied: Vec::new(),
         status: ActivationStatus::Active,
+        began: 0,
         handed: None,
         arguments: None,
     }
@@ -31,7 +32,10 @@ fn activate(store: &Store, key: &SessionKey, skill: ActiveSkill) {
 }
 
 fn activated(store: &Store, key: &SessionKey) -> Vec<ActiveSkill> {
-    store.session(key).unwrap().activated
+    let activated = store.session(key).unwrap().activated.into_iter();
+    activated
+        .map(|skill| ActiveSkill { began: 0, ..skill })
+        .collect()
 }
 
 /// What another process writes into the file.
@@ -393,6 +397,7 @@ mod always_on {
             allowed: Some(vec![allowed.to_owned()]),
             denied: Vec::new(),
             status: ActivationStatus::Active,
+            began: 0,
             handed: None,
             arguments: None,
         }
