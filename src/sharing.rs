@@ -15,17 +15,17 @@ use crate::sys::{Base, Dir, EntryKind, EntryName, files};
 
 /// The skills of one layer, and the directories in which agents look.
 #[derive(Debug)]
-pub struct Shared<'a> {
+pub struct SharedSkills<'a> {
     facts: &'a Facts,
     /// Where they are installed.
     skills: PathBuf,
     in_project: bool,
-    places: Vec<Place>,
+    places: Vec<SkillsDirectory>,
 }
 
 /// What became of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum LinkOutcome {
     /// It was made, or would be.
     Made,
     /// It was there.
@@ -34,7 +34,7 @@ pub enum Outcome {
     Foreign,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedSkills<'a> {
     /// The skills of this layer; `None` for those of an administrator, which no user links.
     pub fn of(facts: &'a Facts, layer: Layer) -> Option<Self> {
         let in_project = layer == Layer::Project;
@@ -57,7 +57,7 @@ impl<'a> Shared<'a> {
         name: &EntryName,
         agents: &[Agent],
         dry_run: bool,
-    ) -> Result<Vec<(Link, Outcome)>> {
+    ) -> Result<Vec<(Link, LinkOutcome)>> {
         let mut done = Vec::new();
         for place in needed(&self.places, agents) {
             let mut link = place.link(name);
@@ -71,27 +71,27 @@ impl<'a> Shared<'a> {
 
     fn link(
         &self,
-        place: &Place,
+        place: &SkillsDirectory,
         skill: &EntryName,
         name: &EntryName,
         dry_run: bool,
-    ) -> io::Result<Outcome> {
+    ) -> io::Result<LinkOutcome> {
         let there = place.open()?;
         let kind = there.as_ref().map_or(Ok(None), |dir| dir.kind(name))?;
         let stale = match (&there, kind) {
             (Some(dir), Some(EntryKind::Link)) => {
                 match place.leads_into(&dir.read_link(name)?, &self.skills) {
-                    Some(to) if to == *skill => return Ok(Outcome::There),
+                    Some(to) if to == *skill => return Ok(LinkOutcome::There),
                     // The skill it led to is gone.
                     Some(_) if !dir.path_of(name).exists() => true,
-                    _ => return Ok(Outcome::Foreign),
+                    _ => return Ok(LinkOutcome::Foreign),
                 }
             }
-            (_, Some(_)) => return Ok(Outcome::Foreign),
+            (_, Some(_)) => return Ok(LinkOutcome::Foreign),
             (_, None) => false,
         };
         if dry_run {
-            return Ok(Outcome::Made);
+            return Ok(LinkOutcome::Made);
         }
         let (dir, target) = (place.make()?, self.target(place, skill));
         if stale {
@@ -101,16 +101,16 @@ impl<'a> Shared<'a> {
                 // The first error is reported.
                 let _ = dir.remove_file(&temporary);
             })?;
-            return Ok(Outcome::Made);
+            return Ok(LinkOutcome::Made);
         }
         match dir.link_to(&target, name) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Outcome::Foreign),
-            made => made.map(|()| Outcome::Made),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(LinkOutcome::Foreign),
+            made => made.map(|()| LinkOutcome::Made),
         }
     }
 
     /// What a link in `place` says: in a project relative, so that it holds in every copy of it.
-    fn target(&self, place: &Place, skill: &EntryName) -> PathBuf {
+    fn target(&self, place: &SkillsDirectory, skill: &EntryName) -> PathBuf {
         let target = self.skills.join(skill.as_os_str());
         let root = self.facts.run.project_dir();
         let below = |path: &Path| path.strip_prefix(&root).map(Path::to_owned).ok();
@@ -130,7 +130,10 @@ impl<'a> Shared<'a> {
     }
 
     /// Our links in a directory, each with the directory of its skill; none in an unreadable one.
-    fn links_in<'p>(&self, place: &'p Place) -> Vec<(&'p Place, EntryName, PathBuf)> {
+    fn links_in<'p>(
+        &self,
+        place: &'p SkillsDirectory,
+    ) -> Vec<(&'p SkillsDirectory, EntryName, PathBuf)> {
         let Ok(Some(dir)) = place.open() else {
             return Vec::new();
         };
@@ -218,7 +221,7 @@ impl<'a> Shared<'a> {
 pub fn links(facts: &Facts) -> BTreeMap<PathBuf, Vec<Link>> {
     let mut all: BTreeMap<PathBuf, Vec<Link>> = BTreeMap::new();
     let layers = Layer::ALL.into_iter();
-    for shared in layers.filter_map(|layer| Shared::of(facts, layer)) {
+    for shared in layers.filter_map(|layer| SharedSkills::of(facts, layer)) {
         for (skill, link) in shared.all() {
             all.entry(skill).or_default().push(link);
         }
@@ -240,7 +243,7 @@ pub struct Link {
 
 /// A directory of skills.
 #[derive(Debug)]
-struct Place {
+struct SkillsDirectory {
     /// The directory above it.
     base: Base,
     name: EntryName,
@@ -249,7 +252,7 @@ struct Place {
     agents: Vec<Agent>,
 }
 
-impl Place {
+impl SkillsDirectory {
     /// The link of this name in it.
     fn link(&self, name: &EntryName) -> Link {
         Link {
@@ -276,7 +279,7 @@ impl Place {
     /// Opens it, creating it if it is missing.
     ///
     /// # Errors
-    /// As [`Place::open`], and when it cannot be created.
+    /// As [`SkillsDirectory::open`], and when it cannot be created.
     fn make(&self) -> io::Result<Dir> {
         if !self.base.is_shared() {
             return Dir::make_anchor(&self.path);
@@ -294,8 +297,8 @@ impl Place {
 }
 
 /// Every directory in which an agent looks, for this user or in this project.
-fn places(facts: &Facts, in_project: bool) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+fn places(facts: &Facts, in_project: bool) -> Vec<SkillsDirectory> {
+    let mut places: Vec<SkillsDirectory> = Vec::new();
     for agent in Agent::ALL {
         for path in paths(&facts.run, agent, in_project) {
             if let Some(known) = places.iter_mut().find(|place| place.path == path) {
@@ -304,7 +307,7 @@ fn places(facts: &Facts, in_project: bool) -> Vec<Place> {
             }
             let name = path.file_name().and_then(EntryName::parse);
             if let Some((name, above)) = name.zip(path.parent()) {
-                places.push(Place {
+                places.push(SkillsDirectory {
                     base: base_at(facts, above),
                     name,
                     agents: vec![agent],
@@ -318,8 +321,8 @@ fn places(facts: &Facts, in_project: bool) -> Vec<Place> {
 
 /// Where each of the agents is to find a skill: in the directory that agents have in common, or
 /// else in the first of its own.
-fn needed<'p>(places: &'p [Place], agents: &[Agent]) -> Vec<&'p Place> {
-    let mut needed: Vec<&Place> = Vec::new();
+fn needed<'p>(places: &'p [SkillsDirectory], agents: &[Agent]) -> Vec<&'p SkillsDirectory> {
+    let mut needed: Vec<&SkillsDirectory> = Vec::new();
     for agent in agents {
         let its = || places.iter().filter(|place| place.agents.contains(agent));
         let common = its().find(|place| place.path.ends_with(COMMON));

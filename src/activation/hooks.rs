@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::activation::prelude::*;
-use crate::script::{self, Jobs, Outcome, Ran, Request, RunLimits};
+use crate::script::{self, Jobs, Request, RunLimits, ScriptOutcome, ScriptRun};
 
 /// All scripts that run after one activation; several activations share [`HOOKS_TOTAL`].
 const POST_HOOKS: Duration = Duration::from_secs(10);
@@ -131,7 +131,7 @@ fn run_all(
         if left.is_zero() {
             return Err(failed("there was no time left for it"));
         }
-        let ran = || -> Result<Ran> {
+        let ran = || -> Result<ScriptRun> {
             let settings = facts.config()?.script(skill.name.as_str());
             script::run(&Request {
                 skill,
@@ -188,7 +188,7 @@ pub fn run_limits(facts: &Facts, limit: Duration, wait: Option<Duration>) -> Run
 }
 
 /// The audit event of a script, with how it ended.
-pub fn with_outcome(event: Event, outcome: &Outcome) -> Event {
+pub fn with_outcome(event: Event, outcome: &ScriptOutcome) -> Event {
     event
         .with("exit_code", outcome.exit_code())
         .with("signal", outcome.signal())

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::finding::Finding;
+use super::finding::LintFinding;
 use crate::error::reason;
 use crate::skill::Resource;
 use crate::sys::{files, limits};
@@ -15,7 +15,7 @@ const FOREIGN: [&str; 7] = ["swift", "go", "java", "rs", "bat", "cmd", "applescr
 const NAMES: [&str; 5] = ["LICENSE", "README", "NOTICE", "Makefile", "Dockerfile"];
 
 /// Findings on links and on sizes.
-pub fn lint(dir: &Path) -> Vec<Finding> {
+pub fn lint(dir: &Path) -> Vec<LintFinding> {
     let mut walk = Walk {
         dir,
         root: dir.canonicalize().unwrap_or_else(|_| dir.to_owned()),
@@ -39,7 +39,7 @@ pub fn lint(dir: &Path) -> Vec<Finding> {
 struct Walk<'a> {
     dir: &'a Path,
     root: PathBuf,
-    found: Vec<Finding>,
+    found: Vec<LintFinding>,
     files: usize,
     bytes: u64,
 }
@@ -47,7 +47,8 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn say(&mut self, code: &str, path: &Path, message: &str) {
         let file = path.display().to_string();
-        self.found.push(Finding::new(code, file, (1, 1), message));
+        self.found
+            .push(LintFinding::new(code, file, (1, 1), message));
     }
 
     fn directory(&mut self, dir: &Path, depth: usize) {

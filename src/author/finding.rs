@@ -14,7 +14,7 @@ use crate::sys::text::count;
 
 /// One finding about a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct LintFinding {
     /// A stable code from the table of rules.
     pub code: String,
     /// Its severity.
@@ -31,7 +31,7 @@ pub struct Finding {
     pub remedy: String,
 }
 
-impl Finding {
+impl LintFinding {
     /// A finding of one of our rules, with the level and remedy from the table.
     pub fn new(code: &str, file: String, (line, column): (usize, usize), message: &str) -> Self {
         let unreadable = Some(Path::new(&file)).filter(|_| code == "unreadable");
@@ -61,7 +61,7 @@ impl Finding {
 
 /// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     /// Lines for people
     Text,
     /// The findings as JSON
@@ -73,22 +73,22 @@ pub enum Format {
 }
 
 /// Renders the findings about so many skills, sorted by file and line.
-pub fn render(skills: usize, findings: &[Finding], format: Format) -> String {
+pub fn render(skills: usize, findings: &[LintFinding], format: ReportFormat) -> String {
     match format {
-        Format::Text => text(skills, findings),
-        Format::Github => findings.iter().map(github).collect(),
+        ReportFormat::Text => text(skills, findings),
+        ReportFormat::Github => findings.iter().map(github).collect(),
         // As all our JSON (docs/json.md).
-        Format::Json => {
+        ReportFormat::Json => {
             let value = json!({"schema": 1, "skills": skills, "findings": findings});
             format!("{value:#}\n")
         }
-        Format::Sarif => format!("{:#}\n", sarif(findings)),
+        ReportFormat::Sarif => format!("{:#}\n", sarif(findings)),
     }
 }
 
 /// For people: one line for each finding, one for its remedy, and a summary.
-fn text(skills: usize, findings: &[Finding]) -> String {
-    let line = |found: &Finding| {
+fn text(skills: usize, findings: &[LintFinding]) -> String {
+    let line = |found: &LintFinding| {
         let [file, message, remedy] =
             [&found.file, &found.message, &found.remedy].map(|it| one_line(it));
         let (line, column, level) = (found.line, found.column, found.level.as_str());
@@ -105,7 +105,7 @@ fn text(skills: usize, findings: &[Finding]) -> String {
 }
 
 /// A workflow command of GitHub Actions, which shows it next to changed lines.
-fn github(found: &Finding) -> String {
+fn github(found: &LintFinding) -> String {
     let command = match found.level {
         Level::Note => "notice",
         level => level.as_str(),
@@ -129,7 +129,7 @@ fn property(text: &str) -> String {
 }
 
 /// SARIF 2.1.0, for code scanning services.
-fn sarif(findings: &[Finding]) -> Value {
+fn sarif(findings: &[LintFinding]) -> Value {
     let codes = findings.iter().map(|found| found.code.as_str());
     let codes = Vec::from_iter(codes.collect::<BTreeSet<&str>>());
     let rule = |code: &&str| {
@@ -140,7 +140,7 @@ fn sarif(findings: &[Finding]) -> Value {
             "defaultConfiguration": {"level": rules::level(code).as_str()},
         })
     };
-    let result = |found: &Finding| {
+    let result = |found: &LintFinding| {
         json!({
             "ruleId": found.code,
             "ruleIndex": codes.binary_search(&found.code.as_str()).unwrap_or_default(),
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_a_file_is_called_cannot_end_a_command() {
-        let finding = Finding::new(
+        let finding = LintFinding::new(
             "body-empty",
             "a,b:c%\n::x/SKILL.md".to_owned(),
             (1, 2),
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_log_has_the_shape_that_services_take() {
-        let finding = Finding::new("body-empty", "a b/SKILL.md".to_owned(), (3, 1), "m");
+        let finding = LintFinding::new("body-empty", "a b/SKILL.md".to_owned(), (3, 1), "m");
         let log = sarif(&[finding]);
         let run = &log["runs"][0];
         assert_eq!(log["version"], "2.1.0");

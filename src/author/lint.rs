@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::finding::Finding;
+use super::finding::LintFinding;
 use super::source::Source;
 use super::{description, files, package, references};
 use crate::skill::{
@@ -20,19 +20,19 @@ const COMPATIBILITY: usize = 500;
 const BODY_LINES: usize = 500;
 
 /// The findings about the skill in `dir`, and the skill if there is one.
-pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
+pub fn lint(dir: &Path) -> (Vec<LintFinding>, Option<Source>) {
     let skill = match Skill::load(dir) {
         Ok(skill) => skill,
         Err(diagnostic) => {
             let file = dir.join("SKILL.md").display().to_string();
-            let found = Finding::of_diagnostic(&diagnostic, file, (1, 1));
+            let found = LintFinding::of_diagnostic(&diagnostic, file, (1, 1));
             return (vec![found], None);
         }
     };
     let source = Source::read(skill);
     let diagnostics = source.skill.diagnostics.iter();
     let finding = |d| {
-        let found = Finding::of_diagnostic(d, source.file(), place_of(&source, d));
+        let found = LintFinding::of_diagnostic(d, source.file(), place_of(&source, d));
         // Users are warned of it; its author can mend it before there are any.
         let level = if is_guessed(d) {
             Level::Error
@@ -41,7 +41,7 @@ pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
         };
         found.level(level)
     };
-    let mut found: Vec<Finding> = diagnostics.map(finding).collect();
+    let mut found: Vec<LintFinding> = diagnostics.map(finding).collect();
     found.extend(fields_and_text(&source));
     found.extend(lint_values(&source));
     found.extend(references::lint(&source));
@@ -90,11 +90,11 @@ fn broken_line(source: &Source) -> (usize, usize) {
 }
 
 /// Findings about single fields, how the text is encoded, and how long the body is.
-fn fields_and_text(source: &Source) -> Vec<Finding> {
+fn fields_and_text(source: &Source) -> Vec<LintFinding> {
     let skill = &source.skill;
     let mut found = Vec::new();
     let mut say = |code, place, message: &str| {
-        found.push(Finding::new(code, source.file(), place, message));
+        found.push(LintFinding::new(code, source.file(), place, message));
     };
     let description = skill.description.as_deref();
     if description.is_some_and(|text| !description::says_when(text)) {
@@ -143,10 +143,10 @@ const EXECUTION: &str =
     "write `execution: {sandbox: true, network: restricted, allowed-paths: [DIR]}`";
 
 /// What is wrong with a value: a code, the message after the value, and what to write instead.
-type Fault = (&'static str, &'static str, &'static str);
+type ValueProblem = (&'static str, &'static str, &'static str);
 
 /// Findings about the values of the skill's fields.
-pub fn lint_values(source: &Source) -> Vec<Finding> {
+pub fn lint_values(source: &Source) -> Vec<LintFinding> {
     let fields = &source.skill.fields;
     let mut found = Vec::new();
     let pairs = fields.0.iter();
@@ -156,8 +156,8 @@ pub fn lint_values(source: &Source) -> Vec<Finding> {
         };
         let say = |code, message: &str, remedy: &str| {
             let remedy = remedy.to_owned();
-            let found = Finding::new(code, source.file(), source.key(key), message);
-            Finding { remedy, ..found }
+            let found = LintFinding::new(code, source.file(), source.key(key), message);
+            LintFinding { remedy, ..found }
         };
         if !known.is_read_as(key) {
             let message = format!("`{key}` is not read, only `{}`", known.key);
@@ -181,7 +181,7 @@ pub fn no_effect(fields: &Fields, key: &str) -> Option<&'static str> {
     fault(fields, key, known, value).map(|(_, why, _)| why)
 }
 
-fn fault(fields: &Fields, key: &str, known: &KnownField, value: &Value) -> Option<Fault> {
+fn fault(fields: &Fields, key: &str, known: &KnownField, value: &Value) -> Option<ValueProblem> {
     let text = fields.text(key).unwrap_or_default();
     let form = known.form;
     let is_understood = match form {
@@ -244,7 +244,7 @@ fn fault(fields: &Fields, key: &str, known: &KnownField, value: &Value) -> Optio
     }
 }
 
-fn scope(value: &Value) -> Option<Fault> {
+fn scope(value: &Value) -> Option<ValueProblem> {
     const REMEDY: &str =
         "write `scope: {agents: [ops*], tenants: [acme], environments: [production]}`";
     match SkillScope::read(value) {
@@ -257,7 +257,7 @@ fn scope(value: &Value) -> Option<Fault> {
     }
 }
 
-fn execution(value: &Value) -> Option<Fault> {
+fn execution(value: &Value) -> Option<ValueProblem> {
     let Value::Object(map) = value else {
         let why = "is not a mapping, so scripts run as configured";
         return Some(("field-value", why, EXECUTION));
@@ -275,7 +275,7 @@ fn execution(value: &Value) -> Option<Fault> {
 }
 
 /// Findings about the skill's own hooks: each is a script that is there.
-fn hooks(source: &Source) -> Vec<Finding> {
+fn hooks(source: &Source) -> Vec<LintFinding> {
     let (skill, Hooks { pre, post }) = (&source.skill, Hooks::parse(&source.skill.fields));
     let problem = |script: &String| {
         let path = SkillPath::parse(script, &skill.dir);
@@ -285,7 +285,7 @@ fn hooks(source: &Source) -> Vec<Finding> {
             Err(error) => ("hook-leaves-skill", error),
         };
         let (place, text) = (source.words("hooks", script), format!("hook: {error}"));
-        Some(Finding::new(code, source.file(), place, &text))
+        Some(LintFinding::new(code, source.file(), place, &text))
     };
     pre.iter().chain(&post).filter_map(problem).collect()
 }

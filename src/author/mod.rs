@@ -1,6 +1,6 @@
 //! Tools for skill authors: rules with stable codes, safe fixes, a new skill's first files, packages,
 //! and conversations that test a skill. This room knows skills and the host's terms; other rooms pass
-//! in their results as [`Finding`]s.
+//! in their results as [`LintFinding`]s.
 
 mod conversation;
 mod description;
@@ -15,16 +15,16 @@ mod scaffold;
 mod source;
 mod tool_list;
 
-pub use conversation::{Conversation, Played, PlayedStep};
+pub use conversation::{Conversation, PlayedConversation, PlayedStep};
 pub use description::Descriptions;
 
 pub use files::programs;
-pub use finding::{Finding, Format, render};
+pub use finding::{LintFinding, ReportFormat, render};
 pub use fix::fix;
 pub use lint::lint;
 pub use markdown::{commands, documented, is_negated};
 pub use package::{Package, manifest, package};
-pub use scaffold::{NewFile, NewSkill, Script, files as scaffold};
+pub use scaffold::{NewFile, NewSkill, ScriptLanguage, files as scaffold};
 
 pub use lint::no_effect;
 pub use source::{Source, is_skill_file, skills_at};

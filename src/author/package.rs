@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::{Compression, GzBuilder};
 
-use super::finding::Finding;
+use super::finding::LintFinding;
 use crate::error::{Error, Result};
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE, digest, is_signature_file};
 use crate::skill::Skill;
@@ -280,12 +280,12 @@ pub fn manifest(skill: &Skill, packed: &Package) -> Result<Manifest> {
 }
 
 /// Findings about a manifest in the skill's directory: an install refuses one of other files.
-pub fn lint_manifest(skill: &Skill) -> Option<Finding> {
+pub fn lint_manifest(skill: &Skill) -> Option<LintFinding> {
     let file = skill.dir.join(MANIFEST);
     let read = files::if_there(files::read_unlinked(&file, limits::MANIFEST));
     let found = |code, why: &str| {
         let shown = file.display().to_string();
-        Some(Finding::new(code, shown, (1, 1), why))
+        Some(LintFinding::new(code, shown, (1, 1), why))
     };
     let text = match read {
         Ok(None) => return None,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
-use super::finding::Finding;
+use super::finding::LintFinding;
 use super::markdown::Markdown;
 use super::source::{OWN_DIRECTORY, Source, offset_in, other_texts, place};
 use crate::skill::normal;
@@ -23,7 +23,7 @@ const LEAVES: (&str, &str) = ("reference-leaves-skill", "leaves the skill");
 const MISSING: (&str, &str) = ("missing-reference", "is not in the skill");
 
 /// Findings about the references in every Markdown file of the skill.
-pub fn lint(source: &Source) -> Vec<Finding> {
+pub fn lint(source: &Source) -> Vec<LintFinding> {
     let dir = &source.skill.dir;
     let own = Text {
         dir,
@@ -54,13 +54,13 @@ struct Text<'a> {
 
 impl Text<'_> {
     /// Findings about the links in the body, and about the files that its code names.
-    fn lint(&self, markdown: &Markdown, code: bool) -> Vec<Finding> {
+    fn lint(&self, markdown: &Markdown, code: bool) -> Vec<LintFinding> {
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         let mut say = |(rule, why): (&str, &str), written: &str, target: &str| {
             if seen.len() < EACH && seen.insert(target.to_owned()) {
                 let place = place(self.whole, offset_in(self.whole, written));
                 let message = format!("`{target}` {why}");
-                found.push(Finding::new(rule, self.file.clone(), place, &message));
+                found.push(LintFinding::new(rule, self.file.clone(), place, &message));
             }
         };
         for written in &markdown.links {

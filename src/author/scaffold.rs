@@ -8,7 +8,7 @@ use crate::sys::text::has_any;
 
 /// The language of a new skill's script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Script {
+pub enum ScriptLanguage {
     /// Python
     Py,
     /// Shell
@@ -25,7 +25,7 @@ pub struct NewSkill {
     /// What it does, and when to use it.
     pub description: String,
     /// An initial script.
-    pub script: Option<Script>,
+    pub script: Option<ScriptLanguage>,
     /// The tools it may use; unrestricted if `None`.
     pub tools: Option<String>,
 }
@@ -52,12 +52,12 @@ pub fn files(wish: &NewSkill) -> Vec<NewFile> {
         file("SKILL.md", skill_file(wish), false),
         file("tests/first.yaml", conversation(wish), false),
     ];
-    let script = wish.script.map(Script::file);
+    let script = wish.script.map(ScriptLanguage::file);
     files.extend(script.map(|(path, text)| file(path, text.to_owned(), true)));
     files
 }
 
-impl Script {
+impl ScriptLanguage {
     /// Its path and its text.
     fn file(self) -> (&'static str, &'static str) {
         match self {
@@ -90,7 +90,7 @@ fn skill_file(wish: &NewSkill) -> String {
     let description = scalar(&one_line(&wish.description));
     let tools = wish.tools.as_ref().map(|tools| scalar(&one_line(tools)));
     let tools = tools.map_or_else(String::new, |tools| format!("allowed-tools: {tools}\n"));
-    let step = match wish.script.map(Script::file) {
+    let step = match wish.script.map(ScriptLanguage::file) {
         Some((path, _)) => format!(
             "1. Run the script `{path}` with what the user named as its arguments. Do not read it.\n\
              2. Tell the user what it printed.\n"
@@ -112,7 +112,7 @@ fn conversation(wish: &NewSkill) -> String {
          skills: [..]\nsteps:\n  - prompt: Use the skill {name}\n    expect:\n      contains: {name}\n  \
          - call: skill_{name}\n    expect:\n      contains: Skill directory\n"
     );
-    if let Some((path, _)) = wish.script.map(Script::file) {
+    if let Some((path, _)) = wish.script.map(ScriptLanguage::file) {
         let _ = writeln!(
             text,
             "  - call: run_skill_script\n    arguments: {{skill: {name}, script: {path}, args: [a]}}\n    \
@@ -155,7 +155,12 @@ mod tests {
             "'when",
         ];
         for (at, description) in descriptions.iter().enumerate() {
-            for script in [None, Some(Script::Py), Some(Script::Sh), Some(Script::Js)] {
+            for script in [
+                None,
+                Some(ScriptLanguage::Py),
+                Some(ScriptLanguage::Sh),
+                Some(ScriptLanguage::Js),
+            ] {
                 for tools in [None, Some("Read Grep".to_owned())] {
                     let root = tempfile::tempdir().unwrap();
                     let name = SkillName::from_written(&format!("new-{at}")).unwrap();

@@ -127,7 +127,7 @@ impl<'a> EligibilityRules<'a> {
     /// Whether its files are those that were installed, by the digests that are kept.
     fn is_intact(&self, skill: &Skill, installed: &LockEntry) -> bool {
         let now = self.digests.digested("lock", &skill.dir, || {
-            let (_, stamps) = tree::digest_seen([&skill.dir])?;
+            let (_, stamps) = tree::digest_and_stamps([&skill.dir])?;
             let digest =
                 Digest::read(&skill.dir).map_err(|error| io::Error::other(error.to_string()))?;
             Ok((digest.sha256, stamps))

@@ -16,7 +16,7 @@ use super::entry::{Entry, tool_name};
 use super::roots::Root;
 use crate::marketplace::{named_by_directory, offered_name};
 use crate::skill::{Diagnostic, Skill, SkillName, list};
-use crate::sys::cache_file::{self, Part, Parts};
+use crate::sys::cache_file::{self, CachedPart, CachedParts};
 use crate::sys::limits;
 use crate::sys::stamp::{Stamp, now};
 
@@ -75,13 +75,13 @@ pub struct CatalogText {
 type Answer = (String, CatalogText);
 
 /// What every call reads: the key, the roots, the answers, and where the stored skills are.
-type Table<K, R, A> = (K, R, A, Part);
+type Table<K, R, A> = (K, R, A, CachedPart);
 
 /// An index that was read from disk.
 #[derive(Debug)]
 struct Stored {
-    parts: Parts,
-    skills: Part,
+    parts: CachedParts,
+    skills: CachedPart,
     cached: OnceCell<Vec<u8>>,
     /// In the order of the roots in the index's key.
     roots: Vec<KnownRoot>,
@@ -260,7 +260,12 @@ impl Stored {
 
 /// Replaces the index at `path`. Best effort: it can be rebuilt.
 fn write(path: &Path, key: &str, found: &ScanResult, answers: &[Answer]) {
-    let table: Table<_, _, _> = (key, &found.roots, answers, Part::new(0, &found.cached));
+    let table: Table<_, _, _> = (
+        key,
+        &found.roots,
+        answers,
+        CachedPart::new(0, &found.cached),
+    );
     if let Ok(table) = postcard::to_allocvec(&table) {
         cache_file::replace(path, MAGIC, &table, &found.cached, CATALOG_INDEXES);
     }

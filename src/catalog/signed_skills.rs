@@ -24,7 +24,7 @@ use crate::policy::{
 use crate::run_context::RunContext;
 use crate::signing::{Requirement, Signature, SourceRequirement};
 use crate::skill::Skill;
-use crate::sys::{Base, Moment, files, limits, running};
+use crate::sys::{Base, UnixMillis, files, limits, time_running};
 
 /// How long after its start a host's call, be it `--schema`, still begins to check signatures: its user waits for it.
 const CALL: Duration = Duration::from_millis(1500);
@@ -215,7 +215,11 @@ impl Signatures {
     /// What is required, whose keys count today and who is known.
     fn keys(&self, facts: &Facts) -> String {
         let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
-        let mut all = format!("{} {:?} {known:?}", Moment::now().0 / DAY, self.rules.get());
+        let mut all = format!(
+            "{} {:?} {known:?}",
+            UnixMillis::now().0 / DAY,
+            self.rules.get()
+        );
         for file in signing_files(facts).unwrap_or_default() {
             let read = files::read_capped(&file.path, limits::SIGNERS);
             let read = read.map(|bytes| format!("{:x}", Sha256::digest(&bytes)));
@@ -227,7 +231,7 @@ impl Signatures {
 
 /// When a host's call begins no check any more.
 fn deadline() -> Instant {
-    Instant::now() + CALL.saturating_sub(running())
+    Instant::now() + CALL.saturating_sub(time_running())
 }
 
 /// The signature of a skill as it is now.

@@ -7,7 +7,7 @@ use crate::connection::Connector;
 use crate::host::program::PROGRAM;
 use crate::marketplace::{Installed, InstalledName, Status};
 use crate::script::find_program;
-use crate::sharing::{Link, Outcome, Shared};
+use crate::sharing::{Link, LinkOutcome, SharedSkills};
 
 /// An agent that finds a skill, in the format that `--json` documents.
 #[derive(Debug, Serialize)]
@@ -66,7 +66,7 @@ pub fn share(
     (layer, given): (Layer, &[Agent]),
     told: &mut [(Installed, String)],
 ) -> Result<()> {
-    let Some(shared) = Shared::of(call.facts, layer) else {
+    let Some(shared) = SharedSkills::of(call.facts, layer) else {
         if given.is_empty() {
             return Ok(());
         }
@@ -91,7 +91,7 @@ fn noted(error: &Error) -> String {
 }
 
 /// Has these agents find the skill of this name, and says what became of the links to it.
-fn share_one(shared: &Shared, name: &str, agents: &[Agent], dry_run: bool) -> String {
+fn share_one(shared: &SharedSkills, name: &str, agents: &[Agent], dry_run: bool) -> String {
     let names = EntryName::parse(name).zip(EntryName::parse(listed_name(name)));
     let done = names.map_or(Ok(Vec::new()), |(directory, listed)| {
         shared.share(&directory, &listed, agents, dry_run)
@@ -101,14 +101,14 @@ fn share_one(shared: &Shared, name: &str, agents: &[Agent], dry_run: bool) -> St
 }
 
 /// What became of a link, or would, as a line; empty if it was there.
-pub fn line((link, outcome): &(Link, Outcome), dry_run: bool) -> String {
+pub fn line((link, outcome): &(Link, LinkOutcome), dry_run: bool) -> String {
     let (agents, path) = (joined(link), one_line(&link.path.display().to_string()));
     let would = if dry_run { "would be " } else { "" };
     let s = if link.agents.len() == 1 { "s" } else { "" };
     match outcome {
-        Outcome::Made => format!("  {would}found by {agents}: {path}\n"),
-        Outcome::There => String::new(),
-        Outcome::Foreign => format!(
+        LinkOutcome::Made => format!("  {would}found by {agents}: {path}\n"),
+        LinkOutcome::There => String::new(),
+        LinkOutcome::Foreign => format!(
             "  note: {agents} find{s} something else at {path}, which stays; move it away and install \
              the skill again\n"
         ),
@@ -127,8 +127,8 @@ pub fn lines(removed: &[Link], dry_run: bool) -> String {
 
 /// Removes the links to a skill that was removed, and says so.
 pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
-    let withdrawn =
-        Shared::of(call.facts, layer).map(|it| it.withdraw(name.entry(), call.common.dry_run));
+    let withdrawn = SharedSkills::of(call.facts, layer)
+        .map(|it| it.withdraw(name.entry(), call.common.dry_run));
     let links = withdrawn.unwrap_or(Ok(Vec::new()));
     let said = links.map(|links| lines(&links, call.common.dry_run));
     said.unwrap_or_else(|error| noted(&error))
@@ -137,7 +137,7 @@ pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
 /// Has the connected agents find a skill that was restored, and says so.
 pub fn share_again(call: Call, layer: Layer, name: &InstalledName) -> String {
     let agents = connected(&call.facts.run);
-    let shared = Shared::of(call.facts, layer);
+    let shared = SharedSkills::of(call.facts, layer);
     shared.map_or_else(String::new, |it| share_one(&it, name, &agents, false))
 }
 
@@ -150,9 +150,9 @@ pub fn share_installed(
     layer: Layer,
     agents: &[Agent],
     dry_run: bool,
-) -> Result<Vec<(Link, Outcome)>> {
+) -> Result<Vec<(Link, LinkOutcome)>> {
     let base = layer.base(facts);
-    let (Some(shared), false) = (Shared::of(facts, layer), agents.is_empty()) else {
+    let (Some(shared), false) = (SharedSkills::of(facts, layer), agents.is_empty()) else {
         return Ok(Vec::new());
     };
     let mut done = Vec::new();

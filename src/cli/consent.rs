@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::describe::{describe_difference, list, newly_usable, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
 use crate::marketplace::{Origin, Planned, Target, VersionSwitch};
-use crate::sys::{eprint, lines_too_many};
+use crate::sys::{eprint, scrolled_lines};
 
 impl Call<'_> {
     fn is_at_terminal(self) -> bool {
@@ -259,7 +259,7 @@ fn look(plan: &Plan, show: Option<&str>) -> String {
 /// Whether a person at the terminal says yes. An author decides how much there is to read before
 /// that, so a person is told when its beginning may have left the screen.
 pub fn agrees(question: &str) -> bool {
-    if let Some(lines) = lines_too_many() {
+    if let Some(lines) = scrolled_lines() {
         eprint(format_args!(
             "These are {lines} lines, more than the terminal shows at once: read them from the \
              beginning.\n"

@@ -20,7 +20,7 @@ pub use crate::policy::Event;
 pub use crate::run_context::{RunContext, real};
 pub use crate::skill::{Level, Skill, SkillName, brief, one_line, shown_name};
 pub use crate::sys::text::{count, counted, quoted};
-pub use crate::sys::{EntryName, Moment, files, limits, tell};
+pub use crate::sys::{EntryName, UnixMillis, files, limits, tell};
 pub use clap::{Subcommand, ValueEnum};
 pub use serde::Serialize;
 pub use serde_json::{Value, json};

@@ -10,7 +10,7 @@ use super::args::{Cli, Proposals, Sync, Verb, command};
 use super::look::{list_installed::list_installed, summary::summarize};
 use super::person::may;
 use super::set_up::{hosts::Connecting, man};
-use crate::sys::{be_quiet, keep_told, kept, running, shown};
+use crate::sys::{be_quiet, keep_messages, shown, take_kept_messages, time_running};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
 /// for the end. Untrusted text in it is escaped by [`shown`].
@@ -20,7 +20,7 @@ use crate::sys::{be_quiet, keep_told, kept, running, shown};
 pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Write) -> Answer {
     let screen = Screen::new(&facts.run.env, caller == Caller::Host);
     // The clock of its progress starts.
-    let _ = running();
+    let _ = time_running();
     // `help VERB`, as many programs have it.
     let (asked, help) = match words.split_first() {
         Some((first, rest)) if first == "help" => {
@@ -60,7 +60,7 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
     let words: Vec<String> = words.collect();
     // A host shows standard output only.
     if screen.is_host && !common.json {
-        keep_told();
+        keep_messages();
     }
     let call = Call {
         facts,
@@ -88,7 +88,7 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
 /// The answer after what was told on the way. An error stays in front: its first word says that it
 /// is one.
 fn with_told(answer: Answer) -> Answer {
-    let told = kept();
+    let told = take_kept_messages();
     match answer {
         Ok(answer) => Ok(told + &answer),
         Err(Failure::Failed(error)) if !told.is_empty() => {

@@ -10,7 +10,7 @@ use crate::signing::{MANIFEST, Signature, Signer};
 pub fn signed(checked: &Checked) -> String {
     let since = match (&checked.signature, checked.since) {
         (Signature::Good(_), Some(since)) => {
-            let local = Moment(since).local();
+            let local = UnixMillis(since).local();
             let day = local.split(' ').next().unwrap_or_default();
             format!(" (known since {day})")
         }

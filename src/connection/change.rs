@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::config_file::{ConfigFile, Connector, Content};
 use super::entry::Invocation;
-use super::file::{self, Rest};
-use super::json::Json;
-use super::place::{Connector, Content, Place};
+use super::file::{self, TextWithoutOurs};
+use super::json::JsonHooks;
 use crate::error::{Error, Result};
-use crate::host::agent::table::Off;
+use crate::host::agent::table::HooksOffValue;
 use crate::host::agent::{Agent, Mode, Scope};
 use crate::run_context::RunContext;
-use crate::sys::{Base, Durable, EntryName, Moment, files, limits, millis};
+use crate::sys::{Base, Durable, EntryName, UnixMillis, files, limits, millis};
 
 /// The directory of records, and the lock in it.
 const RECORDS: &str = "hosts";
@@ -26,20 +26,20 @@ const LOCK: EntryName = EntryName::from_static("lock");
 
 /// A change to one file that was worked out and not made yet.
 #[derive(Debug)]
-pub struct Change {
-    place: Place,
+pub struct ConnectionChange {
+    place: ConfigFile,
     before: Option<Content>,
     /// The text that the file gets; `None` if it goes.
     after: Option<String>,
     /// What is kept for the undo; `None` if this is the undo.
-    record: Option<Record>,
+    record: Option<ConnectionRecord>,
     /// Directories that we created for the file.
     made: Vec<PathBuf>,
     /// Whether the undo leads to exactly what was there before us.
     pub is_exact: bool,
 }
 
-impl Change {
+impl ConnectionChange {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.place.path
@@ -63,13 +63,13 @@ impl Connector {
     ///
     /// # Errors
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
-    pub fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<Change> {
+    pub fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<ConnectionChange> {
         let place = self.place(agent, scope)?;
         let before = place.read()?;
         let text = before.as_ref().map(|before| &*before.text);
         let unchanged = |error| untouched(&place, error);
         let after = file::with(&place, text, wanted).map_err(unchanged)?;
-        let known = Record::read(&self.data, &place);
+        let known = ConnectionRecord::read(&self.data, &place);
         let known = known.filter(|record| text.is_some_and(|text| digest(text) == record.after));
         let (original, made) = match (known, text) {
             (Some(record), _) => (record.before, record.directories),
@@ -84,13 +84,13 @@ impl Connector {
                 (original, Vec::new())
             }
         };
-        let record = Record {
+        let record = ConnectionRecord {
             path: place.path.clone(),
             before: original,
             after: digest(&after),
             directories: [made, place.missing()].concat(),
         };
-        Ok(Change {
+        Ok(ConnectionChange {
             place,
             before,
             after: Some(after),
@@ -104,16 +104,16 @@ impl Connector {
     ///
     /// # Errors
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
-    pub fn remove(&self, agent: Agent, scope: Scope) -> Result<Option<Change>> {
+    pub fn remove(&self, agent: Agent, scope: Scope) -> Result<Option<ConnectionChange>> {
         let place = self.place(agent, scope)?;
-        let record = Record::read(&self.data, &place);
+        let record = ConnectionRecord::read(&self.data, &place);
         let Some(before) = place.read()? else {
             return Ok(None);
         };
         let made = record.as_ref().map(|record| record.directories.clone());
         let made = made.unwrap_or_default();
         let change = |before, after, is_exact| {
-            Some(Change {
+            Some(ConnectionChange {
                 place: place.clone(),
                 before: Some(before),
                 after,
@@ -128,7 +128,7 @@ impl Connector {
             return Ok(change(before, record.before.clone(), true));
         }
         let rest = file::without(&place, &before.text).map_err(|error| untouched(&place, error))?;
-        let Some(Rest { text, is_empty }) = rest else {
+        let Some(TextWithoutOurs { text, is_empty }) = rest else {
             return Ok(None);
         };
         // A file that others had before us stays, however little is in it.
@@ -149,7 +149,7 @@ impl Connector {
     ///
     /// # Errors
     /// When the file was changed meanwhile, or cannot be written; it is as it was then.
-    pub fn apply(&self, change: &Change) -> Result<()> {
+    pub fn apply(&self, change: &ConnectionChange) -> Result<()> {
         let records = Base::own(self.data.join(RECORDS)).make()?;
         let _lock = records.lock(&LOCK, limits::INSTALL_LOCK)?;
         let place = &change.place;
@@ -176,14 +176,14 @@ impl Connector {
         Ok(())
     }
 
-    fn forget_record(&self, place: &Place) -> Result<()> {
+    fn forget_record(&self, place: &ConfigFile) -> Result<()> {
         let file = record_file(&self.data, place);
         let removed = files::if_there(files::remove(&file)).map(drop);
         removed.map_err(|error| Error::io("remove", &file, &error))
     }
 }
 
-fn untouched(place: &Place, error: Error) -> Error {
+fn untouched(place: &ConfigFile, error: Error) -> Error {
     let path = place.path.display();
     let error = error.context(format!("`{path}` was left as it is"));
     error.or_hint(format!(
@@ -194,7 +194,7 @@ fn untouched(place: &Place, error: Error) -> Error {
 
 /// One connection of ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ConnectionRecord {
     /// The file.
     pub path: PathBuf,
     /// Its text without us; `None` if it did not exist.
@@ -205,10 +205,10 @@ pub struct Record {
     pub directories: Vec<PathBuf>,
 }
 
-impl Record {
+impl ConnectionRecord {
     /// The record of a place. One that cannot be read is none: then only our
     /// entries are taken away.
-    pub fn read(data: &Path, place: &Place) -> Option<Self> {
+    pub fn read(data: &Path, place: &ConfigFile) -> Option<Self> {
         // A byte of the file may take six in JSON.
         let file = record_file(data, place);
         let bytes = files::read_capped(&file, 7 * limits::CONFIG_FILE).ok()?;
@@ -223,7 +223,7 @@ fn digest(text: &str) -> String {
 }
 
 /// Named by the agent, the scope and the path: every project has one of its own.
-fn record_file(data: &Path, place: &Place) -> PathBuf {
+fn record_file(data: &Path, place: &ConfigFile) -> PathBuf {
     let path = digest(&place.path.to_string_lossy());
     data.join(RECORDS).join(format!(
         "{}-{}-{}.json",
@@ -235,7 +235,7 @@ fn record_file(data: &Path, place: &Place) -> PathBuf {
 
 /// What one configuration file of an agent has of ours.
 #[derive(Debug)]
-pub struct Found {
+pub struct ConnectionState {
     /// For whom.
     pub scope: Scope,
     /// The file.
@@ -245,7 +245,7 @@ pub struct Found {
     /// The mode that the entry itself names.
     pub mode: Option<Mode>,
     /// What is wrong.
-    pub missing: Vec<Lack>,
+    pub missing: Vec<ConnectionFault>,
     /// The commands that its entries run, but for those whose program is gone.
     pub commands: Vec<Vec<String>>,
 }
@@ -253,9 +253,9 @@ pub struct Found {
 impl Connector {
     /// What the files of an agent have of ours; nothing of a file without an entry. A file that cannot be
     /// read counts if it has been connected, by our records or by what is left in it.
-    pub fn found(&self, agent: Agent) -> Vec<Found> {
+    pub fn found(&self, agent: Agent) -> Vec<ConnectionState> {
         let scopes = Scope::ALL.into_iter();
-        let mut all: Vec<Found> = Vec::new();
+        let mut all: Vec<ConnectionState> = Vec::new();
         for found in scopes.filter_map(|scope| self.found_in(agent, scope)) {
             // In the home itself, the project's file is the user's.
             if all.iter().all(|other| other.path != found.path) {
@@ -265,17 +265,17 @@ impl Connector {
         all
     }
 
-    fn found_in(&self, agent: Agent, scope: Scope) -> Option<Found> {
+    fn found_in(&self, agent: Agent, scope: Scope) -> Option<ConnectionState> {
         let place = self.place(agent, scope).ok()?;
         let path = place.path.clone();
         let shown = path.display();
         let add = format!("`agent-skills hosts add {agent} --scope {scope}`");
-        let unreadable = |why: Error| Found {
+        let unreadable = |why: Error| ConnectionState {
             scope,
             path: path.clone(),
             is_connected: false,
             mode: None,
-            missing: vec![Lack {
+            missing: vec![ConnectionFault {
                 what: format!("it is not known whether it calls the hook: {why}"),
                 next: format!("correct that file, or move it away and run {add}"),
             }],
@@ -289,7 +289,8 @@ impl Connector {
             Ok(found) => found,
             // Nothing of ours was ever in it.
             Err(_)
-                if !text.contains("agent-skills") && Record::read(&self.data, &place).is_none() =>
+                if !text.contains("agent-skills")
+                    && ConnectionRecord::read(&self.data, &place).is_none() =>
             {
                 return None;
             }
@@ -301,7 +302,7 @@ impl Connector {
         };
         let mode = entries.first()?.ours.mode;
         let mut missing = Vec::new();
-        let mut lacks = |what: String, next: String| missing.push(Lack { what, next });
+        let mut lacks = |what: String, next: String| missing.push(ConnectionFault { what, next });
         let again = format!("run {add} again");
         let has = |event: &str| entries.iter().any(|entry| entry.event == event);
         let is_plugin = agent.table().is_plugin;
@@ -325,7 +326,7 @@ impl Connector {
         }
         let there = entries.into_iter();
         let there = there.filter(|entry| Path::new(&entry.ours.program).is_file());
-        Some(Found {
+        Some(ConnectionState {
             scope,
             path: path.clone(),
             is_connected: missing.is_empty(),
@@ -337,10 +338,10 @@ impl Connector {
 }
 
 /// When an agent's hook was called last, to the minute; `None` if it never was.
-pub fn last_seen(state: &Path, agent: Agent) -> Option<Moment> {
+pub fn last_seen(state: &Path, agent: Agent) -> Option<UnixMillis> {
     let metadata = seen_file(state, agent).metadata().ok()?;
     let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH);
-    since.ok().map(|since| Moment(millis(since)))
+    since.ok().map(|since| UnixMillis(millis(since)))
 }
 
 /// The file beside the state whose modification says when an agent's hook was called last.
@@ -392,25 +393,25 @@ const OURS: &str = "agent-skills";
 
 /// Each switch of the agent that is off in some file of this user or project, and each such file that
 /// cannot be read.
-pub fn switched_off(places: &Connector, agent: Agent) -> Vec<Lack> {
+pub fn switched_off(places: &Connector, agent: Agent) -> Vec<ConnectionFault> {
     let table = agent.table();
     let mut lacks = Vec::new();
-    for (key, off) in table.switches {
+    for (key, off) in table.off_switches {
         let home = table.home.directory(&places.env).into_iter();
         let users = home.flat_map(|home| table.switched_in.iter().map(move |file| home.join(file)));
         let projects = table.switched_in_project.iter();
         for file in users.chain(projects.map(|file| places.project.join(file))) {
             let shown = file.display();
             match read(&file) {
-                Ok(Some(value)) if is_off(&value, key, *off) => lacks.push(Lack {
+                Ok(Some(value)) if is_off(&value, key, *off) => lacks.push(ConnectionFault {
                     what: format!("`{shown}` has `{key}`"),
                     next: match off {
-                        Off::Is(off) => format!("set it to {}", !off),
-                        Off::Names => format!("take `{OURS}` out of it"),
+                        HooksOffValue::Is(off) => format!("set it to {}", !off),
+                        HooksOffValue::Names => format!("take `{OURS}` out of it"),
                     },
                 }),
                 Ok(_) => {}
-                Err(why) => lacks.push(Lack {
+                Err(why) => lacks.push(ConnectionFault {
                     what: format!("`{shown}` cannot be read: {why}"),
                     next: "correct it".to_owned(),
                 }),
@@ -433,29 +434,29 @@ fn read(file: &Path) -> Result<Option<Value>, String> {
         let read = toml::from_str(&text);
         return read.map(Some).map_err(|error| error.message().to_owned());
     }
-    let read = Json::parse(&text).map_err(|error| error.to_string())?;
+    let read = JsonHooks::parse(&text).map_err(|error| error.to_string())?;
     Ok(read.value())
 }
 
-fn is_off(settings: &Value, key: &str, off: Off) -> bool {
+fn is_off(settings: &Value, key: &str, off: HooksOffValue) -> bool {
     let value = key.split('.').try_fold(settings, |at, name| at.get(name));
     match (off, value) {
-        (Off::Is(off), Some(Value::Bool(value))) => *value == off,
-        (Off::Names, Some(Value::Array(names))) => names.iter().any(|name| name == OURS),
+        (HooksOffValue::Is(off), Some(Value::Bool(value))) => *value == off,
+        (HooksOffValue::Names, Some(Value::Array(names))) => names.iter().any(|name| name == OURS),
         _ => false,
     }
 }
 
 /// What is wrong with a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lack {
+pub struct ConnectionFault {
     /// What it is, as a sentence fragment.
     pub what: String,
     /// The next step.
     pub next: String,
 }
 
-impl fmt::Display for Lack {
+impl fmt::Display for ConnectionFault {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         write!(formatter, "{}: {}", self.what, self.next)
     }

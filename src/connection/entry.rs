@@ -195,7 +195,7 @@ pub fn directory(wanted: &Invocation) -> Vec<(&'static str, String)> {
 }
 
 /// A file with lists of hooks by event, in one format or another.
-pub trait Hooks {
+pub trait HookFile {
     /// The events that have a list.
     fn events(&self) -> Vec<String>;
     /// The items of an event's list.
@@ -229,7 +229,7 @@ fn ours(agent: Agent, item: &Value) -> Vec<(usize, Invocation)> {
 
 /// Makes `wanted` the only item of ours in an event's list, or leaves none of ours if nothing is wanted;
 /// whether that changed anything.
-pub fn put(file: &mut dyn Hooks, agent: Agent, event: &str, wanted: Option<&Value>) -> bool {
+pub fn put(file: &mut dyn HookFile, agent: Agent, event: &str, wanted: Option<&Value>) -> bool {
     let items = file.items(event);
     let all: Vec<_> = items.iter().map(|item| ours(agent, item)).collect();
     let is_whole = |at: usize| !all[at].is_empty() && all[at].len() == entries(&items[at]).len();
@@ -365,7 +365,7 @@ mod tests {
     /// A list of hooks, without a format.
     struct List(Vec<Value>);
 
-    impl Hooks for List {
+    impl HookFile for List {
         fn events(&self) -> Vec<String> {
             vec!["Stop".to_owned()]
         }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use super::entry::{self, Hooks, Invocation, ours_of, put};
-use super::json::Json;
-use super::place::Place;
-use super::toml::Toml;
+use super::config_file::ConfigFile;
+use super::entry::{self, HookFile, Invocation, ours_of, put};
+use super::json::JsonHooks;
+use super::toml::TomlHooks;
 use crate::error::{Error, Result};
 
 /// One entry of ours.
 #[derive(Debug)]
-pub struct Entry {
+pub struct HookEntry {
     /// Its event.
     pub event: String,
     /// What it runs.
@@ -21,19 +21,19 @@ pub struct Entry {
 
 /// A file after our entries were taken out.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Rest {
+pub struct TextWithoutOurs {
     /// Its text.
     pub text: String,
     /// Whether nothing is left that anybody would miss.
     pub is_empty: bool,
 }
 
-fn parse(place: &Place, text: &str) -> Result<Box<dyn Hooks>> {
+fn parse(place: &ConfigFile, text: &str) -> Result<Box<dyn HookFile>> {
     let is_toml = place.path.extension().is_some_and(|end| end == "toml");
     Ok(if is_toml {
-        Box::new(Toml::parse(text)?)
+        Box::new(TomlHooks::parse(text)?)
     } else {
-        Box::new(Json::parse(text)?)
+        Box::new(JsonHooks::parse(text)?)
     })
 }
 
@@ -41,7 +41,7 @@ fn parse(place: &Place, text: &str) -> Result<Box<dyn Hooks>> {
 ///
 /// # Errors
 /// When the file is not in its agent's format, or a plugin of our file's name is somebody else's.
-pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<String> {
+pub fn with(place: &ConfigFile, before: Option<&str>, wanted: &Invocation) -> Result<String> {
     let table = place.agent.table();
     if table.is_plugin {
         if before.is_some_and(|text| entry::invocation(text).is_none()) {
@@ -69,10 +69,10 @@ pub fn with(place: &Place, before: Option<&str>, wanted: &Invocation) -> Result<
 ///
 /// # Errors
 /// When the file is not in its agent's format.
-pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
+pub fn without(place: &ConfigFile, before: &str) -> Result<Option<TextWithoutOurs>> {
     if place.agent.table().is_plugin {
         let (text, is_empty) = (String::new(), true);
-        return Ok(entry::invocation(before).map(|_| Rest { text, is_empty }));
+        return Ok(entry::invocation(before).map(|_| TextWithoutOurs { text, is_empty }));
     }
     let mut content = parse(place, before)?;
     let mut had_any = false;
@@ -80,22 +80,22 @@ pub fn without(place: &Place, before: &str) -> Result<Option<Rest>> {
         had_any |= put(&mut *content, place.agent, &event, None);
     }
     let (text, is_empty) = (content.text(), content.is_empty());
-    Ok(had_any.then_some(Rest { text, is_empty }))
+    Ok(had_any.then_some(TextWithoutOurs { text, is_empty }))
 }
 
 /// What of ours the text has, and whether it is not as we write it.
 ///
 /// # Errors
 /// When the file is not in its agent's format.
-pub fn entries(place: &Place, text: &str) -> Result<(Vec<Entry>, bool)> {
+pub fn entries(place: &ConfigFile, text: &str) -> Result<(Vec<HookEntry>, bool)> {
     let agent = place.agent;
     if agent.table().is_plugin {
-        let ours = entry::invocation(text).map(|ours| Entry {
+        let ours = entry::invocation(text).map(|ours| HookEntry {
             event: "plugin".to_owned(),
             command: ours.words(agent),
             ours,
         });
-        let all: Vec<Entry> = ours.into_iter().collect();
+        let all: Vec<HookEntry> = ours.into_iter().collect();
         let is_changed = all.iter().any(|entry| entry::script(&entry.ours) != text);
         return Ok((all, is_changed));
     }
@@ -111,7 +111,7 @@ pub fn entries(place: &Place, text: &str) -> Result<(Vec<Entry>, bool)> {
                 _ => ours.words(agent),
             };
             let event = event.clone();
-            all.push(Entry {
+            all.push(HookEntry {
                 event,
                 ours,
                 command,
@@ -119,7 +119,7 @@ pub fn entries(place: &Place, text: &str) -> Result<(Vec<Entry>, bool)> {
         }
     }
     // What writes them anew would change nothing.
-    let again = |first: &Entry| with(place, Some(text), &first.ours);
+    let again = |first: &HookEntry| with(place, Some(text), &first.ours);
     let is_changed = all
         .first()
         .map(again)

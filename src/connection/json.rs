@@ -6,20 +6,20 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::entry::Hooks;
+use super::entry::HookFile;
 use crate::error::{Error, Result};
 
 /// A byte order mark, which the parser does not know.
 const MARK: &str = "\u{feff}";
 
 /// The file, parsed.
-pub struct Json {
+pub struct JsonHooks {
     root: CstRootNode,
     top: CstObject,
     marked: bool,
 }
 
-impl Json {
+impl JsonHooks {
     /// Parses the text of a file; an empty one is an empty object.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Json {
     }
 }
 
-impl Hooks for Json {
+impl HookFile for JsonHooks {
     fn events(&self) -> Vec<String> {
         let hooks = self.top.object_value("hooks");
         let properties = hooks.map(|hooks| hooks.properties()).unwrap_or_default();
@@ -178,14 +178,14 @@ mod tests {
     }
 
     fn with(text: &str) -> String {
-        let mut parsed = Json::parse(text).unwrap();
+        let mut parsed = JsonHooks::parse(text).unwrap();
         let wanted = wanted();
         put(&mut parsed, Agent::Codex, "PreToolUse", Some(&wanted));
         parsed.text()
     }
 
     fn without(text: &str) -> (String, bool) {
-        let mut parsed = Json::parse(text).unwrap();
+        let mut parsed = JsonHooks::parse(text).unwrap();
         for event in parsed.events() {
             put(&mut parsed, Agent::Codex, &event, None);
         }
@@ -209,7 +209,7 @@ mod tests {
             &format!("{{\"hooks\": {{\"PreToolUse\": [{other},],}},}}"),
         ] {
             let after = with(text);
-            let parsed = Json::parse(&after).unwrap();
+            let parsed = JsonHooks::parse(&after).unwrap();
             let items = parsed.items("PreToolUse");
             assert_eq!(
                 items.iter().filter(|item| **item == wanted()).count(),
@@ -231,7 +231,7 @@ mod tests {
             assert_eq!(after.starts_with(MARK), text.starts_with(MARK));
             let (rest, is_empty) = without(&after);
             let values = [&*rest, text].map(|text| {
-                let value = Json::parse(text).unwrap().root.to_serde_value();
+                let value = JsonHooks::parse(text).unwrap().root.to_serde_value();
                 let mut value = value.unwrap();
                 if value["hooks"] == json!({}) {
                     value.as_object_mut().unwrap().remove("hooks");
@@ -248,7 +248,7 @@ mod tests {
         let before = "{\"hooks\": {\"PreToolUse\": [\n  {\"hooks\": [{\"command\": \
                       \"/old/agent-skills hook codex --mode ask\"}]},\n  {\"command\": \"x\"}\n]}}";
         let after = with(before);
-        let items = Json::parse(&after).unwrap().items("PreToolUse");
+        let items = JsonHooks::parse(&after).unwrap().items("PreToolUse");
         assert_eq!(items, [wanted(), json!({"command": "x"})], "{after}");
     }
 
@@ -258,7 +258,7 @@ mod tests {
                     {\"command\": \"/a/agent-skills hook codex\"}\n]}]}}";
         let (rest, is_empty) = without(text);
         assert!(!is_empty && rest.contains("// mine"), "{rest}");
-        let items = Json::parse(&rest).unwrap().items("PreToolUse");
+        let items = JsonHooks::parse(&rest).unwrap().items("PreToolUse");
         assert_eq!(items, [json!({"hooks": [{"command": "x"}]})]);
     }
 
@@ -277,7 +277,7 @@ mod tests {
             &deep,
         ] {
             let shown: String = text.chars().take(40).collect();
-            assert!(Json::parse(text).is_err(), "{shown}");
+            assert!(JsonHooks::parse(text).is_err(), "{shown}");
         }
     }
 }

@@ -2,14 +2,16 @@
 //! skills, sessions or decisions.
 
 mod change;
+mod config_file;
 mod entry;
 mod file;
 mod json;
-mod place;
 #[cfg(test)]
 mod tests;
 mod toml;
 
-pub use change::{Change, Found, Lack, last_seen, seen_file, watched};
+pub use change::{
+    ConnectionChange, ConnectionFault, ConnectionState, last_seen, seen_file, watched,
+};
+pub use config_file::Connector;
 pub use entry::{Invocation, directory, program};
-pub use place::Connector;

@@ -6,20 +6,20 @@ use std::path::Path;
 use serde_json::Value;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::entry::Hooks;
+use super::entry::HookFile;
 use crate::error::{Error, Result};
 
 /// The directory of programs that managed hooks come from: without one, Codex ignores them.
 const DIRECTORY: &str = "managed_dir";
 
 /// The file, parsed.
-pub struct Toml {
+pub struct TomlHooks {
     document: DocumentMut,
     /// What stood in it.
     value: Value,
 }
 
-impl Toml {
+impl TomlHooks {
     /// Parses the text of a file.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Toml {
     }
 }
 
-impl Hooks for Toml {
+impl HookFile for TomlHooks {
     fn events(&self) -> Vec<String> {
         let hooks = self.value["hooks"].as_object().into_iter().flatten();
         let lists = hooks.filter(|(_, list)| list.is_array());
@@ -147,7 +147,7 @@ mod tests {
     use serde_json::json;
 
     fn with(text: &str) -> String {
-        let mut parsed = Toml::parse(text).unwrap();
+        let mut parsed = TomlHooks::parse(text).unwrap();
         let wanted = json!({"matcher": "*", "hooks": [{"type": "command",
             "command": "/a/agent-skills hook codex", "timeout": 10}]});
         parsed.complete(false, Path::new("/a/agent-skills"));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn without(text: &str) -> (String, bool) {
-        let mut parsed = Toml::parse(text).unwrap();
+        let mut parsed = TomlHooks::parse(text).unwrap();
         for event in parsed.events() {
             put(&mut parsed, Agent::Codex, &event, None);
         }
@@ -195,7 +195,7 @@ mod tests {
             "hooks = {}",
             "[hooks]\nPreToolUse = []\n",
         ] {
-            assert!(Toml::parse(text).is_err(), "{text}");
+            assert!(TomlHooks::parse(text).is_err(), "{text}");
         }
     }
 }

@@ -41,7 +41,7 @@ pub enum Argument {
 
 /// What the text of an argument leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub enum ArgumentTarget {
     /// A file or directory on disk: everything else than the others.
     File,
     /// A file of the host's virtual file system.
@@ -53,19 +53,19 @@ pub enum Named {
 impl Argument {
     /// What the host takes a text for. These are its own tests, to the letter: `vfs://x` and
     /// `HTTPS://x` are files (docs/hosts.md#what-a-relative-path-means).
-    pub fn names(self, text: &str) -> Named {
+    pub fn names(self, text: &str) -> ArgumentTarget {
         let is_address = || text.starts_with("http://") || text.starts_with("https://");
         match self {
-            Self::Path if text.starts_with("vfs:///") => Named::Virtual,
-            Self::Url | Self::Source if is_address() => Named::Address,
-            _ => Named::File,
+            Self::Path if text.starts_with("vfs:///") => ArgumentTarget::Virtual,
+            Self::Url | Self::Source if is_address() => ArgumentTarget::Address,
+            _ => ArgumentTarget::File,
         }
     }
 }
 
 /// What a relative path is resolved against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
+pub enum PathBase {
     /// The project root.
     Project,
     /// The working directory of the host process, which may be anywhere in the project.
@@ -76,7 +76,7 @@ pub enum Base {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathMeaning {
     /// The base of a relative path.
-    pub base: Base,
+    pub base: PathBase,
     /// Whether a leading `~` means the user's home; otherwise it is an ordinary name.
     pub expands_tilde: bool,
     /// Whether an equivalent absolute path works too: the argument is a file on disk, not a URI or
@@ -85,7 +85,7 @@ pub struct PathMeaning {
 }
 
 impl PathMeaning {
-    const fn new(base: Base, expands_tilde: bool, takes_absolute: bool) -> Self {
+    const fn new(base: PathBase, expands_tilde: bool, takes_absolute: bool) -> Self {
         Self {
             base,
             expands_tilde,
@@ -95,17 +95,17 @@ impl PathMeaning {
 }
 
 /// A file of the project.
-pub const PROJECT_FILE: PathMeaning = PathMeaning::new(Base::Project, false, true);
+pub const PROJECT_FILE: PathMeaning = PathMeaning::new(PathBase::Project, false, true);
 /// A URI or an index key.
-pub const PROJECT_KEY: PathMeaning = PathMeaning::new(Base::Project, false, false);
+pub const PROJECT_KEY: PathMeaning = PathMeaning::new(PathBase::Project, false, false);
 /// A word of a command that runs in the project root.
-pub const PROJECT_COMMAND: PathMeaning = PathMeaning::new(Base::Project, true, false);
+pub const PROJECT_COMMAND: PathMeaning = PathMeaning::new(PathBase::Project, true, false);
 /// A file where the host runs.
-pub const CWD_FILE: PathMeaning = PathMeaning::new(Base::WorkingDirectory, false, true);
+pub const CWD_FILE: PathMeaning = PathMeaning::new(PathBase::WorkingDirectory, false, true);
 /// A word of a command that runs where the host runs.
-pub const CWD_COMMAND: PathMeaning = PathMeaning::new(Base::WorkingDirectory, true, false);
+pub const CWD_COMMAND: PathMeaning = PathMeaning::new(PathBase::WorkingDirectory, true, false);
 /// Whatever it is to a plugin, which runs where the host runs.
-pub const ELSEWHERE: PathMeaning = PathMeaning::new(Base::WorkingDirectory, false, false);
+pub const ELSEWHERE: PathMeaning = PathMeaning::new(PathBase::WorkingDirectory, false, false);
 
 /// A tool of the host.
 #[derive(Debug)]
@@ -241,23 +241,23 @@ mod tests {
     #[test]
     fn only_the_hosts_own_prefixes_lead_elsewhere_than_to_files() {
         for (argument, text, named) in [
-            (Path, "vfs:///shared/a", Named::Virtual),
-            (Path, "vfs:///", Named::Virtual),
-            (Path, "vfs://shared/a", Named::File),
-            (Path, "vfs://../a", Named::File),
-            (Path, "vfs:/a", Named::File),
-            (Path, "VFS:///a", Named::File),
-            (Path, " vfs:///a", Named::File),
-            (Path, "https://x.org", Named::File),
-            (Source, "https://x.org", Named::Address),
-            (Source, "http://x.org", Named::Address),
-            (Source, "HTTPS://x.org", Named::File),
-            (Source, " https://x.org", Named::File),
-            (Source, "https:x.org", Named::File),
-            (Source, "https:/x.org", Named::File),
-            (Source, "vfs:///a", Named::File),
-            (Url, "https://x.org", Named::Address),
-            (Url, "https:x.org", Named::File),
+            (Path, "vfs:///shared/a", ArgumentTarget::Virtual),
+            (Path, "vfs:///", ArgumentTarget::Virtual),
+            (Path, "vfs://shared/a", ArgumentTarget::File),
+            (Path, "vfs://../a", ArgumentTarget::File),
+            (Path, "vfs:/a", ArgumentTarget::File),
+            (Path, "VFS:///a", ArgumentTarget::File),
+            (Path, " vfs:///a", ArgumentTarget::File),
+            (Path, "https://x.org", ArgumentTarget::File),
+            (Source, "https://x.org", ArgumentTarget::Address),
+            (Source, "http://x.org", ArgumentTarget::Address),
+            (Source, "HTTPS://x.org", ArgumentTarget::File),
+            (Source, " https://x.org", ArgumentTarget::File),
+            (Source, "https:x.org", ArgumentTarget::File),
+            (Source, "https:/x.org", ArgumentTarget::File),
+            (Source, "vfs:///a", ArgumentTarget::File),
+            (Url, "https://x.org", ArgumentTarget::Address),
+            (Url, "https:x.org", ArgumentTarget::File),
         ] {
             assert_eq!(argument.names(text), named, "{argument:?} {text}");
         }

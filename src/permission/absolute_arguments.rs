@@ -10,7 +10,7 @@ use super::active_restrictions::ActiveRestrictions;
 use super::active_restrictions::Scope;
 use super::call::Call;
 use super::path::normalise;
-use crate::host::tools::{Argument, Named};
+use crate::host::tools::{Argument, ArgumentTarget};
 
 /// The arguments with every path absolute and without `..`; `None` if nothing is in force or nothing
 /// changes.
@@ -24,7 +24,7 @@ pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
     let paths = [Argument::Path, Argument::Source];
     for (key, argument) in tool.arguments.iter().filter(|(_, one)| paths.contains(one)) {
         let is_file =
-            |written: &&str| !written.is_empty() && argument.names(written) == Named::File;
+            |written: &&str| !written.is_empty() && argument.names(written) == ArgumentTarget::File;
         let Some(written) = call.text(key).filter(is_file) else {
             continue;
         };

@@ -14,7 +14,7 @@ use super::path_pattern::PathPattern;
 use super::rule::Rule;
 use super::tool_matcher::Tool;
 use crate::host::alias::Capability;
-use crate::host::tools::{self, Argument, Named};
+use crate::host::tools::{self, Argument, ArgumentTarget};
 
 impl PathContext<'_> {
     /// Whether `rule` covers this call of `tool`.
@@ -90,14 +90,14 @@ impl PathContext<'_> {
             let known = !tools::is_plugin_of_older_host(tool.name);
             let path = text_or(call, key, known.then_some(""))?;
             covered.push(match argument.names(path) {
-                Named::Virtual => test.covers_virtual(path),
-                Named::File | Named::Address => on_disk(path),
+                ArgumentTarget::Virtual => test.covers_virtual(path),
+                ArgumentTarget::File | ArgumentTarget::Address => on_disk(path),
             });
         }
         for key in tool.keys(&[Argument::Glob]) {
             let glob = text_or(call, key, Some(""))?;
             let base = text_or(call, "path", Some(""))?;
-            if Argument::Path.names(base) == Named::Virtual {
+            if Argument::Path.names(base) == ArgumentTarget::Virtual {
                 return None;
             }
             let path = Path::new(base).join(fixed_part(glob, purpose)?);

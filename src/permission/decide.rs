@@ -18,7 +18,7 @@ use super::rule::Rule;
 use super::settings::Enforce;
 use super::shell::Effects;
 use super::tool_matcher::Tool;
-use crate::host::tools::{self, Argument, Effect, Named};
+use crate::host::tools::{self, Argument, ArgumentTarget, Effect};
 use crate::sys::text::distinct;
 
 /// The decision about a call, with its evidence.
@@ -362,7 +362,7 @@ fn named_files<'c>(call: &Call<'c>) -> impl Iterator<Item = &'c str> {
         .into_iter()
         .flat_map(|tool| tool.keys(&[Argument::Path]));
     let texts = keys.filter_map(|key| call.text(key));
-    texts.filter(|text| Argument::Path.names(text) == Named::File)
+    texts.filter(|text| Argument::Path.names(text) == ArgumentTarget::File)
 }
 
 #[cfg(test)]

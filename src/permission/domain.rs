@@ -3,7 +3,7 @@
 use url::{Host, Url};
 
 use super::entry_grammar::EntryError;
-use crate::host::tools::{Argument, Named};
+use crate::host::tools::{Argument, ArgumentTarget};
 
 /// A pattern for URLs: `domain:example.com` or `domain:*.example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl DomainPattern {
 
 /// A web address; `None` for text that the host does not fetch or that is not a URL.
 pub fn web_address(text: &str) -> Option<Url> {
-    let is_address = Argument::Url.names(text) == Named::Address;
+    let is_address = Argument::Url.names(text) == ArgumentTarget::Address;
     is_address.then(|| Url::parse(text).ok()).flatten()
 }
 

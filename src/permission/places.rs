@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::host::shell::Shell;
-use crate::host::tools::Base;
+use crate::host::tools::PathBase;
 use crate::host::tools::path_meaning;
 
 /// The directories that decisions depend on, as given: links are not resolved.
@@ -53,7 +53,7 @@ impl Places {
             {
                 home.join(rest.trim_start_matches('/'))
             }
-            _ if meaning.base == Base::WorkingDirectory && self.working_dir.is_absolute() => {
+            _ if meaning.base == PathBase::WorkingDirectory && self.working_dir.is_absolute() => {
                 self.working_dir.join(written)
             }
             _ => self.project_root.join(written),

@@ -15,7 +15,7 @@ use crate::policy::{ApprovalReason, DigestCache, Enterprise, Ledger};
 use crate::session::snapshot;
 use crate::skill::{Runner, Skill};
 use crate::sys::stamp::Stamps;
-use crate::sys::{Moment, files, limits, tree};
+use crate::sys::{UnixMillis, files, limits, tree};
 
 /// The digest of a skill that is approved as it is now; otherwise whether it was approved before.
 ///
@@ -37,7 +37,7 @@ pub fn current(
 /// # Errors
 /// As [`digest`].
 pub fn content(skill: &Skill, digests: &DigestCache) -> io::Result<String> {
-    digests.digested("approval", &skill.dir, || digest_seen(skill))
+    digests.digested("approval", &skill.dir, || digest_and_stamps(skill))
 }
 
 /// The digest that an approval covers: of every file of the skill, wherever it is.
@@ -45,11 +45,11 @@ pub fn content(skill: &Skill, digests: &DigestCache) -> io::Result<String> {
 /// # Errors
 /// If part of it cannot be read, or it exceeds the limits of a skill.
 pub fn digest(skill: &Skill) -> io::Result<String> {
-    Ok(digest_seen(skill)?.0)
+    Ok(digest_and_stamps(skill)?.0)
 }
 
-fn digest_seen(skill: &Skill) -> io::Result<(String, Stamps)> {
-    tree::digest_seen([&skill.dir])
+fn digest_and_stamps(skill: &Skill) -> io::Result<(String, Stamps)> {
+    tree::digest_and_stamps([&skill.dir])
 }
 
 /// Why a skill needs an approval; `None` if it needs none. In doubt it needs one.
@@ -125,7 +125,7 @@ pub struct Approval {
 impl Approval {
     /// One that is given now.
     pub fn now(digest: String, by: Option<String>) -> Self {
-        let time = Moment::now().to_string();
+        let time = UnixMillis::now().to_string();
         Self { digest, by, time }
     }
 }

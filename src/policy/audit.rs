@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::masking::{mask, mask_value};
 use crate::error::{Error, Result};
-use crate::sys::{Dir, EntryName, FileLock, Moment, files, limits, warn};
+use crate::sys::{Dir, EntryName, FileLock, UnixMillis, files, limits, warn};
 
 /// One text in an audit event.
 const AUDIT_TEXT: usize = 500;
@@ -126,7 +126,7 @@ pub struct Event {
 impl Event {
     /// An event of this kind, at this time.
     pub fn new(kind: &str) -> Self {
-        let time = Moment::now().to_string();
+        let time = UnixMillis::now().to_string();
         Self {
             fields: vec![("time", time.into()), ("event", kind.into())],
             long: vec![("event_id", unique().into())],
@@ -233,7 +233,7 @@ const READ: usize = 64 * 1024;
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoggedEvent {
     /// Its time.
-    pub time: Moment,
+    pub time: UnixMillis,
     /// All recorded fields.
     pub value: Value,
 }
@@ -359,7 +359,7 @@ pub fn last_events(
 }
 
 /// The time of each session's last event, from the end of the current log only.
-pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
+pub fn last_heard(file: &Path) -> BTreeMap<String, UnixMillis> {
     let mut heard = BTreeMap::new();
     // Without it, the ends of activations are not dated.
     if let Ok(log) = files::open_regular(file)
@@ -382,7 +382,7 @@ fn parse(line: &[u8]) -> Option<LoggedEvent> {
     let value: Value = serde_json::from_str(&text)
         .or_else(|_| serde_json::from_str(&text[text.rfind("{\"time\":").unwrap_or(0)..]))
         .ok()?;
-    let time = Moment::parse(value.get("time")?.as_str()?, Moment(0))?;
+    let time = UnixMillis::parse(value.get("time")?.as_str()?, UnixMillis(0))?;
     Some(LoggedEvent { time, value })
 }
 

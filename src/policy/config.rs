@@ -15,7 +15,7 @@ use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking, mi
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
 use crate::policy::{ByContext, BySkill, SkillGlob, SourceSigning};
-use crate::script::{self, Confinement, Limit, Network, PassEnv};
+use crate::script::{self, Confinement, Network, PassEnv, TimeLimit};
 use crate::signing::Requirement;
 use crate::skill::SkillName;
 
@@ -80,11 +80,11 @@ pub struct Config {
     /// that do not look like secrets.
     pub pass_env: PassEnv,
     /// `off` (default), `auto` or `require`: whether scripts are confined (Linux).
-    pub sandbox: script::Mode,
+    pub sandbox: script::SandboxMode,
     /// The network access of a confined script.
     pub network: Network,
     /// The total seconds a script may run; 120 by default.
-    pub script_seconds: Limit,
+    pub script_seconds: TimeLimit,
     /// What differs for single skills, by name.
     #[serde(deserialize_with = "by_skill")]
     pub skills: BySkill<SkillSettings>,
@@ -114,7 +114,7 @@ pub struct SkillSettings {
     pub pass_env: Option<PassEnv>,
     /// `sandbox` for its scripts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<script::Mode>,
+    pub sandbox: Option<script::SandboxMode>,
     /// `network` for its scripts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
@@ -222,9 +222,9 @@ pub struct AuditConfig {
 
 impl Config {
     /// The settings for running the scripts of a skill.
-    pub fn script(&self, skill: &str) -> script::Settings {
+    pub fn script(&self, skill: &str) -> script::ScriptSettings {
         let own = self.skills.get(skill).cloned().unwrap_or_default();
-        script::Settings {
+        script::ScriptSettings {
             pass_env: own.pass_env.unwrap_or_else(|| self.pass_env.clone()),
             confinement: Confinement {
                 mode: own.sandbox.unwrap_or(self.sandbox),
@@ -342,7 +342,7 @@ pub struct Floors {
     /// Whether a user may add entries to a skill's own list (`skills.NAME.allow`).
     pub(super) overrides: Option<bool>,
     pub(super) stacking: Option<Stacking>,
-    pub(super) sandbox: Option<script::Mode>,
+    pub(super) sandbox: Option<script::SandboxMode>,
     pub(super) network: Option<Network>,
     /// Not a key of the configuration: whether filters at the end of a pipe need no entry.
     pub(super) pipe_filters: OnUnlessOff,
@@ -447,7 +447,7 @@ fn pinned<T: Default>(pins: bool) -> Option<T> {
 pub struct ProjectConfig {
     enforce: Option<Enforce>,
     stacking: Option<Stacking>,
-    sandbox: Option<script::Mode>,
+    sandbox: Option<script::SandboxMode>,
     scripts: Option<ScriptScope>,
     script_reads: Option<ScriptReads>,
     model_installs: Option<ModelInstalls>,
@@ -476,7 +476,7 @@ mod tests {
         assert_eq!(all.confinement.network, Network::Open);
         assert_eq!(pdf.pass_env, PassEnv::Named(vec!["A".to_owned()]));
         assert_eq!(pdf.confinement.network, Network::Restricted);
-        assert_eq!(pdf.confinement.mode, script::Mode::Auto);
+        assert_eq!(pdf.confinement.mode, script::SandboxMode::Auto);
         assert_eq!(pdf.timeout, all.timeout);
     }
 
@@ -561,7 +561,10 @@ mod tests {
         let raised =
             floors("mode = 'warn'\nnetwork = 'restricted'\nsandbox = 'auto'").raise(single);
         assert_eq!(raised.skills["pdf"].network, Some(Network::Restricted));
-        assert_eq!(raised.skills["pdf"].sandbox, Some(script::Mode::Auto));
+        assert_eq!(
+            raised.skills["pdf"].sandbox,
+            Some(script::SandboxMode::Auto)
+        );
     }
 
     #[test]

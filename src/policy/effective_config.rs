@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::host::Protocol;
 use crate::policy::{Config, Ledger, Policies, Trust, TrustChecker, joined, read_toml};
 use crate::run_context::RunContext;
-use crate::script::Limit;
+use crate::script::TimeLimit;
 use crate::skill::SkillName;
 use crate::sys::{Env, fallback_answer, files, limits};
 
@@ -182,12 +182,12 @@ fn flatten(path: &mut Vec<String>, value: Value, leaves: &mut BTreeMap<String, V
 fn call_seconds(protocol: Protocol, env: &Env) -> Option<Duration> {
     let seconds = env.text("AGENT_SKILLS_CALL_SECONDS");
     let seconds = seconds.and_then(|text| text.trim().parse::<f64>().ok());
-    let chosen = seconds.and_then(|seconds| Limit::try_from(seconds).ok());
+    let chosen = seconds.and_then(|seconds| TimeLimit::try_from(seconds).ok());
     let usual = || match protocol {
         Protocol::Environment => None,
         Protocol::Stdin => Some(Duration::from_secs(limits::HOST_CALL_SECONDS)),
     };
-    chosen.map(Limit::duration).or_else(usual)
+    chosen.map(TimeLimit::duration).or_else(usual)
 }
 
 /// Every key of every policy, then those of the configuration that do not have their default.

@@ -11,7 +11,7 @@ use crate::policy::{Config, Event, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{EndReason, EndedActivation};
 use crate::skill::Skill;
-use crate::sys::{Env, Moment, process};
+use crate::sys::{Env, UnixMillis, process};
 
 /// The path of the log beside the state, for reading it.
 pub fn audit_file(state: &Path) -> PathBuf {
@@ -45,7 +45,7 @@ pub fn activation_event(skill: &Skill) -> Event {
 /// The events that activations have ended. Nobody sees when a host process ends, so its activations
 /// end at the time of its last event, if that is still in the log.
 pub fn end_events(ended: Vec<EndedActivation>, log: &Path) -> impl Iterator<Item = Event> {
-    let now = Moment::now();
+    let now = UnixMillis::now();
     let heard = LazyCell::new(|| last_heard(log));
     ended.into_iter().map(move |end| {
         let session = end.session.as_deref();
@@ -58,7 +58,7 @@ pub fn end_events(ended: Vec<EndedActivation>, log: &Path) -> impl Iterator<Item
             .and_then(|key| heard.get(key).copied())
             .filter(|last| last.0 >= end.began);
         let until = if unseen { last } else { Some(now) };
-        let lasted = until.map(|until| until.since(Moment(end.began)));
+        let lasted = until.map(|until| until.since(UnixMillis(end.began)));
         Event::new("end")
             .with("skill", end.skill)
             .with("reason", json!(end.why))

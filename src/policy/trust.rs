@@ -402,13 +402,13 @@ pub fn digest_of(path: &Path) -> io::Result<(String, Stamps)> {
         let listed: Stamps = decide.map(|(stamp, path)| (path, stamp)).collect();
         let paths = shared_files_beside(path, &skills)?;
         let (digest, mut stamps) = match &paths[..] {
-            [] => tree::digest_seen([]),
+            [] => tree::digest_and_stamps([]),
             _ => tree::digest_named(path, &paths),
         }?;
         stamps.extend(listed);
         return Ok((digest, stamps));
     }
-    tree::digest_seen([path])
+    tree::digest_and_stamps([path])
 }
 
 pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
@@ -420,7 +420,7 @@ pub fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
     };
     for part in parts {
         let name = part.file_name().unwrap_or_default().to_string_lossy();
-        for (file, digest) in tree::files(&part)? {
+        for (file, digest) in tree::file_digests(&part)? {
             let shown = match (file.is_empty(), part == path) {
                 (true, _) => name.clone().into_owned(),
                 (false, true) => file,

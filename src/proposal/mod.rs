@@ -7,4 +7,4 @@ mod store;
 
 pub use patch::{Applied, parse_diff};
 pub use proposed::{ChangedFile, apply_diff, home_of, proposal_event, proposed_for};
-pub use store::{Change, Proposal, ProposalId, Proposals};
+pub use store::{Proposal, ProposalId, Proposals, ProposedChange};

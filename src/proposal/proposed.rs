@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::marketplace::check_same_skill;
 use crate::policy::Event;
-use crate::proposal::{Applied, Change, Proposal, parse_diff};
+use crate::proposal::{Applied, Proposal, ProposedChange, parse_diff};
 use crate::signing;
 use crate::skill::{Skill, SkillPath};
 use crate::sys::{files, limits};
@@ -67,7 +67,7 @@ pub fn proposed_for<'c>(catalog: &'c Catalog, proposal: &Proposal) -> Result<&'c
             proposal.id
         ))
     };
-    let Change::Update { dir, .. } = &proposal.change else {
+    let ProposedChange::Update { dir, .. } = &proposal.change else {
         return Err(gone());
     };
     let mut entries = catalog.entries().iter();

@@ -25,7 +25,7 @@ pub struct Proposal {
     /// The skill's name.
     pub skill: String,
     /// The proposed change.
-    pub change: Change,
+    pub change: ProposedChange,
     /// The model's reason.
     pub justification: String,
     /// The model's evidence for it.
@@ -39,7 +39,7 @@ pub struct Proposal {
 /// A change to a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Change {
+pub enum ProposedChange {
     /// Files of an existing skill are changed.
     Update {
         /// Its directory.
@@ -56,7 +56,7 @@ pub enum Change {
     },
 }
 
-impl Change {
+impl ProposedChange {
     /// `update` or `create`.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -76,10 +76,10 @@ impl Change {
 
 impl ProposalId {
     /// The id of a proposal to do `change` with `skill`.
-    pub fn new(skill: &str, change: &Change) -> Self {
+    pub fn new(skill: &str, change: &ProposedChange) -> Self {
         let (about, text) = match change {
-            Change::Update { dir, diff, .. } => (dir.as_str(), diff),
-            Change::Create { text } => ("", text),
+            ProposedChange::Update { dir, diff, .. } => (dir.as_str(), diff),
+            ProposedChange::Create { text } => ("", text),
         };
         let whole = [change.kind(), skill, about, text].join("\0");
         Self(digest(whole.as_bytes(), false)[..LENGTH].to_owned())
@@ -288,7 +288,7 @@ mod tests {
         // The latest is the one that was written first.
         for n in (0..most + 3).rev() {
             let text = format!("text {n}");
-            let change = Change::Create { text };
+            let change = ProposedChange::Create { text };
             let proposal = Proposal {
                 id: ProposalId::new("x", &change),
                 skill: "x".into(),

@@ -9,7 +9,7 @@ pub use serde_json::{Map, Value, json};
 pub use super::judge::*;
 pub use super::*;
 pub use crate::activation::*;
-pub use crate::catalog::{Catalog, Entry, Layer, Withheld, suggestion, tool_name, usable};
+pub use crate::catalog::{Catalog, Entry, Layer, WithheldReason, suggestion, tool_name, usable};
 pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;
 pub use crate::host::agent::Mode;

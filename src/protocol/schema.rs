@@ -1,6 +1,6 @@
 //! `--schema`: the list of tools.
 
-use crate::catalog::{Rendered, plain, told};
+use crate::catalog::{CatalogText, plain, told};
 use crate::protocol::prelude::*;
 
 /// The hooks that this program always registers; `on_end` only if a skill needs it. Exactly one

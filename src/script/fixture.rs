@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Jobs, Outcome, Ran, Request, RunLimits, Settings, run};
+use super::{Jobs, Request, RunLimits, ScriptOutcome, ScriptRun, ScriptSettings, run};
 use crate::error::Result;
 use crate::skill::{Fields, Skill, SkillName};
 use crate::sys::Env;
@@ -101,24 +101,24 @@ impl Fixture {
     }
 
     /// Runs it in the skill's directory.
-    pub fn run(&self) -> Result<Outcome> {
+    pub fn run(&self) -> Result<ScriptOutcome> {
         self.run_in(&self.path(""))
     }
 
     /// Runs it in a directory.
-    pub fn run_in(&self, workdir: &Path) -> Result<Outcome> {
+    pub fn run_in(&self, workdir: &Path) -> Result<ScriptOutcome> {
         self.start_in(workdir).map(|ran| ran.outcome)
     }
 
     /// Starts it and releases the job it becomes.
-    pub fn start(&self) -> Outcome {
+    pub fn start(&self) -> ScriptOutcome {
         let ran = self.start_in(&self.path("")).unwrap();
         ran.release.unwrap().release();
         ran.outcome
     }
 
     /// Runs or starts it in a directory.
-    pub fn start_in(&self, workdir: &Path) -> Result<Ran> {
+    pub fn start_in(&self, workdir: &Path) -> Result<ScriptRun> {
         let skill = Skill {
             name: SkillName::from_written("fixture").unwrap(),
             description: None,
@@ -136,7 +136,7 @@ impl Fixture {
             args: &self.args,
             stdin: &self.stdin,
             env: &self.env,
-            settings: &Settings::default(),
+            settings: &ScriptSettings::default(),
             limits: &RunLimits {
                 limit: self.limit,
                 wait: self.wait,

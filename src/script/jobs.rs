@@ -16,12 +16,12 @@ use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::lifeline::{Ended, poll};
-use super::outcome::{JobId, Outcome, State};
-use super::spool::{self, Captured, Spool};
+use super::outcome::{JobId, ScriptOutcome, ScriptState};
+use super::spool::{self, CapturedOutput, Spool};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::text::quoted;
-use crate::sys::{Dir, Durable, EntryName, Moment, limits};
+use crate::sys::{Dir, Durable, EntryName, UnixMillis, limits};
 
 /// Jobs that run at the same time. Each has a supervisor, a script and the script's children.
 pub const JOBS: usize = 32;
@@ -146,9 +146,9 @@ impl Jobs {
     }
 
     /// Every job, oldest first. Cleans up first.
-    pub fn list(&self) -> Vec<Summary> {
+    pub fn list(&self) -> Vec<JobSummary> {
         self.clean();
-        let mut all: Vec<Summary> = self.all().map(|job| job.summary()).collect();
+        let mut all: Vec<JobSummary> = self.all().map(|job| job.summary()).collect();
         all.sort_by_key(|summary| summary.started);
         all
     }
@@ -274,7 +274,7 @@ pub struct Job {
 
 /// A job in a list.
 #[derive(Debug, Clone, Serialize)]
-pub struct Summary {
+pub struct JobSummary {
     /// Its id.
     pub id: String,
     /// The script or command, as its caller wrote it.
@@ -351,23 +351,23 @@ impl Job {
     ///
     /// # Errors
     /// When its files cannot be read.
-    pub fn look(&self) -> Result<Outcome> {
+    pub fn unseen_output(&self) -> Result<ScriptOutcome> {
         let seen = self.dir.read(&SEEN, limits::JOB_FILE);
         let seen = seen.map(|bytes| serde_json::from_slice(&bytes).unwrap_or_default());
-        self.look_from(seen.unwrap_or_default())
+        self.output_since(seen.unwrap_or_default())
     }
 
     /// The output since `seen`.
-    fn look_from(&self, seen: [u64; 2]) -> Result<Outcome> {
+    fn output_since(&self, seen: [u64; 2]) -> Result<ScriptOutcome> {
         // In this order: once it has stopped running, its output is complete.
         let (state, millis) = self.state();
-        let running = matches!(state, State::Running(_));
+        let running = matches!(state, ScriptState::Running(_));
         let read = |at: usize| {
             let file = self.dir.open_file(&OUTPUTS[at]);
             let read = file.and_then(|(file, _)| spool::read(&file, seen[at], running));
             read.map_err(|source| self.failed("read the output of", &source))
         };
-        Ok(Outcome {
+        Ok(ScriptOutcome {
             stdout: read(0)?,
             stderr: read(1)?,
             state,
@@ -391,12 +391,12 @@ impl Job {
     ///
     /// # Errors
     /// When its files cannot be read. A closed reader ends it without an error.
-    pub fn follow(&self, out: &mut dyn Write, err: &mut dyn Write) -> Result<Outcome> {
+    pub fn follow(&self, out: &mut dyn Write, err: &mut dyn Write) -> Result<ScriptOutcome> {
         /// Often enough for a person watching.
         const TICK: Duration = Duration::from_millis(100);
         let mut seen = [0; 2];
         loop {
-            let outcome = self.look_from(seen)?;
+            let outcome = self.output_since(seen)?;
             seen = outcome.seen();
             let shown = show(out, &outcome.stdout).and_then(|()| show(err, &outcome.stderr));
             if outcome.job().is_none() || shown.is_err() {
@@ -407,12 +407,12 @@ impl Job {
     }
 
     /// Its line in a list.
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> JobSummary {
         let (state, duration_ms) = self.state();
         let (state, exit_code) = match state {
-            State::Running(_) => ("running", None),
-            State::Lost => ("lost", None),
-            State::Ended(ended) | State::JobEnded(ended) => {
+            ScriptState::Running(_) => ("running", None),
+            ScriptState::Lost => ("lost", None),
+            ScriptState::Ended(ended) | ScriptState::JobEnded(ended) => {
                 let name = match ended {
                     _ if ended.timed_out => "timed out",
                     _ if ended.stopped => "stopped",
@@ -421,7 +421,7 @@ impl Job {
                 (name, ended.exit_code())
             }
         };
-        Summary {
+        JobSummary {
             id: self.id.to_string(),
             label: self.record.label.clone(),
             skill: self.record.skill.clone(),
@@ -445,19 +445,19 @@ impl Job {
     }
 
     /// Its state, and how long it has run, or ran, in milliseconds.
-    fn state(&self) -> (State, u64) {
+    fn state(&self) -> (ScriptState, u64) {
         if self.is_running() {
-            return (State::Running(self.id.clone()), self.age());
+            return (ScriptState::Running(self.id.clone()), self.age());
         }
         let end = self.dir.read(&EXIT, limits::JOB_FILE);
         match serde_json::from_slice(&end.unwrap_or_default()) {
-            Ok((ended, millis)) => (State::JobEnded(ended), millis),
-            Err(_) => (State::Lost, self.age()),
+            Ok((ended, millis)) => (ScriptState::JobEnded(ended), millis),
+            Err(_) => (ScriptState::Lost, self.age()),
         }
     }
 
     fn age(&self) -> u64 {
-        Moment::now().since(Moment(self.record.started))
+        UnixMillis::now().since(UnixMillis(self.record.started))
     }
 
     fn failed(&self, action: &str, source: &io::Error) -> Error {
@@ -465,7 +465,7 @@ impl Job {
     }
 }
 
-fn show(to: &mut dyn Write, news: &Captured) -> io::Result<()> {
+fn show(to: &mut dyn Write, news: &CapturedOutput) -> io::Result<()> {
     to.write_all(news.text.as_bytes())?;
     to.flush()
 }
@@ -540,14 +540,14 @@ mod job_tests {
         let first = script.start();
         assert_eq!(first.stdout.text, "one\n");
         let job = job(&script);
-        assert_eq!(job.look().unwrap().stdout.text, "");
+        assert_eq!(job.unseen_output().unwrap().stdout.text, "");
         std::fs::write(script.path("go"), "").unwrap();
         job.wait(Instant::now() + Duration::from_secs(10)).unwrap();
-        let look = job.look().unwrap();
-        assert_eq!(look.stdout.text, "two\n");
-        assert_eq!(job.look().unwrap(), look, "not told yet");
-        job.mark_seen(look.seen()).unwrap();
-        let last = job.look().unwrap();
+        let unseen_output = job.unseen_output().unwrap();
+        assert_eq!(unseen_output.stdout.text, "two\n");
+        assert_eq!(job.unseen_output().unwrap(), unseen_output, "not told yet");
+        job.mark_seen(unseen_output.seen()).unwrap();
+        let last = job.unseen_output().unwrap();
         assert_eq!((last.stdout.total, last.exit_code()), (0, Some(0)));
     }
 
@@ -556,7 +556,7 @@ mod job_tests {
         let script = Fixture::bash("exit 7").wait(0);
         script.start();
         eventually("ended", || !job(&script).is_running());
-        let [summary] = <[Summary; 1]>::try_from(script.jobs().list()).unwrap();
+        let [summary] = <[JobSummary; 1]>::try_from(script.jobs().list()).unwrap();
         assert_eq!((summary.state, summary.exit_code), ("ended", Some(7)));
         assert_eq!(summary.skill.as_deref(), Some("fixture"));
         let limited = Fixture::bash("sleep 300").wait(0).limit(100);

@@ -1,6 +1,6 @@
 //! Running a skill's script: its interpreter, environment and time limit, and the end of everything
 //! it started. It knows no catalog, no permission and no protocol: it gets a resolved path and
-//! returns an [`Outcome`].
+//! returns an [`ScriptOutcome`].
 //!
 //! ```text
 //! run ── interpreter, environment ──> spec
@@ -29,12 +29,14 @@ mod fixture;
 pub use environment::PassEnv;
 pub use interpreter::{find as find_program, program_of};
 
-pub use jobs::{Job, Jobs, Summary};
+pub use jobs::{Job, JobSummary, Jobs};
 pub use lifeline::Ended;
 
-pub use outcome::{JobId, Outcome, State};
-pub use run::{Limit, Request, Settings, run, run_command, run_confined, time_limit, unmet_needs};
-pub use sandbox::{Confinement, Mode, Network, lacking as lacking_confinement};
-pub use spool::Captured;
+pub use outcome::{JobId, ScriptOutcome, ScriptState};
+pub use run::{
+    Request, ScriptSettings, TimeLimit, run, run_command, run_confined, time_limit, unmet_needs,
+};
+pub use sandbox::{Confinement, Network, SandboxMode, lacking as lacking_confinement};
+pub use spool::CapturedOutput;
 pub use supervise::supervise;
-pub use task::{Ran, Release, RunLimits};
+pub use task::{Release, RunLimits, ScriptRun};

@@ -10,19 +10,19 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::lifeline::Ended;
-use super::spool::Captured;
+use super::spool::CapturedOutput;
 use crate::error::{Error, Result};
 use crate::sys::hash;
 
 /// A script's output and state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ScriptOutcome {
     /// Standard output; for a job, the part not reported yet.
-    pub stdout: Captured,
+    pub stdout: CapturedOutput,
     /// Standard error, likewise.
-    pub stderr: Captured,
+    pub stderr: CapturedOutput,
     /// Whether and how it ended.
-    pub state: State,
+    pub state: ScriptState,
     /// The time limit it runs under.
     pub limit: Duration,
     /// From before its start until now, or until everything it started was gone.
@@ -33,7 +33,7 @@ pub struct Outcome {
 
 /// The state of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum ScriptState {
     /// It ended while its caller waited.
     Ended(Ended),
     /// It continues as this job.
@@ -44,12 +44,12 @@ pub enum State {
     Lost,
 }
 
-impl Outcome {
+impl ScriptOutcome {
     /// How it ended, if it did and that is known.
     pub fn ended(&self) -> Option<Ended> {
         match self.state {
-            State::Ended(ended) | State::JobEnded(ended) => Some(ended),
-            State::Running(_) | State::Lost => None,
+            ScriptState::Ended(ended) | ScriptState::JobEnded(ended) => Some(ended),
+            ScriptState::Running(_) | ScriptState::Lost => None,
         }
     }
 
@@ -71,7 +71,7 @@ impl Outcome {
     /// The job as which it continues.
     pub fn job(&self) -> Option<&JobId> {
         match &self.state {
-            State::Running(id) => Some(id),
+            ScriptState::Running(id) => Some(id),
             _ => None,
         }
     }
@@ -103,7 +103,7 @@ impl Outcome {
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(ended) = self.ended() {
-            let is_job = matches!(self.state, State::JobEnded(_));
+            let is_job = matches!(self.state, ScriptState::JobEnded(_));
             if ended.timed_out {
                 remarks.push(format!(
                     "timed out after {}: the script and everything it started were stopped. Give \
@@ -123,7 +123,7 @@ impl Outcome {
         }
         remarks.extend(self.unusual_end());
         remarks.extend(self.notes.iter().map(|note| format!("[{note}]")));
-        if let State::Running(id) = &self.state {
+        if let ScriptState::Running(id) = &self.state {
             remarks.push(format!(
                 "[still running after {}, {} at most: call run_skill_script with \
                  {{\"job\": \"{id}\"}} to wait for more, add \"stop\": true to end it]\njob: {id}",
@@ -136,10 +136,10 @@ impl Outcome {
 
     fn unusual_end(&self) -> Option<String> {
         let remark = match self.state {
-            State::Ended(ended) | State::JobEnded(ended) if ended.survivors => {
+            ScriptState::Ended(ended) | ScriptState::JobEnded(ended) if ended.survivors => {
                 "[processes that it started could not be stopped and still run]"
             }
-            State::Lost => {
+            ScriptState::Lost => {
                 "[the job ended because its supervisor was killed: how far it got is unknown]"
             }
             _ => return None,
@@ -209,16 +209,16 @@ impl fmt::Display for JobId {
 mod tests {
     use super::*;
 
-    fn outcome(stdout: &str, stderr: &str) -> Outcome {
-        let captured = |text: &str| Captured {
+    fn outcome(stdout: &str, stderr: &str) -> ScriptOutcome {
+        let captured = |text: &str| CapturedOutput {
             text: text.to_owned(),
             total: text.len() as u64,
-            ..Captured::default()
+            ..CapturedOutput::default()
         };
-        Outcome {
+        ScriptOutcome {
             stdout: captured(stdout),
             stderr: captured(stderr),
-            state: State::Ended(ended(0)),
+            state: ScriptState::Ended(ended(0)),
             limit: Duration::from_secs(2),
             duration: Duration::from_millis(1234),
             notes: Vec::new(),
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn what_else_there_is_follows_under_a_line_of_its_own() {
-        let failed = |outcome| Outcome {
-            state: State::Ended(ended(3 << 8)),
+        let failed = |outcome| ScriptOutcome {
+            state: ScriptState::Ended(ended(3 << 8)),
             ..outcome
         };
         assert_eq!(outcome("a", "b\n").text(), "a\n[stderr]\nb\n");
@@ -261,8 +261,8 @@ mod tests {
 
     #[test]
     fn signals_and_time_outs_are_named() {
-        let ended_by = |ended| Outcome {
-            state: State::Ended(ended),
+        let ended_by = |ended| ScriptOutcome {
+            state: ScriptState::Ended(ended),
             ..outcome("a", "")
         };
         assert_eq!(ended_by(ended(9)).text(), "a\n[signal: 9 (SIGKILL)]");
@@ -285,30 +285,30 @@ mod tests {
     #[test]
     fn a_job_names_itself_on_its_own_line_and_says_how_it_ended() {
         let id: JobId = JobId::parse("abcdefgh01234567").unwrap();
-        let job = |state| Outcome {
+        let job = |state| ScriptOutcome {
             state,
             notes: vec!["remark".to_owned()],
             ..outcome("a", "")
         };
-        let running = job(State::Running(id));
+        let running = job(ScriptState::Running(id));
         assert!(
             running
                 .text()
                 .starts_with("a\n[remark]\n[still running after 1.2 s, 2 s at most")
         );
         assert!(running.text().ends_with("\njob: abcdefgh01234567"));
-        let over = job(State::JobEnded(ended(0)));
+        let over = job(ScriptState::JobEnded(ended(0)));
         assert_eq!(
             over.text(),
             "a\n[exit code: 0]\n[the job ended after 1.2 s]\n[remark]"
         );
-        let stopped = job(State::JobEnded(Ended {
+        let stopped = job(ScriptState::JobEnded(Ended {
             stopped: true,
             ..ended(9)
         }));
         assert_eq!(stopped.text(), "a\n[the job stopped after 1.2 s]\n[remark]");
         assert!(
-            job(State::Lost)
+            job(ScriptState::Lost)
                 .text()
                 .contains("its supervisor was killed")
         );

@@ -18,8 +18,8 @@ use super::interpreter::{self, find, system_install};
 use super::jobs::Jobs;
 use super::lifeline::ProcessSpec;
 use super::outcome::JobId;
-use super::sandbox::{Confinement, Kernel, Mode, Places, Sandbox};
-use super::task::{Ran, RunLimits, Task};
+use super::sandbox::{Confinement, Kernel, Places, Sandbox, SandboxMode};
+use super::task::{RunLimits, ScriptRun, Task};
 use crate::error::{Error, Result};
 use crate::skill::{Fields, Skill};
 use crate::sys::text::distinct;
@@ -43,7 +43,7 @@ pub struct Request<'a> {
     /// Variables added to its environment.
     pub env: &'a [(String, String)],
     /// What was configured for its skill.
-    pub settings: &'a Settings,
+    pub settings: &'a ScriptSettings,
     /// How long it may run and be waited for, and its owner.
     pub limits: &'a RunLimits,
     /// The environment of this process.
@@ -56,13 +56,13 @@ pub struct Request<'a> {
 /// # Errors
 /// When it cannot be started: no interpreter, a bad argument or variable, a missing working
 /// directory, not a regular file. A script that fails is an outcome, not an error.
-pub fn run(request: &Request) -> Result<Ran> {
+pub fn run(request: &Request) -> Result<ScriptRun> {
     let began = Instant::now();
     let RunLimits { jobs, .. } = request.limits;
     let skill = request.skill;
     let confinement = request.settings.confinement.clone();
     let confinement = confinement.tightened_by(&skill.fields);
-    let needs_temp = request.workdir.is_none() || confinement.mode != Mode::Off;
+    let needs_temp = request.workdir.is_none() || confinement.mode != SandboxMode::Off;
     with_id(jobs, |id| {
         let temp = needs_temp.then(|| jobs.temp(id)).transpose()?;
         let temp = temp.as_deref();
@@ -84,7 +84,7 @@ pub fn run(request: &Request) -> Result<Ran> {
 }
 
 /// Runs what may become the job with this new id. If it does not, nothing is left of it.
-fn with_id(jobs: &Jobs, run: impl FnOnce(&JobId) -> Result<Ran>) -> Result<Ran> {
+fn with_id(jobs: &Jobs, run: impl FnOnce(&JobId) -> Result<ScriptRun>) -> Result<ScriptRun> {
     let id = JobId::random()?;
     let ran = run(&id);
     if !matches!(&ran, Ok(ran) if ran.release.is_some()) {
@@ -103,7 +103,7 @@ pub fn run_command(
     args: &[String],
     env: &[(String, String)],
     limits: &RunLimits,
-) -> Result<Ran> {
+) -> Result<ScriptRun> {
     let program = base.exe.as_deref().ok_or_else(|| {
         Error::new("the program agent-skills was not found")
             .hint("tell the user to install it again")
@@ -260,7 +260,7 @@ pub fn run_confined(
     })?;
     let mut confinement = confinement.clone().tightened_by(&skill.fields);
     // Whoever calls this wants it confined.
-    confinement.mode = confinement.mode.max(Mode::Auto);
+    confinement.mode = confinement.mode.max(SandboxMode::Auto);
     let temp = jobs.shared_temp(&skill.dir)?;
     let places = Places {
         skill_dir: &skill.dir,
@@ -302,27 +302,27 @@ const SCRIPT_SECONDS: f64 = 120.0;
 
 /// The settings of one skill's scripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct ScriptSettings {
     /// Which of the host's variables they get.
     pub pass_env: PassEnv,
     /// How they are confined (Linux).
     pub confinement: Confinement,
     /// Seconds each may take altogether.
-    pub timeout: Limit,
+    pub timeout: TimeLimit,
 }
 
 /// A configurable number of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
-pub struct Limit(Duration);
+pub struct TimeLimit(Duration);
 
-impl Default for Limit {
+impl Default for TimeLimit {
     fn default() -> Self {
         Self(Duration::from_secs_f64(SCRIPT_SECONDS))
     }
 }
 
-impl TryFrom<f64> for Limit {
+impl TryFrom<f64> for TimeLimit {
     type Error = String;
 
     /// A limit in seconds, unless they are zero, less, or more than can be configured.
@@ -337,13 +337,13 @@ impl TryFrom<f64> for Limit {
     }
 }
 
-impl From<Limit> for f64 {
-    fn from(limit: Limit) -> Self {
+impl From<TimeLimit> for f64 {
+    fn from(limit: TimeLimit) -> Self {
         limit.0.as_secs_f64()
     }
 }
 
-impl Limit {
+impl TimeLimit {
     /// The limit as a duration.
     pub fn duration(self) -> Duration {
         self.0
@@ -438,14 +438,14 @@ mod needs_tests {
 #[cfg(test)]
 mod settings_tests {
     use super::*;
-    use crate::script::Mode;
+    use crate::script::SandboxMode;
 
     #[test]
     fn nothing_chosen_is_the_documented_defaults() {
-        let settings = Settings::default();
+        let settings = ScriptSettings::default();
         assert_eq!(settings.timeout.duration(), Duration::from_mins(2));
         assert_eq!(settings.pass_env, PassEnv::NotSecret);
-        assert_eq!(settings.confinement.mode, Mode::Off);
+        assert_eq!(settings.confinement.mode, SandboxMode::Off);
     }
 
     const MOST: Duration = Duration::from_mins(2);

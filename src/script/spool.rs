@@ -134,7 +134,7 @@ impl Spool {
 
 /// What is told of a stream from one position on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedOutput {
     /// The text, with bytes that are not UTF-8 replaced by U+FFFD. If the middle is missing, a line
     /// in its place says how much.
     pub text: String,
@@ -151,7 +151,7 @@ pub struct Captured {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read(file: &File, position: u64, open: bool) -> io::Result<Captured> {
+pub fn read(file: &File, position: u64, open: bool) -> io::Result<CapturedOutput> {
     let end = read_total(file)?.max(position);
     let (head_end, tail_start) = if end - position <= SCRIPT_OUTPUT {
         (position, position)
@@ -188,7 +188,7 @@ pub fn read(file: &File, position: u64, open: bool) -> io::Result<Captured> {
     } else {
         String::from_utf8_lossy(&[head, tail].concat()).into_owned()
     };
-    Ok(Captured {
+    Ok(CapturedOutput {
         text,
         total,
         is_truncated,
@@ -249,7 +249,7 @@ mod tests {
             .collect()
     }
 
-    fn captured(bytes: &[u8], step: usize) -> Captured {
+    fn captured(bytes: &[u8], step: usize) -> CapturedOutput {
         let (file, mut spool) = spool();
         for chunk in bytes.chunks(step) {
             spool.push(chunk);
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_short_stream_is_read_in_pieces() {
         let (file, mut spool) = spool();
-        assert_eq!(read(&file, 0, true).unwrap(), Captured::default());
+        assert_eq!(read(&file, 0, true).unwrap(), CapturedOutput::default());
         spool.push(b"one ");
         let first = read(&file, 0, true).unwrap();
         assert_eq!((first.text.as_str(), first.next), ("one ", 4));

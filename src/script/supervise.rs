@@ -103,7 +103,7 @@ impl Supervisor {
             Err(failure) => return self.lifeline.tell(Report::Failed(failure)),
         }
         loop {
-            if self.heed() {
+            if self.follow_orders() {
                 return;
             }
             if !self.conditions.at_once || self.job.is_some() {
@@ -113,7 +113,7 @@ impl Supervisor {
                 return;
             }
         }
-        let ended = match self.begin(process) {
+        let ended = match self.start_script(process) {
             Ok(script) => {
                 let mut ended = self.watch(script);
                 (ended.status, ended.survivors) = end(script, &self.children);
@@ -138,7 +138,7 @@ impl Supervisor {
     }
 
     /// Follows the plugin's orders; `true` if the script is to end.
-    fn heed(&mut self) -> bool {
+    fn follow_orders(&mut self) -> bool {
         // What was sent before the plugin's end counts: a job may have been released.
         while !self.is_released {
             match self.lifeline.hear() {
@@ -157,7 +157,7 @@ impl Supervisor {
     }
 
     /// Starts the script.
-    fn begin(&mut self, process: ProcessSpec) -> Result<Pid, Failure> {
+    fn start_script(&mut self, process: ProcessSpec) -> Result<Pid, Failure> {
         let no_process = |error: io::Error| Failure::NotExecuted(errno(&error));
         let lifeline = self.lifeline.try_clone().map_err(no_process)?;
         // The script inherits our working directory when it starts.
@@ -211,7 +211,7 @@ impl Supervisor {
                     output.pump(&mut buffer);
                 }
             }
-            if stop || self.heed() || (host && !self.is_released) {
+            if stop || self.follow_orders() || (host && !self.is_released) {
                 // Somebody stopped it, or the plugin or the host is gone.
                 ended.stopped = true;
                 break;

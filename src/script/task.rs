@@ -17,12 +17,12 @@ use super::jobs::JobRecord;
 use super::jobs::Jobs;
 use super::lifeline::{Conditions, Ended, Failure, Lifeline, Order, ProcessSpec, Report, poll};
 use super::outcome::JobId;
-use super::outcome::{Outcome, State};
-use super::spool::{self, Captured};
+use super::outcome::{ScriptOutcome, ScriptState};
+use super::spool::{self, CapturedOutput};
 use super::supervise;
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, kill_group};
-use crate::sys::{Moment, files, limits, millis};
+use crate::sys::{UnixMillis, files, limits, millis};
 
 /// The conditions under which something runs.
 #[derive(Debug, Clone)]
@@ -61,9 +61,9 @@ pub struct Task<'a> {
 
 /// The result of starting or running it.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ScriptRun {
     /// The outcome so far.
-    pub outcome: Outcome,
+    pub outcome: ScriptOutcome,
     /// For a new job, which ends unless this is released once its id is known.
     pub release: Option<Release>,
 }
@@ -90,7 +90,7 @@ impl Task<'_> {
     /// # Errors
     /// When it cannot be started, or something killed its supervisor. A program that fails is an
     /// outcome, not an error.
-    pub fn run(&self) -> Result<Ran> {
+    pub fn run(&self) -> Result<ScriptRun> {
         let RunLimits {
             limit, wait, host, ..
         } = *self.limits;
@@ -109,8 +109,8 @@ impl Task<'_> {
         if running.is_open() && Instant::now() < backstop {
             match self.become_job(&mut running) {
                 Ok(Some(captured)) => {
-                    let state = State::Running(self.id.clone());
-                    return Ok(Ran {
+                    let state = ScriptState::Running(self.id.clone());
+                    return Ok(ScriptRun {
                         outcome: self.outcome(captured, state, notes),
                         release: running.lifeline.take().map(Release),
                     });
@@ -145,14 +145,14 @@ impl Task<'_> {
             );
             return Err(Error::new(text).hint("a script must not signal its parent process"));
         };
-        Ok(Ran {
-            outcome: self.outcome(captured, State::Ended(ended), notes),
+        Ok(ScriptRun {
+            outcome: self.outcome(captured, ScriptState::Ended(ended), notes),
             release: None,
         })
     }
 
     /// Makes a job of the program, and returns its outputs so far; `None` if it ended meanwhile.
-    fn become_job(&self, running: &mut Running) -> Result<Option<[Captured; 2]>> {
+    fn become_job(&self, running: &mut Running) -> Result<Option<[CapturedOutput; 2]>> {
         let dir = self.limits.jobs.begin(self.id)?;
         running.tell(Order::Adopt(dir.path().into()));
         let followed = running.follow(Instant::now() + SLACK);
@@ -164,7 +164,9 @@ impl Task<'_> {
             owner: self.limits.owner.clone(),
             label: self.label.to_owned(),
             skill: self.skill.map(str::to_owned),
-            started: Moment::now().0.saturating_sub(millis(self.began.elapsed())),
+            started: UnixMillis::now()
+                .0
+                .saturating_sub(millis(self.began.elapsed())),
             limit: millis(self.limits.limit),
         };
         let recorded = adopted
@@ -178,9 +180,14 @@ impl Task<'_> {
         recorded.map(Some).map_err(failed)
     }
 
-    fn outcome(&self, captured: [Captured; 2], state: State, notes: Vec<String>) -> Outcome {
+    fn outcome(
+        &self,
+        captured: [CapturedOutput; 2],
+        state: ScriptState,
+        notes: Vec<String>,
+    ) -> ScriptOutcome {
         let [stdout, stderr] = captured;
-        Outcome {
+        ScriptOutcome {
             stdout,
             stderr,
             state,
@@ -309,7 +316,7 @@ impl Running {
     }
 
     /// The outputs so far.
-    fn captured(&self) -> io::Result<[Captured; 2]> {
+    fn captured(&self) -> io::Result<[CapturedOutput; 2]> {
         let read = |at: usize| spool::read(&self.outputs[at], 0, self.ended.is_none());
         Ok([read(0)?, read(1)?])
     }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::host::alias::{self, Capability};
 use crate::host::{ours, tools};
 use crate::skill::Skill;
-use crate::sys::Moment;
+use crate::sys::UnixMillis;
 
 /// Arguments of an activation that are kept. Every call reads them, for up to five skills in each
 /// of a hundred conversations.
@@ -305,7 +305,7 @@ impl Session {
             }
             let before = before.filter(ActiveSkill::is_active);
             let is_same = before.as_ref().is_some_and(|old| old.is_same_as(&skill));
-            skill.began = Moment::now().0;
+            skill.began = UnixMillis::now().0;
             if let Some(old) = before {
                 skill.arguments = old.arguments;
                 if is_same {
@@ -423,7 +423,7 @@ impl Session {
             let known = self.active_in(&skill.dir);
             let same = known.filter(|known| known.is_same_as(skill));
             skill.handed = same.and_then(|known| known.handed.clone());
-            skill.began = same.map_or_else(|| Moment::now().0, |known| known.began);
+            skill.began = same.map_or_else(|| UnixMillis::now().0, |known| known.began);
             skill.arguments = known.and_then(|known| known.arguments.clone());
         }
         Self {

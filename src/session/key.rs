@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::host::{Agent, Protocol};
 use crate::sys::process::{self, ProcessId};
-use crate::sys::{Env, Moment};
+use crate::sys::{Env, UnixMillis};
 
 /// Age at which a session named by `AGENT_SKILLS_SESSION` expires: it has no process whose end
 /// could be detected.
@@ -108,7 +108,7 @@ pub(super) fn has_expired(known: u64) -> bool {
 
 /// Seconds since 1970.
 pub(super) fn now() -> u64 {
-    Moment::now().0 / 1000
+    UnixMillis::now().0 / 1000
 }
 
 #[cfg(test)]

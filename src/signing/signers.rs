@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::{KeyKind, SignedObject, openpgp_fingerprint, ssh_fingerprint};
 use crate::error::{Error, Result};
 use crate::skill::visible;
-use crate::sys::Moment;
+use crate::sys::UnixMillis;
 
 /// One line of a file of signers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub struct ListedSigner {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Limits {
     namespaces: Option<String>,
-    after: Option<Moment>,
-    before: Option<Moment>,
+    after: Option<UnixMillis>,
+    before: Option<UnixMillis>,
 }
 
 impl ListedSigner {
@@ -68,7 +68,7 @@ impl ListedSigner {
     }
 
     /// Whether it counts for a purpose at this time.
-    pub fn counts(&self, signed: SignedObject, now: Moment) -> bool {
+    pub fn counts(&self, signed: SignedObject, now: UnixMillis) -> bool {
         let limits = &self.limits;
         let namespaces = limits.namespaces.as_ref();
         namespaces.is_none_or(|names| is_in(names, signed.namespace()))
@@ -159,7 +159,7 @@ fn limits(options: &str) -> std::result::Result<Limits, String> {
 }
 
 /// The time `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, in UTC with a `Z` and else local.
-fn moment(written: &str) -> Option<Moment> {
+fn moment(written: &str) -> Option<UnixMillis> {
     let (digits, zone) = match written.strip_suffix('Z') {
         Some(digits) => (digits, "Z"),
         None => (written, ""),
@@ -169,7 +169,7 @@ fn moment(written: &str) -> Option<Moment> {
     let at = |from: usize| &all[from..from + 2];
     let day = format!("{}-{}-{}", &all[..4], at(4), at(6));
     let time = format!("{day} {}:{}:{}{zone}", at(8), at(10), at(12));
-    Moment::parse(&time, Moment(0))
+    UnixMillis::parse(&time, UnixMillis(0))
 }
 
 /// Whether a text is in a list of patterns with commas between; one that begins with `!` excludes.
@@ -296,7 +296,8 @@ mod tests {
 
     #[test]
     fn a_line_counts_for_its_purposes_and_time() {
-        let noon = |day: &str| Moment::parse(&format!("{day}T12:00:00Z"), Moment(0)).unwrap();
+        let noon =
+            |day: &str| UnixMillis::parse(&format!("{day}T12:00:00Z"), UnixMillis(0)).unwrap();
         let now = noon("2026-06-15");
         for (options, counts) in [
             ("", true),

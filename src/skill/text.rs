@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use similar::TextDiff;
 
-use crate::sys::seen;
 use crate::sys::text::shorten;
+use crate::sys::with_hidden_flag;
 
 /// Time to search for the smallest difference; after that, a larger one is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ pub fn one_line(text: &str) -> String {
         return text.trim().to_owned();
     }
     let mut line = String::with_capacity(text.len());
-    for (c, hides) in seen(text) {
+    for (c, hides) in with_hidden_flag(text) {
         if c.is_whitespace() {
             if !line.is_empty() && !line.ends_with(' ') {
                 line.push(' ');

@@ -19,7 +19,7 @@ const HEAD: usize = 32;
 
 /// What is behind the table of an open file.
 #[derive(Debug)]
-pub struct Parts {
+pub struct CachedParts {
     file: File,
     start: u64,
     end: u64,
@@ -27,13 +27,13 @@ pub struct Parts {
 
 /// Where one part is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct CachedPart {
     start: u64,
     length: u64,
     checksum: u64,
 }
 
-impl Part {
+impl CachedPart {
     /// The part with these bytes, `start` bytes behind the table.
     pub fn new(start: usize, bytes: &[u8]) -> Self {
         Self {
@@ -44,9 +44,9 @@ impl Part {
     }
 }
 
-impl Parts {
+impl CachedParts {
     /// A part, if it is as it was written.
-    pub fn read(&self, part: Part) -> Option<Vec<u8>> {
+    pub fn read(&self, part: CachedPart) -> Option<Vec<u8>> {
         let start = self.start.checked_add(part.start)?;
         if start.checked_add(part.length)? > self.end {
             return None;
@@ -59,7 +59,7 @@ impl Parts {
 
 /// The table that [`replace`] wrote to `path` under the same `magic`, and the parts, if nobody but
 /// this user can have written them and they are at most `max` bytes.
-pub fn open(path: &Path, magic: &[u8; 16], max: u64) -> Option<(Vec<u8>, Parts)> {
+pub fn open(path: &Path, magic: &[u8; 16], max: u64) -> Option<(Vec<u8>, CachedParts)> {
     let (file, metadata) = files::open_with_metadata(path).ok()?;
     let is_private = metadata.uid() == effective_user() && metadata.mode() & 0o022 == 0;
     if !is_private || metadata.len() > max {
@@ -68,13 +68,13 @@ pub fn open(path: &Path, magic: &[u8; 16], max: u64) -> Option<(Vec<u8>, Parts)>
     let mut head = [0; HEAD];
     file.read_exact_at(&mut head, 0).ok()?;
     let (length, checksum) = head.strip_prefix(magic)?.split_first_chunk()?;
-    let table = Part {
+    let table = CachedPart {
         start: 0,
         length: u64::from_le_bytes(*length),
         checksum: u64::from_le_bytes(checksum.try_into().ok()?),
     };
     let (start, end) = (HEAD as u64, metadata.len());
-    let mut parts = Parts { file, start, end };
+    let mut parts = CachedParts { file, start, end };
     let bytes = parts.read(table)?;
     parts.start += table.length;
     Some((bytes, parts))

@@ -28,7 +28,11 @@ pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};
 
 pub use env::{Directories, Env};
 pub use files::FileLock;
-pub use shown::{Progress, Shown, be_quiet, eprint, is_invisible, is_quiet, keep_told, kept};
-pub use shown::{lines_too_many, progress, running, seen, shown, tell, visible, warn};
+pub use shown::{
+    Progress, Shown, be_quiet, eprint, is_invisible, is_quiet, keep_messages, take_kept_messages,
+};
+pub use shown::{
+    progress, scrolled_lines, shown, tell, time_running, visible, warn, with_hidden_flag,
+};
 pub use text::{URI_PATH, hash};
-pub use time::{Moment, millis};
+pub use time::{UnixMillis, millis};

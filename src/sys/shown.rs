@@ -41,7 +41,7 @@ pub fn is_invisible(c: char) -> bool {
 
 /// The characters of `text`, each with whether it hides something: it controls a terminal, reorders
 /// text or is invisible, and is no part of an emoji; or it is one of very many blanks.
-pub fn seen(text: &str) -> impl Iterator<Item = (char, bool)> {
+pub fn with_hidden_flag(text: &str) -> impl Iterator<Item = (char, bool)> {
     let (mut emoji_ends, mut blanks) = (0, 0);
     text.char_indices().map(move |(at, c)| {
         // Most characters need no further look.
@@ -95,7 +95,7 @@ fn is_pictographic(c: char) -> bool {
         | 0x1F000..=0x1FAFF)
 }
 
-/// One line with every character that hides something ([`seen`]) written as in `<U+202E>`.
+/// One line with every character that hides something ([`with_hidden_flag`]) written as in `<U+202E>`.
 pub fn visible(line: &str) -> String {
     written_out(line, |_, _| false)
 }
@@ -104,7 +104,7 @@ pub fn visible(line: &str) -> String {
 pub fn shown(text: impl Into<String>, colour: bool) -> String {
     let text = text.into();
     // Few texts hide anything, and long ones are not to be in memory twice.
-    if !seen(&text).any(|(c, hides)| hides && c != '\n') {
+    if !with_hidden_flag(&text).any(|(c, hides)| hides && c != '\n') {
         return text;
     }
     let is_colour = |rest: &str| colour && COLOURS.iter().any(|code| rest.starts_with(code));
@@ -116,7 +116,7 @@ pub fn shown(text: impl Into<String>, colour: bool) -> String {
 fn written_out(text: &str, stays: impl Fn(char, &str) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut at = 0;
-    for (c, hides) in seen(text) {
+    for (c, hides) in with_hidden_flag(text) {
         if hides && !stays(c, &text[at..]) {
             let _ = write!(shown, "<U+{:04X}>", u32::from(c));
         } else {
@@ -169,11 +169,11 @@ pub fn eprint(text: Arguments) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// The lines of a terminal that [`eprint`] wrote since [`lines_too_many`].
+/// The lines of a terminal that [`eprint`] wrote since [`scrolled_lines`].
 static LINES: AtomicUsize = AtomicUsize::new(0);
 
 /// How many lines [`eprint`] wrote since the last call, if the terminal shows fewer at once.
-pub fn lines_too_many() -> Option<usize> {
+pub fn scrolled_lines() -> Option<usize> {
     let lines = LINES.swap(0, Ordering::Relaxed);
     let (_, rows) = error_size()?;
     (lines >= rows).then_some(lines)
@@ -188,7 +188,7 @@ pub fn be_quiet(quiet: bool) {
 }
 
 /// As [`eprint`], for what is neither an error nor a question: nothing if that is not wanted, and
-/// kept for the answer if [`keep_told`] was called.
+/// kept for the answer if [`keep_messages`] was called.
 pub fn tell(text: Arguments) {
     if !is_quiet() {
         keep_or_print(text);
@@ -196,8 +196,8 @@ pub fn tell(text: Arguments) {
 }
 
 fn keep_or_print(text: Arguments) {
-    let is_kept = KEPT.with_borrow_mut(|kept| match kept {
-        Some(kept) => kept.write_fmt(text).is_ok(),
+    let is_kept = KEPT.with_borrow_mut(|take_kept_messages| match take_kept_messages {
+        Some(take_kept_messages) => take_kept_messages.write_fmt(text).is_ok(),
         None => false,
     });
     if !is_kept {
@@ -210,12 +210,12 @@ thread_local! {
 }
 
 /// From now on what is told or warned of is kept: the caller sees standard output only.
-pub fn keep_told() {
+pub fn keep_messages() {
     KEPT.set(Some(String::new()));
 }
 
 /// What was kept, which ends here.
-pub fn kept() -> String {
+pub fn take_kept_messages() -> String {
     KEPT.take().unwrap_or_default()
 }
 
@@ -233,7 +233,7 @@ pub fn progress(line: &str) {
 }
 
 /// Since when the command runs: one that takes longer than a second shows its progress.
-pub fn running() -> Duration {
+pub fn time_running() -> Duration {
     static BEGAN: OnceLock<Instant> = OnceLock::new();
     BEGAN.get_or_init(Instant::now).elapsed()
 }
@@ -256,7 +256,7 @@ impl Progress {
             what,
             of,
             show,
-            due: Cell::new(Instant::now() + Duration::from_secs(1).saturating_sub(running())),
+            due: Cell::new(Instant::now() + Duration::from_secs(1).saturating_sub(time_running())),
             is_shown: Cell::new(false),
         }
     }
@@ -336,12 +336,12 @@ mod tests {
     #[test]
     fn only_our_colours_stay_of_escape_sequences() {
         let text = "\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07\x1b[38;5;1m\x1b[8m";
-        let kept = shown(text, true);
+        let take_kept_messages = shown(text, true);
         assert!(
-            kept.starts_with("\x1b[31mred\x1b[0m<U+001B>[2J<U+001B>]0;"),
+            take_kept_messages.starts_with("\x1b[31mred\x1b[0m<U+001B>[2J<U+001B>]0;"),
             "{kept}"
         );
-        assert_eq!(kept.matches('\x1b').count(), 2);
+        assert_eq!(take_kept_messages.matches('\x1b').count(), 2);
         assert!(!shown(text, false).contains('\x1b'));
     }
 

@@ -10,7 +10,7 @@ use super::text::quoted;
 
 /// Milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(pub u64);
+pub struct UnixMillis(pub u64);
 
 /// A duration in milliseconds.
 pub fn millis(time: Duration) -> u64 {
@@ -20,7 +20,7 @@ pub fn millis(time: Duration) -> u64 {
 const SECOND: u64 = 1000;
 const DAY: u64 = 86_400 * SECOND;
 
-impl Moment {
+impl UnixMillis {
     /// The present.
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -67,8 +67,8 @@ impl Moment {
 
 /// What a stored time is for people; it stays as it is written if it is none.
 pub fn local(written: &str) -> String {
-    let moment = Moment::parse(written, Moment(0));
-    moment.map_or_else(|| quoted(written), Moment::local)
+    let moment = UnixMillis::parse(written, UnixMillis(0));
+    moment.map_or_else(|| quoted(written), UnixMillis::local)
 }
 
 /// How far local time is from UTC at that moment; `None` if that cannot be known.
@@ -76,7 +76,7 @@ fn offset(at: OffsetDateTime) -> Option<UtcOffset> {
     UtcOffset::local_offset_at(at).ok()
 }
 
-fn parse_instant(written: &str) -> Option<Moment> {
+fn parse_instant(written: &str) -> Option<UnixMillis> {
     let (date, time) = written.split_once(['T', ' ']).unwrap_or((written, "00:00"));
     let utc = time.strip_suffix('Z');
     let (time, is_utc) = (utc.unwrap_or(time), utc.is_some());
@@ -89,10 +89,10 @@ fn parse_instant(written: &str) -> Option<Moment> {
     let behind = offset(utc).filter(|_| !is_utc).unwrap_or(UtcOffset::UTC);
     let instant = utc.checked_sub(time::Duration::seconds(behind.whole_seconds().into()))?;
     let millis = instant.unix_timestamp_nanos() / 1_000_000;
-    u64::try_from(millis).ok().map(Moment)
+    u64::try_from(millis).ok().map(UnixMillis)
 }
 
-impl fmt::Display for Moment {
+impl fmt::Display for UnixMillis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = self.utc();
         write!(
@@ -121,20 +121,26 @@ mod tests {
             (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
             (0, "1970-01-01T00:00:00.000Z"),
         ] {
-            assert_eq!(Moment(millis).to_string(), text);
-            assert_eq!(Moment::parse(text, Moment(0)), Some(Moment(millis)));
+            assert_eq!(UnixMillis(millis).to_string(), text);
+            assert_eq!(
+                UnixMillis::parse(text, UnixMillis(0)),
+                Some(UnixMillis(millis))
+            );
         }
     }
 
     #[test]
     fn spans_count_back_and_nonsense_is_refused() {
-        let now = Moment(10 * DAY);
-        assert_eq!(Moment::parse("2d", now), Some(Moment(8 * DAY)));
+        let now = UnixMillis(10 * DAY);
+        assert_eq!(UnixMillis::parse("2d", now), Some(UnixMillis(8 * DAY)));
         assert_eq!(
-            Moment::parse("90m", now),
-            Some(Moment(10 * DAY - 5_400_000))
+            UnixMillis::parse("90m", now),
+            Some(UnixMillis(10 * DAY - 5_400_000))
         );
-        assert_eq!(Moment::parse("1970-01-03", now), Some(Moment(2 * DAY)));
+        assert_eq!(
+            UnixMillis::parse("1970-01-03", now),
+            Some(UnixMillis(2 * DAY))
+        );
         for bad in [
             "",
             "d",
@@ -146,20 +152,20 @@ mod tests {
             "1969-01-01",
             "yesterday",
         ] {
-            assert_eq!(Moment::parse(bad, now), None, "{bad}");
+            assert_eq!(UnixMillis::parse(bad, now), None, "{bad}");
         }
     }
 
     #[test]
     fn what_no_calendar_has_is_the_last_day() {
-        assert_eq!(Moment(u64::MAX).to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(UnixMillis(u64::MAX).to_string(), "9999-12-31T23:59:59.999Z");
     }
 
     proptest! {
         #[test]
         fn what_is_written_is_read(millis in 0u64..200_000_000_000_000) {
-            let text = Moment(millis).to_string();
-            prop_assert_eq!(Moment::parse(&text, Moment(0)), Some(Moment(millis)));
+            let text = UnixMillis(millis).to_string();
+            prop_assert_eq!(UnixMillis::parse(&text, UnixMillis(0)), Some(UnixMillis(millis)));
         }
     }
 }

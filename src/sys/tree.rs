@@ -22,7 +22,7 @@ use super::{files, limits};
 /// When something cannot be read, is neither file nor directory, or exceeds the limits of a skill
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`],
 /// [`limits::WALK_STEPS`]).
-pub fn digest_seen<const N: usize>(places: [&Path; N]) -> io::Result<(String, Stamps)> {
+pub fn digest_and_stamps<const N: usize>(places: [&Path; N]) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
     for place in places {
@@ -33,11 +33,11 @@ pub fn digest_seen<const N: usize>(places: [&Path; N]) -> io::Result<(String, St
     Ok((digest, reading.stamps))
 }
 
-/// As [`digest_seen`], for any number of paths below `root`: the name of each below `root` counts
+/// As [`digest_and_stamps`], for any number of paths below `root`: the name of each below `root` counts
 /// too.
 ///
 /// # Errors
-/// As [`digest_seen`], and when a path is not below `root`.
+/// As [`digest_and_stamps`], and when a path is not below `root`.
 pub fn digest_named(root: &Path, paths: &[PathBuf]) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
     let mut reading = Reading::default();
@@ -51,11 +51,11 @@ pub fn digest_named(root: &Path, paths: &[PathBuf]) -> io::Result<(String, Stamp
 }
 
 /// The files at or below `root` by relative path, each with the beginning of a digest of what
-/// [`digest_seen`] covers. It shows which files changed, but does not authenticate them.
+/// [`digest_and_stamps`] covers. It shows which files changed, but does not authenticate them.
 ///
 /// # Errors
-/// As [`digest_seen`].
-pub fn files(root: &Path) -> io::Result<BTreeMap<String, String>> {
+/// As [`digest_and_stamps`].
+pub fn file_digests(root: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     Reading::default().read(root, &mut |path, kind, content| {
         let mut hash = Sha256::new();
@@ -78,7 +78,7 @@ pub fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
 }
 
 /// Receives each file's path, kind and content.
-type Tell<'t> = &'t mut dyn FnMut(&Path, u8, &[u8]);
+type FileSink<'t> = &'t mut dyn FnMut(&Path, u8, &[u8]);
 
 /// What was read so far.
 #[derive(Default)]
@@ -99,7 +99,7 @@ impl Reading {
 
     /// Reads what is at or below `root`. A missing and an empty directory are the same: neither
     /// contains anything.
-    fn read(&mut self, root: &Path, tell: Tell) -> io::Result<()> {
+    fn read(&mut self, root: &Path, tell: FileSink) -> io::Result<()> {
         if root.symlink_metadata().is_ok() {
             return self.add(root.to_owned(), Path::new(""), 0, tell);
         }
@@ -108,7 +108,7 @@ impl Reading {
     }
 
     #[expect(clippy::disallowed_methods, reason = "links are followed, see above")]
-    fn add(&mut self, path: PathBuf, below: &Path, depth: usize, tell: Tell) -> io::Result<()> {
+    fn add(&mut self, path: PathBuf, below: &Path, depth: usize, tell: FileSink) -> io::Result<()> {
         self.steps += 1;
         if self.steps > limits::WALK_STEPS {
             return Err(io::Error::other("its links make too many files of a few"));
@@ -142,7 +142,7 @@ impl Reading {
         self.record(below, if executable { b'x' } else { b'f' }, &content, tell)
     }
 
-    fn record(&mut self, path: &Path, kind: u8, content: &[u8], tell: Tell) -> io::Result<()> {
+    fn record(&mut self, path: &Path, kind: u8, content: &[u8], tell: FileSink) -> io::Result<()> {
         self.files += 1;
         self.bytes += content.len() as u64;
         if self.files > limits::INSTALL_FILES {
@@ -186,7 +186,7 @@ mod tests {
         fs::write(at("d/a"), "x").unwrap();
         symlink(outside.path().join("o"), at("link")).unwrap();
         symlink("missing", at("broken")).unwrap();
-        let now = || digest_seen([root.path()]).unwrap().0;
+        let now = || digest_and_stamps([root.path()]).unwrap().0;
         let mut seen = vec![now()];
         assert_eq!(now(), seen[0]);
         let changes: [&dyn Fn(); 7] = [
@@ -209,17 +209,17 @@ mod tests {
     #[test]
     fn circles_and_devices_are_errors_and_what_is_missing_is_not() {
         let root = tempfile::tempdir().unwrap();
-        assert!(digest_seen([&root.path().join("missing")]).is_ok());
+        assert!(digest_and_stamps([&root.path().join("missing")]).is_ok());
         fs::write(root.path().join("file"), "x").unwrap();
-        assert!(digest_seen([&root.path().join("file")]).is_ok());
+        assert!(digest_and_stamps([&root.path().join("file")]).is_ok());
         symlink(".", root.path().join("self")).unwrap();
-        assert!(digest_seen([root.path()]).is_err());
+        assert!(digest_and_stamps([root.path()]).is_err());
         fs::remove_file(root.path().join("self")).unwrap();
         symlink("/dev/zero", root.path().join("zero")).unwrap();
-        assert!(digest_seen([root.path()]).is_err());
+        assert!(digest_and_stamps([root.path()]).is_err());
         fs::remove_file(root.path().join("zero")).unwrap();
         multiply(root.path());
-        assert!(digest_seen([root.path()]).is_err());
+        assert!(digest_and_stamps([root.path()]).is_err());
     }
 
     /// The digest of these files, listed from one directory.

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use agent_skills::policy::{Audit, Event, last_events};
-use agent_skills::sys::Moment;
+use agent_skills::sys::UnixMillis;
 use serde_json::{Value, json};
 
 use crate::Host;
@@ -100,7 +100,7 @@ fn one_of_the_sixteen() {
 /// The end of a host is not seen: what is known is when something was last heard of it.
 #[test]
 fn an_activation_lasted_until_its_session_was_last_heard_of() {
-    let minutes_ago = |minutes: u64| Moment(Moment::now().0 - minutes * 60_000);
+    let minutes_ago = |minutes: u64| UnixMillis(UnixMillis::now().0 - minutes * 60_000);
     let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
     let end = |host: &Host| of_kind(host, "end").pop().unwrap();
     let state = host.plugin_dir().join("state.json");

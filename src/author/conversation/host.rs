@@ -34,7 +34,7 @@ pub struct Host<'a> {
     pub generation: Protocol,
     env: &'a Env,
     exe: &'a Path,
-    stage: Stage,
+    stage: TemporaryHome,
 }
 
 impl<'a> Host<'a> {
@@ -46,7 +46,7 @@ impl<'a> Host<'a> {
         generation: Protocol,
     ) -> Result<Self> {
         let script = &played.script;
-        let stage = Stage::new()?;
+        let stage = TemporaryHome::new()?;
         for written in &script.skills {
             let path = env.cwd.join(&played.file).with_file_name(written);
             let dirs = skills_at(&path);
@@ -198,13 +198,13 @@ impl<'a> Host<'a> {
 }
 
 /// A directory removed when the conversation ends.
-struct Stage {
+struct TemporaryHome {
     parent: Dir,
     name: EntryName,
     dir: Dir,
 }
 
-impl Stage {
+impl TemporaryHome {
     fn new() -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -237,7 +237,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for TemporaryHome {
     fn drop(&mut self) {
         let _ = self.parent.remove_ours(&self.name);
     }

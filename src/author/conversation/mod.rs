@@ -6,5 +6,5 @@ mod host;
 mod play;
 mod script;
 
-pub use play::{Played, PlayedStep};
+pub use play::{PlayedConversation, PlayedStep};
 pub use script::Conversation;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::host::Host;
-use super::script::{Conversation, Hosts, Outcome, Step};
+use super::script::{Conversation, ConversationStep, HostChoice, StepOutcome};
 use crate::error::{Error, Result};
 use crate::host::tools::{
     Argument, Effect, HOST_TOOLS, find, is_on_older_host, is_plugin_of_older_host,
@@ -19,7 +19,7 @@ use crate::sys::text::nearest;
 
 /// One run of a conversation.
 #[derive(Debug, Serialize)]
-pub struct Played {
+pub struct PlayedConversation {
     /// The host's generation: `stdin` or `environment`.
     pub host: &'static str,
     /// Each step, in order.
@@ -41,7 +41,7 @@ pub struct PlayedStep {
     pub diff: Option<String>,
 }
 
-impl Played {
+impl PlayedConversation {
     /// The number of steps with differences.
     pub fn failed(&self) -> usize {
         let failed = self.steps.iter().filter(|step| !step.failures.is_empty());
@@ -54,11 +54,11 @@ impl Conversation {
     ///
     /// # Errors
     /// When the temporary home cannot be prepared, or a call gives no answer.
-    pub fn play(&self, exe: &Path, env: &Env) -> Result<Vec<Played>> {
+    pub fn play(&self, exe: &Path, env: &Env) -> Result<Vec<PlayedConversation>> {
         let generations: &[Protocol] = match self.script.host {
-            Hosts::Both => &[Protocol::Stdin, Protocol::Environment],
-            Hosts::Stdin => &[Protocol::Stdin],
-            Hosts::Environment => &[Protocol::Environment],
+            HostChoice::Both => &[Protocol::Stdin, Protocol::Environment],
+            HostChoice::Stdin => &[Protocol::Stdin],
+            HostChoice::Environment => &[Protocol::Environment],
         };
         let play = |generation: &Protocol| {
             let host = Host::new(self, exe, env, *generation)?;
@@ -67,7 +67,7 @@ impl Conversation {
         generations.iter().map(play).collect()
     }
 
-    fn play_on(&self, host: &Host) -> Result<Played> {
+    fn play_on(&self, host: &Host) -> Result<PlayedConversation> {
         let generation = host.generation.as_str();
         let tools = Vec::new();
         let mut model = Model { host, tools };
@@ -93,7 +93,7 @@ impl Conversation {
                 diff,
             });
         }
-        Ok(Played {
+        Ok(PlayedConversation {
             host: generation,
             steps,
         })
@@ -107,7 +107,7 @@ struct Model<'a> {
 }
 
 impl Model<'_> {
-    fn step(&mut self, step: &Step) -> Result<Outcome> {
+    fn step(&mut self, step: &ConversationStep) -> Result<StepOutcome> {
         if self.tools.is_empty() && step.prompt.is_none() {
             self.prompt(None)?;
         }
@@ -121,7 +121,7 @@ impl Model<'_> {
     }
 
     /// Each prompt is a separate run of the host.
-    fn prompt(&mut self, context: Option<&str>) -> Result<Outcome> {
+    fn prompt(&mut self, context: Option<&str>) -> Result<StepOutcome> {
         let schema = self.host.schema()?;
         let tools = schema.as_array().into_iter().flatten();
         let names = tools.filter_map(|tool| Some(tool["name"].as_str()?.to_owned()));
@@ -145,14 +145,14 @@ impl Model<'_> {
             offered.retain(|name| !excluded.is_some_and(|some| some.contains(&json!(name))));
         }
         self.tools = names;
-        Ok(Outcome {
+        Ok(StepOutcome {
             answer: answer["inject"].as_str().unwrap_or_default().to_owned(),
             tools: offered,
-            ..Outcome::default()
+            ..StepOutcome::default()
         })
     }
 
-    fn call(&self, tool: &str, arguments: Value, result: Option<&str>) -> Result<Outcome> {
+    fn call(&self, tool: &str, arguments: Value, result: Option<&str>) -> Result<StepOutcome> {
         let ours = self.tools.iter().any(|name| name == tool);
         let hosts = find(tool).is_some() || is_on_older_host(tool) || is_plugin_of_older_host(tool);
         // A misspelled name would test nothing.
@@ -169,17 +169,17 @@ impl Model<'_> {
         let data = json!({"arguments": arguments, "tool_name": tool});
         let answer = self.host.hook("pre_tool", &data)?;
         let arguments = answer.get("arguments").cloned().unwrap_or(arguments);
-        let refused = |message: &Value, default: &str| Outcome {
+        let refused = |message: &Value, default: &str| StepOutcome {
             answer: message.as_str().unwrap_or(default).to_owned(),
             blocked: true,
             arguments: self.host.as_written(&arguments),
-            ..Outcome::default()
+            ..StepOutcome::default()
         };
         if answer["block"] == json!(true) {
             return Ok(refused(&answer["message"], "Tool call blocked by hook"));
         }
         let newer = self.host.generation == Protocol::Stdin;
-        if newer && let Some((hook, data)) = self.last_look(tool, &arguments) {
+        if newer && let Some((hook, data)) = self.last_hook(tool, &arguments) {
             let answer = self.host.hook(hook, &data)?;
             if answer["denied"] == json!(true) {
                 return Ok(refused(&answer["reason"], "denied"));
@@ -200,15 +200,15 @@ impl Model<'_> {
                 other.clone_into(&mut output);
             }
         }
-        Ok(Outcome {
+        Ok(StepOutcome {
             answer: output,
             arguments: self.host.as_written(&arguments),
-            ..Outcome::default()
+            ..StepOutcome::default()
         })
     }
 
     /// The hook that sees the arguments last, for tools that have one.
-    fn last_look(&self, tool: &str, arguments: &Value) -> Option<(&'static str, Value)> {
+    fn last_hook(&self, tool: &str, arguments: &Value) -> Option<(&'static str, Value)> {
         let known = find(tool)?;
         let argument = |meaning| Some(&arguments[known.keys(&[meaning]).next()?]);
         match known.effect {

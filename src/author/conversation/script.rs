@@ -17,13 +17,13 @@ use crate::sys::{files, limits};
 pub struct Conversation {
     /// Its path.
     pub file: PathBuf,
-    pub(super) script: Script,
+    pub(super) script: ConversationFile,
 }
 
 /// The host generations that play it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Hosts {
+pub enum HostChoice {
     /// All of them, one after the other.
     #[default]
     Both,
@@ -35,9 +35,9 @@ pub enum Hosts {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Script {
+pub struct ConversationFile {
     #[serde(default)]
-    pub host: Hosts,
+    pub host: HostChoice,
     /// Directories, relative to the file.
     pub skills: Vec<PathBuf>,
     /// Files of the project, by path.
@@ -46,12 +46,12 @@ pub struct Script {
     /// The text of a `config.toml`.
     #[serde(default)]
     pub config: String,
-    pub steps: Vec<Step>,
+    pub steps: Vec<ConversationStep>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct ConversationStep {
     /// The user's prompt; it starts a new run of the host.
     pub prompt: Option<String>,
     /// The id of the conversation that a prompt belongs to.
@@ -97,8 +97,9 @@ impl Conversation {
         } else {
             serde_yaml::from_str(&text).map_err(|error| wrong(&error))?
         };
-        let script: Script = serde_json::from_value(value).map_err(|error| wrong(&error))?;
-        let is_unclear = |step: &Step| step.prompt.is_some() == step.call.is_some();
+        let script: ConversationFile =
+            serde_json::from_value(value).map_err(|error| wrong(&error))?;
+        let is_unclear = |step: &ConversationStep| step.prompt.is_some() == step.call.is_some();
         if let Some(at) = script.steps.iter().position(is_unclear) {
             let step = at + 1;
             let why = format!("step {step} has neither or both of `prompt` and `call`");
@@ -124,9 +125,9 @@ fn is_json(file: &Path) -> bool {
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
     /// Texts that the answer or refusal must contain.
-    contains: Option<Parts>,
+    contains: Option<OneOrSeveral>,
     /// Texts that it must not contain.
-    lacks: Option<Parts>,
+    lacks: Option<OneOrSeveral>,
     /// The whole answer, apart from white space at its ends.
     pub(super) equals: Option<String>,
     blocked: Option<bool>,
@@ -135,27 +136,27 @@ pub struct Expect {
     /// The arguments that the tool finally receives.
     arguments: Option<Value>,
     /// Tools that the model is offered.
-    tools: Option<Parts>,
+    tools: Option<OneOrSeveral>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Parts {
+enum OneOrSeveral {
     One(String),
     Several(Vec<String>),
 }
 
-fn each(parts: Option<&Parts>) -> std::slice::Iter<'_, String> {
+fn each(parts: Option<&OneOrSeveral>) -> std::slice::Iter<'_, String> {
     match parts {
         None => [].iter(),
-        Some(Parts::One(text)) => std::slice::from_ref(text).iter(),
-        Some(Parts::Several(texts)) => texts.iter(),
+        Some(OneOrSeveral::One(text)) => std::slice::from_ref(text).iter(),
+        Some(OneOrSeveral::Several(texts)) => texts.iter(),
     }
 }
 
 /// The result of a step.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct StepOutcome {
     pub answer: String,
     pub blocked: bool,
     pub arguments: Value,
@@ -164,7 +165,7 @@ pub struct Outcome {
 
 impl Expect {
     /// Each difference between the outcome and the expectation.
-    pub fn failures(&self, outcome: &Outcome) -> Vec<String> {
+    pub fn failures(&self, outcome: &StepOutcome) -> Vec<String> {
         let answer = &outcome.answer;
         let mut failures = Vec::new();
         let mut unless = |is_met: bool, text| failures.extend((!is_met).then_some(text));

@@ -112,11 +112,11 @@ fn all(call: Call, log: &Path, is_wanted: &dyn Fn(&LoggedEvent) -> bool) -> Resu
 }
 
 /// The time that a person wrote; the beginning of all if there is none.
-pub fn since(written: Option<&str>) -> Result<Moment> {
+pub fn since(written: Option<&str>) -> Result<UnixMillis> {
     let Some(written) = written else {
-        return Ok(Moment(0));
+        return Ok(UnixMillis(0));
     };
-    Moment::parse(written, Moment::now()).ok_or_else(|| {
+    UnixMillis::parse(written, UnixMillis::now()).ok_or_else(|| {
         let text = format!("`{}` is not a time", written.escape_debug());
         Error::new(text).hint("write 90m, 2h, 7d, 2026-11-21 or '2026-11-21 23:00'")
     })
@@ -125,7 +125,7 @@ pub fn since(written: Option<&str>) -> Result<Moment> {
 /// Visits every event since then, oldest first; unreadable lines are reported to a person.
 pub fn each_since(
     facts: &Facts,
-    since: Moment,
+    since: UnixMillis,
     visit: &mut dyn FnMut(&LoggedEvent) -> Result<()>,
 ) -> Result<()> {
     let torn = each_event(&audit_file(facts.state()), &mut |line| {
@@ -198,7 +198,7 @@ mod tests {
         let command = "echo ".repeat(100);
         let shown = |value: Value| {
             let line = LoggedEvent {
-                time: Moment(0),
+                time: UnixMillis(0),
                 value,
             };
             row(&line).split_once("tool      ").unwrap().1.to_owned()

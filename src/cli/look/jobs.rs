@@ -30,7 +30,7 @@ fn list(call: Call) -> Result<String> {
         if jobs.is_empty() {
             return "No jobs. A script that outlasts its call becomes a job.\n".to_owned();
         }
-        let line = |job: &script::Summary| {
+        let line = |job: &script::JobSummary| {
             let skill = job.skill.as_ref().map(|skill| format!(" of {skill}"));
             let exit = job.exit_code.map(|code| format!(", exit code {code}"));
             let (exit, skill) = (exit.unwrap_or_default(), skill.unwrap_or_default());

@@ -330,7 +330,7 @@ struct Suggestions {
 
 impl Suggestions {
     /// Works out what to suggest for the skill from its calls since then.
-    fn new(facts: &Facts, skill: &Skill, since: Moment) -> Result<Self> {
+    fn new(facts: &Facts, skill: &Skill, since: UnixMillis) -> Result<Self> {
         let calls = Calls::gather(facts, skill, since)?;
         let mut session = session_with(skill);
         let of_servers = calls.found.iter().filter(|found| found.is_mcp);
@@ -585,7 +585,7 @@ fn leave_out(left_out: &mut Unsuggested, why: Why, count: usize, example: &str) 
 
 impl Calls {
     /// What is known of the skill's calls since then.
-    fn gather(facts: &Facts, skill: &Skill, since: Moment) -> Result<Self> {
+    fn gather(facts: &Facts, skill: &Skill, since: UnixMillis) -> Result<Self> {
         let mut calls = Self::default();
         let name = skill.name.as_str();
         each_since(facts, since, &mut |line| {
@@ -681,7 +681,7 @@ mod tests {
 
     fn line(value: Value) -> LoggedEvent {
         LoggedEvent {
-            time: Moment(0),
+            time: UnixMillis(0),
             value,
         }
     }

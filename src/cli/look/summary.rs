@@ -31,7 +31,7 @@ struct Figures {
     /// Of the instructions and references that were handed over, approximately.
     tokens: u64,
     #[serde(skip)]
-    last_used: Option<Moment>,
+    last_used: Option<UnixMillis>,
 }
 
 /// All figures of a period.
@@ -244,7 +244,7 @@ fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
     let mut table = Table::new(&columns, leave_out).numbers(&numbers);
     table.headed = true;
     for (name, one) in used(tally) {
-        let last = one.last_used.map(Moment::local).unwrap_or_default();
+        let last = one.last_used.map(UnixMillis::local).unwrap_or_default();
         let mut cells = vec![Cell::new(name)];
         cells.extend(one.columns().map(|(_, value)| Cell::new(value)));
         cells.push(Cell::new(last));

@@ -91,7 +91,7 @@ fn describe(
     entry: &Entry,
     before: Option<&Approvals>,
 ) -> Result<(String, Option<Finding>)> {
-    let files = tree::files(&entry.dir);
+    let files = tree::file_digests(&entry.dir);
     let files = files.map_err(|source| Error::io("read", &entry.dir, &source))?;
     let files: Vec<String> = files.into_keys().collect();
     let is_changed = before.is_some_and(|before| before.was_for(&entry.dir));

@@ -192,7 +192,7 @@ fn add_listed(file: &SigningFile, keys: &mut Shown) -> Result<()> {
 
 fn add_known(signers: &KnownSigners, keys: &mut Shown) {
     for (source, signer) in signers.iter() {
-        let local = Moment(signer.since).local();
+        let local = UnixMillis(signer.since).local();
         let since = format!("since {}", local.split(' ').next().unwrap_or_default());
         let who = signer.principal.as_deref().unwrap_or("(not listed)");
         let json = json!({
@@ -362,7 +362,7 @@ fn revoke(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
     let screenful =
         format!("Revoke the key {fingerprint}{of}? Signatures made with it will be rejected.\n");
     call.to_agree(&screenful, "Revoke it?", "nothing was revoked")?;
-    let now = Moment::now().local();
+    let now = UnixMillis::now().local();
     let today = now.split(' ').next().unwrap_or_default();
     let line = format!("{fingerprint} {today}{of}");
     change(call.facts, &file, |text| {
@@ -481,7 +481,7 @@ fn line(who: &str, key: &str, added: &Added) -> Result<String> {
     let mut options = format!("namespaces=\"{names}\"");
     if let Some(day) = &added.valid_before {
         let digits = day.replace('-', "");
-        let at = Moment::parse(day, Moment(0));
+        let at = UnixMillis::parse(day, UnixMillis(0));
         if at.is_none() || digits.len() != 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let text = format!("`{}` is not a day", visible(day));
             return Err(Error::new(text).hint("write it as 2027-12-31"));

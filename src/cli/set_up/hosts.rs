@@ -10,13 +10,14 @@ use crate::cli::agents::{connected, line, lines, share_installed};
 use crate::cli::prelude::*;
 use crate::cli::write::new::{make, paths};
 use crate::connection::{
-    Change, Connector, Found, Invocation, Lack, directory, last_seen, program,
+    ConnectionChange, ConnectionFault, ConnectionState, Connector, Invocation, directory,
+    last_seen, program,
 };
 use crate::host::agent::{Mode, Scope};
 use crate::host::program::PROGRAM;
 use crate::host::{Protocol, release, tools};
 use crate::script::find_program;
-use crate::sharing::Shared;
+use crate::sharing::SharedSkills;
 use crate::skill::unified_diff;
 use crate::sys::Env;
 
@@ -215,7 +216,7 @@ fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
 /// Asks, and makes a change: with the question and what was done in words.
 fn apply(
     call: Call,
-    (change, shown): (&Change, &str),
+    (change, shown): (&ConnectionChange, &str),
     (agent, scope): (Agent, Scope),
     (question, done): (&str, &str),
 ) -> Result<()> {
@@ -243,7 +244,7 @@ fn share(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<St
 /// The links that go with the user's connection, a line each: none that another connected agent
 /// needs, and none if an administrator connected the agent too.
 fn lose(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result<String> {
-    let stays = |found: &Found| found.scope == Scope::Managed && found.is_connected;
+    let stays = |found: &ConnectionState| found.scope == Scope::Managed && found.is_connected;
     let found = Connector::of(&call.facts.run).found(agent);
     if scope != Scope::User || found.iter().any(stays) {
         return Ok(String::new());
@@ -251,7 +252,7 @@ fn lose(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result<String>
     let mut others = connected(&call.facts.run);
     others.retain(|other| *other != agent);
     let mut text = String::new();
-    let shared = |layer| Shared::of(call.facts, layer);
+    let shared = |layer| SharedSkills::of(call.facts, layer);
     for shared in OWN.into_iter().filter_map(shared) {
         let gone = shared.disconnect(agent, &others, listed_name, dry_run)?;
         text += &lines(&gone, dry_run);
@@ -274,7 +275,7 @@ fn whom(scope: Scope) -> &'static str {
     }
 }
 
-fn diff(change: &Change) -> String {
+fn diff(change: &ConnectionChange) -> String {
     let path = one_line(&change.path().display().to_string());
     let (before, after) = change.texts();
     let name = |text: Option<&str>| text.map_or("/dev/null", |_| &path).to_owned();
@@ -407,15 +408,15 @@ fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) ->
     let is_connected = all.iter().any(|found| found.is_connected);
     let seen = last_seen(facts.state(), agent);
     let lacks = all.iter().flat_map(|found| &found.missing);
-    let mut missing: Vec<String> = lacks.map(Lack::to_string).collect();
+    let mut missing: Vec<String> = lacks.map(ConnectionFault::to_string).collect();
     let settings = agent.table();
-    let is_own = |found: &Found| found.is_connected && found.scope != Scope::Managed;
+    let is_own = |found: &ConnectionState| found.is_connected && found.scope != Scope::Managed;
     if settings.trust.is_some() && seen.is_none() && all.iter().any(is_own) {
         missing.push(format!("not yet seen: trust it in {agent} with /hooks"));
     }
     let config = facts.config().unwrap_or_default();
     let set = config.hosts.get(&agent).and_then(|host| host.mode);
-    let of = |found: &Found| found.mode.or(set.filter(|_| found.is_connected));
+    let of = |found: &ConnectionState| found.mode.or(set.filter(|_| found.is_connected));
     for mode in all.iter().filter_map(of) {
         let less = agent.lacks(mode);
         missing.extend(less.map(|less| format!("`{mode}`: {less}")));
@@ -450,7 +451,7 @@ fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) ->
         more: json!({}),
         shown: (
             named.join(", "),
-            seen.map_or_else(|| never.to_owned(), Moment::local),
+            seen.map_or_else(|| never.to_owned(), UnixMillis::local),
         ),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use crate::author::{NewFile, NewSkill, Script, scaffold};
+use crate::author::{NewFile, NewSkill, ScriptLanguage, scaffold};
 use crate::cli::consent::{agrees, asked};
 use crate::cli::prelude::*;
 use crate::marketplace::{InstalledName, SKILLS};
@@ -19,7 +19,7 @@ pub struct New {
     pub description: Option<String>,
     /// Include a script
     #[arg(long, value_enum)]
-    pub script: Option<Script>,
+    pub script: Option<ScriptLanguage>,
     /// Allow only these tools; `Read Grep` if none are named
     #[arg(long, value_name = "TOOLS", num_args = 0..=1, require_equals = true, default_missing_value = "Read Grep")]
     pub restrict: Option<String>,
@@ -134,7 +134,9 @@ fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<NewSkill> {
             .hint("shorten it; details belong in the body"));
     }
     let script = match wanted.script {
-        None if asks => Script::from_str(&asked("Begin with a script? [py/sh/js/N] "), true).ok(),
+        None if asks => {
+            ScriptLanguage::from_str(&asked("Begin with a script? [py/sh/js/N] "), true).ok()
+        }
         script => script,
     };
     let tools = match &wanted.restrict {

@@ -2,7 +2,7 @@
 
 use super::try_skill::find_and_tell;
 use super::validate::{Installed, lint};
-use crate::author::{Format, Package as Packed, manifest, package, render};
+use crate::author::{Package as Packed, ReportFormat, manifest, package, render};
 use crate::cli::prelude::*;
 use crate::marketplace::Signed;
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE};
@@ -156,7 +156,7 @@ pub fn checked(
     let mut found = lint(facts, &skill.dir, &Installed::new(&installed));
     found.retain(|finding| finding.level == Level::Error && counts(&finding.code));
     if !found.is_empty() {
-        tell(format_args!("{}", render(1, &found, Format::Text)));
+        tell(format_args!("{}", render(1, &found, ReportFormat::Text)));
         let text = format!("`{name}` was not {done}, because it has errors");
         let dir = skill.dir.display();
         return Err(Error::new(text).hint(format!("`agent-skills validate {dir}` says what to do")));

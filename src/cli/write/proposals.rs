@@ -7,7 +7,7 @@ use crate::cli::describe::{describe_difference, with_hint};
 use crate::cli::permitted::{permits, permits_change};
 use crate::cli::prelude::*;
 use crate::proposal::{
-    self, Change, ChangedFile, Proposal, ProposalId, apply_diff, home_of, proposal_event,
+    self, ChangedFile, Proposal, ProposalId, ProposedChange, apply_diff, home_of, proposal_event,
     proposed_for,
 };
 use crate::sys::time::local;
@@ -139,7 +139,7 @@ fn approve(call: Call, proposal: &Proposal, findings: Findings) -> Result<String
 
 /// Applies a proposal to the staged copy of its skill; returns the diff.
 fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
-    let Change::Update { dir, diff, files } = &proposal.change else {
+    let ProposedChange::Update { dir, diff, files } = &proposal.change else {
         return Ok(String::new());
     };
     let changed = apply_diff(staged.path(), Path::new(dir), diff, Some(files))?;
@@ -239,8 +239,8 @@ fn show(facts: &Facts, id: &str) -> Result<(Value, String)> {
         Err(error) => {
             let why = with_hint(&error, error.next_step());
             let _ = writeln!(text, "cannot be applied: {why}");
-            let (Change::Update { diff: written, .. } | Change::Create { text: written }) =
-                &proposal.change;
+            let (ProposedChange::Update { diff: written, .. }
+            | ProposedChange::Create { text: written }) = &proposal.change;
             let _ = write!(text, "\nAs it was written:\n{}", printable(written));
         }
     }
@@ -251,8 +251,8 @@ fn show(facts: &Facts, id: &str) -> Result<(Value, String)> {
 /// like one of ours.
 fn introduction(proposal: &Proposal) -> String {
     let what = match proposal.change {
-        Change::Update { .. } => "a change to the skill",
-        Change::Create { .. } => "a new skill",
+        ProposedChange::Update { .. } => "a change to the skill",
+        ProposedChange::Create { .. } => "a new skill",
     };
     let context = proposal.context.as_deref();
     let context = context.map(|name| format!(" in `{}`", one_line(name)));
@@ -290,7 +290,7 @@ enum Today<'p> {
 /// What applying it now would give.
 fn today<'p>(facts: &Facts, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<Today<'p>> {
     match &proposal.change {
-        Change::Update { diff, files, .. } => {
+        ProposedChange::Update { diff, files, .. } => {
             let entry = proposed_for(catalog, proposal)?;
             let (base, name) = home_of(facts, entry)?;
             market_at(facts, &base_at(facts, &base)).check_changeable(&name)?;
@@ -299,7 +299,7 @@ fn today<'p>(facts: &Facts, catalog: &'p Catalog, proposal: &'p Proposal) -> Res
             let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;
             Ok(Today::Changed(entry, changed))
         }
-        Change::Create { text } => {
+        ProposedChange::Create { text } => {
             let dir = facts.run.dirs.skills().join(&proposal.skill);
             if dir.symlink_metadata().is_err() {
                 return Ok(Today::New(text));

@@ -1,6 +1,6 @@
 //! `simulate`: conversations that test skills.
 
-use crate::author::{Conversation, Played, PlayedStep};
+use crate::author::{Conversation, PlayedConversation, PlayedStep};
 use crate::cli::prelude::*;
 
 /// The number of lines shown of an unexpected answer, or of how it differs.
@@ -35,7 +35,7 @@ impl Simulate {
     }
 }
 
-fn shown(file: &str, plays: &[Played]) -> String {
+fn shown(file: &str, plays: &[PlayedConversation]) -> String {
     let mut text = String::new();
     for play in plays {
         let _ = writeln!(text, "{file} ({})", play.host);

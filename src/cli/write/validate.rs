@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::activation::{scope_of, unmet};
-use crate::author::{self, Descriptions, Finding, Format, Source};
+use crate::author::{self, Descriptions, LintFinding, ReportFormat, Source};
 use crate::catalog::OfferedSkill;
 use crate::cli::named::{Meant, meant, tell_which};
 use crate::cli::prelude::*;
@@ -29,7 +29,7 @@ pub struct Validate {
     pub fix: bool,
     /// The format of the report
     #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    pub format: ReportFormat,
 }
 
 impl Validate {
@@ -61,8 +61,8 @@ impl Validate {
                 findings.extend(lint(call.facts, &dir, &compared));
             }
         }
-        let format = if call.common.json && self.format == Format::Text {
-            Format::Json
+        let format = if call.common.json && self.format == ReportFormat::Text {
+            ReportFormat::Json
         } else {
             self.format
         };
@@ -91,7 +91,7 @@ fn by_name(facts: &Facts, written: &Path) -> Result<Option<PathBuf>> {
     })
 }
 
-fn no_skill(path: &Path) -> Finding {
+fn no_skill(path: &Path) -> LintFinding {
     let shown = path.display();
     let (code, message) = if path.is_dir() {
         let message = format!("neither `{shown}` nor a directory below it has a SKILL.md");
@@ -102,7 +102,7 @@ fn no_skill(path: &Path) -> Finding {
     } else {
         ("no-path", format!("`{shown}` does not exist"))
     };
-    Finding::new(code, shown.to_string(), (1, 1), &message)
+    LintFinding::new(code, shown.to_string(), (1, 1), &message)
 }
 
 /// Applies the safe fixes to a skill's file and shows the difference.
@@ -161,7 +161,7 @@ impl<'c> Installed<'c> {
 }
 
 /// The findings about the skill in `dir`, sorted by file and place.
-pub fn lint(facts: &Facts, dir: &Path, installed: &Installed) -> Vec<Finding> {
+pub fn lint(facts: &Facts, dir: &Path, installed: &Installed) -> Vec<LintFinding> {
     let (mut found, source) = author::lint(dir);
     if let Some(source) = &source {
         found.extend(tools_of(facts, source));
@@ -177,7 +177,7 @@ pub fn lint(facts: &Facts, dir: &Path, installed: &Installed) -> Vec<Finding> {
 }
 
 /// Requirements that neither the installed skills nor those next to it meet.
-fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<Finding> {
+fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<LintFinding> {
     let dir = source.skill.dir.canonicalize().unwrap_or_default();
     let is_beside = |written: &str| {
         // The owner of neighbouring skills is not checked; it depends on their author.
@@ -188,18 +188,18 @@ fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<Find
     };
     let unmet = unmet(facts, installed, &source.skill, is_beside).into_iter();
     let place = source.key("requires");
-    let finding = |unmet| Finding::of_diagnostic(&unmet, source.file(), place);
+    let finding = |unmet| LintFinding::of_diagnostic(&unmet, source.file(), place);
     unmet.map(finding).collect()
 }
 
 /// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
-fn tools_of(facts: &Facts, source: &Source) -> Vec<Finding> {
+fn tools_of(facts: &Facts, source: &Source) -> Vec<LintFinding> {
     let (_, restriction) = restriction_of(&facts.run, &source.skill);
     let noted = restriction.notes.iter().map(|note| {
         let place = source.words("allowed-tools", &note.entry);
-        Finding::new(note.code, source.file(), place, &note.message)
+        LintFinding::new(note.code, source.file(), place, &note.message)
     });
-    let mut found: Vec<Finding> = noted.collect();
+    let mut found: Vec<LintFinding> = noted.collect();
     let body = source.body_text();
     for (name, offset) in alias::mentioned(body) {
         let here = Capability::named(name).map(Capability::tools);
@@ -216,7 +216,7 @@ fn tools_of(facts: &Facts, source: &Source) -> Vec<Finding> {
             let message =
                 format!("the body speaks of `{name}`, which the skill's own list of tools forbids");
             let (code, file) = ("tool-not-allowed", source.file());
-            found.push(Finding::new(code, file, place, &message));
+            found.push(LintFinding::new(code, file, place, &message));
         }
     }
     found.extend(commands(facts, source, &restriction));
@@ -239,9 +239,10 @@ fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
 }
 
 /// Commands in the body's code blocks that would be refused, by the same decision as for the host.
-fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Finding> {
-    let finding =
-        |place, message: &str| Finding::new("command-not-allowed", source.file(), place, message);
+fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<LintFinding> {
+    let finding = |place, message: &str| {
+        LintFinding::new("command-not-allowed", source.file(), place, message)
+    };
     // The skill's own scripts are run by a separate tool.
     let mut given = author::commands(source);
     given.retain(|(_, command)| !command.contains("scripts/"));
@@ -262,7 +263,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Fi
         let text = &part.text;
         text.starts_with(|c: char| c.is_alphanumeric() || "./~".contains(c))
     };
-    let mut found: Vec<Finding> = Vec::new();
+    let mut found: Vec<LintFinding> = Vec::new();
     for (place, command) in given {
         let arguments = json!({"command": command});
         let call = permission::Call {
@@ -289,7 +290,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Fi
 }
 
 /// Installed skills that the model could confuse with this one.
-fn overlaps(source: &Source, installed: &Installed) -> Vec<Finding> {
+fn overlaps(source: &Source, installed: &Installed) -> Vec<LintFinding> {
     let skill = &source.skill;
     let Some(description) = &skill.description else {
         return Vec::new();
@@ -308,13 +309,13 @@ fn overlaps(source: &Source, installed: &Installed) -> Vec<Finding> {
             "the description is nearly that of the installed skill `{}` (likeness {alike:.2}), so the model may take the wrong one",
             other.name
         );
-        Finding::new("description-overlap", source.file(), place, &message)
+        LintFinding::new("description-overlap", source.file(), place, &message)
     });
     found.take(MOST).collect()
 }
 
 /// Programs without a known interpreter.
-fn scripts(dir: &Path) -> Vec<Finding> {
+fn scripts(dir: &Path) -> Vec<LintFinding> {
     let programs = author::programs(dir).into_iter();
     let unknown = programs.filter(|path| !Runner::is_meant_at(&dir.join(path)));
     let finding = |path: PathBuf| {
@@ -322,14 +323,14 @@ fn scripts(dir: &Path) -> Vec<Finding> {
         let message =
             format!("nothing says how to run `{shown}`: neither its first line nor its extension");
         let file = dir.join(&path).display().to_string();
-        Finding::new("script-no-interpreter", file, (1, 1), &message)
+        LintFinding::new("script-no-interpreter", file, (1, 1), &message)
     };
     unknown.map(finding).collect()
 }
 
 /// The scan's findings that its author can fix: secrets and hidden characters, and whatever would
 /// prevent an install.
-fn scanned(dir: &Path) -> Vec<Finding> {
+fn scanned(dir: &Path) -> Vec<LintFinding> {
     let ours = ["secret", "zero-width", "mixed-scripts"];
     // A skill within this one is installed, and scanned, for itself.
     let is_skill =
@@ -355,7 +356,7 @@ fn scanned(dir: &Path) -> Vec<Finding> {
         };
         let message = format!("{}{more}", found.message);
         let file = dir.join(&found.file).display().to_string();
-        Some(Finding::new(found.code, file, (found.line.max(1), 1), &message).level(level))
+        Some(LintFinding::new(found.code, file, (found.line.max(1), 1), &message).level(level))
     });
     told.collect()
 }

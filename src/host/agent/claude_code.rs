@@ -60,18 +60,18 @@ pub(super) static TABLE: Table = Table {
     shell: BASH_OR_ZSH,
     // It had Glob, Grep and LS; its shell now has `find` and `grep` of its own.
     reads_by_shell: true,
-    form: Form::Claude {
+    answer_format: AnswerFormat::Claude {
         may_give_reason: true,
     },
     grants: true,
     asks: true,
-    started: &["CLAUDE_PROJECT_DIR"],
+    start_variables: &["CLAUDE_PROJECT_DIR"],
     skills: Skills {
         enterprise: Words("/etc/claude-code/.claude/skills"),
         personal: Words(".claude/skills"),
         project: Words(".claude/skills"),
-        named: Named::Directory,
-        first: First::Personal,
+        name_source: NameSource::Directory,
+        precedence: PrecedenceOfDuplicates::Personal,
         commands: Words(".claude/commands"),
         plugins: Words(".claude/plugins"),
         plugin_mark: ".claude-plugin/plugin.json",
@@ -84,7 +84,7 @@ pub(super) static TABLE: Table = Table {
         ),
         ..Skills::NONE
     },
-    injects: Injects::Always,
+    injects: CommandInjection::Always,
     runs_hooks: true,
     // Its configuration (code.claude.com/docs/en/hooks; tried with 2.1.330). Entries have the form
     // without a shell.
@@ -95,13 +95,13 @@ pub(super) static TABLE: Table = Table {
     project_note: "this file is for you alone: if git does not ignore it, add it to .git/info/exclude. Where this program is missing, Claude Code continues without it",
     managed: Some("/etc/claude-code/managed-settings.d/agent-skills.json"),
     program_key: Some("command"),
-    gate: Some("*"),
-    after: Some("Skill"),
+    before_tool_pattern: Some("*"),
+    after_tool_pattern: Some("Skill"),
     watched: Words("settings.local.json plugins agents commands"),
     watched_home: Words(".claude.json"),
     watched_project: Words(".claude/settings.json .claude/agents .claude/commands"),
     watched_machine: "/etc/claude-code",
-    switches: &[("disableAllHooks", Off::Is(true))],
+    off_switches: &[("disableAllHooks", HooksOffValue::Is(true))],
     switched_in: Words("settings.json settings.local.json"),
     switched_in_project: Words(".claude/settings.json .claude/settings.local.json"),
     unseen: &["a file that a prompt mentions as `@FILE`"],

@@ -13,9 +13,9 @@ const TOOLS: &[Tool] = &[
 ];
 
 pub(super) static TABLE: Table = Table {
-    keys: Keys {
+    keys: CallKeys {
         prompt: "turn_id",
-        ..Keys::USUAL
+        ..CallKeys::USUAL
     },
     events: &[
         ("PreToolUse", EventKind::BeforeTool),
@@ -30,8 +30,8 @@ pub(super) static TABLE: Table = Table {
         enterprise: Words("/etc/codex/skills"),
         personal: Words(".agents/skills .codex/skills"),
         project: Words(".agents/skills .codex/skills"),
-        named: Named::FrontmatterOrDirectory,
-        first: First::None,
+        name_source: NameSource::FrontmatterOrDirectory,
+        precedence: PrecedenceOfDuplicates::None,
         plugins: Words(".codex/plugins"),
         levels: 6,
         hidden: false,
@@ -40,7 +40,7 @@ pub(super) static TABLE: Table = Table {
         ..Skills::NONE
     },
     reads_activate: true,
-    typed: &[Called::Anywhere('$')],
+    skill_calls: &[CallSyntax::Anywhere('$')],
     // `write_stdin` has no hook (openai/codex#20204).
     types_unseen: true,
     // Its configuration (developers.openai.com/codex/hooks.md; tried with 0.169.0).
@@ -52,7 +52,7 @@ pub(super) static TABLE: Table = Table {
     project: ".codex/hooks.json",
     project_note: "Codex asks others who share the repository to trust this entry, which names a program on your machine; where that is missing, Codex continues without it",
     managed: Some("/etc/codex/requirements.toml"),
-    gate: Some("*"),
+    before_tool_pattern: Some("*"),
     unregistered: &["SessionEnd"],
     watched: Words("config.toml hooks.json rules requirements.toml managed_config.toml plugins"),
     watched_project: Words(
@@ -65,9 +65,9 @@ pub(super) static TABLE: Table = Table {
          them: until then Codex skips them silently, and again after each change to them",
     ),
     // The second is its name in earlier versions, which still counts.
-    switches: &[
-        ("features.hooks", Off::Is(false)),
-        ("features.codex_hooks", Off::Is(false)),
+    off_switches: &[
+        ("features.hooks", HooksOffValue::Is(false)),
+        ("features.codex_hooks", HooksOffValue::Is(false)),
     ],
     switched_in: Words("config.toml"),
     switched_in_project: Words(".codex/config.toml"),

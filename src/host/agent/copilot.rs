@@ -27,28 +27,28 @@ const TOOLS: &[Tool] = &[
 ];
 
 pub(super) static TABLE: Table = Table {
-    keys: Keys {
+    keys: CallKeys {
         // A subagent has a session of its own.
         parent: "parent_agent_id",
         prompt: "",
-        ..Keys::USUAL
+        ..CallKeys::USUAL
     },
     events: claude_code::EVENTS,
-    prompts: Prompts::ByEvent,
+    prompts: PromptDetection::ByEvent,
     own_prompts: &["<system_notification>"],
     tools: TOOLS,
-    mcp: Mcp::Hyphen,
+    mcp: McpNaming::Hyphen,
     // Bash; only calls with a `shellId` share one.
     shell: SH,
     grants: true,
     asks: true,
-    started: &["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"],
+    start_variables: &["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"],
     skills: Skills {
         personal: Words(".copilot/skills .agents/skills"),
         project: Words(".github/skills .agents/skills .claude/skills"),
-        named: Named::FrontmatterOrDirectory,
+        name_source: NameSource::FrontmatterOrDirectory,
         folds_case: true,
-        first: First::Project,
+        precedence: PrecedenceOfDuplicates::Project,
         commands: Words(".claude/commands"),
         plugins: Words(".copilot/plugins .copilot/installed-plugins"),
         levels: usize::MAX,
@@ -58,9 +58,9 @@ pub(super) static TABLE: Table = Table {
         ..Skills::NONE
     },
     // Where it knows the name it puts this in its place.
-    typed: &[
-        Called::First('/'),
-        Called::Between("The user explicitly invoked the \"/", "\" skill"),
+    skill_calls: &[
+        CallSyntax::AtStart('/'),
+        CallSyntax::Between("The user explicitly invoked the \"/", "\" skill"),
     ],
     // Its configuration (docs.github.com/en/copilot/reference/hooks-reference; tried with 1.0.102).
     // With these names of events it sends Claude's keys.
@@ -76,7 +76,7 @@ pub(super) static TABLE: Table = Table {
     versioned: &[Scope::User, Scope::Managed],
     program_key: Some("exec"),
     timeout: ("timeoutSec", 10),
-    after: Some("skill"),
+    after_tool_pattern: Some("skill"),
     unregistered: &["UserPromptExpansion"],
     watched: Words(
         "settings.json config.json permissions-config.json hooks plugins installed-plugins",
@@ -85,7 +85,7 @@ pub(super) static TABLE: Table = Table {
         ".github/hooks .github/copilot .claude/settings.json .claude/settings.local.json",
     ),
     watched_machine: "/etc/github-copilot",
-    switches: &[("disableAllHooks", Off::Is(true))],
+    off_switches: &[("disableAllHooks", HooksOffValue::Is(true))],
     switched_in: Words("settings.json config.json"),
     switched_in_project: Words(".github/copilot/settings.json .github/copilot/settings.local.json"),
     ..Table::USUAL

@@ -19,11 +19,11 @@ const TOOLS: &[Tool] = &[
 ];
 
 pub(super) static TABLE: Table = Table {
-    keys: Keys {
+    keys: CallKeys {
         session: "conversation_id",
         subagent: "",
         prompt: "generation_id",
-        ..Keys::USUAL
+        ..CallKeys::USUAL
     },
     events: &[
         ("preToolUse", EventKind::BeforeTool),
@@ -36,17 +36,17 @@ pub(super) static TABLE: Table = Table {
         ..BASH_OR_ZSH
     },
     users_shell: true,
-    form: Form::Permission,
+    answer_format: AnswerFormat::Permission,
     asks: true,
-    started: &["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
-    told: true,
+    start_variables: &["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+    call_directory_first: true,
     skills: Skills {
         personal: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
         project: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
         ..Skills::NONE
     },
     reads_activate: true,
-    typed: &[Called::First('/')],
+    skill_calls: &[CallSyntax::AtStart('/')],
     // Its configuration (cursor.com/docs, hooks; not tried).
     programs: &["cursor-agent"],
     editor: Some("cursor"),

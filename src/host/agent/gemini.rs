@@ -21,24 +21,24 @@ const TOOLS: &[Tool] = &[
 ];
 
 pub(super) static TABLE: Table = Table {
-    keys: Keys {
+    keys: CallKeys {
         // A subagent's calls carry no mark, and have no prompt of their own.
         subagent: "",
         prompt: "",
-        ..Keys::USUAL
+        ..CallKeys::USUAL
     },
     events: &[
         ("BeforeTool", EventKind::BeforeTool),
         ("BeforeAgent", EventKind::Prompt),
         ("SessionEnd", EventKind::End),
     ],
-    prompts: Prompts::ByEvent,
+    prompts: PromptDetection::ByEvent,
     tools: TOOLS,
-    mcp: Mcp::Underscores,
+    mcp: McpNaming::Underscores,
     // `bash -c` for each command.
     shell: SH,
-    form: Form::Decision,
-    rewrites: Some(&Own {
+    answer_format: AnswerFormat::Decision,
+    command_rules: Some(&CommandRuleFiles {
         user: Words(".gemini/ .gemini/extensions/*/"),
         project: Words(".gemini/ .gemini/extensions/*/"),
         machine: Words("/etc/gemini-cli/"),
@@ -46,13 +46,13 @@ pub(super) static TABLE: Table = Table {
         variables: Words("GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_SYSTEM_DEFAULTS_PATH"),
         marks: Words("run_shell_command ShellTool \"tools\" olic xcludeTools rule \\u"),
     }),
-    started: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+    start_variables: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
     skills: Skills {
         personal: Words(".agents/skills .gemini/skills"),
         project: Words(".agents/skills .gemini/skills"),
-        named: Named::Frontmatter,
+        name_source: NameSource::Frontmatter,
         folds_case: true,
-        first: First::ProjectAnyIn,
+        precedence: PrecedenceOfDuplicates::ProjectAnyIn,
         plugins: Words(".gemini/extensions"),
         hidden: false,
         itself: true,
@@ -69,13 +69,13 @@ pub(super) static TABLE: Table = Table {
     managed: Some("/etc/gemini-cli/settings.json"),
     timeout: ("timeout", 10_000),
     named_entries: true,
-    gate: Some(".*"),
+    before_tool_pattern: Some(".*"),
     watched: Words("settings.json extensions policies trustedFolders.json trusted_hooks.json"),
     watched_project: Words(".gemini/settings.json .gemini/extensions .gemini/policies"),
     watched_machine: "/etc/gemini-cli",
-    switches: &[
-        ("hooksConfig.enabled", Off::Is(false)),
-        ("hooksConfig.disabled", Off::Names),
+    off_switches: &[
+        ("hooksConfig.enabled", HooksOffValue::Is(false)),
+        ("hooksConfig.disabled", HooksOffValue::Names),
     ],
     switched_in_project: Words(".gemini/settings.json"),
     ..Table::USUAL

@@ -84,8 +84,8 @@ impl Agent {
         let events = table.events.iter();
         let events = events.filter(|(name, _)| !table.unregistered.contains(name));
         events.map(|(name, event_kind)| match event_kind {
-            EventKind::BeforeTool | EventKind::Asking => (*name, table.gate),
-            EventKind::AfterTool => (*name, table.after),
+            EventKind::BeforeTool | EventKind::Asking => (*name, table.before_tool_pattern),
+            EventKind::AfterTool => (*name, table.after_tool_pattern),
             _ => (*name, None),
         })
     }

@@ -23,7 +23,7 @@ const TOOLS: &[Tool] = &[
 ];
 
 pub(super) static TABLE: Table = Table {
-    keys: Keys {
+    keys: CallKeys {
         event: "event",
         session: "sessionID",
         // A subagent has a session of its own.
@@ -43,13 +43,13 @@ pub(super) static TABLE: Table = Table {
         ("command.execute.before", EventKind::Typed),
         ("chat.message", EventKind::Prompt),
     ],
-    prompts: Prompts::ByEventAfterTyping,
+    prompts: PromptDetection::ByEventAfterTyping,
     tools: TOOLS,
-    mcp: Mcp::Underscore,
+    mcp: McpNaming::Underscore,
     shell: BASH_OR_ZSH,
     users_shell: true,
-    form: Form::Decision,
-    rewrites: Some(&Own {
+    answer_format: AnswerFormat::Decision,
+    command_rules: Some(&CommandRuleFiles {
         user: Words(".config/opencode/ .opencode/ $OPENCODE_CONFIG_DIR/"),
         project: Words("opencode.json opencode.jsonc .opencode/"),
         machine: Words("/etc/opencode/"),
@@ -62,13 +62,13 @@ pub(super) static TABLE: Table = Table {
             ".config/opencode/skills .config/opencode/skill .opencode/skills .opencode/skill $OPENCODE_CONFIG_DIR/skills $OPENCODE_CONFIG_DIR/skill .claude/skills .agents/skills",
         ),
         project: Words(".opencode/skills .opencode/skill .claude/skills .agents/skills"),
-        named: Named::Frontmatter,
+        name_source: NameSource::Frontmatter,
         levels: usize::MAX,
         in_skills: true,
         itself: true,
         ..Skills::NONE
     },
-    injects: Injects::Typed,
+    injects: CommandInjection::Typed,
     // Its configuration (@opencode-ai/plugin 1.18.33; tried with 1.18.33).
     programs: &["opencode"],
     package: Some("opencode-ai"),

@@ -1,8 +1,9 @@
 //! What the file of nearly every agent uses.
 
 pub use super::table::{
-    Called, EventKind, First, Form, Home, Injects, Keys, Mcp, Named, Off, Own, Prompts, Skills,
-    Table, Tool,
+    AnswerFormat, CallKeys, CallSyntax, CommandInjection, CommandRuleFiles, EventKind, Home,
+    HooksOffValue, McpNaming, NameSource, PrecedenceOfDuplicates, PromptDetection, Skills, Table,
+    Tool,
 };
 pub use crate::host::alias::Capability;
 pub use crate::host::shell::{BASH_OR_ZSH, SH, Shell};

@@ -23,10 +23,10 @@ const TOOLS: &[Tool] = &[
 ];
 
 pub(super) static TABLE: Table = Table {
-    keys: Keys {
+    keys: CallKeys {
         // The event comes again after each step, and for turns that nobody submitted, without this.
         text: "submitted_prompt",
-        ..Keys::USUAL
+        ..CallKeys::USUAL
     },
     events: &[
         ("PreToolUse", EventKind::BeforeTool),
@@ -40,12 +40,12 @@ pub(super) static TABLE: Table = Table {
     tools: TOOLS,
     shell: SH,
     grants: true,
-    started: &["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
+    start_variables: &["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
     skills: Skills {
         personal: Words(".qwen/skills .agents/skills"),
         project: Words(".qwen/skills .agents/skills"),
-        named: Named::Frontmatter,
-        first: First::Project,
+        name_source: NameSource::Frontmatter,
+        precedence: PrecedenceOfDuplicates::Project,
         plugins: Words(".qwen/extensions"),
         ..Skills::NONE
     },
@@ -59,14 +59,14 @@ pub(super) static TABLE: Table = Table {
     project_note: "others who share the repository read this file too: where this program is missing, Qwen Code shows an error at each call and continues",
     managed: Some("/etc/qwen-code/settings.json"),
     named_entries: true,
-    gate: Some("*"),
-    after: Some("^skill$"),
+    before_tool_pattern: Some("*"),
+    after_tool_pattern: Some("^skill$"),
     watched: Words(
         "settings.json extensions agents commands trustedFolders.json trusted_hooks.json",
     ),
     watched_project: Words(".qwen/settings.json .qwen/extensions .qwen/agents .qwen/commands"),
     watched_machine: "/etc/qwen-code",
-    switches: &[("disableAllHooks", Off::Is(true))],
+    off_switches: &[("disableAllHooks", HooksOffValue::Is(true))],
     switched_in_project: Words(".qwen/settings.json"),
     ..Table::USUAL
 };

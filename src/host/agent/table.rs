@@ -18,18 +18,18 @@ use crate::sys::name_list::{Names, Words};
 #[derive(Debug)]
 pub struct Table {
     /// The keys of a call's JSON.
-    pub keys: Keys,
+    pub keys: CallKeys,
     /// Its events that matter here; all others are answered with silence.
     pub events: &'static [(&'static str, EventKind)],
     /// How a new prompt of the user shows.
-    pub prompts: Prompts,
+    pub prompts: PromptDetection,
     /// How prompts begin that it submits by itself, such as one that tells that a command in the
     /// background has ended: they are nobody's, and end nothing.
     pub own_prompts: &'static [&'static str],
     /// Its tools. Any other keeps its own name.
     pub tools: &'static [Tool],
     /// How the tools of MCP servers are called.
-    pub mcp: Mcp,
+    pub mcp: McpNaming,
     /// What reads the text of its shell tool.
     pub shell: Shell,
     /// Whether that is the user's own shell, whatever it is.
@@ -38,30 +38,30 @@ pub struct Table {
     /// it has no tool of its own for one of these.
     pub reads_by_shell: bool,
     /// How it is answered.
-    pub form: Form,
+    pub answer_format: AnswerFormat,
     /// Whether a hook's `allow` spares the person the question.
     pub grants: bool,
     /// Whether a hook may have the person asked.
     pub asks: bool,
     /// The user's own rules about commands, if a hook may change a command without allowing it; one
     /// that such a rule could match is not changed.
-    pub rewrites: Option<&'static Own>,
+    pub command_rules: Option<&'static CommandRuleFiles>,
     /// The variables that tell a hook where the agent was started. Without one of them, that is where
     /// the hook itself was started.
-    pub started: &'static [&'static str],
+    pub start_variables: &'static [&'static str],
     /// Whether what the call says comes before that.
-    pub told: bool,
+    pub call_directory_first: bool,
     /// Where it finds skills.
     pub skills: Skills,
     /// Which skills have `` !`command` `` run when they become active.
-    pub injects: Injects,
+    pub injects: CommandInjection,
     /// Whether it runs the hooks in a skill's frontmatter once that is loaded.
     pub runs_hooks: bool,
     /// Whether it has no tool for skills: reading a `SKILL.md`, or running a script beside it,
     /// activates the skill.
     pub reads_activate: bool,
     /// How a prompt shows that a skill's name was typed, if no event of its own tells that.
-    pub typed: &'static [Called],
+    pub skill_calls: &'static [CallSyntax],
     /// Whether a program that it started can be typed into without another call of a hook.
     pub types_unseen: bool,
     /// Names of its program, the usual one first: what runs below a program of such a name may be the
@@ -99,9 +99,9 @@ pub struct Table {
     pub timeout: (&'static str, u32),
     /// The pattern of the entry that is asked before each tool call; `None` where all are meant
     /// without one.
-    pub gate: Option<&'static str>,
+    pub before_tool_pattern: Option<&'static str>,
     /// The pattern of the entry that is told of an activation by the model.
-    pub after: Option<&'static str>,
+    pub after_tool_pattern: Option<&'static str>,
     /// Those events of its table that get no entry: it does not know them, or tells them anyway.
     pub unregistered: &'static [&'static str],
     /// What else it reads hooks, permissions or plugins from, in its directory of this user; `""` is
@@ -118,7 +118,7 @@ pub struct Table {
     pub trust: Option<&'static str>,
     /// The keys of its settings that switch hooks off, tables separated by dots, with the value that
     /// does it.
-    pub switches: &'static [(&'static str, Off)],
+    pub off_switches: &'static [(&'static str, HooksOffValue)],
     /// The files of these settings in its directory of this user.
     pub switched_in: Words,
     /// The same in a project.
@@ -130,28 +130,28 @@ pub struct Table {
 impl Table {
     /// What an agent is like whose hooks are modelled on Claude Code's, with nothing unusual.
     pub(super) const USUAL: Self = Self {
-        keys: Keys::USUAL,
+        keys: CallKeys::USUAL,
         events: &[],
-        prompts: Prompts::ByIdentity,
+        prompts: PromptDetection::ByIdentity,
         own_prompts: &[],
         tools: &[],
-        mcp: Mcp::DoubleUnderscores,
+        mcp: McpNaming::DoubleUnderscores,
         shell: SH,
         users_shell: false,
         reads_by_shell: false,
-        form: Form::Claude {
+        answer_format: AnswerFormat::Claude {
             may_give_reason: false,
         },
         grants: false,
         asks: false,
-        rewrites: None,
-        started: &[],
-        told: false,
+        command_rules: None,
+        start_variables: &[],
+        call_directory_first: false,
         skills: Skills::NONE,
-        injects: Injects::No,
+        injects: CommandInjection::No,
         runs_hooks: false,
         reads_activate: false,
-        typed: &[],
+        skill_calls: &[],
         types_unseen: false,
         programs: &[],
         package: None,
@@ -168,15 +168,15 @@ impl Table {
         named_entries: false,
         program_key: None,
         timeout: ("timeout", 10),
-        gate: None,
-        after: None,
+        before_tool_pattern: None,
+        after_tool_pattern: None,
         unregistered: &[],
         watched: Words(""),
         watched_home: Words(""),
         watched_project: Words(""),
         watched_machine: "",
         trust: None,
-        switches: &[],
+        off_switches: &[],
         switched_in: Words("settings.json"),
         switched_in_project: Words(""),
         unseen: &[],
@@ -185,7 +185,7 @@ impl Table {
 
 /// The keys of a call's JSON. An absent one is written `""`.
 #[derive(Debug)]
-pub struct Keys {
+pub struct CallKeys {
     /// The event.
     pub event: &'static str,
     /// The session.
@@ -210,7 +210,7 @@ pub struct Keys {
     pub command_arguments: &'static str,
 }
 
-impl Keys {
+impl CallKeys {
     /// Those of Claude Code's hooks and of hooks modelled on them.
     pub(super) const USUAL: Self = Self {
         event: "hook_event_name",
@@ -246,20 +246,20 @@ pub enum EventKind {
 
 /// How a new prompt of the user shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prompts {
+pub enum PromptDetection {
     /// By [`EventKind::Prompt`] of the main agent with a text, and another identity under
-    /// [`Keys::prompt`] than the last one: the event may come again. Another identity in other calls
+    /// [`CallKeys::prompt`] than the last one: the event may come again. Another identity in other calls
     /// ends nothing, since the agent takes turns of its own.
     ByIdentity,
     /// By [`EventKind::Prompt`] of the main agent.
     ByEvent,
-    /// As [`Prompts::ByEvent`], and a typed command comes before the event of its own prompt.
+    /// As [`PromptDetection::ByEvent`], and a typed command comes before the event of its own prompt.
     ByEventAfterTyping,
 }
 
 /// How the tools of MCP servers are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mcp {
+pub enum McpNaming {
     /// `mcp__SERVER__TOOL`.
     DoubleUnderscores,
     /// `mcp_SERVER_TOOL`.
@@ -270,7 +270,7 @@ pub enum Mcp {
     Underscore,
 }
 
-impl Mcp {
+impl McpNaming {
     /// What authors call a tool of an MCP server, whose name in the agent this is; `None` if it is no
     /// such tool. Rules do not tell where in a name the server's ends.
     pub fn written(self, tool: &str) -> Option<String> {
@@ -286,7 +286,7 @@ impl Mcp {
 
 /// How an agent is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum AnswerFormat {
     /// `hookSpecificOutput` with `permissionDecision`, and `decision: block` for prompts.
     Claude {
         /// Whether it takes `additionalContext` for the model.
@@ -300,8 +300,8 @@ pub enum Form {
 
 /// Where a user's rules about commands are in an agent's own configuration.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Own {
-    /// Files below the home. What ends in `/` is a directory with [`Own::files`]; a last part `*` in
+pub struct CommandRuleFiles {
+    /// Files below the home. What ends in `/` is a directory with [`CommandRuleFiles::files`]; a last part `*` in
     /// it is each directory there.
     pub user: Words,
     /// The same in the project.
@@ -318,18 +318,18 @@ pub struct Own {
 
 /// How a prompt shows that its user called a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Called {
+pub enum CallSyntax {
     /// By this sign before a name, anywhere.
     Anywhere(char),
     /// By this sign before a name, at the beginning.
-    First(char),
+    AtStart(char),
     /// By a name between these texts of the agent's own, at the beginning.
     Between(&'static str, &'static str),
 }
 
 /// Which skills have `` !`command` `` run when they become active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Injects {
+pub enum CommandInjection {
     /// None: it stays text.
     No,
     /// Every skill.
@@ -348,11 +348,11 @@ pub struct Skills {
     /// Below the project and the directories between it and the working directory.
     pub project: Words,
     /// What gives a skill its name.
-    pub named: Named,
+    pub name_source: NameSource,
     /// Whether names that differ only in case are one.
     pub folds_case: bool,
     /// Which of several skills of one name it uses.
-    pub first: First,
+    pub precedence: PrecedenceOfDuplicates,
     /// Below the home and the project, files of commands that the tool for skills runs as well.
     pub commands: Words,
     /// Where, below the home, plugins or extensions with skills of their own are.
@@ -382,9 +382,9 @@ impl Skills {
         enterprise: Words(""),
         personal: Words(""),
         project: Words(""),
-        named: Named::Unknown,
+        name_source: NameSource::Unknown,
         folds_case: false,
-        first: First::Unknown,
+        precedence: PrecedenceOfDuplicates::Unknown,
         commands: Words(""),
         plugins: Words(""),
         plugin_mark: "",
@@ -400,7 +400,7 @@ impl Skills {
 
 /// What gives a skill its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub enum NameSource {
     /// Its directory. Where no skill has a name so, `name` in its frontmatter counts.
     Directory,
     /// `name` in its frontmatter; without that it is no skill.
@@ -414,7 +414,7 @@ pub enum Named {
 /// Which of several skills of one name an agent uses, after the administrator's. Directories of skills
 /// count in the order of the table; in one, the order of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum First {
+pub enum PrecedenceOfDuplicates {
     /// The user's.
     Personal,
     /// The project's.
@@ -520,7 +520,7 @@ impl Home {
 
 /// A value that switches hooks off.
 #[derive(Debug, Clone, Copy)]
-pub enum Off {
+pub enum HooksOffValue {
     /// This one, for all hooks.
     Is(bool),
     /// A list with the names of single hooks.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, reason};
 use crate::skill::brief;
 use crate::sys::text::has_any;
-use crate::sys::{Dir, Env, limits, process, running, variables};
+use crate::sys::{Dir, Env, limits, process, time_running, variables};
 
 /// The part of standard error that is read, in bytes. Its first lines say the most.
 const STDERR: u64 = 64 * 1024;
@@ -116,7 +116,7 @@ impl Tool<'_> {
         let mut shown = None;
         let watch = |errors: &File| {
             // This also reports a program that prints no progress while it waits for a slow server.
-            let seconds = running().as_secs();
+            let seconds = time_running().as_secs();
             if let (Some(show), true) = (self.progress, seconds > 0) {
                 let silent = || format!("waiting for {program}: {seconds} s");
                 show(&last_line(errors).unwrap_or_else(silent));

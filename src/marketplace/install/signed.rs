@@ -14,7 +14,7 @@ use crate::marketplace::signature::{
 };
 use crate::signing::{Signature, Signer};
 use crate::skill::Skill;
-use crate::sys::{Base, Moment};
+use crate::sys::{Base, UnixMillis};
 
 impl Market<'_> {
     /// Checks the signatures of staged skills, and writes the results into their plans and entries.
@@ -122,7 +122,12 @@ impl Market<'_> {
             return Ok(());
         }
         let home = Base::own(self.home.to_owned());
-        KnownSigners::remember(&home, &signed, self.plugin_dir.is_shared(), Moment::now())
+        KnownSigners::remember(
+            &home,
+            &signed,
+            self.plugin_dir.is_shared(),
+            UnixMillis::now(),
+        )
     }
 }
 

@@ -17,7 +17,7 @@ use super::lines::{Extent, Line, lines};
 use super::rule::pattern;
 use super::rules::{EACH, find_all};
 use crate::sys::text::has_any;
-use crate::sys::{is_invisible, seen};
+use crate::sys::{is_invisible, with_hidden_flag};
 
 /// The shortest run of base64 that is a finding by itself.
 const LONG_BASE64: usize = 200;
@@ -220,7 +220,7 @@ fn hidden(line: &str) -> Option<Kind> {
         return None;
     }
     let (mut run, mut all, mut before, mut kind) = (0, 0, ' ', None);
-    for (c, hides) in seen(line).filter(|(c, _)| !c.is_control()) {
+    for (c, hides) in with_hidden_flag(line).filter(|(c, _)| !c.is_control()) {
         let invisible = hides && is_invisible(c);
         let spells = matches!(c, '\u{200b}'..='\u{200d}' | '\u{180e}')
             && matches!(before, '\u{600}'..='\u{18af}');

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Tool;
 use crate::signing::{KeyKind, ListedSigner, Signature, Signer, revocations};
-use crate::sys::{Durable, EntryName, Moment, files, limits};
+use crate::sys::{Durable, EntryName, UnixMillis, files, limits};
 
 /// Keys that count, and keys that do no longer.
 pub struct KeySet<'p> {
     /// Runs what checks.
     pub tool: Tool<'p>,
     /// The time for which they count.
-    pub now: Moment,
+    pub now: UnixMillis,
     /// Who is listed, or why that is not known: what is wrong or revoked is so anyway.
     signers: Result<Vec<ListedSigner>>,
     /// The fingerprints of revoked keys.
@@ -32,7 +32,7 @@ impl<'p> KeySet<'p> {
     pub fn read(tool: Tool<'p>, signers: Option<&Path>, revoked: Option<&Path>) -> Result<Self> {
         Ok(Self {
             tool,
-            now: Moment::now(),
+            now: UnixMillis::now(),
             signers: read(signers, ListedSigner::all),
             revoked: read(revoked, revocations)?,
             of_git: RefCell::default(),

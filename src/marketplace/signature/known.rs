@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result, past};
 use crate::marketplace::lock::LockEntry;
 use crate::signing::{PublicKey, Signer};
-use crate::sys::{Base, Durable, EntryName, FileLock, Moment, files, limits};
+use crate::sys::{Base, Durable, EntryName, FileLock, UnixMillis, files, limits};
 
 const FILE: EntryName = EntryName::from_static("known-signers.json");
 const VERSION: u32 = 1;
@@ -91,7 +91,7 @@ impl KnownSigners {
         base: &Base,
         entries: &[&LockEntry],
         in_project: bool,
-        now: Moment,
+        now: UnixMillis,
     ) -> Result<()> {
         let path = base.path().join(FILE.as_os_str());
         let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;

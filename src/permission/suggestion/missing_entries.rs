@@ -7,7 +7,7 @@ use url::Url;
 
 use super::commands;
 use crate::host::alias::{Capability, authors_name};
-use crate::host::tools::{self, Argument, Effect, HostTool, Named};
+use crate::host::tools::{self, Argument, ArgumentTarget, Effect, HostTool};
 use crate::permission::call::{Call, OurTool};
 use crate::permission::decide::{Decision, Outcome};
 use crate::permission::entry_grammar::is_name;
@@ -198,14 +198,14 @@ fn entries_for_tool(call: &Call, request: &EntryRequest) -> Vec<String> {
         return vec![name.to_owned()];
     };
     match meaning.names(text) {
-        Named::Address => {
+        ArgumentTarget::Address => {
             let url = Url::parse(text).ok();
             let domain = url.as_ref().and_then(Url::host_str);
             let entry = domain.map(|domain| format!("{name}(domain:{domain})"));
             entry.into_iter().collect()
         }
-        Named::Virtual => vec![format!("{name}({text})")],
-        Named::File => {
+        ArgumentTarget::Virtual => vec![format!("{name}({text})")],
+        ArgumentTarget::File => {
             let path = places.for_tool(call.tool, text);
             let path = path.to_str().unwrap_or_default();
             entries_for_path(name, path, places)

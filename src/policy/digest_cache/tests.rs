@@ -18,7 +18,7 @@ fn call(place: &Path, dir: &Path) -> (String, bool) {
     let computed = Cell::new(false);
     let digested = cache.digested("test", dir, || {
         computed.set(true);
-        tree::digest_seen([dir])
+        tree::digest_and_stamps([dir])
     });
     (digested.unwrap(), computed.get())
 }

@@ -4,8 +4,8 @@
 use super::event::Caller;
 use super::find::{find, find_in, refuse_slash_command, without_owner};
 use super::loading::may_load;
-use crate::catalog::{Standing, signing_in_force};
-use crate::host::agent::table::Called;
+use crate::catalog::{Eligibility, signing_in_force};
+use crate::host::agent::table::CallSyntax;
 use crate::protocol::prelude::*;
 
 /// How a skill is called.
@@ -202,24 +202,24 @@ fn put(found: &Facts, facts: &Facts, skill: &Skill, wanted: SkillCall) -> Result
 
 /// The names of skills that a prompt calls in one of these ways, each with its directory if the
 /// prompt links to it.
-pub fn called_in<'t>(text: &'t str, ways: &[Called]) -> Vec<(&'t str, Option<&'t Path>)> {
+pub fn called_in<'t>(text: &'t str, ways: &[CallSyntax]) -> Vec<(&'t str, Option<&'t Path>)> {
     let is_name = |c: char| c.is_alphanumeric() || "-_:.".contains(c);
     let name = |rest: &'t str| &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
     let first = text.trim_start();
     let mut called = Vec::new();
     for way in ways {
         match way {
-            Called::Anywhere(sign) => {
+            CallSyntax::Anywhere(sign) => {
                 called.extend(text.match_indices(*sign).map(|(at, sign)| {
                     let rest = &text[at + sign.len()..];
                     let name = name(rest).trim_end_matches(['.', ':']);
                     (name, linked(&rest[name.len()..]))
                 }));
             }
-            Called::First(sign) => {
+            CallSyntax::AtStart(sign) => {
                 called.extend(first.strip_prefix(*sign).map(|rest| (name(rest), None)));
             }
-            Called::Between(before, after) => {
+            CallSyntax::Between(before, after) => {
                 let rest = first.strip_prefix(before);
                 let name = rest.and_then(|rest| rest.split_once(after));
                 called.extend(name.map(|(name, _)| (name, None)));
@@ -470,16 +470,16 @@ mod tests {
 
     #[test]
     fn a_prompt_calls_skills_by_the_sign() {
-        let told = Called::Between("invoked the \"/", "\" skill");
+        let told = CallSyntax::Between("invoked the \"/", "\" skill");
         for (text, way, names) in [
             (
                 "use $pdf and $docx.",
-                Called::Anywhere('$'),
+                CallSyntax::Anywhere('$'),
                 &["pdf", "docx"][..],
             ),
-            ("costs $ 5", Called::Anywhere('$'), &[]),
-            ("  /deploy now", Called::First('/'), &["deploy"]),
-            ("see /etc", Called::First('/'), &[]),
+            ("costs $ 5", CallSyntax::Anywhere('$'), &[]),
+            ("  /deploy now", CallSyntax::AtStart('/'), &["deploy"]),
+            ("see /etc", CallSyntax::AtStart('/'), &[]),
             ("invoked the \"/ops:x\" skill. /y", told, &["ops:x"]),
             ("it says: invoked the \"/x\" skill", told, &[]),
         ] {
@@ -497,7 +497,7 @@ mod tests {
             ("[$pdf](SKILL.md)", None),
             ("$pdf (see below)", None),
         ] {
-            let called = called_in(text, &[Called::Anywhere('$')]);
+            let called = called_in(text, &[CallSyntax::Anywhere('$')]);
             assert_eq!(called, [("pdf", dir.map(Path::new))], "{text}");
         }
     }

@@ -2,11 +2,11 @@
 //! command in our confinement if `sandbox` is on for the active skill (docs/guide.md#confined-commands).
 
 use super::event::Caller;
-use crate::host::agent::table::{Own, Tool};
+use crate::host::agent::table::{CommandRuleFiles, Tool};
 use crate::host::alias::Capability;
 use crate::host::shell::Language;
 use crate::protocol::prelude::*;
-use crate::script::Mode;
+use crate::script::SandboxMode;
 
 const CONFINED: EntryName = EntryName::from_static("confined");
 
@@ -31,7 +31,7 @@ pub fn rewritten_arguments(
     match does {
         Capability::Shell => confined(caller, session, (used, begin, keys[0])),
         Capability::ReadFile | Capability::WriteFile | Capability::EditFile => {
-            let takes = caller.table.rewrites.is_some() && session.active().next().is_some();
+            let takes = caller.table.command_rules.is_some() && session.active().next().is_some();
             Ok(takes.then(|| absolute(used, begin, keys)).flatten())
         }
         _ => Ok(None),
@@ -61,9 +61,9 @@ fn confined(
         return Ok(None);
     };
     let settings = facts.config().map(|config| config.script(&skill.name));
-    let mode = settings.map_or(Mode::Off, |settings| settings.confinement.mode);
+    let mode = settings.map_or(SandboxMode::Off, |settings| settings.confinement.mode);
     let stays = |why: &str| {
-        if mode != Mode::Require {
+        if mode != SandboxMode::Require {
             return Ok(None);
         }
         let event = Event::new("tool").with("tool", used.tool.as_str());
@@ -74,10 +74,10 @@ fn confined(
             used.tool, skill.name
         ))
     };
-    if mode == Mode::Off {
+    if mode == SandboxMode::Off {
         return Ok(None);
     }
-    let Some(own) = caller.table.rewrites else {
+    let Some(own) = caller.table.command_rules else {
         return stays("this agent takes no confined command from a hook");
     };
     if has_rules(caller, own) {
@@ -126,7 +126,7 @@ pub fn is_confined(caller: Caller, session: &Session, (used, begin): (&ToolUse, 
         seen::has(caller.facts.state(), &CONFINED, &call)
     };
     let command = command.filter(|command| command.contains(" confine "));
-    caller.table.rewrites.is_some() && command.is_some_and(is_recorded)
+    caller.table.command_rules.is_some() && command.is_some_and(is_recorded)
 }
 
 /// A command with all that it was judged by.
@@ -140,7 +140,7 @@ fn recorded(caller: Caller, session: &Session, begin: &Path, command: &str) -> S
 }
 
 /// Whether the user may have rules of the agent's own about commands, which look at the command's text.
-fn has_rules(caller: Caller, own: &Own) -> bool {
+fn has_rules(caller: Caller, own: &CommandRuleFiles) -> bool {
     let run = &caller.facts.run;
     let mut variables = own.variables.iter();
     if variables.any(|name| run.env.os(name).is_some()) {
@@ -163,7 +163,7 @@ fn has_rules(caller: Caller, own: &Own) -> bool {
 }
 
 /// The files that one of these paths means.
-fn files_meant(own: &Own, written: &str, path: PathBuf) -> Vec<PathBuf> {
+fn files_meant(own: &CommandRuleFiles, written: &str, path: PathBuf) -> Vec<PathBuf> {
     if !written.ends_with('/') {
         return vec![path];
     }

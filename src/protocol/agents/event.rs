@@ -211,8 +211,11 @@ const MINUTE: Duration = Duration::from_mins(1);
 pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &AgentEvent) -> &'static Facts {
     let table = agent.table();
     // A directory that a command changed to must not decide which project this is.
-    let set = table.started.iter().filter_map(|name| env.path(name));
-    let told = event.cwd.clone().filter(|_| table.told);
+    let set = table
+        .start_variables
+        .iter()
+        .filter_map(|name| env.path(name));
+    let told = event.cwd.clone().filter(|_| table.call_directory_first);
     let mut known = set.chain(told).filter(|path| path.is_absolute());
     let begin = known.next().unwrap_or_else(|| env.cwd.clone());
     let calling = CallingAgent {

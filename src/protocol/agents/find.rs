@@ -11,7 +11,7 @@ use super::event::Caller;
 use crate::catalog;
 use crate::catalog::roots;
 use crate::facts::once;
-use crate::host::agent::table::{First, Named, Skills};
+use crate::host::agent::table::{NameSource, PrecedenceOfDuplicates, Skills};
 use crate::protocol::prelude::*;
 
 /// The context in which the skill was found, which may have more directories of skills, with its
@@ -55,7 +55,7 @@ impl FoundSkill {
 struct SkillQuery<'a> {
     skills: &'static Skills,
     name: &'a str,
-    by: Named,
+    by: NameSource,
     /// Only skills directly in these directories.
     within: Option<&'a [PathBuf]>,
 }
@@ -86,8 +86,8 @@ pub fn find(caller: Caller, written: &str) -> Result<Option<FoundSkill>> {
         within: None,
     };
     let here = caller.with_skills_in(search.around()?);
-    let alias = (skills.named == Named::Directory).then_some(Named::Frontmatter);
-    for by in [skills.named].into_iter().chain(alias) {
+    let alias = (skills.name_source == NameSource::Directory).then_some(NameSource::Frontmatter);
+    for by in [skills.name_source].into_iter().chain(alias) {
         let (sought, of_owner) = (query(written, by), query(name, by));
         let is_shipped = skills.shipped.has(written);
         if sought.is_alias() && (is_shipped || users_command(caller, written).is_some()) {
@@ -113,7 +113,7 @@ pub fn find(caller: Caller, written: &str) -> Result<Option<FoundSkill>> {
         }
     }
     let here = caller.with_skills_in(Vec::new());
-    pick(here, query(name, Named::Unknown), false)
+    pick(here, query(name, NameSource::Unknown), false)
 }
 
 /// The name without that of a plugin or directory before it.
@@ -133,14 +133,14 @@ pub fn find_in(caller: Caller, dir: &Path) -> Option<FoundSkill> {
 impl SkillQuery<'_> {
     /// Whether skills that are named by their directories are looked for by another name.
     fn is_alias(&self) -> bool {
-        self.by != Named::Directory && self.skills.named == Named::Directory
+        self.by != NameSource::Directory && self.skills.name_source == NameSource::Directory
     }
 
     /// Which of several counts.
-    fn first(&self) -> First {
-        match self.skills.first {
-            First::None => First::None,
-            _ if self.within.is_some() => First::Unknown,
+    fn first(&self) -> PrecedenceOfDuplicates {
+        match self.skills.precedence {
+            PrecedenceOfDuplicates::None => PrecedenceOfDuplicates::None,
+            _ if self.within.is_some() => PrecedenceOfDuplicates::Unknown,
             first => first,
         }
     }
@@ -149,11 +149,11 @@ impl SkillQuery<'_> {
     fn is(&self, dir: &Path, skill: Option<&Skill>) -> bool {
         let directory = || dir.file_name().and_then(|name| name.to_str());
         let is_directory = || directory().is_some_and(|name| self.is_name(name));
-        if self.by == Named::Directory || self.by == Named::Unknown && is_directory() {
+        if self.by == NameSource::Directory || self.by == NameSource::Unknown && is_directory() {
             return is_directory();
         }
         let own = own_names(dir, skill);
-        let counts_directory = self.by == Named::FrontmatterOrDirectory && own.is_empty();
+        let counts_directory = self.by == NameSource::FrontmatterOrDirectory && own.is_empty();
         own.iter().any(|own| self.is_own(own)) || counts_directory && is_directory()
     }
 
@@ -219,7 +219,14 @@ fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Opti
         let place = roots.position(|root| entry.dir.starts_with(&root.dir));
         let rank = match entry.layer {
             Layer::Enterprise => 0,
-            Layer::Project if matches!(sought.first(), First::Project | First::ProjectAnyIn) => 1,
+            Layer::Project
+                if matches!(
+                    sought.first(),
+                    PrecedenceOfDuplicates::Project | PrecedenceOfDuplicates::ProjectAnyIn
+                ) =>
+            {
+                1
+            }
             Layer::Personal => 2,
             Layer::Project => 3,
             Layer::Plugin => 4,
@@ -243,7 +250,7 @@ fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Opti
     // Of a name that the administrator reserves, one that is refused decides, whichever the agent
     // would take.
     let reserved = SkillQuery {
-        by: Named::Unknown,
+        by: NameSource::Unknown,
         ..sought
     };
     let policies = facts.policies();
@@ -264,13 +271,15 @@ fn pick(facts: &'static Facts, sought: SkillQuery, is_seen: bool) -> Result<Opti
     let Some((first, rest)) = found.split_first() else {
         return Ok(None);
     };
-    let is_any = |first: First| first == First::ProjectAnyIn || sought.is_alias();
+    let is_any = |first: PrecedenceOfDuplicates| {
+        first == PrecedenceOfDuplicates::ProjectAnyIn || sought.is_alias()
+    };
     let is_rival = |other: &&&Entry| match sought.first() {
-        First::Unknown | First::None => true,
+        PrecedenceOfDuplicates::Unknown | PrecedenceOfDuplicates::None => true,
         which => is_any(which) && place(other) == place(first),
     };
     if let Some(rival) = rest.iter().find(is_rival) {
-        if sought.first() == First::None {
+        if sought.first() == PrecedenceOfDuplicates::None {
             return Ok(None);
         }
         if !restrict_alike(first, rest) {
@@ -415,7 +424,7 @@ impl SkillSearch<'_> {
     /// The skill of a plugin.
     fn in_plugins(&self, owner: Option<&str>, sought: SkillQuery) -> Result<Option<FoundSkill>> {
         // By its directory, one is known with its plugin's name alone.
-        if sought.by == Named::Directory && owner.is_none() {
+        if sought.by == NameSource::Directory && owner.is_none() {
             return Ok(None);
         }
         let is_skill = |dir: &Path| dir.join("SKILL.md").exists() && sought.is(dir, None);

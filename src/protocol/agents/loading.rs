@@ -3,7 +3,7 @@
 
 use super::event::Caller;
 use super::find::FoundSkill;
-use crate::host::agent::table::Injects;
+use crate::host::agent::table::CommandInjection;
 use crate::protocol::prelude::*;
 
 /// Whether what runs once the skill is loaded is granted by its list and what is `in_force`.
@@ -19,9 +19,9 @@ pub fn may_load(
     in_force: &Session,
 ) -> Result<()> {
     let injects = match caller.table.injects {
-        Injects::No => false,
-        Injects::Always => true,
-        Injects::Typed => is_typed,
+        CommandInjection::No => false,
+        CommandInjection::Always => true,
+        CommandInjection::Typed => is_typed,
     };
     let mut runs = Vec::new();
     if injects {

@@ -6,7 +6,7 @@ use super::event::{self, AgentEvent, Caller, context, note_seen, plain_name};
 use super::find::find;
 use super::translate::translate;
 use crate::catalog::write_events;
-use crate::host::agent::table::{EventKind, Form, Prompts, Table};
+use crate::host::agent::table::{AnswerFormat, EventKind, PromptDetection, Table};
 use crate::protocol::call_kind::REFUSED;
 use crate::protocol::prelude::*;
 use crate::run_context::RunContext;
@@ -37,10 +37,12 @@ pub fn run(input: &mut Input) -> Response {
         }
         Ok(Some(event)) => {
             let facts = context(env, agent, mode, &event);
-            answer(table.form, &event, decide(facts, table, &event)).afterwards(move || {
-                write_events(facts);
-                note_seen(facts, agent);
-            })
+            answer(table.answer_format, &event, decide(facts, table, &event)).afterwards(
+                move || {
+                    write_events(facts);
+                    note_seen(facts, agent);
+                },
+            )
         }
     }
 }
@@ -247,7 +249,7 @@ impl HookCall<'_> {
             Ok(session) => self.next_prompt(&session),
         }
         let text = self.event.text.as_deref().unwrap_or_default();
-        self.by_typing(&called_in(text, self.caller.table.typed), "")
+        self.by_typing(&called_in(text, self.caller.table.skill_calls), "")
     }
 
     /// Whether a user wrote the prompt; not if that cannot be told.
@@ -257,7 +259,7 @@ impl HookCall<'_> {
                 let mut own = self.caller.table.own_prompts.iter();
                 !own.any(|own| text.trim_start().starts_with(own))
             }
-            None => self.caller.table.prompts != Prompts::ByIdentity,
+            None => self.caller.table.prompts != PromptDetection::ByIdentity,
         }
     }
 
@@ -282,7 +284,7 @@ impl HookCall<'_> {
         let prompt = self.event.prompt.as_deref();
         let is_at = |prompt: &str| session.prompt.as_deref() == Some(prompt);
         match self.caller.table.prompts {
-            Prompts::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
+            PromptDetection::ByEventAfterTyping if session.prompt.as_deref() == Some(TYPED) => {
                 // It belongs to this prompt. Should that not be recorded, it lasts one longer.
                 let name = prompt.unwrap_or("begun");
                 let _ = self
@@ -326,9 +328,11 @@ impl HookCall<'_> {
             return None;
         }
         match self.caller.table.prompts {
-            Prompts::ByIdentity => self.event.prompt.as_deref(),
-            Prompts::ByEventAfterTyping if self.event.kind == EventKind::Typed => Some(TYPED),
-            Prompts::ByEvent | Prompts::ByEventAfterTyping => None,
+            PromptDetection::ByIdentity => self.event.prompt.as_deref(),
+            PromptDetection::ByEventAfterTyping if self.event.kind == EventKind::Typed => {
+                Some(TYPED)
+            }
+            PromptDetection::ByEvent | PromptDetection::ByEventAfterTyping => None,
         }
     }
 
@@ -369,7 +373,7 @@ fn skill_named<'a>(used: &'a ToolUse, keys: &[&str]) -> Option<&'a str> {
 /// The answer in the agent's form. A field that an agent does not know can make it ignore the whole
 /// answer, so none has more than it needs. Arguments replace those of the call where it goes on, in agents that
 /// take them.
-fn answer(form: Form, event: &AgentEvent, judged: Judgement) -> Response {
+fn answer(form: AnswerFormat, event: &AgentEvent, judged: Judgement) -> Response {
     let is_tools = event.kind == EventKind::BeforeTool;
     let specific = |key: &str, value: Value| json!({"hookSpecificOutput": {"hookEventName": event.name, key: value}});
     let decided = |decision: &str, reason: String| {
@@ -379,7 +383,9 @@ fn answer(form: Form, event: &AgentEvent, judged: Judgement) -> Response {
             "permissionDecisionReason": reason,
         }})
     };
-    if let (Form::Decision, None, Some(arguments)) = (form, judged.stopped(), &judged.arguments) {
+    if let (AnswerFormat::Decision, None, Some(arguments)) =
+        (form, judged.stopped(), &judged.arguments)
+    {
         // The first is our own plugin in opencode.
         return Response::json(&match &*event.name {
             "tool.execute.before" => json!({"args": arguments}),
@@ -387,11 +393,13 @@ fn answer(form: Form, event: &AgentEvent, judged: Judgement) -> Response {
         });
     }
     let answer = match (form, judged.verdict) {
-        (Form::Claude { .. }, Verdict::Refuse(why)) if is_tools => decided("deny", why.model),
-        (Form::Claude { .. }, Verdict::Refuse(why)) => {
+        (AnswerFormat::Claude { .. }, Verdict::Refuse(why)) if is_tools => {
+            decided("deny", why.model)
+        }
+        (AnswerFormat::Claude { .. }, Verdict::Refuse(why)) => {
             json!({"decision": "block", "reason": why.model})
         }
-        (Form::Claude { may_give_reason }, Verdict::Ask(reason)) => {
+        (AnswerFormat::Claude { may_give_reason }, Verdict::Ask(reason)) => {
             let mut answer = decided("ask", reason.clone());
             // Its dialog for a file shows the change, and no reason.
             if may_give_reason {
@@ -399,24 +407,26 @@ fn answer(form: Form, event: &AgentEvent, judged: Judgement) -> Response {
             }
             answer
         }
-        (Form::Claude { .. }, Verdict::Grant(_)) if event.kind == EventKind::Asking => {
+        (AnswerFormat::Claude { .. }, Verdict::Grant(_)) if event.kind == EventKind::Asking => {
             specific("decision", json!({"behavior": "allow"}))
         }
-        (Form::Claude { .. }, Verdict::Grant(reason)) => decided("allow", reason),
+        (AnswerFormat::Claude { .. }, Verdict::Grant(reason)) => decided("allow", reason),
         (
-            Form::Claude {
+            AnswerFormat::Claude {
                 may_give_reason: true,
             },
             Verdict::Note(text),
         ) => specific("additionalContext", json!(text)),
-        (Form::Decision, Verdict::Refuse(why)) => json!({"decision": "deny", "reason": why.model}),
-        (Form::Permission, Verdict::Refuse(why)) if is_tools => {
+        (AnswerFormat::Decision, Verdict::Refuse(why)) => {
+            json!({"decision": "deny", "reason": why.model})
+        }
+        (AnswerFormat::Permission, Verdict::Refuse(why)) if is_tools => {
             json!({"permission": "deny", "user_message": why.person, "agent_message": why.model})
         }
-        (Form::Permission, Verdict::Refuse(why)) => {
+        (AnswerFormat::Permission, Verdict::Refuse(why)) => {
             json!({"continue": false, "user_message": why.person})
         }
-        (Form::Permission, Verdict::Ask(reason)) => {
+        (AnswerFormat::Permission, Verdict::Ask(reason)) => {
             json!({"permission": "ask", "user_message": reason, "agent_message": reason})
         }
         // Silence, or what an agent does not serve (`Serves`).

@@ -3,7 +3,7 @@
 //! expands `~` in a path; where one did, the file below the home is no worse to judge.
 
 use super::event::trimmed;
-use crate::host::agent::table::{Mcp, Table, Tool};
+use crate::host::agent::table::{McpNaming, Table, Tool};
 use crate::host::alias::Capability;
 use crate::host::tools;
 use crate::protocol::prelude::*;
@@ -129,15 +129,15 @@ fn is_known(tool: &Tool, arguments: &Value) -> bool {
 /// What rules call a tool that is not in the table, and whether an MCP server has it. It never has
 /// the name of a tool of chibi's or of ours, all of which have underscores: rules do not tell these
 /// from hyphens, and the table of tools does.
-fn named(mcp: Mcp, tool: &str) -> (String, bool) {
+fn named(mcp: McpNaming, tool: &str) -> (String, bool) {
     let marked = match mcp {
-        Mcp::DoubleUnderscores => {
+        McpNaming::DoubleUnderscores => {
             let rest = tool.strip_prefix("mcp__");
             rest.map(|rest| rest.replacen("__", "-", 1))
         }
-        Mcp::Underscores => tool.strip_prefix("mcp_").map(str::to_owned),
-        Mcp::Hyphen => tool.contains('-').then(|| tool.to_owned()),
-        Mcp::Underscore => tool.contains('_').then(|| tool.to_owned()),
+        McpNaming::Underscores => tool.strip_prefix("mcp_").map(str::to_owned),
+        McpNaming::Hyphen => tool.contains('-').then(|| tool.to_owned()),
+        McpNaming::Underscore => tool.contains('_').then(|| tool.to_owned()),
     };
     let is_mcp = marked.is_some();
     let name = marked.unwrap_or_else(|| tool.to_owned());

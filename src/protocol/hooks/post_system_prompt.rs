@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Disclosure, PROMPT, Rendered, told};
+use crate::catalog::{CatalogText, Disclosure, PROMPT, told};
 use crate::proposal::Proposals;
 use crate::protocol::hooks::always_on;
 use crate::protocol::prelude::*;

@@ -4,11 +4,11 @@
 use crate::catalog::{base_at, market_at};
 use crate::policy::Subject;
 use crate::proposal::{
-    Change, Proposal, ProposalId, Proposals, apply_diff, home_of, proposal_event,
+    Proposal, ProposalId, Proposals, ProposedChange, apply_diff, home_of, proposal_event,
 };
 use crate::protocol::prelude::*;
 use crate::skill::Level;
-use crate::sys::Moment;
+use crate::sys::UnixMillis;
 
 /// The diff of a proposal, or the text of a proposed skill, which a person has to read; 99 % of
 /// real `SKILL.md` files are smaller.
@@ -50,7 +50,7 @@ pub fn propose_change(facts: &Facts, call: &ProposeSkillUpdate) -> Result<String
     market_at(facts, &base_at(facts, &base)).check_changeable(&directory)?;
     let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?.into_iter();
     let files = changed.map(|file| (file.path.as_path().display().to_string(), file.digest));
-    let change = Change::Update {
+    let change = ProposedChange::Update {
         dir: skill.dir.display().to_string(),
         diff: call.diff.clone(),
         files: files.collect(),
@@ -92,7 +92,7 @@ pub fn create_skill(facts: &Facts, call: &CreateSkill) -> Result<String> {
         return Err(Error::new(reason).hint("choose another name, or tell the user"));
     }
     let text = skill_file(&name, call)?;
-    let (change, why) = (Change::Create { text }, one_line(&call.description));
+    let (change, why) = (ProposedChange::Create { text }, one_line(&call.description));
     hand_in(facts, name.as_str(), change, &why, None)
 }
 
@@ -140,16 +140,16 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
 fn hand_in(
     facts: &Facts,
     skill: &str,
-    change: Change,
+    change: ProposedChange,
     justification: &str,
     evidence: Option<&str>,
 ) -> Result<String> {
     let what = match &change {
-        Change::Update { files, .. } => {
+        ProposedChange::Update { files, .. } => {
             let files: Vec<_> = files.keys().cloned().collect();
             format!("to change `{skill}` ({})", one_line(&files.join(", ")))
         }
-        Change::Create { .. } => format!("to create the skill `{skill}`"),
+        ProposedChange::Create { .. } => format!("to create the skill `{skill}`"),
     };
     let proposal = Proposal {
         id: ProposalId::new(skill, &change),
@@ -157,7 +157,7 @@ fn hand_in(
         change,
         justification: justification.to_owned(),
         evidence: evidence.map(str::to_owned),
-        written: Moment::now().to_string(),
+        written: UnixMillis::now().to_string(),
         context: facts.context().ok().flatten(),
     };
     let mut state = "was already recorded";

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::policy::script_wait;
 use crate::protocol::prelude::*;
-use crate::script::{self, JobId, Jobs, Outcome, Ran, Request};
+use crate::script::{self, JobId, Jobs, Request, ScriptOutcome, ScriptRun};
 
 /// How long a script may take unmentioned.
 const SLOW: Duration = Duration::from_secs(2);
@@ -96,7 +96,7 @@ fn input<'a>(facts: &Facts, call: &'a StartScript) -> Result<Cow<'a, [u8]>> {
 }
 
 /// The answer. Writing it releases a new job: one whose id nobody received ends with this process.
-fn answer(ran: Ran, text: String) -> Response {
+fn answer(ran: ScriptRun, text: String) -> Response {
     let response = Response::text(text);
     match ran.release {
         Some(release) => response.once_written(|| release.release()),
@@ -113,7 +113,7 @@ fn look_after(facts: &Facts, id: &str, stop: bool) -> Result<Response> {
         let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
         job.wait(Instant::now() + wait)?;
     }
-    let outcome = job.look()?;
+    let outcome = job.unseen_output()?;
     if outcome.ended().is_some() {
         let event = Event::new("job")
             .with("skill", job.record.skill.clone())
@@ -128,7 +128,7 @@ fn look_after(facts: &Facts, id: &str, stop: bool) -> Result<Response> {
     }))
 }
 
-fn record(facts: &Facts, event: Event, outcome: &Outcome) {
+fn record(facts: &Facts, event: Event, outcome: &ScriptOutcome) {
     let shown = facts.own_config().unwrap_or_default().audit.output_bytes;
     facts.record(with_outcome(event, outcome).with_text("output", &outcome.text(), shown));
 }

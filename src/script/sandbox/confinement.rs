@@ -13,7 +13,7 @@ use crate::skill::Fields;
 /// Whether scripts are confined, ordered from lenient to strict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum SandboxMode {
     /// Not confined.
     #[default]
     Off,
@@ -38,7 +38,7 @@ pub enum Network {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confinement {
     /// Whether it is confined.
-    pub mode: Mode,
+    pub mode: SandboxMode,
     /// Its network access.
     pub network: Network,
     /// Additional paths that it may write.
@@ -59,7 +59,7 @@ impl Confinement {
             let other = || execution.get(key.replace('-', "_"));
             execution.get(key).or_else(other)
         };
-        if self.mode == Mode::Off {
+        if self.mode == SandboxMode::Off {
             let paths = get("allowed-paths").and_then(Value::as_array);
             let paths = paths.into_iter().flatten().filter_map(Value::as_str);
             self.allowed_paths.extend(paths.map(PathBuf::from));
@@ -67,11 +67,11 @@ impl Confinement {
         let network = get("network").and_then(Value::as_str);
         if network.is_some_and(|access| !["open", "full", "unrestricted"].contains(&access)) {
             self.network = Network::Restricted;
-            self.mode = self.mode.max(Mode::Auto);
+            self.mode = self.mode.max(SandboxMode::Auto);
         }
         let off = [false.into(), Value::Null, "off".into(), "false".into()];
         if get("sandbox").is_some_and(|value| !off.contains(value)) {
-            self.mode = self.mode.max(Mode::Auto);
+            self.mode = self.mode.max(SandboxMode::Auto);
         }
         self
     }
@@ -144,7 +144,7 @@ mod tests {
         chosen.clone().tightened_by(&fields)
     }
 
-    fn chosen(mode: Mode, network: Network) -> Confinement {
+    fn chosen(mode: SandboxMode, network: Network) -> Confinement {
         Confinement {
             mode,
             network,
@@ -156,7 +156,7 @@ mod tests {
     fn a_skill_can_only_tighten() {
         let loose = json!({"sandbox": false, "network": "open", "allowed-paths": ["/"]});
         let tight = json!({"sandbox": true, "network": "restricted"});
-        for mode in [Mode::Off, Mode::Auto, Mode::Require] {
+        for mode in [SandboxMode::Off, SandboxMode::Auto, SandboxMode::Require] {
             for network in [Network::Open, Network::Restricted] {
                 let chosen = chosen(mode, network);
                 for execution in [&Value::Null, &loose] {
@@ -166,7 +166,7 @@ mod tests {
                 let held = tightened(&chosen, &tight);
                 assert_eq!(
                     (held.mode, held.network),
-                    (mode.max(Mode::Auto), Network::Restricted)
+                    (mode.max(SandboxMode::Auto), Network::Restricted)
                 );
             }
         }
@@ -176,8 +176,11 @@ mod tests {
     fn its_paths_count_only_where_the_sandbox_is_its_own_idea() {
         let execution = json!({"sandbox": true, "allowed_paths": ["~/out"]});
         let paths = |mode| tightened(&chosen(mode, Network::Open), &execution).allowed_paths;
-        assert_eq!(paths(Mode::Off), ["/chosen", "~/out"].map(PathBuf::from));
-        for mode in [Mode::Auto, Mode::Require] {
+        assert_eq!(
+            paths(SandboxMode::Off),
+            ["/chosen", "~/out"].map(PathBuf::from)
+        );
+        for mode in [SandboxMode::Auto, SandboxMode::Require] {
             assert_eq!(paths(mode), ["/chosen"].map(PathBuf::from));
         }
     }
@@ -186,11 +189,11 @@ mod tests {
     fn what_is_not_understood_tightens() {
         let nothing = Confinement::default();
         let held = |execution| tightened(&nothing, &execution);
-        assert_eq!(held(json!({"sandbox": "yes"})).mode, Mode::Auto);
+        assert_eq!(held(json!({"sandbox": "yes"})).mode, SandboxMode::Auto);
         let unknown = held(json!({"network": "none"}));
         assert_eq!(
             (unknown.mode, unknown.network),
-            (Mode::Auto, Network::Restricted)
+            (SandboxMode::Auto, Network::Restricted)
         );
         for loose in [
             json!({"sandbox": "off"}),

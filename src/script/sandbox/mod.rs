@@ -10,5 +10,5 @@ mod places;
 #[cfg(not(target_os = "linux"))]
 mod unenforced;
 
-pub use confinement::{Confinement, Kernel, Mode, Network, Sandbox, lacking};
+pub use confinement::{Confinement, Kernel, Network, Sandbox, SandboxMode, lacking};
 pub use places::Places;

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use super::confinement::{Confinement, Kernel, Mode, Sandbox};
+use super::confinement::{Confinement, Kernel, Sandbox, SandboxMode};
 use crate::error::{Error, Result};
 use crate::sys::text::distinct;
 use crate::sys::{Directories, Env};
@@ -47,7 +47,7 @@ pub struct Places<'a> {
 }
 
 /// Where a link decides nothing, and what is open anyway.
-struct Ground {
+struct AllowedPlaces {
     /// What may be changed, without links.
     writable: Vec<PathBuf>,
     /// What a script or a repository fills: `writable`, and the project even if it is closed.
@@ -57,7 +57,7 @@ struct Ground {
 /// Why a path stays closed that a link on its way could turn.
 const LINKED: &str = "is reached by a link that a script can change";
 
-impl Ground {
+impl AllowedPlaces {
     /// Whether what a script or a repository provides decides where a path leads.
     fn turns(&self, trail: &ResolvedPath) -> bool {
         self.foreign.iter().any(|place| trail.turns_in(place))
@@ -89,11 +89,11 @@ impl Places<'_> {
         notes: &mut Vec<String>,
     ) -> Result<Option<Sandbox>> {
         let Confinement { mode, network, .. } = *self.confinement;
-        if mode == Mode::Off {
+        if mode == SandboxMode::Off {
             return Ok(None);
         }
         let lacks = kernel.lacks(network);
-        if mode == Mode::Require && !lacks.is_empty() {
+        if mode == SandboxMode::Require && !lacks.is_empty() {
             let lacks = lacks.join("; ");
             let text = format!("`{label}` was not run: it has to be confined, and {lacks}");
             return Err(Error::new(text).hint(
@@ -129,7 +129,7 @@ impl Places<'_> {
 
     /// Leaves out directories of the `PATH` that contain the user's home and would expose all of
     /// it.
-    fn readable(&self, ground: &Ground, notes: &mut Vec<String>) -> Vec<PathBuf> {
+    fn readable(&self, ground: &AllowedPlaces, notes: &mut Vec<String>) -> Vec<PathBuf> {
         let home = self.base.home();
         let mut wanted = vec![self.skill_dir.to_owned()];
         let path = self.base.os("PATH").unwrap_or_default();
@@ -174,10 +174,10 @@ impl Places<'_> {
     }
 
     /// Notes whether the project is excluded, and allowed paths that are or do not exist.
-    fn ground(&self, notes: &mut Vec<String>) -> Ground {
+    fn ground(&self, notes: &mut Vec<String>) -> AllowedPlaces {
         let home = self.base.home();
         let project = real(self.project_dir);
-        let mut ground = Ground {
+        let mut ground = AllowedPlaces {
             writable: vec![real(self.temp)],
             foreign: Vec::new(),
         };

@@ -87,7 +87,7 @@ fn a_script_ends_with_the_host_but_a_job_does_not() {
     std::fs::write(script.path("go"), "").unwrap();
     let job = script.jobs().find(&id, "session:test").unwrap();
     job.wait(Instant::now() + Duration::from_secs(10)).unwrap();
-    assert_eq!(job.look().unwrap().exit_code(), Some(0));
+    assert_eq!(job.unseen_output().unwrap().exit_code(), Some(0));
 }
 
 #[test]

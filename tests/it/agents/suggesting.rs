@@ -1,6 +1,6 @@
 //! What is recorded about an agent's calls, and the entries that `suggest` makes of them.
 
-use agent_skills::host::agent::table::{Mcp, Table, Tool};
+use agent_skills::host::agent::table::{McpNaming, Table, Tool};
 use agent_skills::host::alias::Capability;
 use agent_skills::host::tools::HOST_TOOLS;
 use serde_json::{Value, json};
@@ -31,10 +31,10 @@ fn arguments(tool: &Tool) -> Option<Value> {
 
 fn mcp(table: &Table) -> &'static str {
     match table.mcp {
-        Mcp::DoubleUnderscores => "mcp__docs__look-up",
-        Mcp::Underscores => "mcp_docs_look-up",
-        Mcp::Hyphen => "docs-look_up",
-        Mcp::Underscore => "docs_look-up",
+        McpNaming::DoubleUnderscores => "mcp__docs__look-up",
+        McpNaming::Underscores => "mcp_docs_look-up",
+        McpNaming::Hyphen => "docs-look_up",
+        McpNaming::Underscore => "docs_look-up",
     }
 }
 

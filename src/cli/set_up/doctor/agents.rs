@@ -8,7 +8,7 @@ use serde_json::Map;
 
 use super::check::{Check, answer};
 use crate::cli::prelude::*;
-use crate::connection::{Connector, Found, last_seen, seen_file};
+use crate::connection::{ConnectionState, Connector, last_seen, seen_file};
 use crate::host::agent::Scope;
 use crate::host::agent::table::EventKind;
 use crate::host::alias::Capability;
@@ -29,7 +29,12 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
 /// For whom a command of an agent is; whether it answers, and else why it does not.
 type Proof = (Agent, Scope, Result<(), String>);
 
-fn of_agent(facts: &Facts, agent: Agent, found: &[Found], proofs: &[Proof]) -> Vec<Check> {
+fn of_agent(
+    facts: &Facts,
+    agent: Agent,
+    found: &[ConnectionState],
+    proofs: &[Proof],
+) -> Vec<Check> {
     let mut checks = Vec::new();
     for found in found {
         let (scope, path) = (found.scope, found.path.display());
@@ -74,7 +79,7 @@ fn of_agent(facts: &Facts, agent: Agent, found: &[Found], proofs: &[Proof]) -> V
 
 /// Whether the commands of each agent answer. All run at once, since each may use up the time that it
 /// is given.
-fn proofs(facts: &Facts, connected: &[&(Agent, Vec<Found>)]) -> Vec<Proof> {
+fn proofs(facts: &Facts, connected: &[&(Agent, Vec<ConnectionState>)]) -> Vec<Proof> {
     let mut runs: Vec<(Agent, Scope, &[String])> = Vec::new();
     for (agent, found) in connected {
         for (found, run) in found

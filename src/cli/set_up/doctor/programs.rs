@@ -2,7 +2,7 @@
 
 use super::check::{Check, ask};
 use crate::cli::prelude::*;
-use crate::script::{Mode, find_program, lacking_confinement, program_of, unmet_needs};
+use crate::script::{SandboxMode, find_program, lacking_confinement, program_of, unmet_needs};
 use crate::skill::Resource;
 
 /// The least version of git that the tests run with (docs/spec/references.md#git).
@@ -109,8 +109,8 @@ fn confinement(facts: &Facts) -> Option<Check> {
     let refused = "no script runs: `agent-skills config set sandbox auto` lets them run as far \
                    confined as possible";
     match config.sandbox {
-        Mode::Off => None,
-        Mode::Auto => Some(Check::warn("sandbox", text, unconfined)),
-        Mode::Require => Some(Check::fail("sandbox", text, refused)),
+        SandboxMode::Off => None,
+        SandboxMode::Auto => Some(Check::warn("sandbox", text, unconfined)),
+        SandboxMode::Require => Some(Check::fail("sandbox", text, refused)),
     }
 }

@@ -13,7 +13,7 @@ use crate::cli::report::Report;
 use crate::cli::signed::faults;
 use crate::marketplace::Verified;
 use crate::policy::Config;
-use crate::sharing::{self, Link, Shared};
+use crate::sharing::{Link, LinkOutcome, SharedSkills};
 use crate::skill::Diagnostic;
 use crate::sys::text;
 
@@ -256,14 +256,14 @@ pub fn links(facts: &Facts) -> Vec<Check> {
         let links = agents::share_installed(facts, layer, its, true).unwrap_or_default();
         let links = links.into_iter();
         checks.extend(links.filter_map(|it| unlinked(facts, layer, it)));
-        let dangling = Shared::of(facts, layer).map(|shared| shared.remove_dangling(true));
+        let dangling = SharedSkills::of(facts, layer).map(|shared| shared.remove_dangling(true));
         for link in dangling.and_then(Result::ok).into_iter().flatten() {
             let path = link.path.display().to_string();
             let text = format!("`{path}` links to a skill that is no longer installed");
             let remedy = "`agent-skills doctor --fix` removes the link";
             let again = Facts::new(facts.run.env.clone(), None);
             checks.push(Check::warn("link-dangling", text, remedy).fix(move || {
-                let shared = Shared::of(&again, layer);
+                let shared = SharedSkills::of(&again, layer);
                 shared
                     .map(|shared| shared.remove_dangling(false))
                     .transpose()?;
@@ -275,16 +275,16 @@ pub fn links(facts: &Facts) -> Vec<Check> {
 }
 
 /// The check of one link that a connected agent needs.
-fn unlinked(facts: &Facts, layer: Layer, (link, found): (Link, sharing::Outcome)) -> Option<Check> {
+fn unlinked(facts: &Facts, layer: Layer, (link, found): (Link, LinkOutcome)) -> Option<Check> {
     let (path, agents) = (link.path.display().to_string(), agents::joined(&link));
     match found {
-        sharing::Outcome::There => None,
-        sharing::Outcome::Foreign => Some(Check::warn(
+        LinkOutcome::There => None,
+        LinkOutcome::Foreign => Some(Check::warn(
             "link-replaced",
             format!("something else is at `{path}`, where {agents} would look for the skill"),
             "move it away, then `agent-skills doctor --fix` makes the link",
         )),
-        sharing::Outcome::Made => {
+        LinkOutcome::Made => {
             let text = format!("{agents} would look for a skill at `{path}`, which is missing");
             let remedy = "`agent-skills doctor --fix` makes the link";
             let again = Facts::new(facts.run.env.clone(), None);

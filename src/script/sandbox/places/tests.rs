@@ -308,7 +308,11 @@ fn links_of_a_project_around_the_home_decide_nothing() {
     assert_eq!(writable, [tree.root.join("temp")]);
 }
 
-fn built(mode: Mode, network: Network, kernel: Kernel) -> Result<(Option<Sandbox>, Vec<String>)> {
+fn built(
+    mode: SandboxMode,
+    network: Network,
+    kernel: Kernel,
+) -> Result<(Option<Sandbox>, Vec<String>)> {
     let mut notes = Vec::new();
     let confinement = Confinement {
         mode,
@@ -346,7 +350,7 @@ fn missing_requirements_are_refused_all_at_once() {
     for kernel in kernels() {
         for network in [Network::Open, Network::Restricted] {
             let lacks = kernel.lacks(network);
-            match built(Mode::Require, network, kernel) {
+            match built(SandboxMode::Require, network, kernel) {
                 Ok((sandbox, _)) => {
                     assert!(lacks.is_empty(), "{kernel:?}");
                     let sandbox = sandbox.unwrap();
@@ -367,7 +371,7 @@ fn missing_requirements_are_refused_all_at_once() {
 fn what_is_wanted_applies_as_far_as_possible() {
     for kernel in kernels() {
         for network in [Network::Open, Network::Restricted] {
-            let (sandbox, notes) = built(Mode::Auto, network, kernel).unwrap();
+            let (sandbox, notes) = built(SandboxMode::Auto, network, kernel).unwrap();
             let notes = notes.join("\n");
             assert!(
                 kernel
@@ -385,7 +389,7 @@ fn what_is_wanted_applies_as_far_as_possible() {
 #[test]
 fn off_is_off_on_every_kernel() {
     for kernel in kernels() {
-        let (sandbox, notes) = built(Mode::Off, Network::Restricted, kernel).unwrap();
+        let (sandbox, notes) = built(SandboxMode::Off, Network::Restricted, kernel).unwrap();
         assert!(sandbox.is_none() && notes.is_empty());
     }
 }

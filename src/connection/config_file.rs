@@ -24,7 +24,7 @@ pub struct Connector {
 
 /// One configuration file.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ConfigFile {
     /// Whose it is.
     pub agent: Agent,
     /// For whom.
@@ -77,7 +77,7 @@ impl Connector {
     ///
     /// # Errors
     /// When the agent has no such file, or there is no home directory.
-    pub(super) fn place(&self, agent: Agent, scope: Scope) -> Result<Place> {
+    pub(super) fn place(&self, agent: Agent, scope: Scope) -> Result<ConfigFile> {
         let table = agent.table();
         let (root, below) = match scope {
             Scope::User => {
@@ -98,7 +98,7 @@ impl Connector {
         let path = root.join(below);
         let below = EntryPath::parse(below);
         let below = below.ok_or_else(|| Error::new(format!("`{}`", path.display())))?;
-        Ok(Place {
+        Ok(ConfigFile {
             agent,
             scope,
             root,
@@ -116,7 +116,7 @@ pub struct Content {
     metadata: Metadata,
 }
 
-impl Place {
+impl ConfigFile {
     fn is_project(&self) -> bool {
         self.scope == Scope::Project
     }
