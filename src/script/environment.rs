@@ -3,16 +3,12 @@
 //! what the skill itself names and a few variables that change nothing but output: no list of the
 //! variables that steer programs can be complete.
 
+use super::prelude::*;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
-use crate::error::{Error, Result};
 use crate::skill::Resource;
+use crate::sys::secret;
 use crate::sys::variables::{self, matches, matches_any};
-use crate::sys::{Dir, EntryPath, Env, secret};
 
 /// Variables by name.
 pub type Variables = BTreeMap<OsString, OsString>;

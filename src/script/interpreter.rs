@@ -4,13 +4,8 @@
 //! declares, or those listed in the nearest `requirements.txt` or `pyproject.toml` between it and its
 //! skill's root.
 
-use std::ffi::{OsStr, OsString};
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
-use crate::error::{Error, Result};
+use super::prelude::*;
 use crate::skill::{Interpreters, PYTHON, Runner, Shebang};
-use crate::sys::{Env, files, limits};
 
 /// A program, and the arguments with which it runs a script.
 #[derive(Debug, Clone, PartialEq, Eq)]

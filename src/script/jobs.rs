@@ -5,23 +5,13 @@
 //! than a process id, which could have been reused: opening it for writing shows whether the
 //! supervisor lives, writing stops the job, and polling wakes at its end.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use super::prelude::*;
+use super::spool;
+use std::fs;
 
-use rustix::event::PollFlags;
 use rustix::fs::{Mode, OFlags};
-use serde::{Deserialize, Serialize};
 
-use super::lifeline::{Ended, poll};
-use super::outcome::{JobId, ScriptOutcome, ScriptState};
-use super::spool::{self, CapturedOutput, Spool};
-use crate::error::{Error, Result};
 use crate::run_context::RunContext;
-use crate::sys::text::quoted;
-use crate::sys::{Dir, Durable, EntryName, UnixMillis, limits};
 
 /// Jobs that run at the same time. Each has a supervisor, a script and the script's children.
 pub const JOBS: usize = 32;

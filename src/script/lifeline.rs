@@ -1,25 +1,12 @@
 //! What a call and the supervisor of its script say to each other, over a socket with one JSON value
 //! in each line, and how each notices that the other is gone.
 
-use std::ffi::{CString, OsStr, OsString};
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use super::prelude::*;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::ExitStatus;
-use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use rustix::event::{PollFd, Timespec};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
-use super::sandbox::Sandbox;
-use crate::error::{Error, Result};
-use crate::sys::process::ProcessId;
-use crate::sys::text::quoted;
 
 /// One end of the socket.
 #[derive(Debug)]

@@ -17,6 +17,7 @@ mod interpreter;
 mod jobs;
 mod lifeline;
 mod outcome;
+mod prelude;
 mod run;
 mod sandbox;
 mod spool;

@@ -1,17 +1,9 @@
 //! The result of a script so far, and its form as text and as JSON. It knows neither the caller nor
 //! how the script ran.
 
+use super::prelude::*;
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::ExitStatus;
-use std::time::Duration;
 
-use super::lifeline::Ended;
-use super::spool::CapturedOutput;
-use crate::error::{Error, Result};
 use crate::sys::hash;
 
 /// A script's output and state.

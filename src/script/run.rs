@@ -4,26 +4,16 @@
 //! (`metadata.openclaw` and its older names, docs/spec/skills.md#fields). It resolves no skill and
 //! checks no permission.
 
+use super::prelude::*;
 use std::convert::Infallible;
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
-use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::environment::{self, PassEnv, Variables, is_never_passed};
 use super::exec;
 use super::interpreter::{self, find, system_install};
-use super::jobs::Jobs;
-use super::lifeline::ProcessSpec;
-use super::outcome::JobId;
-use super::sandbox::{Confinement, Kernel, Places, Sandbox, SandboxMode};
-use super::task::{RunLimits, ScriptRun, Task};
-use crate::error::{Error, Result};
 use crate::skill::{Fields, Skill};
-use crate::sys::text::distinct;
-use crate::sys::{Env, limits, signals, variables, warn};
+use crate::sys::{variables, warn};
 
 /// A script to run.
 #[derive(Debug, Clone, Copy)]

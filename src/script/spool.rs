@@ -7,17 +7,10 @@
 //! │ total │ the first HEAD bytes │ the last bytes, in a ring │
 //! ```
 
-use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter, Read};
+use super::prelude::*;
+use std::io::{PipeReader, PipeWriter};
 use std::ops::Range;
-use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
-
-use rustix::event::PollFlags;
-
-use super::lifeline::{Interest, not_now};
-use crate::sys::limits;
-use crate::sys::text::without_split_end;
 
 /// One stream of a job's output on disk, of which the beginning and the end are kept.
 const JOB_OUTPUT: u64 = 1024 * 1024;

@@ -5,17 +5,11 @@
 //! what a killed process has started becomes its own child, to be killed in the next round. It has one
 //! thread, and accepts its specification only from its lifeline.
 
-use std::ffi::{OsStr, OsString};
-use std::io::{self, PipeReader, Read, Seek, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use super::prelude::*;
+use std::io::{PipeReader, Seek};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{ExitCode, Stdio};
 
-use rustix::event::PollFlags;
-use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, kill_process_group,
     wait, waitid, waitpid,
@@ -23,14 +17,7 @@ use rustix::process::{
 use rustix::stdio::{stderr, stdin, stdout};
 
 use super::exec;
-use super::jobs::Supervised;
-use super::lifeline::{
-    Conditions, Ended, Failure, Interest, Lifeline, Order, ProcessSpec, Report, poll,
-};
-use super::sandbox::Sandbox;
-use super::spool::{CHUNK, Spool};
-use crate::sys::process::{ProcessId, die_with, pid_of};
-use crate::sys::{files, limits, millis, signals};
+use crate::sys::process::{die_with, pid_of};
 
 /// The argument with which this program starts itself; for nobody else.
 pub const VERB: &str = "__supervise";

@@ -2,27 +2,14 @@
 //! a job: starts a supervisor ([`super::supervise`]), follows its reports, and reads the outputs from
 //! the files that it writes. It knows neither skills nor interpreters.
 
-use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use super::prelude::*;
+use super::spool;
+use std::process::Child;
 
 use wait_timeout::ChildExt;
 
-use super::jobs::JobRecord;
-use super::jobs::Jobs;
-use super::lifeline::{Conditions, Ended, Failure, Lifeline, Order, ProcessSpec, Report, poll};
-use super::outcome::JobId;
-use super::outcome::{ScriptOutcome, ScriptState};
-use super::spool::{self, CapturedOutput};
 use super::supervise;
-use crate::error::{Error, Result};
-use crate::sys::process::{ProcessId, kill_group};
-use crate::sys::{UnixMillis, files, limits, millis};
+use crate::sys::process::kill_group;
 
 /// The conditions under which something runs.
 #[derive(Debug, Clone)]

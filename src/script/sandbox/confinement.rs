@@ -2,10 +2,7 @@
 //! only tighten it, and what a kernel can do, as a function of numbers, so that it also works for
 //! kernels other than the running one.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
+use crate::script::prelude::*;
 use serde_json::Value;
 
 use crate::skill::Fields;

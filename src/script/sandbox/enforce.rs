@@ -1,18 +1,14 @@
 //! The limits in the kernel's form (Linux): a Landlock ruleset and a system call filter.
 
-use std::ffi::OsString;
-use std::os::fd::OwnedFd;
-use std::path::Path;
-
+use crate::script::prelude::*;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
-use rustix::io::Errno;
 
-use super::{Kernel, Network, Sandbox, filter, places};
+use super::{filter, places};
 
 impl Sandbox {
     /// Confines this process irrevocably.

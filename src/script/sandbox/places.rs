@@ -2,13 +2,11 @@
 //! here is inaccessible, above all the user's home. The plugin decides them here, and the
 //! script's process enters them; its children inherit them.
 
-use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use crate::script::prelude::*;
+use std::path::Component;
 
 use super::confinement::{Confinement, Kernel, Sandbox, SandboxMode};
-use crate::error::{Error, Result};
-use crate::sys::text::distinct;
-use crate::sys::{Directories, Env};
+use crate::sys::Directories;
 
 /// The system: programs, libraries and their configuration, and kernel information. Not the users'
 /// homes, `/var`, or other people's temporary files.
