@@ -1,6 +1,7 @@
 //! Checks how well a model can choose a skill by its description.
 
-use std::collections::{BTreeMap, HashMap};
+use super::prelude::*;
+use std::collections::HashMap;
 
 /// Phrases that say when to use a skill, as found in the corpus.
 const WHEN: [&str; 12] = [

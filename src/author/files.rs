@@ -1,13 +1,7 @@
 //! Checks a skill's files: links, sizes, and scripts without a known interpreter.
 
-use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-
-use super::finding::LintFinding;
+use super::prelude::*;
 use crate::error::reason;
-use crate::skill::Resource;
-use crate::sys::{files, limits};
 
 /// Extensions of programs whose interpreters no skill runner knows.
 const FOREIGN: [&str; 7] = ["swift", "go", "java", "rs", "bat", "cmd", "applescript"];

@@ -1,14 +1,10 @@
 //! The findings about skills, as text for people and in formats for other programs.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
+use super::prelude::*;
 use percent_encoding::utf8_percent_encode;
-use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::error::opening;
-use crate::skill::{Diagnostic, Level, one_line, rules};
+use crate::skill::rules;
 use crate::sys::URI_PATH;
 use crate::sys::text::count;
 

@@ -1,13 +1,8 @@
 //! Fixes a `SKILL.md` where the intention is certain: quotes, line ends, fences, names. Each fix is
 //! tried alone and kept only if the skill's meaning stays the same.
 
+use super::prelude::*;
 use std::fmt::{Debug, Write as _};
-use std::path::Path;
-
-use serde_json::{Map, Value};
-
-use super::source::offset_in;
-use crate::skill::{Diagnostic, Skill, SkillName, over_yaml_limits, split_frontmatter};
 
 /// A fix: returns the fixed text, or `None` if there is nothing to fix. The name is the one implied
 /// by the skill's directory.

@@ -2,16 +2,11 @@
 //! (`skill/fields.rs`): a value that is not understood has no effect, and nothing else says so. It does
 //! not know what a tool list's entries mean.
 
-use std::path::Path;
-
-use serde_json::Value;
-
-use super::finding::LintFinding;
-use super::source::Source;
+use super::prelude::*;
 use super::{description, files, package, references};
 use crate::skill::{
-    Diagnostic, Fields, Hooks, KnownField, Level, Skill, SkillPath, SkillScope, ValueForm, brief,
-    is_text, near_miss_of, over_yaml_limits, parse_flag, written,
+    Fields, Hooks, KnownField, SkillScope, ValueForm, brief, is_text, near_miss_of, parse_flag,
+    written,
 };
 
 /// Characters of the field `compatibility` (specification).

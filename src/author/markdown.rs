@@ -1,10 +1,7 @@
 //! Extracts links, code spans and code blocks from Markdown, and the commands that a skill's texts tell
 //! a model to run. Precise enough to find references; it renders nothing and decides nothing.
 
-use std::path::Path;
-
-use super::source::{OWN_DIRECTORY, Source, offset_in, other_texts};
-
+use super::prelude::*;
 /// The part of a line that is parsed, in bytes; finding the ends of code and links takes quadratic
 /// time.
 const LINE: usize = 8_000;

@@ -10,6 +10,7 @@ mod fix;
 mod lint;
 mod markdown;
 mod package;
+mod prelude;
 mod references;
 mod scaffold;
 mod source;

@@ -2,18 +2,11 @@
 //! with one fixed time; of the modes, only the executable bit is kept. And its manifest, which is what
 //! its author signs.
 
-use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-
+use super::prelude::*;
 use flate2::{Compression, GzBuilder};
 
-use super::finding::LintFinding;
-use crate::error::{Error, Result};
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE, digest, is_signature_file};
-use crate::skill::Skill;
 use crate::sys::name_list::Names;
-use crate::sys::{Dir, EntryPath, files, limits};
 
 /// A package, in memory.
 #[derive(Debug)]

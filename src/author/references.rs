@@ -1,17 +1,13 @@
 //! Checks references from a skill's texts to files: missing files, and paths that leave the skill.
 //! Doubtful references are ignored, because a false finding is worse than none.
 
+use super::prelude::*;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
-use super::finding::LintFinding;
 use super::markdown::Markdown;
-use super::source::{OWN_DIRECTORY, Source, offset_in, other_texts, place};
 use crate::skill::normal;
-use crate::sys::text::has_any;
 
 /// Maximum number of findings per file; more would add nothing.
 const EACH: usize = 50;

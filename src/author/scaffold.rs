@@ -1,10 +1,7 @@
 //! The first files of a new skill; they are valid as written.
 
+use super::prelude::*;
 use std::fmt::Write as _;
-use std::path::PathBuf;
-
-use crate::skill::{SkillName, one_line};
-use crate::sys::text::has_any;
 
 /// The language of a new skill's script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

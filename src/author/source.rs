@@ -1,9 +1,7 @@
 //! The text of a `SKILL.md` with positions, and the skills that a path means.
 
-use std::path::{Path, PathBuf};
-
-use crate::skill::{Resource, Skill, find_skill_file, folds_to, split_frontmatter, unreadable};
-use crate::sys::{EntryKind, files, limits};
+use super::prelude::*;
+use crate::skill::{find_skill_file, folds_to, unreadable};
 
 /// Directories without skills of the user's own.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "target", "__pycache__"];

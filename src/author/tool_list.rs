@@ -1,14 +1,9 @@
 //! Adds entries to a skill's `allowed-tools` and leaves everything else as its author wrote it. The
 //! change counts only if the skill, read again, has exactly these entries more.
 
-use std::path::Path;
-
-use serde_json::{Map, Value};
-
+use super::prelude::*;
 use super::scaffold::scalar;
-use super::source::{key_offset, offset_in};
-use crate::skill::{Skill, is_allowed_tools, is_tools, split_frontmatter};
-use crate::sys::text::split_outside;
+use crate::skill::{is_allowed_tools, is_tools};
 
 /// The text of `SKILL.md` with these entries at the end of its tool list; `None` if that is not
 /// certain to mean just that. `dir` is the skill's directory.

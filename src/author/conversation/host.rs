@@ -1,22 +1,16 @@
 //! Simulates the host: one new process of this program for each hook and tool call, with the data
 //! where that generation puts it (docs/hosts.md#generations), in a temporary home.
 
+use crate::author::prelude::*;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::io::Write;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use super::script::Conversation;
 use crate::author::skills_at;
-use crate::error::{Error, Result};
-use crate::host::Protocol;
-use crate::sys::{Dir, EntryKind, EntryName, EntryPath, Env, files, limits, process};
+use crate::sys::process;
 
 /// One call by a simulated host: longer than any script may run.
 const SIMULATED_CALL: Duration = Duration::from_secs(150);

@@ -1,20 +1,13 @@
 //! Plays a conversation: the order of the host's calls, and how it uses the answers
 //! (docs/hosts.md#hooks, docs/hosts.md#answers).
 
-use std::path::Path;
-
-use serde::Serialize;
-use serde_json::{Value, json};
-
 use super::host::Host;
 use super::script::{Conversation, ConversationStep, HostChoice, StepOutcome};
-use crate::error::{Error, Result};
+use crate::author::prelude::*;
+use crate::host::alias;
 use crate::host::tools::{
     Argument, Effect, HOST_TOOLS, find, is_on_older_host, is_plugin_of_older_host,
 };
-use crate::host::{Protocol, alias};
-use crate::skill::unified_diff;
-use crate::sys::Env;
 use crate::sys::text::nearest;
 
 /// One run of a conversation.

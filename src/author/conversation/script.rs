@@ -1,16 +1,9 @@
 //! The file format of a conversation: its steps, the expected answer of each, and how the actual one
 //! differs.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use serde::Deserialize;
-use serde_json::Value;
-
-use crate::error::{Error, Result};
-use crate::skill::{deepest_bracket, one_line};
+use crate::author::prelude::*;
+use crate::skill::deepest_bracket;
 use crate::sys::text::in_plain_words;
-use crate::sys::{files, limits};
 
 /// A conversation as its author wrote it.
 #[derive(Debug)]
