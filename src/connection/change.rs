@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::config_file::{ConfigFile, Connector, Content};
+use super::config_file::{ConfigFile, Connector, HookEntry};
 use super::entry::Invocation;
-use super::file::{self, TextWithoutOurs};
 use super::json::JsonHooks;
 use crate::error::{Error, Result};
 use crate::host::agent::table::HooksOffValue;
@@ -27,10 +26,11 @@ const LOCK: EntryName = EntryName::from_static("lock");
 /// A change to one file that was worked out and not made yet.
 #[derive(Debug)]
 pub struct ConnectionChange {
-    place: ConfigFile,
-    before: Option<Content>,
+    file: ConfigFile,
+    /// The file's text; `None` if there is no file.
+    pub before: Option<String>,
     /// The text that the file gets; `None` if it goes.
-    after: Option<String>,
+    pub after: Option<String>,
     /// What is kept for the undo; `None` if this is the undo.
     record: Option<ConnectionRecord>,
     /// Directories that we created for the file.
@@ -42,19 +42,12 @@ pub struct ConnectionChange {
 impl ConnectionChange {
     /// The file.
     pub fn path(&self) -> &Path {
-        &self.place.path
-    }
-
-    /// Its text before, and after; `None` where there is no file.
-    pub fn texts(&self) -> (Option<&str>, Option<&str>) {
-        let before = self.before.as_ref().map(|before| &*before.text);
-        (before, self.after.as_deref())
+        &self.file.path
     }
 
     /// Whether the file stays as it is.
     pub fn is_nothing(&self) -> bool {
-        let (before, after) = self.texts();
-        before == after
+        self.before == self.after
     }
 }
 
@@ -64,34 +57,34 @@ impl Connector {
     /// # Errors
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
     pub fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<ConnectionChange> {
-        let place = self.place(agent, scope)?;
-        let before = place.read()?;
-        let text = before.as_ref().map(|before| &*before.text);
-        let unchanged = |error| untouched(&place, error);
-        let after = file::with(&place, text, wanted).map_err(unchanged)?;
-        let known = ConnectionRecord::read(&self.data, &place);
-        let known = known.filter(|record| text.is_some_and(|text| digest(text) == record.after));
-        let (original, made) = match (known, text) {
+        let file = self.file(agent, scope)?;
+        let before = file.read()?;
+        let unchanged = |error| untouched(&file, error);
+        let after = file.with_entries(before.as_deref(), wanted);
+        let after = after.map_err(unchanged)?;
+        let known = ConnectionRecord::read(&self.data, &file);
+        let known =
+            known.filter(|record| before.as_deref().map(digest).as_ref() == Some(&record.after));
+        let (original, made) = match (known, &before) {
             (Some(record), _) => (record.before, record.directories),
             (None, None) => (None, Vec::new()),
             (None, Some(text)) => {
-                // An earlier entry of ours is nothing to return to.
-                let rest = file::without(&place, text).map_err(unchanged)?;
-                let original = match rest {
-                    None => Some(text.to_owned()),
+                let original = match file.without_entries(text).map_err(unchanged)? {
+                    None => Some(text.clone()),
+                    // An earlier entry of ours is nothing to return to.
                     Some(rest) => (!rest.is_empty).then_some(rest.text),
                 };
                 (original, Vec::new())
             }
         };
         let record = ConnectionRecord {
-            path: place.path.clone(),
+            path: file.path.clone(),
             before: original,
             after: digest(&after),
-            directories: [made, place.missing()].concat(),
+            directories: [made, file.missing()].concat(),
         };
         Ok(ConnectionChange {
-            place,
+            file,
             before,
             after: Some(after),
             record: Some(record),
@@ -105,36 +98,31 @@ impl Connector {
     /// # Errors
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
     pub fn remove(&self, agent: Agent, scope: Scope) -> Result<Option<ConnectionChange>> {
-        let place = self.place(agent, scope)?;
-        let record = ConnectionRecord::read(&self.data, &place);
-        let Some(before) = place.read()? else {
+        let file = self.file(agent, scope)?;
+        let Some(before) = file.read()? else {
             return Ok(None);
         };
-        let made = record.as_ref().map(|record| record.directories.clone());
-        let made = made.unwrap_or_default();
-        let change = |before, after, is_exact| {
-            Some(ConnectionChange {
-                place: place.clone(),
-                before: Some(before),
-                after,
-                record: None,
-                made,
-                is_exact,
-            })
+        let record = ConnectionRecord::read(&self.data, &file);
+        let (after, is_exact) = match &record {
+            Some(record) if record.after == digest(&before) => (record.before.clone(), true),
+            _ => {
+                let rest = file.without_entries(&before);
+                let Some(rest) = rest.map_err(|error| untouched(&file, error))? else {
+                    return Ok(None);
+                };
+                // A file that others had before us stays, however little is in it.
+                let is_ours = record.as_ref().is_none_or(|record| record.before.is_none());
+                ((!rest.is_empty || !is_ours).then_some(rest.text), false)
+            }
         };
-        if let Some(record) = &record
-            && record.after == digest(&before.text)
-        {
-            return Ok(change(before, record.before.clone(), true));
-        }
-        let rest = file::without(&place, &before.text).map_err(|error| untouched(&place, error))?;
-        let Some(TextWithoutOurs { text, is_empty }) = rest else {
-            return Ok(None);
-        };
-        // A file that others had before us stays, however little is in it.
-        let is_ours = record.is_none_or(|record| record.before.is_none());
-        let after = (!is_empty || !is_ours).then_some(text);
-        Ok(change(before, after, false))
+        Ok(Some(ConnectionChange {
+            file,
+            before: Some(before),
+            after,
+            record: None,
+            made: record.map_or_else(Vec::new, |record| record.directories),
+            is_exact,
+        }))
     }
 
     /// Forgets what was kept for the undo of a connection that is not there any more.
@@ -142,7 +130,7 @@ impl Connector {
     /// # Errors
     /// When the record cannot be removed.
     pub fn forget(&self, agent: Agent, scope: Scope) -> Result<()> {
-        self.forget_record(&self.place(agent, scope)?)
+        self.forget_record(&self.file(agent, scope)?)
     }
 
     /// Makes the change. A kill leaves the file as it was or as it will be.
@@ -152,49 +140,46 @@ impl Connector {
     pub fn apply(&self, change: &ConnectionChange) -> Result<()> {
         let records = Base::own(self.data.join(RECORDS)).make()?;
         let _lock = records.lock(&LOCK, limits::INSTALL_LOCK)?;
-        let place = &change.place;
-        let now = place.read()?;
-        if now.as_ref().map(|now| &*now.text) != change.texts().0 {
-            let text = format!("`{}` was changed meanwhile", place.path.display());
+        let file = &change.file;
+        if file.read()? != change.before {
+            let text = format!("`{}` was changed meanwhile", file.path.display());
             return Err(Error::new(text).hint("the same command looks at it again"));
         }
         if let Some(record) = &change.record {
             let text = serde_json::to_string_pretty(record)
                 .map_err(|error| Error::caused("the record cannot be written", error))?;
-            let file = record_file(&self.data, place);
+            let kept = record_file(&self.data, file);
             // First: an entry without its record could only be undone roughly.
-            files::replace(&file, (text + "\n").as_bytes(), 0o600, Durable::Yes)?;
+            files::replace(&kept, (text + "\n").as_bytes(), 0o600, Durable::Yes)?;
         }
         match &change.after {
             _ if change.is_nothing() => {}
-            Some(text) => place.write(text, now.as_ref())?,
-            None => place.remove(&change.made)?,
+            Some(text) => file.write(text)?,
+            None => file.remove(&change.made)?,
         }
         if change.record.is_none() {
-            self.forget_record(place)?;
+            self.forget_record(file)?;
         }
         Ok(())
     }
 
-    fn forget_record(&self, place: &ConfigFile) -> Result<()> {
-        let file = record_file(&self.data, place);
+    fn forget_record(&self, of: &ConfigFile) -> Result<()> {
+        let file = record_file(&self.data, of);
         let removed = files::if_there(files::remove(&file)).map(drop);
         removed.map_err(|error| Error::io("remove", &file, &error))
     }
 }
 
-fn untouched(place: &ConfigFile, error: Error) -> Error {
-    let path = place.path.display();
+fn untouched(file: &ConfigFile, error: Error) -> Error {
+    let (path, agent) = (file.path.display(), file.agent);
+    let hint = format!("correct it, or move it away: {agent} may not read it either");
     let error = error.context(format!("`{path}` was left as it is"));
-    error.or_hint(format!(
-        "correct it, or move it away: {} may not read it either",
-        place.agent
-    ))
+    error.or_hint(hint)
 }
 
 /// One connection of ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ConnectionRecord {
+struct ConnectionRecord {
     /// The file.
     pub path: PathBuf,
     /// Its text without us; `None` if it did not exist.
@@ -206,14 +191,13 @@ pub struct ConnectionRecord {
 }
 
 impl ConnectionRecord {
-    /// The record of a place. One that cannot be read is none: then only our
+    /// The record of a file. One that cannot be read is none: then only our
     /// entries are taken away.
-    pub fn read(data: &Path, place: &ConfigFile) -> Option<Self> {
+    fn read(data: &Path, of: &ConfigFile) -> Option<Self> {
         // A byte of the file may take six in JSON.
-        let file = record_file(data, place);
-        let bytes = files::read_capped(&file, 7 * limits::CONFIG_FILE).ok()?;
+        let bytes = files::read_capped(&record_file(data, of), 7 * limits::CONFIG_FILE).ok()?;
         let record: Self = serde_json::from_slice(&bytes).ok()?;
-        (record.path == place.path).then_some(record)
+        (record.path == of.path).then_some(record)
     }
 }
 
@@ -223,14 +207,10 @@ fn digest(text: &str) -> String {
 }
 
 /// Named by the agent, the scope and the path: every project has one of its own.
-fn record_file(data: &Path, place: &ConfigFile) -> PathBuf {
-    let path = digest(&place.path.to_string_lossy());
-    data.join(RECORDS).join(format!(
-        "{}-{}-{}.json",
-        place.agent,
-        place.scope,
-        &path[..16]
-    ))
+fn record_file(data: &Path, of: &ConfigFile) -> PathBuf {
+    let path = digest(&of.path.to_string_lossy());
+    let name = format!("{}-{}-{}.json", of.agent, of.scope, &path[..16]);
+    data.join(RECORDS).join(name)
 }
 
 /// What one configuration file of an agent has of ours.
@@ -266,8 +246,8 @@ impl Connector {
     }
 
     fn found_in(&self, agent: Agent, scope: Scope) -> Option<ConnectionState> {
-        let place = self.place(agent, scope).ok()?;
-        let path = place.path.clone();
+        let file = self.file(agent, scope).ok()?;
+        let path = file.path.clone();
         let shown = path.display();
         let add = format!("`agent-skills hosts add {agent} --scope {scope}`");
         let unreadable = |why: Error| ConnectionState {
@@ -281,23 +261,17 @@ impl Connector {
             }],
             commands: Vec::new(),
         };
-        let text = match place.read() {
-            Ok(content) => content?.text,
+        let text = match file.read() {
+            Ok(text) => text?,
             Err(error) => return Some(unreadable(error)),
         };
-        let (entries, is_changed) = match file::entries(&place, &text) {
+        let (entries, is_changed) = match file.entries(&text) {
             Ok(found) => found,
-            // Nothing of ours was ever in it.
-            Err(_)
-                if !text.contains("agent-skills")
-                    && ConnectionRecord::read(&self.data, &place).is_none() =>
-            {
-                return None;
-            }
             Err(error) => {
-                return Some(unreadable(
-                    error.context(format!("`{shown}` cannot be read")),
-                ));
+                let was_connected = text.contains("agent-skills")
+                    || ConnectionRecord::read(&self.data, &file).is_some();
+                let error = error.context(format!("`{shown}` cannot be read"));
+                return was_connected.then(|| unreadable(error));
             }
         };
         let mode = entries.first()?.ours.mode;
@@ -324,8 +298,8 @@ impl Connector {
         if scope != Scope::Managed {
             missing.extend(switched_off(self, agent));
         }
-        let there = entries.into_iter();
-        let there = there.filter(|entry| Path::new(&entry.ours.program).is_file());
+        let is_there = |entry: &HookEntry| Path::new(&entry.ours.program).is_file();
+        let there = entries.into_iter().filter(is_there);
         Some(ConnectionState {
             scope,
             path: path.clone(),

@@ -1,10 +1,12 @@
-//! Where an agent's configuration files are, and reading and replacing one of them. A file of the
-//! user's may be a link of theirs, which is written through; one in a project is reached without
-//! following any.
+//! Where an agent's configuration files are; reading and replacing one of them; and its text with our
+//! entries, without them, and which it has. A file of the user's may be a link of theirs, which is
+//! written through; one in a project is reached without following any.
 
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
+use super::entry::{self, HookFile, Invocation, ours_of, put};
+use super::json::JsonHooks;
+use super::toml::TomlHooks;
 use crate::error::{Error, Result, past};
 use crate::host::agent::table::Home;
 use crate::host::agent::{Agent, Scope};
@@ -77,7 +79,7 @@ impl Connector {
     ///
     /// # Errors
     /// When the agent has no such file, or there is no home directory.
-    pub(super) fn place(&self, agent: Agent, scope: Scope) -> Result<ConfigFile> {
+    pub(super) fn file(&self, agent: Agent, scope: Scope) -> Result<ConfigFile> {
         let table = agent.table();
         let (root, below) = match scope {
             Scope::User => {
@@ -108,12 +110,24 @@ impl Connector {
     }
 }
 
-/// What stands in a file, and whose it is.
+/// One entry of ours.
 #[derive(Debug)]
-pub struct Content {
+pub struct HookEntry {
+    /// Its event.
+    pub event: String,
+    /// What it runs.
+    pub ours: Invocation,
+    /// The program and its words that the agent runs by it.
+    pub command: Vec<String>,
+}
+
+/// A file after our entries were taken out.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TextWithoutOurs {
     /// Its text.
     pub text: String,
-    metadata: Metadata,
+    /// Whether nothing is left that anybody would miss.
+    pub is_empty: bool,
 }
 
 impl ConfigFile {
@@ -125,47 +139,39 @@ impl ConfigFile {
     ///
     /// # Errors
     /// When it cannot be read, is not UTF-8, or, in a project, is reached by a link.
-    pub fn read(&self) -> Result<Option<Content>> {
+    pub fn read(&self) -> Result<Option<String>> {
+        let most = limits::CONFIG_FILE;
         let read = if self.is_project() {
-            let opened = Dir::anchor(&self.root).and_then(|dir| dir.open_below(&self.below));
-            files::if_there(opened)
+            let root = Dir::anchor(&self.root);
+            files::if_there(root.and_then(|root| root.read_below(&self.below, most)))
         } else {
-            files::unless_missing(&self.path, files::open_with_metadata)
+            files::unless_missing(&self.path, |path| files::read_capped(path, most))
         };
-        let read = read.and_then(|opened| {
-            let Some((file, metadata)) = opened else {
-                return Ok(None);
-            };
-            let bytes = files::read_all_capped(&file, limits::CONFIG_FILE)?;
-            Ok(Some((bytes, metadata)))
-        });
-        let read = read.map_err(|error| Error::io("read", &self.path, &error))?;
-        read.map(|(bytes, metadata)| {
-            let text = String::from_utf8(bytes).map_err(|_| {
-                Error::new(format!("`{}` is not UTF-8", self.path.display()))
-                    .hint(past(&self.path, "then the agent has no settings there"))
-            })?;
-            Ok(Content { text, metadata })
+        let bytes = read.map_err(|error| Error::io("read", &self.path, &error))?;
+        bytes.map(String::from_utf8).transpose().map_err(|_| {
+            Error::new(format!("`{}` is not UTF-8", self.path.display()))
+                .hint(past(&self.path, "then the agent has no settings there"))
         })
-        .transpose()
     }
 
-    /// Replaces it as a whole. Owner and permissions of `before` stay; a file of an administrator's
-    /// can be read by everybody.
+    /// Replaces it as a whole. Its owner and permissions stay; a new file of an administrator's can
+    /// be read by everybody.
     ///
     /// # Errors
     /// When it cannot be written, or its owner cannot be kept; nothing has changed then.
-    pub fn write(&self, text: &str, before: Option<&Content>) -> Result<()> {
+    pub fn write(&self, text: &str) -> Result<()> {
         let (dir, name) = self.open()?;
-        let written = match before {
-            Some(before) => dir.replace_as(&name, text.as_bytes(), &before.metadata),
-            None => dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes),
+        let write = || match files::if_there(dir.open_file(&name))? {
+            Some((_, before)) => dir.replace_as(&name, text.as_bytes(), &before),
+            None => {
+                dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes)?;
+                match self.scope {
+                    Scope::Managed => dir.publish(&name),
+                    _ => Ok(()),
+                }
+            }
         };
-        let written = written.and_then(|()| match self.scope {
-            Scope::Managed if before.is_none() => dir.publish(&name),
-            _ => Ok(()),
-        });
-        written.map_err(|error| dir.error("write", &name, &error))
+        write().map_err(|error| dir.error("write", &name, &error))
     }
 
     /// Removes it, and of these directories, in the order in which they were created, those that are
@@ -232,5 +238,105 @@ impl ConfigFile {
         });
         let dir = dir.map_err(|error| Error::io("make directory", parent, &error))?;
         Ok((dir, name))
+    }
+
+    fn parse(&self, text: &str) -> Result<Box<dyn HookFile>> {
+        let is_toml = self.path.extension().is_some_and(|end| end == "toml");
+        Ok(if is_toml {
+            Box::new(TomlHooks::parse(text)?)
+        } else {
+            Box::new(JsonHooks::parse(text)?)
+        })
+    }
+
+    /// The text with our entries for this, and no others of ours.
+    ///
+    /// # Errors
+    /// When the file is not in its agent's format, or a plugin of our file's name is somebody else's.
+    pub fn with_entries(&self, before: Option<&str>, wanted: &Invocation) -> Result<String> {
+        let table = self.agent.table();
+        if table.is_plugin {
+            if before.is_some_and(|text| entry::invocation(text).is_none()) {
+                return Err(Error::new("it belongs to another plugin").hint("rename it"));
+            }
+            return Ok(entry::script(wanted));
+        }
+        let mut content = self.parse(before.unwrap_or_default())?;
+        let is_versioned = table.versioned.contains(&self.scope);
+        content.complete(is_versioned, Path::new(&wanted.program));
+        let registered: Vec<_> = self.agent.registered().collect();
+        for event in content.events() {
+            if !registered.iter().any(|(name, _)| *name == event) {
+                put(&mut *content, self.agent, &event, None);
+            }
+        }
+        for (event, matcher) in registered {
+            let item = wanted.item(self.agent, matcher);
+            put(&mut *content, self.agent, event, Some(&item));
+        }
+        Ok(content.text())
+    }
+
+    /// The text without any entry of ours; `None` if it has none.
+    ///
+    /// # Errors
+    /// When the file is not in its agent's format.
+    pub fn without_entries(&self, before: &str) -> Result<Option<TextWithoutOurs>> {
+        if self.agent.table().is_plugin {
+            let (text, is_empty) = (String::new(), true);
+            return Ok(entry::invocation(before).map(|_| TextWithoutOurs { text, is_empty }));
+        }
+        let mut content = self.parse(before)?;
+        let mut had_any = false;
+        for event in content.events() {
+            had_any |= put(&mut *content, self.agent, &event, None);
+        }
+        let (text, is_empty) = (content.text(), content.is_empty());
+        Ok(had_any.then_some(TextWithoutOurs { text, is_empty }))
+    }
+
+    /// What of ours the text has, and whether it is not as we write it.
+    ///
+    /// # Errors
+    /// When the file is not in its agent's format.
+    pub fn entries(&self, text: &str) -> Result<(Vec<HookEntry>, bool)> {
+        let agent = self.agent;
+        if agent.table().is_plugin {
+            let ours = entry::invocation(text).map(|ours| HookEntry {
+                event: "plugin".to_owned(),
+                command: ours.words(agent),
+                ours,
+            });
+            let all: Vec<HookEntry> = ours.into_iter().collect();
+            let is_changed = all.iter().any(|entry| entry::script(&entry.ours) != text);
+            return Ok((all, is_changed));
+        }
+        let content = self.parse(text)?;
+        let mut all = Vec::new();
+        for event in content.events() {
+            for (entry, ours) in ours_of(agent, &content.items(&event)) {
+                let line = entry.get("command").or_else(|| entry.get("bash"));
+                let command = match line.and_then(serde_json::Value::as_str) {
+                    Some(line) if entry.get("args").is_none() => {
+                        ["/bin/sh", "-c", line].map(str::to_owned).to_vec()
+                    }
+                    _ => ours.words(agent),
+                };
+                let event = event.clone();
+                all.push(HookEntry {
+                    event,
+                    ours,
+                    command,
+                });
+            }
+        }
+        // What writes them anew would change nothing.
+        let again = |first: &HookEntry| self.with_entries(Some(text), &first.ours);
+        let is_changed = all
+            .first()
+            .map(again)
+            .transpose()?
+            .is_some_and(|it| it != text);
+        Ok((all, is_changed))
     }
 }

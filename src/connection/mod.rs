@@ -4,7 +4,6 @@
 mod change;
 mod config_file;
 mod entry;
-mod file;
 mod json;
 #[cfg(test)]
 mod tests;

@@ -277,7 +277,7 @@ fn whom(scope: Scope) -> &'static str {
 
 fn diff(change: &ConnectionChange) -> String {
     let path = one_line(&change.path().display().to_string());
-    let (before, after) = change.texts();
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
     let name = |text: Option<&str>| text.map_or("/dev/null", |_| &path).to_owned();
     let names = (name(before), name(after));
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
