@@ -76,34 +76,28 @@ impl<'a> SharedSkills<'a> {
         name: &EntryName,
         dry_run: bool,
     ) -> io::Result<LinkOutcome> {
-        let there = place.open()?;
-        let kind = there.as_ref().map_or(Ok(None), |dir| dir.kind(name))?;
-        let stale = match (&there, kind) {
-            (Some(dir), Some(EntryKind::Link)) => {
-                match place.leads_into(&dir.read_link(name)?, &self.skills) {
-                    Some(to) if to == *skill => return Ok(LinkOutcome::There),
-                    // The skill it led to is gone.
-                    Some(_) if !dir.path_of(name).exists() => true,
-                    _ => return Ok(LinkOutcome::Foreign),
+        if let Some(dir) = place.open()?
+            && let Some(kind) = dir.kind(name)?
+        {
+            let led_to = match kind {
+                EntryKind::Link => place.leads_into(&dir.read_link(name)?, &self.skills),
+                _ => None,
+            };
+            match led_to {
+                Some(to) if to == *skill => return Ok(LinkOutcome::There),
+                // The skill it led to is gone.
+                Some(_) if !dir.path_of(name).exists() => {
+                    if !dry_run {
+                        dir.remove_file(name)?;
+                    }
                 }
+                _ => return Ok(LinkOutcome::Foreign),
             }
-            (_, Some(_)) => return Ok(LinkOutcome::Foreign),
-            (_, None) => false,
-        };
+        }
         if dry_run {
             return Ok(LinkOutcome::Made);
         }
-        let (dir, target) = (place.make()?, self.target(place, skill));
-        if stale {
-            let temporary = name.temporary();
-            dir.link_to(&target, &temporary)?;
-            dir.rename(&temporary, &dir, name).inspect_err(|_| {
-                // The first error is reported.
-                let _ = dir.remove_file(&temporary);
-            })?;
-            return Ok(LinkOutcome::Made);
-        }
-        match dir.link_to(&target, name) {
+        match place.make()?.link_to(&self.target(place, skill), name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(LinkOutcome::Foreign),
             made => made.map(|()| LinkOutcome::Made),
         }

@@ -46,6 +46,12 @@ impl TomlHooks {
         }
         Ok(parsed)
     }
+
+    /// The table of hooks, made if it is missing.
+    fn hooks(&mut self) -> Option<&mut Table> {
+        let hooks = self.document.entry("hooks");
+        hooks.or_insert(Item::Table(Table::new())).as_table_mut()
+    }
 }
 
 impl HookFile for TomlHooks {
@@ -63,9 +69,7 @@ impl HookFile for TomlHooks {
     /// Names the directory that managed hooks come from, unless one is named.
     fn complete(&mut self, _: bool, program: &Path) {
         let directory = program.parent().and_then(Path::to_str).unwrap_or("/");
-        let hooks = self.document.entry("hooks");
-        let hooks = hooks.or_insert(Item::Table(Table::new())).as_table_mut();
-        if let Some(hooks) = hooks
+        if let Some(hooks) = self.hooks()
             && !hooks.contains_key(DIRECTORY)
         {
             hooks.insert(DIRECTORY, value(directory));
@@ -81,9 +85,7 @@ impl HookFile for TomlHooks {
     }
 
     fn put(&mut self, event: &str, at: Option<usize>, item: &Value) {
-        let hooks = self.document.entry("hooks");
-        let hooks = hooks.or_insert(Item::Table(Table::new())).as_table_mut();
-        let list = hooks.and_then(|hooks| {
+        let list = self.hooks().and_then(|hooks| {
             let list = hooks.entry(event);
             let list = list.or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
             list.as_array_of_tables_mut()

@@ -206,13 +206,32 @@ pub fn limit_files(command: &mut Command, bytes: u64) {
 /// How often a running program is looked at. Its end is noticed at once.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Why a program did not run to its end.
+#[derive(Debug)]
+pub enum RunError {
+    /// It could not be started.
+    NotStarted(io::Error),
+    /// It ran for longer than it may.
+    TimedOut,
+    /// It answered with more than it may.
+    AnswerTooLarge,
+    /// The files for what it reads and prints could not be made or used, or it not be waited for.
+    Own(io::Error),
+}
+
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> Self {
+        Self::Own(error)
+    }
+}
+
 /// Runs a program in a group of its own, of which nothing is left after it. What it reads and prints is
 /// in files that `file` makes, so nobody waits for the other. While it runs, `watch` gets what is on its
 /// standard error. Returns its standard output and standard error at their beginning.
 ///
 /// # Errors
-/// When it cannot be started, or the files cannot be made. Of the kind `TimedOut` when it ran for longer
-/// than `patience`, and `FileTooLarge` when it answered with more than `most` bytes.
+/// When it cannot be started, or runs for longer than `patience`, or answers with more than `most`
+/// bytes; and when the files cannot be made.
 pub fn run(
     command: &mut Command,
     input: &[u8],
@@ -220,22 +239,23 @@ pub fn run(
     patience: Duration,
     most: u64,
     mut watch: impl FnMut(&File),
-) -> io::Result<(ExitStatus, File, File)> {
+) -> Result<(ExitStatus, File, File), RunError> {
     let (mut given, mut output, mut errors) = (file()?, file()?, file()?);
     given.write_all(input)?;
     given.rewind()?;
     command.stdin(given);
     command.stdout(output.try_clone()?);
     command.stderr(errors.try_clone()?);
-    let mut child = in_own_group(command).spawn()?;
+    let child = in_own_group(command).spawn();
+    let mut child = child.map_err(RunError::NotStarted)?;
     let end = Instant::now() + patience;
     let ended = loop {
         let left = end.saturating_duration_since(Instant::now());
         match child.wait_timeout(left.min(LOOK)).transpose() {
-            Some(ended) => break ended,
-            None if left.is_zero() => break Err(io::ErrorKind::TimedOut.into()),
+            Some(ended) => break ended.map_err(RunError::Own),
+            None if left.is_zero() => break Err(RunError::TimedOut),
             None if output.metadata().is_ok_and(|output| output.len() > most) => {
-                break Err(io::ErrorKind::FileTooLarge.into());
+                break Err(RunError::AnswerTooLarge);
             }
             None => watch(&errors),
         }
@@ -277,6 +297,18 @@ mod tests {
         assert_eq!(image.executable.as_deref(), own.to_str());
         assert!(!image.comm.is_empty() && !image.words.is_empty());
         assert_eq!(ProcessId { pid: 0, start: 0 }.image(), Image::default());
+    }
+
+    #[test]
+    fn an_error_of_our_files_is_none_of_the_program() {
+        let run = |program: &str, file: fn() -> io::Result<File>| {
+            let patience = Duration::from_secs(10);
+            run(&mut Command::new(program), b"", file, patience, 1, |_| {}).unwrap_err()
+        };
+        let full = || Err(io::ErrorKind::PermissionDenied.into());
+        assert!(matches!(run("true", full), RunError::Own(_)));
+        let missing = run("/is/not/there", files::unnamed);
+        assert!(matches!(missing, RunError::NotStarted(_)));
     }
 
     #[test]

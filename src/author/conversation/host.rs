@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::script::Conversation;
 use crate::author::skills_at;
-use crate::sys::process;
+use crate::sys::process::{self, RunError};
 
 /// One call by a simulated host: longer than any script may run.
 const SIMULATED_CALL: Duration = Duration::from_secs(150);
@@ -168,13 +168,14 @@ impl<'a> Host<'a> {
             SIMULATED_ANSWER,
             |_| {},
         );
-        let (status, told, remarks) = ran.map_err(|error| match error.kind() {
-            io::ErrorKind::TimedOut => {
+        let (status, told, remarks) = ran.map_err(|error| match error {
+            RunError::TimedOut => {
                 let most = SIMULATED_CALL.as_secs();
                 Error::new(format!("a call did not end within {most} s"))
                     .hint("give the script a timeout_secs, or run it in the background")
             }
-            _ => failed(error),
+            RunError::AnswerTooLarge => failed(io::ErrorKind::FileTooLarge.into()),
+            RunError::NotStarted(error) | RunError::Own(error) => failed(error),
         })?;
         let read = |file: File| {
             let bytes = files::read_all_capped(file, SIMULATED_ANSWER)?;

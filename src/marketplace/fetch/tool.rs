@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, reason};
 use crate::skill::brief;
+use crate::sys::process::RunError;
 use crate::sys::text::has_any;
 use crate::sys::{Dir, Env, limits, process, time_running, variables};
 
@@ -129,16 +130,16 @@ impl Tool<'_> {
             // This clears the line.
             show("");
         }
-        let (status, output, errors) = ran.map_err(|error| match error.kind() {
-            io::ErrorKind::TimedOut => {
+        let (status, output, errors) = ran.map_err(|error| match error {
+            RunError::TimedOut => {
                 Failure::new(Class::TimedOut, format!("{program} did not finish in time"))
             }
-            io::ErrorKind::FileTooLarge => {
+            RunError::AnswerTooLarge => {
                 let text = format!("{program} answered with more than {max} bytes");
                 Failure::new(Class::TooLarge, text)
             }
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => self.local(&error),
-            _ => Failure::not_started(&program, &error),
+            RunError::Own(error) => self.local(&error),
+            RunError::NotStarted(error) => Failure::not_started(&program, &error),
         })?;
         let mut text = Vec::new();
         let read = errors.take(STDERR).read_to_end(&mut text);

@@ -1,12 +1,12 @@
 //! The result of one check, with its remedy; and asking a program one question, with a limited time for
 //! the answer.
 
-use std::io;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::cli::prelude::*;
-use crate::sys::{Env, process};
+use crate::sys::Env;
+use crate::sys::process::{self, RunError};
 
 /// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -125,10 +125,11 @@ pub fn answer(command: &mut Command, input: &str, env: &Env) -> Result<String, S
         DOCTOR_ANSWER,
         |_| {},
     );
-    let (status, output, errors) = ran.map_err(|error| match error.kind() {
-        io::ErrorKind::TimedOut => format!("it did not answer in {DOCTOR_SECONDS} s"),
-        io::ErrorKind::FileTooLarge => "its answer has no end".to_owned(),
-        _ => format!("it could not be started: {error}"),
+    let (status, output, errors) = ran.map_err(|error| match error {
+        RunError::TimedOut => format!("it did not answer in {DOCTOR_SECONDS} s"),
+        RunError::AnswerTooLarge => "its answer has no end".to_owned(),
+        RunError::NotStarted(error) => format!("it could not be started: {error}"),
+        RunError::Own(error) => format!("it could not be asked: {error}"),
     })?;
     let read = |file| {
         let bytes = files::read_all_capped(file, DOCTOR_ANSWER);
