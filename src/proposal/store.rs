@@ -90,11 +90,8 @@ impl ProposalId {
     /// # Errors
     /// When no proposal can have it.
     pub fn parse(written: &str) -> Result<Self> {
-        let is_ours = written.len() == LENGTH
-            && written
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if is_ours {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if written.len() == LENGTH && written.bytes().all(is_digit) {
             return Ok(Self(written.to_owned()));
         }
         let shown = quoted(written);
@@ -151,14 +148,12 @@ impl Proposals {
     /// All proposals, oldest first, and the errors of unreadable files.
     pub fn list(&self) -> (Vec<Proposal>, Vec<Error>) {
         let entries = self.open().and_then(|dir| dir.entries().ok());
-        let names = entries.into_iter().flatten();
-        let id = |name: &EntryName| ProposalId::parse(name.as_str()?.strip_suffix(".json")?).ok();
-        let ids = names.filter_map(|(name, _)| id(&name));
         let (mut found, mut broken) = (Vec::new(), Vec::new());
-        for id in ids {
-            match self.get(&id) {
-                Ok(proposal) => found.push(proposal),
-                Err(error) => broken.push(error),
+        for (name, _) in entries.unwrap_or_default() {
+            match id_of(&name).map(|id| self.get(&id)) {
+                Some(Ok(proposal)) => found.push(proposal),
+                Some(Err(error)) => broken.push(error),
+                None => {}
             }
         }
         found.sort_by(|a, b| (&a.written, &a.id).cmp(&(&b.written, &b.id)));
@@ -226,17 +221,11 @@ impl Proposals {
     }
 
     fn keep(&self, proposal: &Proposal) -> Result<()> {
-        let decided = Self {
-            place: DECIDED,
-            ..self.clone()
-        };
-        let (dir, _turn) = decided.turn()?;
-        let is_one = |name: &EntryName| {
-            name.as_str()
-                .is_some_and(|it| it.strip_suffix(".json").is_some())
-        };
+        let base = self.base.clone();
+        let (dir, _turn) = Self { base, place: DECIDED }.turn()?;
         if !dir.has(&file(&proposal.id)) {
-            make_room(&dir, limits::DECIDED_PROPOSALS, is_one);
+            let is_proposal = |name: &EntryName| id_of(name).is_some();
+            make_room(&dir, limits::DECIDED_PROPOSALS, is_proposal);
         }
         write(&dir, proposal)
     }
@@ -269,6 +258,10 @@ fn write(dir: &Dir, proposal: &Proposal) -> Result<()> {
     let name = file(&proposal.id);
     let written = dir.replace(&name, &json, 0o600, Durable::Yes);
     written.map_err(|error| dir.error("write", &name, &error))
+}
+
+fn id_of(file: &EntryName) -> Option<ProposalId> {
+    ProposalId::parse(file.as_str()?.strip_suffix(".json")?).ok()
 }
 
 fn file(id: &ProposalId) -> EntryName {
