@@ -43,10 +43,10 @@ impl Invocation {
         let table = agent.table();
         let mut entry = Map::new();
         let mut put = |key: &str, value| entry.insert(key.to_owned(), value);
-        if table.typed_entries {
-            put("type", json!("command"));
-        } else {
+        if table.has_fail_closed {
             put("failClosed", json!(true));
+        } else {
+            put("type", json!("command"));
         }
         if table.named_entries {
             put("name", json!(NAME));
@@ -69,10 +69,10 @@ impl Invocation {
             item.insert("matcher".to_owned(), json!(matcher));
         }
         let entry = self.entry(agent);
-        if agent.table().grouped {
-            item.insert("hooks".to_owned(), json!([entry]));
-        } else {
+        if agent.table().ungrouped {
             item.extend(entry);
+        } else {
+            item.insert("hooks".to_owned(), json!([entry]));
         }
         Value::Object(item)
     }
@@ -184,14 +184,14 @@ pub fn directory(wanted: &Invocation) -> Vec<(&'static str, String)> {
         events.insert(event.to_owned(), json!([wanted.item(agent, matcher)]));
     }
     let hooks = json!({"description": about, "hooks": events});
-    vec![
-        (".claude-plugin/plugin.json", format!("{plugin:#}\n")),
-        (
-            ".claude-plugin/marketplace.json",
-            format!("{marketplace:#}\n"),
-        ),
-        ("hooks/hooks.json", format!("{hooks:#}\n")),
-    ]
+    let files = [
+        (".claude-plugin/plugin.json", plugin),
+        (".claude-plugin/marketplace.json", marketplace),
+        ("hooks/hooks.json", hooks),
+    ];
+    files
+        .map(|(path, json)| (path, format!("{json:#}\n")))
+        .into()
 }
 
 /// A file with lists of hooks by event, in one format or another.

@@ -222,7 +222,11 @@ impl Proposals {
 
     fn keep(&self, proposal: &Proposal) -> Result<()> {
         let base = self.base.clone();
-        let (dir, _turn) = Self { base, place: DECIDED }.turn()?;
+        let (dir, _turn) = Self {
+            base,
+            place: DECIDED,
+        }
+        .turn()?;
         if !dir.has(&file(&proposal.id)) {
             let is_proposal = |name: &EntryName| id_of(name).is_some();
             make_room(&dir, limits::DECIDED_PROPOSALS, is_proposal);

@@ -26,7 +26,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["report_intent", "task_complete", "read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"] },
 ];
 
-pub(super) static TABLE: Table = Table {
+pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
     keys: CallKeys {
         // A subagent has a session of its own.
         parent: "parent_agent_id",
@@ -52,10 +52,10 @@ pub(super) static TABLE: Table = Table {
         commands: Words(".claude/commands"),
         plugins: Words(".copilot/plugins .copilot/installed-plugins"),
         levels: usize::MAX,
-        hidden: false,
+        skips_hidden: true,
         itself: true,
         above: true,
-        ..Skills::NONE
+        ..Skills::default()
     },
     // Where it knows the name it puts this in its place.
     skill_calls: &[
@@ -72,7 +72,7 @@ pub(super) static TABLE: Table = Table {
     project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \
                    Where this program is missing, Copilot blocks every call",
     managed: Some("/etc/github-copilot/policy.d/agent-skills.json"),
-    grouped: false,
+    ungrouped: true,
     versioned: &[Scope::User, Scope::Managed],
     program_key: Some("exec"),
     timeout: ("timeoutSec", 10),
@@ -88,5 +88,5 @@ pub(super) static TABLE: Table = Table {
     off_switches: &[("disableAllHooks", HooksOffValue::Is(true))],
     switched_in: Words("settings.json config.json"),
     switched_in_project: Words(".github/copilot/settings.json .github/copilot/settings.local.json"),
-    ..Table::USUAL
-};
+    ..Table::default()
+});

@@ -18,7 +18,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Todo, keys: &[], names: &["TodoWrite"] },
 ];
 
-pub(super) static TABLE: Table = Table {
+pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
     keys: CallKeys {
         session: "conversation_id",
         subagent: "",
@@ -43,7 +43,8 @@ pub(super) static TABLE: Table = Table {
     skills: Skills {
         personal: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
         project: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
-        ..Skills::NONE
+        levels: 1,
+        ..Skills::default()
     },
     reads_activate: true,
     skill_calls: &[CallSyntax::AtStart('/')],
@@ -56,13 +57,14 @@ pub(super) static TABLE: Table = Table {
     project_note: "others who share the repository read this file too: where this program is missing, \
                    Cursor blocks every call of theirs",
     managed: Some("/etc/cursor/hooks.json"),
-    grouped: false,
+    ungrouped: true,
     versioned: &Scope::ALL,
-    typed_entries: false,
+    timeout: ("timeout", 10),
+    has_fail_closed: true,
     watched: Words("hooks.json permissions.json plugins cli-config.json extensions"),
     watched_project: Words(
         ".cursor/hooks.json .cursor/permissions.json .cursor/plugins .cursor/cli.json",
     ),
     watched_machine: "/etc/cursor",
-    ..Table::USUAL
-};
+    ..Table::default()
+});

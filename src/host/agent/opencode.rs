@@ -22,7 +22,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["invalid", "StructuredOutput"] },
 ];
 
-pub(super) static TABLE: Table = Table {
+pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
     keys: CallKeys {
         event: "event",
         session: "sessionID",
@@ -66,7 +66,7 @@ pub(super) static TABLE: Table = Table {
         levels: usize::MAX,
         in_skills: true,
         itself: true,
-        ..Skills::NONE
+        ..Skills::default()
     },
     injects: CommandInjection::Typed,
     // Its configuration (@opencode-ai/plugin 1.18.33; tried with 1.18.33).
@@ -94,5 +94,5 @@ pub(super) static TABLE: Table = Table {
          .opencode/modes",
     ),
     watched_machine: "/etc/opencode",
-    ..Table::USUAL
-};
+    ..Table::default()
+});

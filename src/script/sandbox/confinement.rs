@@ -130,6 +130,28 @@ pub struct Sandbox {
     pub network: Network,
 }
 
+#[cfg(not(target_os = "linux"))]
+impl Sandbox {
+    /// Fails: such systems can confine nothing.
+    ///
+    /// # Errors
+    /// `ENOSYS`.
+    pub fn enter(&self) -> Result<(), i32> {
+        Err(libc::ENOSYS)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Kernel {
+    /// The running kernel.
+    pub fn at_hand() -> Self {
+        Self {
+            landlock: 0,
+            seccomp: false,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,8 +7,6 @@ mod enforce;
 #[cfg(target_os = "linux")]
 mod filter;
 mod places;
-#[cfg(not(target_os = "linux"))]
-mod unenforced;
 
 pub use confinement::{Confinement, Kernel, Network, Sandbox, SandboxMode, lacking};
 pub use places::Places;
