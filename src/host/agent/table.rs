@@ -247,7 +247,9 @@ pub enum AnswerFormat {
 
 impl Default for AnswerFormat {
     fn default() -> Self {
-        Self::Claude { tells: false }
+        Self::Claude {
+            may_give_reason: false,
+        }
     }
 }
 
