@@ -1,6 +1,7 @@
 //! The few supported expansions (docs/spec/restriction.md#expansions). Anything else after a `$`
 //! may run code in some shell: `${x@P}`, `${!x}`, `${a[$(id)]}`, `$((x))`.
 
+use super::variables::is_name_char;
 use super::word::is_digits;
 use super::{Rejection, zsh};
 
@@ -123,8 +124,4 @@ fn is_slice(text: &str) -> bool {
 fn is_parameter(name: &str) -> bool {
     let digits = name.chars().all(|c| c.is_ascii_digit());
     !name.is_empty() && (digits || !name.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-fn is_name_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use rable::{ListOperator, Node, NodeKind};
 
 use super::accepted_expansions::LONGEST_SUM;
-use super::programs::{BINDS_OPERANDS, BINDS_UNSEEN, NeutralForm, PREFIX, Wraps, by_name};
+use super::programs::{BINDS_OPERANDS, BINDS_UNSEEN, NeutralForm, PREFIX, Program, Wraps, by_name};
 use super::special_variables::is_special;
 use super::syntax_tree::{any, commands, names_in};
-use super::variables::{self, Variables};
+use super::variables::{self, Variables, is_name_char};
 use crate::permission::steps::Steps;
 
 /// With more assignments than this, no constant is used: each costs a search of the whole text.
@@ -21,7 +21,7 @@ const MAX: usize = 24;
 /// The values of variables that have one value at all their uses.
 type Constants = BTreeMap<String, String>;
 
-/// A bare `NAME=LITERAL`, as name and value. Other mentions of the name must follow it and be
+/// The name and value of a bare assignment of one literal. Other mentions of the name must follow it and be
 /// `$NAME` or `${NAME…}`.
 fn constant_assignment(
     command: &Node,
@@ -31,18 +31,15 @@ fn constant_assignment(
 ) -> Option<(String, String)> {
     let NodeKind::Command {
         assignments,
-        words,
         redirects,
+        ..
     } = &command.kind
     else {
         return None;
     };
-    let [assignment] = assignments.as_slice() else {
+    let ([assignment], []) = (assignments.as_slice(), redirects.as_slice()) else {
         return None;
     };
-    if !words.is_empty() || !redirects.is_empty() {
-        return None;
-    }
     let written = literal(assignment, known)?;
     let (name, value) = variables::assignment(&written)?;
     let may_be = variables.may_have_any_value(name) && !is_special(name);
@@ -174,7 +171,6 @@ impl<'a> SearchedText<'a> {
 
 /// Whether each mention of a name uses its value.
 fn mentions(text: &str, name: &str) -> impl Iterator<Item = bool> {
-    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let next = move |from: usize| Some(from + text.get(from..)?.find(name)?);
     let first = name.chars().next().map_or(1, char::len_utf8);
     // Mentions may overlap.
@@ -189,8 +185,9 @@ fn mentions(text: &str, name: &str) -> impl Iterator<Item = bool> {
         // `printf -vNAME`, `read -raNAME`, `wait -pNAME`.
         let is_bound = is_option && before.ends_with(['v', 'a', 'A', 'p']);
         // The name of an option binds nothing.
-        let is_own_word = !(before.ends_with(part) || is_option && option.len() == before.len());
-        let whole = (is_own_word || is_bound) && !after.starts_with(part);
+        let is_own_word =
+            !(before.ends_with(is_name_char) || is_option && option.len() == before.len());
+        let whole = (is_own_word || is_bound) && !after.starts_with(is_name_char);
         let is_use = || before.ends_with('$') || before.ends_with("${") || is_in_sum(before, after);
         whole.then(is_use)
     })
@@ -307,48 +304,38 @@ fn may_bind_unseen(node: &Node, constants: &Constants) -> bool {
     let NodeKind::Command { words, .. } = &node.kind else {
         return false;
     };
-    let text = |word: &Node| {
-        let text = literal(word, constants);
-        text.map(|text| text.replace(['"', '\'', '\\'], ""))
+    let Some((program, arguments)) = words.split_first() else {
+        return false;
+    };
+    let unquoted = |word: &Node| {
+        let text = literal(word, constants)?;
+        Some(text.replace(['"', '\'', '\\'], ""))
+    };
+    let Some(row) = unquoted(program).map(|name| by_name(&name)) else {
+        return true;
     };
     // Nearly every program is none of these.
-    let is_other = |name: &String| !by_name(name).has(BINDS_UNSEEN | BINDS_OPERANDS | PREFIX);
-    if words.first().and_then(text).as_ref().is_some_and(is_other) {
+    if !row.has(BINDS_UNSEEN | BINDS_OPERANDS | PREFIX) {
         return false;
     }
-    let texts: Vec<Option<String>> = words.iter().map(text).collect();
-    let is = |text: &Option<String>, traits| {
-        text.as_deref()
-            .is_some_and(|text| by_name(text).has(traits))
-    };
-    let Some(program) = texts.first() else {
-        return false;
-    };
-    let is_named = |word: &Node| match &word.kind {
-        NodeKind::Word { value, .. } => variables::assignment(value).is_some(),
-        _ => false,
-    };
-    // A glob may be the name of any file.
-    let is_one = |text: &String| !text.contains(['*', '?', '[']);
-    // A name that a constant is a part of stands nowhere in the text.
-    let is_known = |word: &Node| {
-        literal(word, &Constants::new())
-            .as_ref()
-            .is_some_and(is_one)
-            || is_named(word)
-    };
-    // Only values follow the format, unless the format is an option.
-    let format = texts.get(1).and_then(Option::as_deref);
-    let row = program.as_deref().map(by_name);
-    let prints = row.is_some_and(|row| row.neutral == NeutralForm::Printf)
-        && format.is_some_and(|format| !format.starts_with('-'));
-    let binds_unknown = !prints && !words.iter().skip(1).all(is_known);
+    let format = arguments.first().and_then(unquoted);
     // `trap 'rm -rf "$tmp"' EXIT` removes files and no more.
     let removes =
-        |text: &str| text.starts_with("rm ") && !text.contains([';', '|', '&', '`', '\n', '(']);
-    if row.is_some_and(|row| row.wraps == Wraps::Trap) && format.is_some_and(removes) {
+        |text: &String| text.starts_with("rm ") && !text.contains([';', '|', '&', '`', '\n', '(']);
+    if row.wraps == Wraps::Trap && format.as_ref().is_some_and(removes) {
         return false;
     }
-    let may_bind = |text| is(text, BINDS_UNSEEN) || is(text, BINDS_OPERANDS) && binds_unknown;
-    program.is_none() || may_bind(program) || is(program, PREFIX) && texts.iter().any(may_bind)
+    // A name that a constant is a part of stands nowhere in the text; a glob may be any file's.
+    let is_known = |word: &Node| match &word.kind {
+        NodeKind::Word { value, .. } if variables::assignment(value).is_some() => true,
+        _ => literal(word, &Constants::new()).is_some_and(|text| !text.contains(['*', '?', '['])),
+    };
+    // Only values follow the format, unless the format is an option.
+    let prints =
+        row.neutral == NeutralForm::Printf && format.is_some_and(|format| !format.starts_with('-'));
+    let binds_unknown = !prints && !arguments.iter().all(is_known);
+    let may_bind =
+        |row: &Program| row.has(BINDS_UNSEEN) || row.has(BINDS_OPERANDS) && binds_unknown;
+    let mut runs = arguments.iter().filter_map(unquoted);
+    may_bind(row) || row.has(PREFIX) && runs.any(|name| may_bind(by_name(&name)))
 }

@@ -71,28 +71,25 @@ struct EffectRecorder<'a> {
 }
 
 impl EffectRecorder<'_> {
-    /// Passes on what words may lead to in these directories.
-    fn with_check(&self, directories: &WorkingDirectories, check: impl FnOnce(&OperandCheck)) {
-        let entered = self.entered.borrow();
-        let current = || {
-            let known = directories.resolve("").map(PathBuf::from);
-            let begin = (!directories.are_known()).then(PathBuf::new);
-            let all = known.chain(begin).chain(entered.iter().cloned());
-            let absolute = |here: PathBuf| self.start.join(here).to_string_lossy().into_owned();
-            all.map(absolute).collect()
-        };
-        check(&OperandCheck {
-            context: self.context,
+    /// What words may refer to in these directories.
+    fn known<'s>(&'s self, directories: &'s WorkingDirectories) -> KnownValues<'s> {
+        KnownValues {
+            home: self.context.places.home.as_deref().and_then(Path::to_str),
             start: self.start,
+            directories,
+            entered: &self.entered,
+            assigned: &self.values,
+        }
+    }
+
+    /// What operands may lead to in these directories.
+    fn operands<'s>(&'s self, directories: &'s WorkingDirectories) -> OperandCheck<'s> {
+        OperandCheck {
+            context: self.context,
             own: self.own,
             directories,
-            entered: &entered,
-            known: KnownValues {
-                home: self.context.places.home.as_deref().and_then(Path::to_str),
-                current: &current,
-                assigned: &|name| self.values.borrow().get(name).cloned().unwrap_or_default(),
-            },
-        });
+            known: self.known(directories),
+        }
     }
 
     /// Adds what a word may become to the values of a variable.
@@ -100,9 +97,7 @@ impl EffectRecorder<'_> {
         if self.context.steps.are_spent() {
             return;
         }
-        let mut found = None;
-        let here = WorkingDirectories::default();
-        self.with_check(&here, |operands| found = expansions(word, operands.known));
+        let found = expansions(word, self.known(&WorkingDirectories::default()));
         let mut values = self.values.borrow_mut();
         let known = values.entry(name.to_owned()).or_default();
         // Too many cost as much as the most.
@@ -158,22 +153,15 @@ impl CommandRules for EffectRecorder<'_> {
         };
         for simple in reading.commands() {
             if simple.words.iter().any(entering) || moves(simple) {
-                let mut all = Vec::new();
-                self.with_check(&here, |operands| {
-                    let words = simple.words.iter().skip(1);
-                    all.extend(
-                        words
-                            .filter_map(|word| expansions(word, operands.known))
-                            .flatten(),
-                    );
-                });
-                let mut entered = self.entered.borrow_mut();
-                let base = self.start;
-                let to = |text: &String| match directory_option(text) {
-                    Some("") | None => base.join(text),
-                    Some(value) => base.join(value),
+                let words = simple.words.iter().skip(1);
+                let named = words.filter_map(|word| expansions(word, self.known(&here)));
+                let to = |text: String| match directory_option(&text) {
+                    Some("") | None => self.start.join(text),
+                    Some(value) => self.start.join(value),
                 };
-                entered.extend(all.iter().map(to));
+                let found: Vec<PathBuf> = named.flatten().map(to).collect();
+                let mut entered = self.entered.borrow_mut();
+                entered.extend(found);
                 entered.truncate(MAX_ENTERED);
             }
         }
@@ -185,32 +173,27 @@ impl CommandRules for EffectRecorder<'_> {
         if only_reads && command.assignments.is_empty() {
             return;
         }
-        self.with_check(directories, |operands| {
-            let mut effects = self.effects.borrow_mut();
-            if effects.ours.is_none() {
-                effects.ours = sets_host_variable(command)
-                    .or_else(|| operands.our_executable_in(&command.words, 0));
-            }
-            if effects.protected.is_none() {
-                let assigned = command
-                    .assignments
-                    .iter()
-                    .filter(|_| !command.words.is_empty());
-                let values = assigned.filter_map(|one| one.raw.split_once('='));
-                let values = values.map(|(_, value)| Word::from_source(value, WordCount::Any));
-                let checked = operands.check_values(&values.collect::<Vec<_>>());
-                let checked = checked.and_then(|()| operands.check_command(&command.words, 0));
-                effects.protected = checked.err();
-            }
-        });
+        let operands = self.operands(directories);
+        let mut effects = self.effects.borrow_mut();
+        if effects.ours.is_none() {
+            effects.ours = sets_host_variable(command)
+                .or_else(|| operands.our_executable_in(&command.words, 0));
+        }
+        if effects.protected.is_none() {
+            let assigned = command.assignments.iter();
+            let assigned = assigned.filter(|_| !command.words.is_empty());
+            let values = assigned.filter_map(|one| one.raw.split_once('='));
+            let values = values.map(|(_, value)| Word::from_source(value, WordCount::Any));
+            let checked = operands.check_values(&values.collect::<Vec<_>>());
+            let checked = checked.and_then(|()| operands.check_command(&command.words, 0));
+            effects.protected = checked.err();
+        }
     }
 
     fn on_redirection(&self, redirect: &Redirection, directories: &WorkingDirectories) {
         if redirect.writes && self.effects.borrow().protected.is_none() {
-            self.with_check(directories, |operands| {
-                self.effects.borrow_mut().protected =
-                    operands.check_written(&redirect.target).err();
-            });
+            let checked = self.operands(directories).check_written(&redirect.target);
+            self.effects.borrow_mut().protected = checked.err();
         }
     }
 

@@ -1,6 +1,7 @@
 //! Here-documents as the scan reads them: a plain delimiter, and a body up to a line that is only
 //! the delimiter.
 
+use super::variables::is_name_char;
 use super::{Rejection, accepted_expansions};
 
 /// macOS's `sh` is bash 3.2, which looks for the end of `$(…)` without recognising here-documents.
@@ -26,9 +27,8 @@ impl PendingHeredoc {
         let after = &text[2 + usize::from(strips_tabs)..];
         let word = after.trim_start_matches([' ', '\t']);
         let quote = word.chars().next().filter(|c| matches!(c, '\'' | '"'));
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let inside = quote.map_or(word, |_| &word[1..]);
-        let length = inside.find(|c| !plain(c)).unwrap_or(inside.len());
+        let length = inside.find(|c| !is_name_char(c)).unwrap_or(inside.len());
         let rest = &inside[length..];
         let rest = quote.map_or(Some(rest), |quote| rest.strip_prefix(quote));
         let ends = |rest: &str| {

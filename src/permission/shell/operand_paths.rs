@@ -20,14 +20,10 @@ pub type Checked = Result<(), Rejection>;
 pub struct OperandCheck<'a> {
     /// What paths are compared against.
     pub context: PathContext<'a>,
-    /// The shell's initial directory.
-    pub start: &'a Path,
     /// The active skills' own directories; other programs may use their files.
     pub own: &'a [&'a Path],
-    /// Where it may run.
+    /// Where it may run: an option may lead it away from the shell's directory.
     pub directories: &'a WorkingDirectories,
-    /// Where it may run if that is not known: the directories that the command line names.
-    pub entered: &'a [PathBuf],
     /// What its words may refer to.
     pub known: KnownValues<'a>,
 }
@@ -134,7 +130,7 @@ impl OperandCheck<'_> {
         if text.starts_with('/') {
             return vec![text.into()];
         }
-        let begin = self.start;
+        let begin = self.known.start;
         // After a `=`, only some shells expand it.
         if let Some(rest) = text.strip_prefix('~')
             && (rest.is_empty() || rest.starts_with('/'))
@@ -145,7 +141,8 @@ impl OperandCheck<'_> {
         let known = self.directories.resolve(text).map(|path| begin.join(path));
         let mut paths: Vec<PathBuf> = known.collect();
         if !self.directories.are_known() {
-            let entered = self.entered.iter().map(|entered| entered.join(text));
+            let entered = self.known.entered.borrow();
+            let entered = entered.iter().map(|entered| entered.join(text));
             paths.extend(std::iter::once(begin.join(text)).chain(entered));
         }
         self.context.steps.spend(PATH * paths.len());

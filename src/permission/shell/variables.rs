@@ -122,8 +122,14 @@ pub fn assignment(raw: &str) -> Option<(&str, &str)> {
 
 /// Whether this is a valid variable name.
 pub fn is_name(name: &str) -> bool {
-    let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(valid)
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(is_name_char)
+}
+
+/// Whether this may be part of a variable's name.
+pub fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]

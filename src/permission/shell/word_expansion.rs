@@ -1,6 +1,12 @@
 //! What a word may become: quotes, `~`, `$HOME`, known values, globs and braces are read as shells
 //! read them. Does not know what a program does with it.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::directories::WorkingDirectories;
+use super::variables::is_name_char;
 use super::word::Word;
 use crate::permission::protected::{ANY_CHAR, ANY_TEXT, UNKNOWN};
 
@@ -18,10 +24,38 @@ const LETTERS: usize = 16;
 pub struct KnownValues<'a> {
     /// `~` and `$HOME`.
     pub home: Option<&'a str>,
+    /// The shell's initial directory.
+    pub start: &'a Path,
+    /// Where the shell may be.
+    pub directories: &'a WorkingDirectories,
+    /// Where it may be if that is not known: the directories that the command line names.
+    pub entered: &'a RefCell<Vec<PathBuf>>,
+    /// The values that the command line gives its variables.
+    pub assigned: &'a RefCell<BTreeMap<String, Vec<String>>>,
+}
+
+impl KnownValues<'_> {
     /// What `$PWD` may be.
-    pub current: &'a dyn Fn() -> Vec<String>,
-    /// The values that the command line gives a variable.
-    pub assigned: &'a dyn Fn(&str) -> Vec<String>,
+    fn current(&self) -> Vec<String> {
+        let known = self.directories.resolve("").map(PathBuf::from);
+        let begin = (!self.directories.are_known()).then(PathBuf::new);
+        let entered = self.entered.borrow();
+        let all = known.chain(begin).chain(entered.iter().cloned());
+        let absolute = |here: PathBuf| self.start.join(here).to_string_lossy().into_owned();
+        all.map(absolute).collect()
+    }
+
+    /// What a variable may hold, as far as it is known.
+    fn of_variable(&self, name: &str) -> Vec<String> {
+        let assigned = self.assigned.borrow();
+        let mut values = assigned.get(name).cloned().unwrap_or_default();
+        match name {
+            "HOME" => values.extend(self.home.map(str::to_owned)),
+            "PWD" => values.extend(self.current()),
+            _ => {}
+        }
+        values
+    }
 }
 
 /// Everything that a word may become, with [`ANY_TEXT`], [`ANY_CHAR`] and [`UNKNOWN`] in it; `None` if that is
@@ -93,8 +127,8 @@ impl Expander<'_> {
         let (user, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         self.rest = rest;
         match user {
-            "" => self.push_each(&self.values("HOME")),
-            "+" => self.push_each(&(self.known.current)()),
+            "" => self.push_each(&self.known.of_variable("HOME")),
+            "+" => self.push_each(&self.known.current()),
             _ => self.push_char(UNKNOWN),
         }
     }
@@ -137,21 +171,23 @@ impl Expander<'_> {
             self.rest = inside;
             return self.substitution(Some('('), ')');
         }
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (name, operator) = if let Some(inside) = self.rest.strip_prefix('{') {
             let Some((inside, rest)) = inside.split_once('}') else {
                 self.rest = "";
                 return self.push_char(UNKNOWN);
             };
             self.rest = rest;
-            inside.split_at(inside.find(|c| !is_name(c)).unwrap_or(inside.len()))
+            inside.split_at(inside.find(|c| !is_name_char(c)).unwrap_or(inside.len()))
         } else {
             let first = self.rest.chars().next();
             // `$1a` is `$1` and `a`.
             let is_parameter = |c: &char| c.is_ascii_digit() || "@*#?-!$".contains(*c);
             let end = match first.filter(is_parameter) {
                 Some(parameter) => parameter.len_utf8(),
-                None => self.rest.find(|c| !is_name(c)).unwrap_or(self.rest.len()),
+                None => self
+                    .rest
+                    .find(|c| !is_name_char(c))
+                    .unwrap_or(self.rest.len()),
             };
             if end == 0 {
                 return self.push("$");
@@ -161,7 +197,7 @@ impl Expander<'_> {
             (name, "")
         };
         let instead = [":-", ":=", ":+", "-", "=", "+"];
-        let mut values = self.values(name);
+        let mut values = self.known.of_variable(name);
         match instead.iter().find_map(|sign| operator.strip_prefix(sign)) {
             Some(text) => {
                 let mut expander = Expander {
@@ -186,17 +222,6 @@ impl Expander<'_> {
         self.push_each(&values);
     }
 
-    /// What a variable may hold, as far as it is known.
-    fn values(&self, name: &str) -> Vec<String> {
-        let mut values = (self.known.assigned)(name);
-        match name {
-            "HOME" => values.extend(self.known.home.map(str::to_owned)),
-            "PWD" => values.extend((self.known.current)()),
-            _ => {}
-        }
-        values
-    }
-
     /// `$(mktemp …)` and `$(pwd)`; no other command is known to print a path.
     fn substitution(&mut self, opens: Option<char>, closes: char) {
         let inside = std::mem::take(&mut self.rest);
@@ -207,7 +232,7 @@ impl Expander<'_> {
         let inside = &inside[..inside.len() - rest.len() - 1];
         let mut words = inside.split_whitespace();
         match words.next() {
-            Some("pwd") => self.push_each(&(self.known.current)()),
+            Some("pwd") => self.push_each(&self.known.current()),
             Some("mktemp") => self.push(TEMPORARY),
             _ => self.push_char(UNKNOWN),
         }

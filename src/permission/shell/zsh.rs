@@ -3,6 +3,7 @@
 //! `"$x[y]"` runs `cmd`.
 
 use super::Rejection;
+use super::variables::is_name_char;
 
 /// Checks an expansion at the start of `text`, which is a `$`.
 ///
@@ -14,8 +15,7 @@ pub fn expansion(text: &str) -> Result<(), Rejection> {
     if after.starts_with(['~', '=', '^', '+']) {
         return refused(&text[..2]);
     }
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let name = after.len() - after.trim_start_matches(is_name).len();
+    let name = after.len() - after.trim_start_matches(is_name_char).len();
     let width = match after.chars().next() {
         _ if name > 0 => name,
         Some(c) if "@*#?$!-".contains(c) => 1,
