@@ -11,7 +11,7 @@ use super::programs::{
 };
 use super::protected_operands::has_directory_option;
 use super::reading_programs::{self, Depth, FileRead, file_read};
-use super::step::{Assignment, Block, BlockKind, Input, Redirection, SimpleCommand, Step};
+use super::step::{Assignment, BlockKind, Input, Redirection, SimpleCommand, Step};
 use super::variables::{self, Variables};
 use super::word::{self, Piece, Word, WordCount, is_digits};
 use super::wrappers::{self, Inner};
@@ -154,7 +154,7 @@ impl Checker<'_> {
                     }
                 }
                 Step::Join => self.directories.join(),
-                Step::Enter(block) => self.directories.enter_block(*block),
+                Step::Enter { kind, moves } => self.directories.enter_block(*kind, *moves),
                 Step::Leave => self.directories.leave_block(),
             }
         }
@@ -426,7 +426,7 @@ impl Checker<'_> {
         } else {
             (BlockKind::Subshell, true)
         };
-        self.directories.enter_block(Block { kind, moves });
+        self.directories.enter_block(kind, moves);
         let before = self.parts.len();
         self.check_text(text, here && call.in_loop);
         self.texts -= 1;

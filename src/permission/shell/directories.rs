@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::step::{Block, BlockKind};
+use super::step::BlockKind;
 use crate::permission::protected::UNKNOWN;
 
 /// With more directories than this, the directory counts as unknown.
@@ -15,20 +15,20 @@ const MAX: usize = 32;
 #[derive(Debug, Clone)]
 pub struct WorkingDirectories {
     /// `None` if they are unknown.
-    current: Option<BTreeSet<PathBuf>>,
+    current: Option<Paths>,
     /// Where the shell is if a command in the current `&&` chain failed.
-    if_failed: BTreeSet<PathBuf>,
-    /// The enclosing parts, each subshell with the state at its beginning.
-    around: Vec<(Block, Option<Box<Self>>)>,
+    if_failed: Paths,
+    /// Of each enclosing part whether it moves, and if a subshell does, the two above at its beginning.
+    around: Vec<(bool, Option<State>)>,
 }
+
+type Paths = BTreeSet<PathBuf>;
+/// The two that change.
+type State = (Option<Paths>, Paths);
 
 impl Default for WorkingDirectories {
     fn default() -> Self {
-        Self {
-            current: Some(BTreeSet::from([PathBuf::new()])),
-            if_failed: BTreeSet::new(),
-            around: Vec::new(),
-        }
+        Self::at(PathBuf::new())
     }
 }
 
@@ -36,8 +36,9 @@ impl WorkingDirectories {
     /// Only this directory.
     pub fn at(directory: PathBuf) -> Self {
         Self {
-            current: Some(BTreeSet::from([directory])),
-            ..Self::default()
+            current: Some(Paths::from([directory])),
+            if_failed: Paths::new(),
+            around: Vec::new(),
         }
     }
 
@@ -45,7 +46,7 @@ impl WorkingDirectories {
     /// known leads nowhere else.
     pub fn joined_with(&self, to: &[&str]) -> Self {
         let known = to.iter().filter_map(|to| to.split(UNKNOWN).next());
-        let nowhere = BTreeSet::from([PathBuf::new()]);
+        let nowhere = Paths::from([PathBuf::new()]);
         let current = self.current.as_ref().unwrap_or(&nowhere).iter();
         let all = current.flat_map(|from| known.clone().map(|to| from.join(to)));
         Self {
@@ -81,27 +82,20 @@ impl WorkingDirectories {
     }
 
     /// Enters a part of the command line.
-    pub fn enter_block(&mut self, block: Block) {
-        if block.moves && block.kind == BlockKind::Mixed {
+    pub fn enter_block(&mut self, kind: BlockKind, moves: bool) {
+        if moves && kind == BlockKind::Mixed {
             self.forget();
         }
-        let before = (block.kind == BlockKind::Subshell && block.moves).then(|| {
-            Box::new(Self {
-                around: Vec::new(),
-                ..self.clone()
-            })
-        });
-        self.around.push((block, before));
+        let is_restored = moves && kind == BlockKind::Subshell;
+        let before = is_restored.then(|| (self.current.clone(), self.if_failed.clone()));
+        self.around.push((moves, before));
     }
 
     /// Leaves the innermost part; a subshell restores the directory.
     pub fn leave_block(&mut self) {
         match self.around.pop() {
-            Some((_, Some(before))) => {
-                self.current = before.current;
-                self.if_failed = before.if_failed;
-            }
-            Some((block, None)) if block.moves => self.forget(),
+            Some((_, Some(before))) => (self.current, self.if_failed) = before,
+            Some((true, None)) => self.forget(),
             _ => {}
         }
     }
@@ -119,11 +113,11 @@ impl WorkingDirectories {
             return false;
         }
         let from = match &self.current {
-            None if directory.starts_with('/') => BTreeSet::from([PathBuf::new()]),
+            None if directory.starts_with('/') => Paths::from([PathBuf::new()]),
             None => return false,
             Some(current) => current.clone(),
         };
-        let to: BTreeSet<PathBuf> = from.iter().map(|from| from.join(directory)).collect();
+        let to: Paths = from.iter().map(|from| from.join(directory)).collect();
         let at_home = |path: &PathBuf| is_inside(&path.to_string_lossy());
         if !to.iter().all(at_home) {
             return false;

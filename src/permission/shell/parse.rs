@@ -3,16 +3,13 @@
 //! are checked elsewhere.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use rable::{ListOperator, Node, NodeKind};
 
 use super::programs::{SAME_GRAMMAR, by_name};
 use super::scan::{Scan, scan};
-use super::step::{
-    Assignment, Block, BlockKind, Input, Redirection, SimpleCommand, Step, changes_directory,
-};
+use super::step::{Assignment, BlockKind, Input, Redirection, SimpleCommand, Step};
 use super::variables::{self, Variables};
 use super::word::{Piece, Word};
 use super::{Rejection, accepted_expansions, constants, syntax_tree};
@@ -27,6 +24,8 @@ pub struct ParsedLine {
     pub steps: Vec<Step>,
     /// Its loop variables and the words they iterate over.
     pub loops: Vec<(String, Vec<Word>)>,
+    /// Whether it may change the directory of the shell that runs it.
+    moves: bool,
 }
 
 /// Reads a whole command line. Known values of `variables` replace their uses.
@@ -61,26 +60,27 @@ impl ParsedLine {
 
     /// What the shell does if it reads the text in one of two ways.
     fn merged_with(self, other: Self) -> Self {
-        let moves = changes_directory(&self.steps) || changes_directory(&other.steps);
-        let enter = |kind| Step::Enter(Block { kind, moves });
+        let moves = self.moves || other.moves;
+        let enter = |kind| Step::Enter { kind, moves };
         let mut steps = Vec::new();
         for way in [self.steps, other.steps] {
             steps.push(enter(BlockKind::Subshell));
             steps.extend(way);
             steps.push(Step::Leave);
         }
-        // A loop that both have stands in the text once.
-        let mut loops = self.loops.clone();
-        let mut unmatched = VecDeque::from(self.loops);
+        let mut loops = self.loops;
         for one in other.loops {
-            match unmatched.iter().position(|known| *known == one) {
-                Some(at) => drop(unmatched.remove(at)),
-                None => loops.push(one),
+            if !loops.contains(&one) {
+                loops.push(one);
             }
         }
         // Where it leads is not known if it moves.
         steps.extend([enter(BlockKind::Branches), Step::Leave]);
-        Self { steps, loops }
+        Self {
+            steps,
+            loops,
+            moves,
+        }
     }
 }
 
@@ -106,10 +106,7 @@ fn parse_scanned(
         zsh: shell.language == Language::BashOrZsh,
         ..StepBuilder::default()
     };
-    for node in &nodes {
-        builder.node(node)?;
-        builder.steps.push(Step::Join);
-    }
+    builder.parts(&nodes)?;
     builder.heredocs.sort_unstable();
     let same =
         builder.substitutions == scanned.substitutions && builder.heredocs == scanned.heredocs;
@@ -121,6 +118,7 @@ fn parse_scanned(
     Ok(ParsedLine {
         steps: builder.steps,
         loops: builder.for_loops,
+        moves: builder.moves,
     })
 }
 
@@ -138,6 +136,8 @@ struct StepBuilder {
     substitutions: usize,
     heredocs: Vec<String>,
     files: usize,
+    /// Whether a command so far may change the directory of the shell that runs the current part.
+    moves: bool,
     has_test: bool,
     zsh: bool,
 }
@@ -165,13 +165,9 @@ impl StepBuilder {
                 redirects,
             } => {
                 self.redirects(redirects)?;
-                self.block(BlockKind::Branches, |this| {
-                    for part in [Some(condition), Some(then_body), else_body.as_ref()] {
-                        part.map_or(Ok(()), |part| this.node(part))?;
-                        this.steps.push(Step::Join);
-                    }
-                    Ok(())
-                })
+                let parts = [Some(condition), Some(then_body), else_body.as_ref()];
+                let parts = parts.into_iter().flatten().map(Box::as_ref);
+                self.block(BlockKind::Branches, |this| this.parts(parts))
             }
             NodeKind::While {
                 condition,
@@ -212,7 +208,11 @@ impl StepBuilder {
                 })
             }
             NodeKind::ConditionalExpr { body, redirects } => {
-                check_conditional(body, self.zsh)?;
+                let refused =
+                    || Rejection::new("[[", "only one plain test is read; use `[` and `&&`");
+                for text in test_operands(body).ok_or_else(refused)? {
+                    accepted_expansions::plain_variables_only(text, self.zsh)?;
+                }
                 self.has_test = true;
                 self.redirects(redirects)
             }
@@ -220,6 +220,15 @@ impl StepBuilder {
             // The scan has refused `coproc`, `((` and functions.
             _ => Rejection::err("", "shells disagree about it, or it runs later"),
         }
+    }
+
+    /// Reads parts that follow each other, whether or not those before them succeeded.
+    fn parts<'n>(&mut self, parts: impl IntoIterator<Item = &'n Node>) -> Result<(), Rejection> {
+        for part in parts {
+            self.node(part)?;
+            self.steps.push(Step::Join);
+        }
+        Ok(())
     }
 
     fn list(&mut self, node: &Node) -> Result<(), Rejection> {
@@ -240,17 +249,19 @@ impl StepBuilder {
         kind: BlockKind,
         part: impl FnOnce(&mut Self) -> Result<(), Rejection>,
     ) -> Result<(), Rejection> {
-        let loops = self.loops;
+        let (loops, before) = (self.loops, std::mem::take(&mut self.moves));
         if kind == BlockKind::Subshell {
             self.loops = 0;
         }
         let begin = self.steps.len();
-        self.steps.push(Step::Enter(Block { kind, moves: false }));
+        let enter = |moves| Step::Enter { kind, moves };
+        self.steps.push(enter(false));
         part(self)?;
-        let moves = changes_directory(&self.steps[begin + 1..]);
-        self.steps[begin] = Step::Enter(Block { kind, moves });
+        let moves = self.moves;
+        self.steps[begin] = enter(moves);
         self.steps.push(Step::Leave);
         self.loops = loops;
+        self.moves = before || moves && kind != BlockKind::Subshell;
         Ok(())
     }
 
@@ -319,13 +330,15 @@ impl StepBuilder {
             words.extend(["-c", line].map(Word::literal));
         }
         if !words.is_empty() || !assignments.is_empty() {
-            self.steps.push(Step::Command(SimpleCommand {
+            let simple = SimpleCommand {
                 assignments,
                 words,
                 stage,
                 in_loop: self.loops > 0,
                 input: redirects.iter().map(input).max().unwrap_or(Input::Outer),
-            }));
+            };
+            self.moves = self.moves || simple.may_change_directory();
+            self.steps.push(Step::Command(simple));
         }
         Ok(())
     }
@@ -343,15 +356,11 @@ impl StepBuilder {
         // `for x; do` has this word too; the parser gives it no parts.
         let is_all =
             |node: &Node| matches!(&node.kind, NodeKind::Word { value, .. } if value == "\"$@\"");
-        let mut over = Vec::new();
-        for word in words {
-            over.push(if is_all(word) {
-                Word::unknown()
-            } else {
-                self.word(word)?
-            });
-        }
-        if over.is_empty() {
+        let known = words.iter().filter(|word| !is_all(word));
+        let mut over: Vec<Word> = known
+            .map(|word| self.word(word))
+            .collect::<Result<_, _>>()?;
+        if over.is_empty() || over.len() < words.len() {
             over.push(Word::unknown());
         }
         self.for_loops.push((name.to_owned(), over));
@@ -368,11 +377,7 @@ impl StepBuilder {
     fn loop_body(&mut self, parts: &[&Node]) -> Result<(), Rejection> {
         self.block(BlockKind::Mixed, |this| {
             this.loops += 1;
-            for part in parts {
-                this.node(part)?;
-                this.steps.push(Step::Join);
-            }
-            Ok(())
+            this.parts(parts.iter().copied())
         })
     }
 
@@ -506,16 +511,6 @@ const RESERVED: Names = Names::new(
 /// and `-v` are evaluated; so only one plain test is accepted.
 const UNARY: &str = "abcdefghkprstuwxzGLNOSno";
 const BINARY: [&str; 7] = ["=", "==", "!=", "=~", "-nt", "-ot", "-ef"];
-
-/// Checks the inside of `[[ … ]]`.
-///
-/// # Errors
-/// For anything but one test of plain words.
-fn check_conditional(test: &Node, zsh: bool) -> Result<(), Rejection> {
-    let refused = || Rejection::new("[[", "only one plain test is read; use `[` and `&&`");
-    let mut operands = test_operands(test).ok_or_else(refused)?.into_iter();
-    operands.try_for_each(|text| accepted_expansions::plain_variables_only(text, zsh))
-}
 
 /// The operands of one plain test.
 fn test_operands(node: &Node) -> Option<Vec<&str>> {

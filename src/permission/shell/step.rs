@@ -15,21 +15,17 @@ pub enum Step {
     /// From here on it is unknown whether the preceding commands succeeded.
     Join,
     /// Begins a part in which directory changes are local or are not followed.
-    Enter(Block),
+    Enter {
+        /// The kind of part.
+        kind: BlockKind,
+        /// Whether something in it may change the directory of the shell that runs it.
+        moves: bool,
+    },
     /// Ends that part.
     Leave,
 }
 
-/// A part of a command line that affects the directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block {
-    /// Its kind.
-    pub kind: BlockKind,
-    /// Whether something in it may change the directory of the shell that runs it.
-    pub moves: bool,
-}
-
-/// The kind of such a part.
+/// The kind of a part that affects the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockKind {
     /// `( … )` or a substitution: its changes end with it.
@@ -89,22 +85,6 @@ pub struct Redirection {
     pub writes: bool,
     /// The file.
     pub target: Word,
-}
-
-/// Whether one of these steps may change the directory of the shell that runs them.
-pub fn changes_directory(steps: &[Step]) -> bool {
-    let mut inside: Vec<BlockKind> = Vec::new();
-    steps.iter().any(|step| {
-        match step {
-            Step::Enter(block) => inside.push(block.kind),
-            Step::Leave => drop(inside.pop()),
-            Step::Command(simple) => {
-                return !inside.contains(&BlockKind::Subshell) && simple.may_change_directory();
-            }
-            Step::Redirect(_) | Step::Loop(_) | Step::Join => {}
-        }
-        false
-    })
 }
 
 impl SimpleCommand {

@@ -117,14 +117,13 @@ pub fn any(nodes: &mut [Node], wanted: &mut dyn FnMut(&mut Node) -> bool) -> boo
                 stack.push(body);
                 stack.extend(redirects);
             }
-            NodeKind::Redirect { target, .. } => stack.push(target),
-            NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => {
-                stack.push(pipeline);
+            NodeKind::Redirect { target: inner, .. }
+            | NodeKind::Negation { pipeline: inner }
+            | NodeKind::Time {
+                pipeline: inner, ..
             }
-            NodeKind::CommandSubstitution { command, .. }
-            | NodeKind::ProcessSubstitution { command, .. } => {
-                stack.push(command);
-            }
+            | NodeKind::CommandSubstitution { command: inner, .. }
+            | NodeKind::ProcessSubstitution { command: inner, .. } => stack.push(inner),
             NodeKind::ConditionalExpr { redirects, .. } => stack.extend(redirects),
             // The rest is refused or contains no words.
             _ => {}
