@@ -11,7 +11,7 @@ use super::evidence::{CitedRule, Grant, Part};
 use super::path::Located;
 use super::path_context::PathContext;
 use super::places::Places;
-use super::reading_by_shell::{self, FileAccess, is_kernel_file};
+use super::reading_by_shell::{self, is_kernel_file};
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
 use super::shell::{self, Denial, Depth, Effects, ParseCache, ReadKind, Variables};
@@ -251,20 +251,16 @@ impl shell::CommandRules for ListRules<'_> {
     }
 
     fn grant_read(&self, kind: ReadKind, place: Option<(&str, &Depth)>) -> Result<Grant, String> {
-        let Some((path, depth)) = place else {
+        let Some(place) = place else {
             let rule = reading_by_shell::any_rule(self.list, kind);
             let missing = || format!("only a {kind} entry gives");
             return rule
                 .map(|rule| Grant::Rule(rule.cited.clone()))
                 .ok_or_else(missing);
         };
-        let access = FileAccess {
-            kind,
-            path,
-            at: self.line.locate(path),
-            depth,
-        };
-        access.permitted(self.list, &self.in_force.denials, &self.line.context)
+        let at = self.line.locate(place.0);
+        let (denials, context) = (&self.in_force.denials, &self.line.context);
+        reading_by_shell::permitted(kind, place, &at, self.list, denials, context)
     }
 
     fn is_inside(&self, directory: &str) -> bool {

@@ -14,18 +14,6 @@ use super::rule::Rule;
 use super::shell::{Depth, ReadKind};
 use super::tool_matcher::Tool;
 
-/// Something that a program would show.
-pub struct FileAccess<'a> {
-    /// What of it.
-    pub kind: ReadKind,
-    /// The path as written.
-    pub path: &'a str,
-    /// Where it is.
-    pub at: Located,
-    /// How far it leads from there.
-    pub depth: &'a Depth,
-}
-
 /// What a rule says of the host tools that show the same.
 fn matchers(rule: &Rule, kind: ReadKind) -> impl Iterator<Item = &ArgMatcher> {
     let tools: &[&str] = match kind {
@@ -63,82 +51,77 @@ pub fn is_kernel_file(path: &Located) -> bool {
         .is_none_or(|mut forms| forms.any(is_kernel_path))
 }
 
-impl FileAccess<'_> {
-    /// The rule that permits it.
-    ///
-    /// # Errors
-    /// Why none does, for a person.
-    pub fn permitted(
-        &self,
-        list: &ActiveList,
-        denials: &Denials,
-        context: &PathContext,
-    ) -> Result<Grant, String> {
-        let Self { kind, path, .. } = self;
-        let reads_below = match self.depth {
-            Depth::File => false,
-            Depth::Tree => context.resolve.is_directory(&self.at.lexical),
-            Depth::MatchingNames(_) | Depth::AnyName => true,
-        };
-        let found = self.links(context);
-        let is_root = |path: &Path| path == Path::new("/");
-        let contains_kernel_files =
-            reads_below && self.at.forms().is_none_or(|mut all| all.any(is_root));
-        if contains_kernel_files || is_kernel_file(&self.at) || found.iter().any(is_kernel_file) {
-            return Err(format!("`{path}` is not a file on disk"));
-        }
-        let denies = |test: &ArgMatcher| match test {
-            ArgMatcher::Any => true,
-            ArgMatcher::Path(test) => {
-                let mut places = std::iter::once(&self.at).chain(&found);
-                *self.depth == Depth::AnyName
-                    || places.any(|place| test.covers(place, Purpose::Deny, context))
-                    || reads_below && test.may_cover_below(&self.at, context)
-            }
-            _ => false,
-        };
-        let mut denying = denials.iter();
-        if let Some(rule) = denying.find(|rule| matchers(rule, *kind).any(denies)) {
-            return Err(rule.cited.denies());
-        }
-        let grants = |test: &ArgMatcher| match test {
-            ArgMatcher::Any => true,
-            ArgMatcher::Path(test) => {
-                let covers = |place: &Located| test.covers(place, Purpose::Allow, context);
-                let climbs = match self.depth {
-                    Depth::MatchingNames(glob) => may_match(glob, ".."),
-                    depth => *depth == Depth::AnyName,
-                };
-                !climbs && covers(&self.at) && found.iter().all(covers)
-            }
-            _ => false,
-        };
-        let rule = list
-            .rules
-            .iter()
-            .find(|rule| matchers(rule, *kind).any(grants));
-        let uncovered = || format!("no {kind} entry covers `{path}`");
-        rule.map(|rule| Grant::Rule(rule.cited.clone()))
-            .ok_or_else(uncovered)
+/// The rule that permits a program to show what is at `place`, a path and how far it leads from there;
+/// the path is that of `at`.
+///
+/// # Errors
+/// Why none does, for a person.
+pub fn permitted(
+    kind: ReadKind,
+    (path, depth): (&str, &Depth),
+    at: &Located,
+    list: &ActiveList,
+    denials: &Denials,
+    context: &PathContext,
+) -> Result<Grant, String> {
+    let reads_below = match depth {
+        Depth::File => false,
+        Depth::Tree => context.resolve.is_directory(&at.lexical),
+        Depth::MatchingNames(_) | Depth::AnyName => true,
+    };
+    let found = matched_links(at, depth, context);
+    let is_root = |path: &Path| path == Path::new("/");
+    let contains_kernel_files = reads_below && at.forms().is_none_or(|mut all| all.any(is_root));
+    if contains_kernel_files || is_kernel_file(at) || found.iter().any(is_kernel_file) {
+        return Err(format!("`{path}` is not a file on disk"));
     }
+    let denies = |test: &ArgMatcher| match test {
+        ArgMatcher::Any => true,
+        ArgMatcher::Path(test) => {
+            let mut places = std::iter::once(at).chain(&found);
+            *depth == Depth::AnyName
+                || places.any(|place| test.covers(place, Purpose::Deny, context))
+                || reads_below && test.may_cover_below(at, context)
+        }
+        _ => false,
+    };
+    let mut denying = denials.iter();
+    if let Some(rule) = denying.find(|rule| matchers(rule, kind).any(denies)) {
+        return Err(rule.cited.denies());
+    }
+    let climbs = match depth {
+        Depth::MatchingNames(glob) => may_match(glob, ".."),
+        depth => *depth == Depth::AnyName,
+    };
+    let grants = |test: &ArgMatcher| match test {
+        ArgMatcher::Any => true,
+        ArgMatcher::Path(test) => {
+            let covers = |place: &Located| test.covers(place, Purpose::Allow, context);
+            !climbs && covers(at) && found.iter().all(covers)
+        }
+        _ => false,
+    };
+    let mut rules = list.rules.iter();
+    match rules.find(|rule| matchers(rule, kind).any(grants)) {
+        Some(rule) => Ok(Grant::Rule(rule.cited.clone())),
+        None => Err(format!("no {kind} entry covers `{path}`")),
+    }
+}
 
-    /// The links in the directory that the glob may match.
-    fn links(&self, context: &PathContext) -> Vec<Located> {
-        let matches = |link: &PathBuf| match self.depth {
-            Depth::File | Depth::Tree => false,
-            Depth::AnyName => true,
-            Depth::MatchingNames(glob) => {
-                let name = link.file_name().unwrap_or_default().to_string_lossy();
-                may_match(glob, &name)
-            }
-        };
-        if matches!(self.depth, Depth::File | Depth::Tree) {
-            return Vec::new();
-        }
-        let links = context.resolve.links_in(&self.at.lexical).into_iter();
-        let targets = links.filter(matches);
-        targets.map(|link| context.locate(&link)).collect()
-    }
+/// The links in the directory that a glob may match.
+fn matched_links(at: &Located, depth: &Depth, context: &PathContext) -> Vec<Located> {
+    let glob = match depth {
+        Depth::File | Depth::Tree => return Vec::new(),
+        Depth::MatchingNames(glob) => Some(glob),
+        Depth::AnyName => None,
+    };
+    let is_matched = |link: &PathBuf| {
+        let name = link.file_name().unwrap_or_default().to_string_lossy();
+        glob.is_none_or(|glob| may_match(glob, &name))
+    };
+    let links = context.resolve.links_in(&at.lexical).into_iter();
+    let targets = links.filter(is_matched);
+    targets.map(|link| context.locate(&link)).collect()
 }
 
 #[cfg(test)]

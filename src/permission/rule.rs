@@ -139,11 +139,16 @@ impl Rule {
             ArgMatcher::parse(&subject, body.as_deref(), directories)
         });
         let matcher = matcher.unwrap_or_else(|(code, why)| {
-            remark(code, &purpose.outcome(&subject, why));
-            match purpose {
-                Purpose::Allow => ArgMatcher::Nothing,
-                Purpose::Deny => ArgMatcher::Any,
-            }
+            let (effect, matcher) = match purpose {
+                Purpose::Allow => ("; it grants nothing", ArgMatcher::Nothing),
+                Purpose::Deny if subject == ToolMatcher::Unclear => (
+                    ", so it denies every tool; write the names alone, separated by commas",
+                    ArgMatcher::Any,
+                ),
+                Purpose::Deny => ("; it denies the tool as a whole", ArgMatcher::Any),
+            };
+            remark(code, &format!("{why}{effect}"));
+            matcher
         });
         Self {
             cited: CitedRule {
@@ -274,20 +279,6 @@ impl fmt::Display for Rule {
             write!(f, "{} → nothing on this host", self.cited.rule)
         } else {
             write!(f, "{} → {}", self.cited.rule, names.join(", "))
-        }
-    }
-}
-
-impl Purpose {
-    fn outcome(self, subject: &ToolMatcher, why: &str) -> String {
-        match self {
-            Self::Allow => format!("{why}; it grants nothing"),
-            Self::Deny if *subject == ToolMatcher::Unclear => {
-                format!(
-                    "{why}, so it denies every tool; write the names alone, separated by commas"
-                )
-            }
-            Self::Deny => format!("{why}; it denies the tool as a whole"),
         }
     }
 }

@@ -59,7 +59,7 @@ pub fn file_read(words: &[Word], has_input: bool) -> Option<Result<FileRead<'_>,
     let (reads, operands) = match program.options {
         _ if program.operand_use == OperandUse::Find => (ReadKind::Names, find(arguments)),
         Some(options) => {
-            let operands = Arguments::new(name, options).read(arguments, has_input);
+            let operands = Arguments::read(name, options, arguments, has_input);
             (options.reads?, operands)
         }
         None => return None,
@@ -79,7 +79,7 @@ pub fn is_filter(words: &[Word]) -> bool {
         let options = by_name(name)
             .options
             .filter(|_| by_name(name).has(FILTER))?;
-        let files = Arguments::new(name, options).read(arguments, true).ok()?;
+        let files = Arguments::read(name, options, arguments, true).ok()?;
         Some(files.is_empty())
     };
     words.split_first().and_then(filters).unwrap_or(false)
@@ -98,47 +98,48 @@ struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    fn new(name: &'a str, options: &'static ProgramOptions) -> Self {
-        Self {
+    fn read(
+        name: &'a str,
+        options: &'static ProgramOptions,
+        words: &'a [Word],
+        has_input: bool,
+    ) -> Result<Vec<Operand>, String> {
+        let mut this = Self {
             name,
             options,
             operands: Vec::new(),
             is_given: false,
             searches: false,
-        }
-    }
-
-    fn read(mut self, words: &'a [Word], has_input: bool) -> Result<Vec<Operand>, String> {
+        };
         let mut rest = words;
         while let Some((word, after)) = rest.split_first() {
             // BSD's versions take everything behind the first operand for files.
-            let behind = !self.options.permutes && !self.operands.is_empty();
-            rest = after;
-            match word.text() {
-                Some("--") if self.options.two_valued.is_empty() => {
-                    let others = rest.iter().map(|word| (word, true));
-                    self.operands.extend(others);
+            let behind = !options.permutes && !this.operands.is_empty();
+            rest = match word.text() {
+                Some("--") if options.two_valued.is_empty() => {
+                    this.operands.extend(after.iter().map(|word| (word, true)));
                     break;
                 }
-                Some("-") => {
-                    self.operands.push((word, true));
+                Some(text) if text.starts_with("--") => this.long(text, after)?,
+                Some(text) if text.len() > 1 && text.starts_with('-') => {
+                    this.cluster(text, after)?
+                }
+                None if word.may_be_option() => {
+                    this.expanded(word)?;
+                    after
+                }
+                text => {
+                    this.operands.push((word, text == Some("-")));
+                    rest = after;
                     continue;
                 }
-                Some(text) if text.starts_with("--") => rest = self.long(text, rest)?,
-                Some(text) if text.starts_with('-') => rest = self.cluster(text, rest)?,
-                None if word.may_be_option() => self.expanded(word)?,
-                _ => {
-                    self.operands.push((word, false));
-                    continue;
-                }
-            }
+            };
             if behind {
-                let read = after.len() - rest.len();
-                let also = std::iter::once(word).chain(&after[..read]);
-                self.operands.extend(also.map(|word| (word, true)));
+                let read = &words[words.len() - after.len() - 1..words.len() - rest.len()];
+                this.operands.extend(read.iter().map(|word| (word, true)));
             }
         }
-        self.operands(has_input)
+        this.operands(has_input)
     }
 
     /// A long option that a glob or brace makes of the word, perhaps several times.

@@ -26,15 +26,6 @@ pub enum Inner<'w> {
     },
 }
 
-impl Inner<'_> {
-    fn known_text(text: &str) -> Self {
-        Self::Text {
-            text: text.to_owned(),
-            is_known: true,
-        }
-    }
-}
-
 /// The place among its arguments where the command begins that it runs.
 pub fn inner_command_start(program: &Program, arguments: &[Word]) -> Option<usize> {
     let Wraps::Command {
@@ -157,15 +148,19 @@ pub fn git_subcommand_index(arguments: &[Word]) -> usize {
 pub fn grantable_inner(words: &[Word]) -> Option<Inner<'_>> {
     let (program, arguments) = words.split_first()?;
     let program = by_name(without_system_path(program.text()?));
+    let known = |text: String| Inner::Text {
+        text,
+        is_known: true,
+    };
     match program.wraps {
         Wraps::Command { .. } => after_listed_options(program, arguments).map(Inner::Command),
         Wraps::Eval => {
             let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
             let texts = texts.filter(|texts| !texts.is_empty())?;
-            Some(Inner::known_text(&texts.join(" ")))
+            Some(known(texts.join(" ")))
         }
         Wraps::CommandString if program.has(SAME_GRAMMAR) => match grantable_text(arguments) {
-            Some(text) => Some(Inner::known_text(text)),
+            Some(text) => Some(known(text.to_owned())),
             None => runs_script(arguments).then(|| Inner::Command(arguments.into())),
         },
         Wraps::CommandString | Wraps::Trap | Wraps::Nothing => None,
