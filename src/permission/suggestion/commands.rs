@@ -1,6 +1,8 @@
 //! Which entry for the shell names one simple command. Whether it grants it, the engine decides.
 
-use crate::permission::shell::{COMMON, EntryShape, Wraps, by_name, by_path, has_word};
+use shlex::Shlex;
+
+use crate::permission::shell::{COMMON, EntryShape, Wraps, by_name, by_path, has_word, is_name};
 
 /// Commands within each other that are looked into.
 const DEPTH: usize = 4;
@@ -118,35 +120,17 @@ type Word = Option<String>;
 
 /// Splits a simple command at blanks outside quotes.
 fn split_words(command: &str) -> Vec<Word> {
-    let mut words: Vec<(String, bool)> = Vec::new();
-    let (mut quote, mut between) = (None, true);
-    let mut chars = command.chars();
-    while let Some(c) = chars.next() {
-        if quote.is_none() && c.is_whitespace() {
-            between = true;
-            continue;
-        }
-        if std::mem::take(&mut between) {
-            words.push((String::new(), true));
-        }
-        let Some((word, is_plain)) = words.last_mut() else {
-            break;
-        };
-        match (quote, c) {
-            (Some(open), _) if open == c => quote = None,
-            (None, '\'' | '"') => quote = Some(c),
-            (_, '\\') => {
-                *is_plain = false;
-                chars.next();
-            }
-            _ => {
-                *is_plain &= is_plain_character(c);
-                word.push(c);
-            }
-        }
+    let mut words = Shlex::new(command);
+    let is_plain = |word: &String| !word.is_empty() && word.chars().all(is_plain_character);
+    let mut found: Vec<Word> = words
+        .by_ref()
+        .map(|word| Some(word).filter(is_plain))
+        .collect();
+    // Within a substitution, a quote may look as if it were open.
+    if words.had_error {
+        found.push(None);
     }
-    let kept = |(word, is_plain): (String, bool)| (is_plain && !word.is_empty()).then_some(word);
-    words.into_iter().map(kept).collect()
+    found
 }
 
 /// Characters that mean themselves to the shell, to an entry and to a list of entries, and that a
@@ -157,11 +141,7 @@ fn is_plain_character(c: char) -> bool {
 
 /// Whether this is `NAME=value`.
 pub fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name);
-    name.is_some_and(|name| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
 /// Whether this is an option, or a lone `-`.

@@ -192,9 +192,8 @@ fn entries_for_tool(call: &Call, request: &EntryRequest) -> Vec<String> {
     let meanings = [Argument::Path, Argument::Url, Argument::Source];
     let given = tool.arguments.iter();
     let given = given.filter(|(_, meaning)| meanings.contains(meaning));
-    let given = given.filter_map(|(key, meaning)| Some((meaning, call.text(key)?)));
-    let given: Vec<_> = given.collect();
-    let Some((meaning, text)) = given.first() else {
+    let mut given = given.filter_map(|(key, meaning)| Some((meaning, call.text(key)?)));
+    let Some((meaning, text)) = given.next() else {
         return vec![name.to_owned()];
     };
     match meaning.names(text) {
