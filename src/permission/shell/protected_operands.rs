@@ -340,10 +340,21 @@ impl OperandCheck<'_> {
             .collect();
         let is_one_of = |list: &str, verb: &&str| programs::has_word(list, verb);
         if verbs.iter().any(|verb| is_one_of("clean rm mv", verb)) && !is_dry_run(&verbs, behind) {
+            if let Some(others) = without_exclusions(words, place) {
+                return self.check_git(&others, &self.expand(&others)?);
+            }
             self.check_named(texts)?;
-            // Where a directory is named, what it holds goes without a path.
-            if verbs.contains(&"clean") && not_options(behind).nth(verbs.len()).is_none() {
+            // Where a directory is named, what it holds goes without a path; what looks like one may
+            // be a pattern.
+            let patterns = behind.iter().filter(|one| exclusion(&one.text) == Some(""));
+            let patterns: Vec<usize> = patterns.map(|option| option.at + 1).collect();
+            let is_path = |one: &&Expanded| patterns.binary_search(&one.at).is_err();
+            let mut named = not_options(behind).filter(is_path);
+            if verbs.contains(&"clean") && named.nth(verbs.len()).is_none() {
                 self.check_changed(before)?;
+                if !patterns.is_empty() {
+                    self.check_changed(&self.expand(&[Word::literal(".")])?)?;
+                }
             }
             return self.check_changed(behind);
         }
@@ -363,10 +374,8 @@ impl OperandCheck<'_> {
 /// else, which none takes back.
 fn is_dry_run(verbs: &[&str], behind: &[Expanded]) -> bool {
     let mut leading = behind[verbs.len()..].iter().take_while(|one| {
-        let option = one.text.trim_start_matches('-');
-        let is_exclusion =
-            one.text.starts_with("--e") || !one.text.starts_with("--") && option.contains('e');
-        one.is_option() && !option.is_empty() && !(verbs.contains(&"clean") && is_exclusion)
+        let is_exclusion = verbs.contains(&"clean") && exclusion(&one.text).is_some();
+        one.is_option() && !one.text.trim_start_matches('-').is_empty() && !is_exclusion
     });
     let is_certain = |one: &Expanded| behind.iter().filter(|other| other.at == one.at).count() == 1;
     let is_dry = |one: &Expanded| match verbs {
@@ -375,6 +384,39 @@ fn is_dry_run(verbs: &[&str], behind: &[Expanded]) -> bool {
     };
     let is_undone = behind.iter().any(|one| one.text.starts_with("--no-"));
     verbs.len() == 1 && !is_undone && leading.any(|one| is_certain(one) && is_dry(one))
+}
+
+/// The pattern of files to leave that an option gives `git clean`; an empty one is the next word.
+fn exclusion(option: &str) -> Option<&str> {
+    let Some(long) = option.strip_prefix("--") else {
+        return Some(option.strip_prefix('-')?.split_once('e')?.1);
+    };
+    let (name, pattern) = long.split_once('=').unwrap_or((long, ""));
+    let is_whole = !name.is_empty() && !long.ends_with('=');
+    (is_whole && "exclude".starts_with(name)).then_some(pattern)
+}
+
+/// The words without those by which `git clean` certainly leaves files, up to one that is not known; `None`
+/// if there are none of these.
+fn without_exclusions(words: &[Word], verb: usize) -> Option<Vec<Word>> {
+    words[verb].text().filter(|verb| *verb == "clean")?;
+    let mut kept = words[..=verb].to_vec();
+    let mut rest = &words[verb + 1..];
+    while let [word, behind @ ..] = rest
+        && let Some(text) = word.text().filter(|text| *text != "--")
+    {
+        rest = match (exclusion(text), behind) {
+            (None, _) => {
+                kept.push(word.clone());
+                behind
+            }
+            (Some(""), [pattern, behind @ ..]) if pattern.is_one_word() => behind,
+            (Some(""), _) => break,
+            (Some(_), _) => behind,
+        };
+    }
+    kept.extend_from_slice(rest);
+    (kept.len() < words.len()).then_some(kept)
 }
 
 /// The value of an option that names the directory to run in; an empty one is the next word.
