@@ -11,7 +11,7 @@ use std::rc::Rc;
 use super::entry::{Eligibility, Entry, WithheldReason};
 use super::installed::Installed;
 use super::roots::Layer;
-use super::signed_skills::{SignatureContext, Signatures, signing_in_force};
+use super::signed_skills::SignatureChecks;
 use crate::facts::Facts;
 use crate::marketplace::{Digest, LockEntry};
 use crate::policy::{
@@ -40,7 +40,7 @@ pub struct EligibilityRules<'a> {
     approved: OnceCell<BTreeMap<String, Approvals>>,
     installed: RefCell<Installed>,
     /// `None` if none are required.
-    pub(super) signatures: Option<Signatures>,
+    pub(super) signatures: Option<SignatureChecks>,
 }
 
 /// What becomes of a skill that is not offered, and the reason.
@@ -63,7 +63,6 @@ impl<'a> EligibilityRules<'a> {
             unreadable.get_or_insert_with(why);
             Rc::default()
         });
-        let requires = signing_in_force(facts).require_anything();
         Self {
             facts,
             config,
@@ -74,7 +73,7 @@ impl<'a> EligibilityRules<'a> {
             digests,
             approved: OnceCell::new(),
             installed: RefCell::default(),
-            signatures: requires.then(Signatures::default),
+            signatures: SignatureChecks::required(facts),
         }
     }
 
@@ -159,29 +158,6 @@ impl<'a> EligibilityRules<'a> {
         Some((WithheldReason::Unapproved, why))
     }
 
-    /// Checks at once the signatures of skills whose standing will be asked for.
-    pub fn check_signatures(&self, entries: &[Entry]) {
-        let (Some(signatures), None) = (&self.signatures, &self.unreadable) else {
-            return;
-        };
-        let is_asked = |entry: &&Entry| {
-            self.distrusts(entry.layer, &entry.dir).is_none() && !self.is_roots(entry)
-        };
-        for entry in entries.iter().filter(is_asked) {
-            if let Ok(skill) = &entry.skill {
-                signatures.unmet(self.signature_context(), entry, skill);
-            }
-        }
-    }
-
-    fn signature_context(&self) -> SignatureContext<'_> {
-        SignatureContext {
-            facts: self.facts,
-            digests: &self.digests,
-            installed: &self.installed,
-        }
-    }
-
     pub(super) fn unsigned(&self, entry: &Entry, skill: &Skill) -> Option<Refusal> {
         let signatures = self.signatures.as_ref().filter(|_| !self.is_roots(entry))?;
         if !self
@@ -190,7 +166,10 @@ impl<'a> EligibilityRules<'a> {
         {
             return None;
         }
-        let why = signatures.unmet(self.signature_context(), entry, skill)?;
+        let mut installed = self.installed.borrow_mut();
+        let subject = (entry, skill);
+        let unmet = signatures.unmet(self.facts, &self.digests, &mut installed, subject);
+        let why = unmet.unwrap_or_else(Some)?;
         Some((WithheldReason::Unsigned, Diagnostic::HiddenUnsigned(why)))
     }
 

@@ -18,7 +18,6 @@ use crate::skill::{Diagnostic, SkillName};
 /// Sets every entry's standing, and drops copies: entries of another root with the same content as
 /// the offered one.
 pub fn settle(entries: &mut Vec<Entry>, rules: &EligibilityRules) {
-    rules.check_signatures(entries);
     let mut contests: BTreeMap<SkillName, Vec<usize>> = BTreeMap::new();
     for (at, entry) in entries.iter_mut().enumerate() {
         if let Some(name) = check_eligibility(entry, rules) {

@@ -2,8 +2,7 @@
 //! of keys that count. What git, ssh-keygen and gpg said is noted for the rest of the day, with
 //! everything that it depends on, so that a hook seldom runs them.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -116,52 +115,37 @@ fn signing(facts: &Facts, claimed: bool) -> Signing<'_> {
     }
 }
 
-/// Why skills of one run may not be used because of their signatures.
-#[derive(Debug, Default)]
-pub struct Signatures {
-    rules: OnceCell<SignatureRules>,
+/// Checks the signatures of the skills of one run.
+#[derive(Debug)]
+pub struct SignatureChecks {
+    rules: SignatureRules,
     /// All that every result depends on.
     keys: OnceCell<String>,
-    /// By the skill's directory.
-    answers: RefCell<HashMap<PathBuf, Option<String>>>,
 }
 
-/// What else a check reads.
-#[derive(Clone, Copy)]
-pub struct SignatureContext<'a> {
-    pub facts: &'a Facts,
-    pub digests: &'a DigestCache,
-    pub installed: &'a RefCell<Installed>,
-}
-
-impl Signatures {
-    /// Why a skill may not be used; `None` if it is signed as is required.
-    pub fn unmet(&self, context: SignatureContext, entry: &Entry, skill: &Skill) -> Option<String> {
-        let known = self.answers.borrow().get(&entry.dir).cloned();
-        known.unwrap_or_else(|| {
-            let answer = self.check(context, entry, skill).unwrap_or_else(Some);
-            let mut answers = self.answers.borrow_mut();
-            answers.insert(entry.dir.clone(), answer.clone());
-            answer
-        })
+impl SignatureChecks {
+    /// By the rules in force; `None` if they require nothing.
+    pub fn required(facts: &Facts) -> Option<Self> {
+        let rules = signing_in_force(facts);
+        let keys = OnceCell::new();
+        rules.require_anything().then_some(Self { rules, keys })
     }
 
-    /// Why a skill may not be used; an error if that is not known.
-    fn check(
+    /// Why a skill may not be used, `None` if it is signed as is required; an error if that is not
+    /// known.
+    pub fn unmet(
         &self,
-        context: SignatureContext,
-        entry: &Entry,
-        skill: &Skill,
+        facts: &Facts,
+        digests: &DigestCache,
+        installed: &mut Installed,
+        (entry, skill): (&Entry, &Skill),
     ) -> Result<Option<String>, String> {
-        let SignatureContext { facts, digests, .. } = context;
-        let mut installed = context.installed.borrow_mut();
         let claimed = installed.is_claimed(facts, entry);
         let said = installed.at(facts, &entry.dir);
         let said = said.map_err(|error| format!("its source is not known: {error}"))?;
         let present = Present::new(&entry.dir, said, claimed);
-        let rules = self.rules.get_or_init(|| signing_in_force(facts));
         let (source, address) = (present.source.as_deref(), present.address.as_deref());
-        let requirements = rules.requirements(source, address, claimed);
+        let requirements = self.rules.requirements(source, address, claimed);
         let required = |demand: &SourceRequirement| demand.require > Requirement::None;
         if !requirements.iter().any(required) {
             return Ok(None);
@@ -215,11 +199,7 @@ impl Signatures {
     /// What is required, whose keys count today and who is known.
     fn keys(&self, facts: &Facts) -> String {
         let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
-        let mut all = format!(
-            "{} {:?} {known:?}",
-            UnixMillis::now().0 / DAY,
-            self.rules.get()
-        );
+        let mut all = format!("{} {:?} {known:?}", UnixMillis::now().0 / DAY, self.rules);
         for file in signing_files(facts).unwrap_or_default() {
             let read = files::read_capped(&file.path, limits::SIGNERS);
             let read = read.map(|bytes| format!("{:x}", Sha256::digest(&bytes)));

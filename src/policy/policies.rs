@@ -190,8 +190,8 @@ impl Policies {
 
     /// Whether one of them says that restrictions restrict.
     pub fn demand_restrict(&self) -> bool {
-        self.first(|policy| policy.enforce.mode == Some(Enforce::Restrict))
-            .is_some()
+        let mut each = self.0.iter();
+        each.any(|policy| policy.enforce.mode == Some(Enforce::Restrict))
     }
 
     /// The policy file that forbids adding entries to a skill's own list, if any.
@@ -252,7 +252,7 @@ pub struct RequiredSkill {
     /// Where.
     #[serde(default)]
     pub in_force: Presence,
-    version: Option<MinimumVersion>,
+    pub(super) version: Option<MinimumVersion>,
     source: Option<SourceGlob>,
 }
 
@@ -342,11 +342,6 @@ impl RequiredSkill {
     /// for one of a user, by its source.
     pub fn means(&self, is_administrators: bool, source: Option<&str>) -> bool {
         is_administrators || self.needs_source() && self.lacks_source(source).is_none()
-    }
-
-    /// What a skill of its name lacks of the version; `None` if nothing.
-    pub fn lacks_version(&self, version: Option<&str>) -> Option<String> {
-        self.version.as_ref()?.unmet(version)
     }
 
     /// What a skill of its name lacks of the source.

@@ -292,7 +292,8 @@ impl Policy {
             let only = ": only one in the administrator's directory counts, because the policy";
             Some(format!("{only} names no `source`"))
         } else {
-            let lacks = required.lacks_version(subject.version);
+            let least = required.version.as_ref();
+            let lacks = least.and_then(|least| least.unmet(subject.version));
             lacks.map(|why| format!(": {why}"))
         };
         let said = match (why, subject.version) {

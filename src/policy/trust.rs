@@ -78,8 +78,6 @@ pub struct TrustChecker {
     /// Whether what is trusted whatever changes is not: a policy refuses what a scan finds.
     is_each_scanned: bool,
     entries: OnceCell<BTreeMap<String, TrustRecord>>,
-    /// What each holder is recorded as: resolving a path costs as much as it is deep.
-    keys: RefCell<BTreeMap<PathBuf, PathBuf>>,
     found: RefCell<HashMap<OsString, Trust>>,
 }
 
@@ -96,7 +94,6 @@ impl TrustChecker {
             digests,
             is_each_scanned: policies.scan_block().is_some(),
             entries: OnceCell::new(),
-            keys: RefCell::default(),
             found: RefCell::default(),
         }
     }
@@ -161,9 +158,7 @@ impl TrustChecker {
     fn recorded(&self, holder: &Path) -> Option<&TrustRecord> {
         let read = || self.record.entries().unwrap_or_default();
         let entries = self.entries.get_or_init(read);
-        let mut keys = self.keys.borrow_mut();
-        let key = keys.entry(holder.to_owned());
-        let recorded = entries.get(key.or_insert_with(|| real(holder)).to_str()?);
+        let recorded = entries.get(real(holder).to_str()?);
         recorded.filter(|it| !(self.is_each_scanned && it.is_always()))
     }
 

@@ -8,18 +8,13 @@ use crate::sys::limits;
 pub fn diagnostics(body: &str) -> impl Iterator<Item = Diagnostic> {
     let tokens = tokens(body);
     let long = (tokens > limits::MANY_TOKENS).then_some(Diagnostic::ManyTokens(tokens));
-    let commands = (injected_commands(body) > 0).then_some(Diagnostic::CommandsNotRun);
+    let commands = (!commands_run(body).is_empty()).then_some(Diagnostic::CommandsNotRun);
     long.into_iter().chain(commands)
 }
 
-/// The number of [`commands_run`]. Here they are plain text. In real skills half of them only describe
-/// the syntax (docs/spec/skills.md#bodies), which looks the same.
-pub fn injected_commands(body: &str) -> usize {
-    commands_run(body).len()
-}
-
 /// The commands in a body that Claude Code runs when the skill becomes active, by the two patterns in
-/// its release 2.1.330: `` (?<=^|\s)!`([^`]+)` `` and `` ```!\s*\n?([\s\S]*?)\n?``` ``.
+/// its release 2.1.330: `` (?<=^|\s)!`([^`]+)` `` and `` ```!\s*\n?([\s\S]*?)\n?``` ``. Here they are
+/// plain text: half of those in real skills only describe the syntax (docs/spec/skills.md#bodies).
 pub fn commands_run(body: &str) -> Vec<&str> {
     const BLOCK: &str = "```!";
     const INLINE: &str = "!`";
@@ -73,7 +68,7 @@ mod tests {
     fn a_long_line_of_marks_is_read_once() {
         for marks in ["!", "```!", "!`", " !`"] {
             let body = marks.repeat(500_000);
-            assert!(injected_commands(&body) <= 500_000, "{marks}");
+            assert!(commands_run(&body).len() <= 500_000, "{marks}");
         }
     }
 
@@ -86,7 +81,7 @@ mod tests {
             ("Hello!`x` and `!x` !`` !`open", 0),
             ("plain", 0),
         ] {
-            assert_eq!(injected_commands(body), count, "{body}");
+            assert_eq!(commands_run(body).len(), count, "{body}");
         }
     }
 }

@@ -291,10 +291,9 @@ impl RestrictingKey {
 
     /// The key that is written so, in any spelling.
     pub fn of(key: &str) -> Option<Self> {
-        let is_it = |one: &Self| folds_to(key, one.as_str());
-        let invoked = folds_to(key, "disablemodelinvokation");
-        let invoked = invoked.then_some(Self::DisableModelInvocation);
-        Self::ALL.into_iter().find(is_it).or(invoked)
+        let field = KnownField::of(key)?;
+        let mut all = Self::ALL.into_iter();
+        all.find(|one| one.as_str() == field.key)
     }
 
     /// The key as the documentation spells it.

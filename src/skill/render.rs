@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Skill;
 use super::arguments::Arguments;
-use super::body::injected_commands;
+use super::body::commands_run;
 use super::resources::Resource;
 use crate::sys::limits;
 
@@ -36,7 +36,7 @@ pub fn rendered(
         "\n\nSkill directory: {}\nRelative paths start there.\n",
         skill.dir.display(),
     );
-    if injected_commands(body) > 0 {
+    if !commands_run(body).is_empty() {
         text.push_str(
             "Commands written as !`…` were not run: run those whose output you need, if allowed.\n",
         );
