@@ -79,7 +79,7 @@ fn scan(rules: &EligibilityRules, entry: &Entry) -> Option<RuleResult> {
     let (file, least) = rules.policies.scan_block()?;
     let found = scan_directory(&entry.dir);
     let severe = found.iter().find(|finding| finding.severity >= least);
-    let (outcome, why) = match severe.map(marketplace::Finding::summary) {
+    let (outcome, why) = match severe.map(marketplace::ScanFinding::summary) {
         None => (
             RuleOutcome::Holds,
             "the scan finds nothing that is refused".to_owned(),

@@ -25,14 +25,18 @@ impl Installed {
     /// The lockfile's entry for a skill, to be shown and compared with the files; `None` for one put
     /// there by hand. A project's lockfile came with it, so that its entry is only a claim.
     pub fn said(&mut self, facts: &Facts, entry: &Entry) -> Option<&LockEntry> {
-        self.at(facts, &entry.dir).ok().flatten()
+        self.entry_of_dir(facts, &entry.dir).ok().flatten()
     }
 
     /// The lockfile's entry for the skill in this directory.
     ///
     /// # Errors
     /// When the lockfile cannot be read.
-    pub fn at(&mut self, facts: &Facts, dir: &Path) -> Result<Option<&LockEntry>, &Error> {
+    pub fn entry_of_dir(
+        &mut self,
+        facts: &Facts,
+        dir: &Path,
+    ) -> Result<Option<&LockEntry>, &Error> {
         let (Some(name), Some(root)) = (dir.file_name().and_then(OsStr::to_str), dir.parent())
         else {
             return Ok(None);
@@ -98,7 +102,7 @@ pub fn write_events(facts: &Facts) {
             return event;
         }
         let mut installed = installed.borrow_mut();
-        let Ok(Some(said)) = installed.at(facts, &dir) else {
+        let Ok(Some(said)) = installed.entry_of_dir(facts, &dir) else {
             return event;
         };
         let signer = said.signer.as_ref().map(ToString::to_string);

@@ -15,7 +15,9 @@ use super::installed::Installed;
 use super::roots::base_at;
 use crate::error::Result;
 use crate::facts::Facts;
-use crate::marketplace::{Checked, KnownSigners, Market, Permit, Present, Signing};
+use crate::marketplace::{
+    CheckedSignature, KnownSigners, Market, Permit, SignatureChecker, SkillOnDisk,
+};
 use crate::policy::{
     DigestCache, OWN_SIGNERS, SignatureRules, SigningFile, SigningRules, SkillUse,
     approval_content, approval_digest,
@@ -102,14 +104,14 @@ pub fn market_at<'a>(facts: &'a Facts, base: &'a Base) -> Market<'a> {
 
 /// What is required of signatures, and who is known: nobody, if that cannot be
 /// read. The sources are what a lockfile says, or only claims.
-fn signing(facts: &Facts, claimed: bool) -> Signing<'_> {
+fn signing(facts: &Facts, claimed: bool) -> SignatureChecker<'_> {
     let known = KnownSigners::read(&Base::own(facts.run.dirs.plugin.clone()));
     let rules = OnceCell::new();
     let demands = move |source: Option<&str>, address: Option<&str>| {
         let rules = rules.get_or_init(|| signing_in_force(facts));
         rules.requirements(source, address, claimed)
     };
-    Signing {
+    SignatureChecker {
         demands: Box::new(demands),
         known: known.unwrap_or_default(),
     }
@@ -141,9 +143,9 @@ impl SignatureChecks {
         (entry, skill): (&Entry, &Skill),
     ) -> Result<Option<String>, String> {
         let claimed = installed.is_claimed(facts, entry);
-        let said = installed.at(facts, &entry.dir);
+        let said = installed.entry_of_dir(facts, &entry.dir);
         let said = said.map_err(|error| format!("its source is not known: {error}"))?;
-        let present = Present::new(&entry.dir, said, claimed);
+        let present = SkillOnDisk::new(&entry.dir, said, claimed);
         let (source, address) = (present.source.as_deref(), present.address.as_deref());
         let requirements = self.rules.requirements(source, address, claimed);
         let required = |demand: &SourceRequirement| demand.require > Requirement::None;
@@ -218,9 +220,13 @@ fn deadline() -> Instant {
 ///
 /// # Errors
 /// When a program that checks is missing or does not answer, or what proves it cannot be read.
-pub fn signature(facts: &Facts, entry: &Entry, installed: &mut Installed) -> Result<Checked> {
+pub fn signature(
+    facts: &Facts,
+    entry: &Entry,
+    installed: &mut Installed,
+) -> Result<CheckedSignature> {
     let claimed = installed.is_claimed(facts, entry);
-    let present = Present::new(&entry.dir, installed.said(facts, entry), claimed);
+    let present = SkillOnDisk::new(&entry.dir, installed.said(facts, entry), claimed);
     let deadline = facts.run.protocol.map(|_| deadline());
     checking(facts, &base_of(facts, entry), claimed, deadline).check_present(&present)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cli::prelude::*;
 use crate::connection::Connector;
 use crate::host::program::PROGRAM;
-use crate::marketplace::{Installed, InstalledName, Status};
+use crate::marketplace::{InstallStatus, Installed, InstalledName};
 use crate::script::find_program;
 use crate::sharing::{Link, LinkOutcome, SharedSkills};
 
@@ -78,7 +78,7 @@ pub fn share(
         given => given.to_vec(),
     };
     for (skill, text) in told {
-        if call.common.dry_run || skill.status != Status::Declined {
+        if call.common.dry_run || skill.status != InstallStatus::Declined {
             *text += &share_one(&shared, &skill.name, &agents, call.common.dry_run);
         }
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::describe::{describe_difference, list, newly_usable, short_ref};
 use super::describe_plan::{describe, findings, origins, show_of};
-use crate::marketplace::{Origin, Planned, Target, VersionSwitch};
+use crate::marketplace::{CommitPrefix, Origin, PlannedSkill, VersionSwitch};
 use crate::sys::{eprint, scrolled_lines};
 
 impl Call<'_> {
@@ -129,7 +129,7 @@ impl<'a> Consenting<'a> {
         let command = pasted(&["update", &difference.name]);
         let look = format!("look at it with `{command} --dry-run --diff`");
         let to = difference.to.as_deref();
-        let to = to.and_then(|to| Target::parse(to).ok());
+        let to = to.and_then(|to| CommitPrefix::parse(to).ok());
         let to = to.map_or_else(String::new, |to| format!(" --to {to}"));
         let next = |flag| {
             call.next(
@@ -207,7 +207,7 @@ impl<'a> Consenting<'a> {
     fn decides<'f>(
         self,
         (shown, question): (&str, &str),
-        findings: impl IntoIterator<Item = &'f Finding>,
+        findings: impl IntoIterator<Item = &'f ScanFinding>,
         done: &str,
     ) -> Result<bool> {
         self.call.show(shown);
@@ -222,12 +222,12 @@ impl<'a> Consenting<'a> {
     /// Yes, or an error with severe findings and with how to look at what they are about.
     fn unless_suspect<'f>(
         self,
-        (findings, look): (impl IntoIterator<Item = &'f Finding>, &str),
+        (findings, look): (impl IntoIterator<Item = &'f ScanFinding>, &str),
         done: &str,
         command: &str,
     ) -> Result<bool> {
-        let suspect = |finding: &&Finding| finding.severity >= Severity::High;
-        let suspects: Vec<&Finding> = findings.into_iter().filter(suspect).collect();
+        let suspect = |finding: &&ScanFinding| finding.severity >= Severity::High;
+        let suspects: Vec<&ScanFinding> = findings.into_iter().filter(suspect).collect();
         if suspects.is_empty() || self.findings.accept_findings {
             return Ok(true);
         }
@@ -242,7 +242,7 @@ impl<'a> Consenting<'a> {
 
 /// How to look at the skills of a plan.
 fn look(plan: &Plan, show: Option<&str>) -> String {
-    let suspect = |skill: &&Rc<Planned>| {
+    let suspect = |skill: &&Rc<PlannedSkill>| {
         let mut findings = skill.findings.iter();
         findings.any(|finding| finding.severity >= Severity::High)
     };
@@ -286,8 +286,8 @@ mod tests {
     use crate::sys::Env;
     use std::path::Path;
 
-    fn finding() -> Finding {
-        Finding {
+    fn finding() -> ScanFinding {
+        ScanFinding {
             severity: Severity::High,
             code: "encoded-command",
             file: "SKILL.md".to_owned(),

@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use super::agents;
 use super::signed::signed;
-use crate::marketplace::{Checked, Origin, Powers, ToolKey};
+use crate::marketplace::{CheckedSignature, Origin, Powers, ToolKey};
 use crate::permission::{Restriction, Rule};
 use crate::skill::visible;
 use crate::sys::text::distinct;
@@ -65,8 +65,9 @@ pub fn describe_difference(difference: &Difference, names: ToolNames) -> String 
         }
     }
     let signature = difference.signature.as_ref();
-    let is_other =
-        |checked: &&Checked| checked.signature.signer() != difference.signed_before.as_ref();
+    let is_other = |checked: &&CheckedSignature| {
+        checked.signature.signer() != difference.signed_before.as_ref()
+    };
     if let Some(checked) = signature.filter(is_other) {
         row("signer", &signed(checked));
     }

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::describe::{doubt, short, tools};
 use super::signed::signed;
 use super::table::shortened;
-use crate::marketplace::{Kind, Origin, Planned};
+use crate::marketplace::{Origin, PlannedSkill, SourceKind};
 use crate::sys::text::{distinct, size};
 
 /// The length of a description that says what a skill is.
@@ -50,12 +50,12 @@ pub fn origins(plan: &Plan) -> impl Iterator<Item = &Origin> {
 }
 
 /// The scan's findings about the skills of a plan.
-pub fn findings(plan: &Plan) -> impl Iterator<Item = &Finding> {
+pub fn findings(plan: &Plan) -> impl Iterator<Item = &ScanFinding> {
     plan.skills.iter().flat_map(|skill| &skill.findings)
 }
 
 /// The command that shows one of the plan's skills.
-pub fn show_of(show: &str, plan: &Plan, skill: &Planned) -> String {
+pub fn show_of(show: &str, plan: &Plan, skill: &PlannedSkill) -> String {
     let path = skill.path.as_str();
     if !plan.chosen {
         return show.to_owned();
@@ -83,7 +83,9 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen
     if let Some(address) = &from.address {
         let address = one_line(address);
         line(&match from.kind {
-            Kind::Git => format!("ATTENTION: git fetched it from {address}, not from {source}"),
+            SourceKind::Git => {
+                format!("ATTENTION: git fetched it from {address}, not from {source}")
+            }
             _ => format!("ATTENTION: {source} redirected to {address}"),
         });
     }
@@ -94,7 +96,7 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen
 
 /// One skill of a plan.
 struct Described<'p> {
-    skill: &'p Planned,
+    skill: &'p PlannedSkill,
     /// Whether the plan has no other.
     is_alone: bool,
     /// The command that shows it as a whole, instead of which this is cut.
@@ -152,10 +154,10 @@ impl Described<'_> {
         rows.extend(remarks[..shown].iter().map(remark));
         rows.extend(self.more(remarks.len() - shown, "more note"));
         // The worst come first.
-        let severe = |finding: &&Finding| finding.severity >= Severity::High;
+        let severe = |finding: &&ScanFinding| finding.severity >= Severity::High;
         let severe = findings.iter().filter(severe).count();
         let shown = self.shown(FINDINGS.max(severe), findings.len());
-        let finding = |finding: &Finding| (finding.severity.as_str(), self.finding(finding));
+        let finding = |finding: &ScanFinding| (finding.severity.as_str(), self.finding(finding));
         rows.extend(findings[..shown].iter().map(finding));
         rows.extend(self.more(findings.len() - shown, "more finding"));
         rows
@@ -167,7 +169,7 @@ impl Described<'_> {
     }
 
     /// A finding; one that is not severe on one line.
-    fn finding(&self, finding: &Finding) -> String {
+    fn finding(&self, finding: &ScanFinding) -> String {
         let is_cut = self.is_cut() && finding.severity < Severity::High;
         match self.screen.width.filter(|_| is_cut) {
             Some(width) => shortened(&finding.remark(), width.saturating_sub(INDENT)),

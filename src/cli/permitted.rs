@@ -177,7 +177,7 @@ pub fn permits_loss(facts: &Facts, layer: Layer, name: &InstalledName) -> Result
     // What is required is not lost for being unusable just now.
     let named = Skill::load(&dir).map_or_else(|_| name.to_string(), |skill| skill.name.to_string());
     let mut installed = Installed::default();
-    let said = installed.at(facts, &dir).ok().flatten();
+    let said = installed.entry_of_dir(facts, &dir).ok().flatten();
     let source = said.map(|said| said.source.as_str());
     let is_administrators = layer == Layer::Enterprise;
     let mut required = policies.required().filter(|_| layer != Layer::Project);
@@ -198,7 +198,7 @@ pub fn permits_loss(facts: &Facts, layer: Layer, name: &InstalledName) -> Result
 pub fn permits_findings<'f>(
     policies: &Policies,
     done: &str,
-    findings: impl IntoIterator<Item = &'f Finding>,
+    findings: impl IntoIterator<Item = &'f ScanFinding>,
 ) -> Result<()> {
     let Some((_, least)) = policies.scan_block() else {
         return Ok(());
@@ -206,7 +206,7 @@ pub fn permits_findings<'f>(
     let mut findings = findings.into_iter();
     let severe = findings.find(|finding| finding.severity >= least);
     let why =
-        |found: &Finding| format!("a policy refuses what the scan found: {}", found.summary());
+        |found: &ScanFinding| format!("a policy refuses what the scan found: {}", found.summary());
     refuse_as(done, severe.map(why))
 }
 

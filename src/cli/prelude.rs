@@ -15,7 +15,7 @@ pub use crate::catalog::{Catalog, Entry, Layer, market_at};
 pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;
 pub use crate::host::agent::Agent;
-pub use crate::marketplace::{Difference, Finding, Market, Plan, Severity, State, listed_name};
+pub use crate::marketplace::{Difference, Market, Plan, ScanFinding, Severity, State, listed_name};
 pub use crate::policy::Event;
 pub use crate::run_context::{RunContext, real};
 pub use crate::skill::{Level, Skill, SkillName, brief, one_line, shown_name};

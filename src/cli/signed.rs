@@ -2,12 +2,12 @@
 
 use crate::catalog::WithheldReason;
 use crate::cli::prelude::*;
-use crate::marketplace::{Checked, LockEntry, Verified};
+use crate::marketplace::{CheckedSignature, LockEntry, VerifiedSkill};
 use crate::signing::{MANIFEST, Signature, Signer};
 
 /// The signature of a skill in one sentence: who signed it and since when that is known, or that
 /// nobody did, or what is wrong.
-pub fn signed(checked: &Checked) -> String {
+pub fn signed(checked: &CheckedSignature) -> String {
     let since = match (&checked.signature, checked.since) {
         (Signature::Good(_), Some(since)) => {
             let local = UnixMillis(since).local();
@@ -54,7 +54,7 @@ impl Fault {
 ///
 /// # Errors
 /// When the lockfile cannot be read, or a program that checks is missing or does not answer.
-pub fn faults(market: &Market, compared: &[Verified]) -> Result<Vec<Fault>> {
+pub fn faults(market: &Market, compared: &[VerifiedSkill]) -> Result<Vec<Fault>> {
     let is_there = |name: &str| {
         let mut compared = compared.iter();
         compared.any(|one| one.name == name && one.state != State::Missing)
@@ -78,7 +78,7 @@ pub fn faults(market: &Market, compared: &[Verified]) -> Result<Vec<Fault>> {
 }
 
 /// Why a signature does not hold, or is not by whom the lockfile names; `None` if it is.
-pub fn lapsed(before: Option<&Signer>, now: &Checked) -> Option<String> {
+pub fn lapsed(before: Option<&Signer>, now: &CheckedSignature) -> Option<String> {
     let was = |what: String| match before {
         Some(before) => format!("the lockfile says that it is signed by {before}, and {what}"),
         None => what,

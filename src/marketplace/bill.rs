@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::marketplace::lock::{Digest, LockEntry};
-use crate::marketplace::reference::{Kind, OciRepo};
+use crate::marketplace::reference::{OciRepo, SourceKind};
 use crate::skill::one_line;
 use crate::sys::URI_PATH;
 
@@ -185,7 +185,7 @@ fn properties(skill: &Item) -> Vec<(&'static str, String)> {
 
 /// The place on the web, if there is one.
 fn reference(entry: &LockEntry) -> Option<Value> {
-    if entry.kind == Kind::Git {
+    if entry.kind == SourceKind::Git {
         return Some(json!([{"type": "vcs", "url": repository(&entry.source)?}]));
     }
     let mut reference = json!({"type": "distribution", "url": web_address(&entry.source)?});
@@ -215,7 +215,7 @@ pub fn purl(name: &str, entry: &LockEntry) -> Option<String> {
     let part = |text: &str| utf8_percent_encode(text, PART).to_string();
     let value = |text: &str| utf8_percent_encode(text, VALUE).to_string();
     match entry.kind {
-        Kind::Git => {
+        SourceKind::Git => {
             let commit = entry.commit.as_deref().map(part);
             let at = commit.map_or_else(String::new, |commit| format!("@{commit}"));
             let path = fragment(entry);
@@ -227,7 +227,7 @@ pub fn purl(name: &str, entry: &LockEntry) -> Option<String> {
             let name = part(name);
             Some(format!("pkg:generic/{name}{at}?vcs_url={address}{path}"))
         }
-        Kind::Archive | Kind::File => {
+        SourceKind::Archive | SourceKind::File => {
             let address = value(web_address(&entry.source)?);
             let digest = archive_digest(entry);
             let checksum = digest.map(|digest| format!("checksum=sha256:{digest}&"));
@@ -236,7 +236,7 @@ pub fn purl(name: &str, entry: &LockEntry) -> Option<String> {
                 "pkg:generic/{name}?{checksum}download_url={address}"
             ))
         }
-        Kind::Oci => {
+        SourceKind::Oci => {
             let repo = OciRepo::parse(&entry.source).ok()?;
             let digest = part(entry.commit.as_deref()?);
             let (name, at) = (part(repo.short_name()), repo.as_str());
@@ -249,7 +249,7 @@ pub fn purl(name: &str, entry: &LockEntry) -> Option<String> {
                 "pkg:oci/{name}@{digest}?repository_url={address}{tag}{path}"
             ))
         }
-        Kind::Local | Kind::WellKnown => None,
+        SourceKind::Local | SourceKind::WellKnown => None,
     }
 }
 
@@ -263,7 +263,7 @@ fn fragment(entry: &LockEntry) -> String {
 
 /// The SHA-256 of the archive or file that was downloaded.
 pub fn archive_digest(entry: &LockEntry) -> Option<&str> {
-    if entry.kind == Kind::Oci {
+    if entry.kind == SourceKind::Oci {
         return None;
     }
     entry.commit.as_deref()?.strip_prefix("sha256:")

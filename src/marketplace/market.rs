@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::marketplace::fetch::{Fetcher, Git, Permit, Tool, patience};
-use crate::marketplace::install::{Changes, Plan, Staging, clean};
+use crate::marketplace::install::{Plan, Staging, Transaction, clean};
 use crate::marketplace::lock::{LockEntry, Lockfile};
-use crate::marketplace::reference::As;
-use crate::marketplace::signature::Signing;
+use crate::marketplace::reference::ReferenceForm;
+use crate::marketplace::verification::SignatureChecker;
 use crate::skill::Skill;
 use crate::sys::{Base, Env};
 
@@ -38,7 +38,7 @@ pub struct Market<'a> {
     /// Which sources may be contacted.
     pub permit: Rc<Permit<'a>>,
     /// What is required of signatures, and whose are known.
-    pub signing: Rc<Signing<'a>>,
+    pub signing: Rc<SignatureChecker<'a>>,
     /// Whether everything is done except the changes themselves (`--dry-run`).
     pub dry_run: bool,
 }
@@ -120,9 +120,9 @@ impl Market<'_> {
     }
 
     /// Waits until other changes to the skills have ended.
-    pub(super) fn changes<'s>(&self, staging: &'s Staging) -> Result<Changes<'s>> {
+    pub(super) fn changes<'s>(&self, staging: &'s Staging) -> Result<Transaction<'s>> {
         let wait = (!self.dry_run).then(|| patience(self.deadline));
-        Changes::begin(self.plugin_dir, staging.dir(), wait)
+        Transaction::begin(self.plugin_dir, staging.dir(), wait)
     }
 }
 
@@ -136,7 +136,7 @@ pub struct InstallOptions<'p> {
     /// The name of its directory (`--name`).
     pub name: Option<String>,
     /// How to read the reference (`--reading`).
-    pub reading: Option<As>,
+    pub reading: Option<ReferenceForm>,
     /// Whether the first signer of a source is taken where a known one is required: its user is asked.
     pub takes_first_signer: bool,
     /// Asks which of several skills are meant; without it they are an error.

@@ -11,8 +11,8 @@ mod market;
 mod reference;
 mod registry;
 mod scan;
-mod signature;
 mod source;
+mod verification;
 
 #[cfg(test)]
 mod testing;
@@ -20,17 +20,22 @@ mod testing;
 mod tests;
 
 pub use bill::{Item, cyclonedx};
-pub use fetch::{Class, Commit, Failure, Permit, Tool};
-pub use install::{AgreeToAll, SyncAction, SyncList, SyncPlan, Synced};
+pub use fetch::{Commit, Failure, FailureKind, Permit, Tool};
+pub use install::{AgreeToAll, SyncAction, SyncList, SyncPlan, SyncedSkill};
 pub use install::{
-    Change, Difference, Edited, Installed, Plan, Planned, Powers, Present, SKILLS, Status, ToolKey,
+    Difference, InstallStatus, Installed, LocalEdits, Plan, PlannedSkill, Powers, SKILLS,
+    SkillOnDisk, ToolKey, UpdateResult,
 };
 pub use install::{Removed, UpdateOptions, Updated, VersionSwitch, check_same_skill};
-pub use lock::{Digest, EarlierVersion, History, InstalledName, LockEntry, State, Tag, Verified};
+pub use lock::{
+    Digest, EarlierVersion, History, InstalledName, LockEntry, State, Tag, VerifiedSkill,
+};
 pub use lock::{is_foreign, listed_name, named_by_directory, offered_name};
 pub use market::{Candidate, Confirm, InstallOptions, Market, Note, Pick};
-pub use reference::{Ancestry, As, Kind, Reach, Target};
-pub use registry::{Artifact, Destination, Published};
-pub use scan::{Finding, RULES, Rule, Severity, scan as scan_directory};
-pub use signature::{Checked, KnownSigner, KnownSigners, Signed, Signing};
-pub use source::{Listed, Origin, Source, within_sources};
+pub use reference::{Ancestry, CommitPrefix, Reach, ReferenceForm, SourceKind};
+pub use registry::{Artifact, Destination, PublishResult};
+pub use scan::{RULES, Rule, ScanFinding, Severity, scan as scan_directory};
+pub use source::{ListedSkill, Origin, Source, within_sources};
+pub use verification::{
+    CheckedSignature, KnownSigner, KnownSigners, SignatureChecker, SignedManifest,
+};

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Git, Tool};
 use crate::marketplace::install::Installed;
-use crate::marketplace::{InstallOptions, KnownSigners, Market, Permit, Signing};
+use crate::marketplace::{InstallOptions, KnownSigners, Market, Permit, SignatureChecker};
 use crate::sys::{Base, Dir, Env};
 
 /// A temporary environment: `repos/` takes the place of GitHub, `plugin/` is the plugin directory,
@@ -106,7 +106,7 @@ impl World {
             mirror: self.env.text("AGENT_SKILLS_GITHUB_BASE"),
             progress: None,
             permit: Rc::new(Permit::any()),
-            signing: Rc::new(Signing {
+            signing: Rc::new(SignatureChecker {
                 demands: Box::new(|_, _| Vec::new()),
                 known: KnownSigners::default(),
             }),

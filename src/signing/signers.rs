@@ -12,13 +12,13 @@ use crate::sys::UnixMillis;
 
 /// One line of a file of signers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedSigner {
+pub struct AllowedSigner {
     /// Who signs with it, as it is written: one or more names with commas between.
     pub principals: String,
     /// The options, as they are written.
     pub options: String,
     /// What they say.
-    limits: Limits,
+    limits: SignerOptions,
     /// The form of the key.
     pub kind: KeyKind,
     /// The key's fingerprint; of OpenPGP that of the whole key, or of the part that signs.
@@ -29,13 +29,13 @@ pub struct ListedSigner {
 
 /// What the options of a line say: for which purposes and how long its key counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Limits {
+struct SignerOptions {
     namespaces: Option<String>,
     after: Option<UnixMillis>,
     before: Option<UnixMillis>,
 }
 
-impl ListedSigner {
+impl AllowedSigner {
     /// Reads the text of such a file: its lines that list a key, in order.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl ListedSigner {
     }
 }
 
-fn parse_line(line: &str, number: usize) -> std::result::Result<ListedSigner, String> {
+fn parse_line(line: &str, number: usize) -> std::result::Result<AllowedSigner, String> {
     let words = parts(line, char::is_whitespace).ok_or("a quotation mark has no other")?;
     let mut words = words.into_iter().peekable();
     let principals = words.next().unwrap_or_default();
@@ -110,7 +110,7 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<ListedSigner, St
             ssh_fingerprint(&bytes)
         }
     };
-    Ok(ListedSigner {
+    Ok(AllowedSigner {
         principals,
         options,
         limits,
@@ -137,8 +137,8 @@ fn has_inside(bytes: &[u8], kind: &str) -> bool {
 }
 
 /// What the options of a line say, each written as in `ssh-keygen`'s manual.
-fn limits(options: &str) -> std::result::Result<Limits, String> {
-    let mut limits = Limits::default();
+fn limits(options: &str) -> std::result::Result<SignerOptions, String> {
+    let mut limits = SignerOptions::default();
     for option in parts(options, |c| c == ',').unwrap_or_default() {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let value = value
@@ -211,7 +211,7 @@ pub fn with_line(text: &str, line: &str) -> String {
 
 /// The text without these of its lines; if only a principal is meant, of a line that has others only
 /// without this.
-pub fn without(text: &str, lines: &[&ListedSigner], principal: Option<&str>) -> String {
+pub fn without(text: &str, lines: &[&AllowedSigner], principal: Option<&str>) -> String {
     let mut kept = String::new();
     for (at, line) in text.split_inclusive('\n').enumerate() {
         let Some(listed) = lines.iter().find(|listed| listed.line == at + 1) else {
@@ -239,13 +239,13 @@ mod tests {
             "# us\nalice@x,al@y namespaces=\"git,agent-skill\" valid-before=\"20300101\" ssh-ed25519 {KEY} a b\n\n"
         );
         // Options that are written as two words are no line of `ssh-keygen` either.
-        assert!(ListedSigner::all(&text).is_err());
+        assert!(AllowedSigner::all(&text).is_err());
         let text = format!(
             "# us\nalice@x,al@y namespaces=\"git,agent-skill\",valid-before=\"20300101\" ssh-ed25519 {KEY} a b\n\
              bob@x openpgp {}\n",
             "0123456789abcdef".repeat(3).get(..40).unwrap()
         );
-        let signers = ListedSigner::all(&text).unwrap();
+        let signers = AllowedSigner::all(&text).unwrap();
         let [alice, bob] = signers.as_slice() else {
             panic!("{signers:?}");
         };
@@ -284,7 +284,7 @@ mod tests {
                 "not an option",
             ),
         ] {
-            let error = ListedSigner::all(&format!("# c\n{line}"))
+            let error = AllowedSigner::all(&format!("# c\n{line}"))
                 .unwrap_err()
                 .to_string();
             assert!(
@@ -313,7 +313,7 @@ mod tests {
             ("Valid-After=\"20260614\",namespaces=\"git,x\"", true),
         ] {
             let line = format!("a,*@x,!b@x {options} ssh-ed25519 {KEY}");
-            let listed = &ListedSigner::all(&line).unwrap()[0];
+            let listed = &AllowedSigner::all(&line).unwrap()[0];
             assert_eq!(
                 listed.counts(SignedObject::Commit, now),
                 counts,
@@ -321,11 +321,11 @@ mod tests {
             );
         }
         let line = format!("!b@x,,c@x ssh-ed25519 {KEY}\n!b@x, ssh-ed25519 {KEY}");
-        let signers = ListedSigner::all(&line).unwrap();
-        let names: Vec<_> = signers.iter().map(ListedSigner::principal).collect();
+        let signers = AllowedSigner::all(&line).unwrap();
+        let names: Vec<_> = signers.iter().map(AllowedSigner::principal).collect();
         assert_eq!(names, [Some("c@x"), None]);
         let line = format!("*@x cert-authority ssh-ed25519 {KEY}");
-        let error = ListedSigner::all(&line).unwrap_err().to_string();
+        let error = AllowedSigner::all(&line).unwrap_err().to_string();
         assert!(error.contains("certificates do not count"), "{error}");
     }
 
@@ -335,8 +335,8 @@ mod tests {
     #[test]
     fn what_stays_is_kept_as_it_was_written() {
         let text = format!("# us\n\na,b  {WHOLE_KEY} x\r\n# c\n\"c\" {WHOLE_KEY}");
-        let signers = ListedSigner::all(&text).unwrap();
-        let all: Vec<&ListedSigner> = signers.iter().collect();
+        let signers = AllowedSigner::all(&text).unwrap();
+        let all: Vec<&AllowedSigner> = signers.iter().collect();
         assert_eq!(without(&text, &all, None), "# us\n\n# c\n");
         let of_a = without(&text, &all[..1], Some("a"));
         assert_eq!(of_a, text.replace("a,b", "b"));

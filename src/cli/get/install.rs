@@ -11,7 +11,8 @@ use crate::cli::permitted::{decide_doubt, deciding, permits_update, refuses_skil
 use crate::cli::prelude::*;
 use crate::cli::set_up::config::set;
 use crate::marketplace::{
-    As, Edited, InstallOptions, Installed, Pick, Status, UpdateOptions, Updated, offered_name,
+    InstallOptions, InstallStatus, Installed, LocalEdits, Pick, ReferenceForm, UpdateOptions,
+    Updated, offered_name,
 };
 
 /// Install skills from a repository, archive, site or directory
@@ -42,7 +43,7 @@ pub struct Install {
     pub name: Option<String>,
     /// How to interpret the reference
     #[arg(long, value_enum, requires = "references")]
-    pub reading: Option<As>,
+    pub reading: Option<ReferenceForm>,
     /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
@@ -233,7 +234,7 @@ impl Install {
             .filter_map(|one| Some((one, one.switch.as_ref()?)))
         {
             let options = UpdateOptions {
-                edited: Edited::Stash,
+                edited: LocalEdits::Stash,
                 switch: Some(switch),
                 ..UpdateOptions::default()
             };
@@ -263,12 +264,12 @@ pub fn restoring(facts: &Facts, scope: Scope) -> Layer {
 
 /// Whether it was there, and came from a source.
 fn is_managed(skill: &Installed) -> bool {
-    skill.status == Status::Already && skill.source.is_some()
+    skill.status == InstallStatus::Already && skill.source.is_some()
 }
 
 /// Whether it was not there before.
 pub fn is_new(skill: &Installed) -> bool {
-    skill.status == Status::New
+    skill.status == InstallStatus::New
 }
 
 /// Records what was installed, and says of each skill what has become of it in this layer, unless it
@@ -286,7 +287,7 @@ pub fn told(
         let from = [("source", source), ("commit", commit)];
         call.record("install", (&skill.name, layer), from);
     }
-    let declined = |skill: &Installed| skill.status == Status::Declined;
+    let declined = |skill: &Installed| skill.status == InstallStatus::Declined;
     if !call.common.dry_run && !installed.is_empty() && installed.iter().all(declined) {
         return Err(Error::new("nothing was installed: you said no"));
     }

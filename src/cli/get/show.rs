@@ -3,7 +3,7 @@
 use crate::cli::choosing::picking;
 use crate::cli::describe_plan::describe;
 use crate::cli::prelude::*;
-use crate::marketplace::{As, InstallOptions, Pick};
+use crate::marketplace::{InstallOptions, Pick, ReferenceForm};
 
 /// Show a skill without installing it
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub struct Show {
     pub skill: Vec<String>,
     /// How to interpret the reference
     #[arg(long, value_enum)]
-    pub reading: Option<As>,
+    pub reading: Option<ReferenceForm>,
     /// Print this file of it
     #[arg(long, value_name = "PATH")]
     pub file: Option<String>,

@@ -6,7 +6,7 @@ use crate::cli::describe::short;
 use crate::cli::describe_plan::{at, describe};
 use crate::cli::permitted::{deciding, permits, permits_loss, permits_source_of};
 use crate::cli::prelude::*;
-use crate::marketplace::{Installed, SyncAction, SyncList, SyncPlan, Synced, is_foreign};
+use crate::marketplace::{Installed, SyncAction, SyncList, SyncPlan, SyncedSkill, is_foreign};
 use crate::sys::eprint;
 
 /// Make a layer equal to a list: a lockfile or a collection
@@ -44,7 +44,7 @@ impl Sync {
             return self.import(call, layer, list);
         }
         let skills = self.sync(call, layer)?;
-        let is_changed = skills.iter().any(Synced::is_change);
+        let is_changed = skills.iter().any(SyncedSkill::is_change);
         let mut text = told(&skills, call.common.dry_run);
         if is_changed {
             text += &after(call, layer, &skills);
@@ -141,7 +141,7 @@ impl Sync {
         }
     }
 
-    fn sync(&self, call: Call, layer: Layer) -> Result<Vec<Synced>> {
+    fn sync(&self, call: Call, layer: Layer) -> Result<Vec<SyncedSkill>> {
         let market = market_for(call, layer, self.offline)?;
         let list = match &self.list {
             Some(list) if list.starts_with("oci://") => SyncList::Collection(list.clone()),
@@ -165,7 +165,7 @@ impl Sync {
             }
             agrees(call, consenting, plan)
         };
-        let listed = |one: &Synced| {
+        let listed = |one: &SyncedSkill| {
             permits_source_of(&policies, layer, &one.name, (Some(&one.source), None))
         };
         market.sync((&list, self.prune), &listed, &mut agree, &mut note)
@@ -185,7 +185,7 @@ fn agrees(call: Call, consenting: Consenting, plan: &SyncPlan) -> Result<bool> {
 }
 
 /// Records what was done, and has other agents find it.
-fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
+fn after(call: Call, layer: Layer, skills: &[SyncedSkill]) -> String {
     let mut text = String::new();
     let mut new = Vec::new();
     for one in skills {
@@ -220,7 +220,7 @@ fn after(call: Call, layer: Layer, skills: &[Synced]) -> String {
 }
 
 /// What is or would be done, a line for each skill.
-fn told(skills: &[Synced], dry_run: bool) -> String {
+fn told(skills: &[SyncedSkill], dry_run: bool) -> String {
     let mut text = String::new();
     for one in skills {
         let name = listed_name(&one.name);

@@ -5,7 +5,9 @@ use crate::cli::named::layers_of;
 use crate::cli::permitted::permits_update;
 use crate::cli::prelude::*;
 use crate::cli::safety::verify::restored;
-use crate::marketplace::{Change, Edited, Synced, Target, UpdateOptions, Updated, Verified};
+use crate::marketplace::{
+    CommitPrefix, LocalEdits, SyncedSkill, UpdateOptions, UpdateResult, Updated, VerifiedSkill,
+};
 
 /// Update installed skills from their sources
 #[derive(Debug, clap::Args)]
@@ -15,8 +17,8 @@ pub struct Update {
     #[command(flatten)]
     pub findings: Findings,
     /// Update to this commit only, given by at least 12 digits
-    #[arg(long, value_name = "COMMIT", value_parser = Target::parse, requires = "names")]
-    pub to: Option<Target>,
+    #[arg(long, value_name = "COMMIT", value_parser = CommitPrefix::parse, requires = "names")]
+    pub to: Option<CommitPrefix>,
     /// Only say which skills have a newer version
     #[arg(long, conflicts_with_all = ["accept_findings", "to", "diff", "force", "stash", "allow_downgrade", "accept_signer", "offline"])]
     pub check: bool,
@@ -66,9 +68,9 @@ impl Update {
             let options = UpdateOptions::default();
             updated.extend(market.update(&names, options, &mut |_| Ok(false))?);
         }
-        updated.retain(|one| one.change != Change::UpToDate || !one.newer_tags.is_empty());
+        updated.retain(|one| one.change != UpdateResult::UpToDate || !one.newer_tags.is_empty());
         if call.common.json {
-            let is_failed = |one: &Updated| matches!(one.change, Change::Failed { .. });
+            let is_failed = |one: &Updated| matches!(one.change, UpdateResult::Failed { .. });
             let failed = updated.iter().any(is_failed);
             return Failure::unless(!failed, json::list("skills", &updated)?);
         }
@@ -99,9 +101,9 @@ impl Update {
         let options = UpdateOptions {
             diff: self.diff,
             edited: match (self.stash, self.force) {
-                (true, _) => Edited::Stash,
-                (_, true) => Edited::Replace,
-                _ => Edited::Keep,
+                (true, _) => LocalEdits::Stash,
+                (_, true) => LocalEdits::Replace,
+                _ => LocalEdits::Keep,
             },
             to: self.to.as_ref(),
             accept_signer: self.accept_signer,
@@ -123,8 +125,8 @@ impl Update {
         let updated = market.update(names, options, &mut agree)?;
         record(call, &updated, layer);
         let repaired = match options.edited {
-            Edited::Keep => Ok(Vec::new()),
-            Edited::Replace | Edited::Stash => repaired(&market, names, &updated),
+            LocalEdits::Keep => Ok(Vec::new()),
+            LocalEdits::Replace | LocalEdits::Stash => repaired(&market, names, &updated),
         };
         // Of each skill, only the last that became of it.
         let restores = repaired.as_deref().unwrap_or_default();
@@ -151,7 +153,7 @@ fn later_tags(skill: &Updated) -> String {
 /// Records each skill that was replaced.
 pub fn record(call: Call, updated: &[Updated], layer: Layer) {
     for skill in updated {
-        if let Change::Updated { from, to, .. } = &skill.change {
+        if let UpdateResult::Updated { from, to, .. } = &skill.change {
             let commits = [("from", from.clone()), ("commit", to.clone())];
             call.record("update", (&skill.name, layer), commits);
         }
@@ -160,10 +162,10 @@ pub fn record(call: Call, updated: &[Updated], layer: Layer) {
 
 /// Restores the skills whose files differ although their source has nothing newer, and, unless
 /// skills are named, those that are gone.
-fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<Vec<Synced>> {
+fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<Vec<SyncedSkill>> {
     let of = |name: &str| updated.iter().find(|one| one.name == name);
-    let is_ours = |one: &&Verified| match of(&one.name) {
-        Some(one) => one.change == Change::UpToDate,
+    let is_ours = |one: &&VerifiedSkill| match of(&one.name) {
+        Some(one) => one.change == UpdateResult::UpToDate,
         None => wanted.is_empty() && one.state == State::Missing,
     };
     let verified = market.verify(&[])?;
@@ -178,10 +180,10 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
 /// Adds what has become of a skill.
 pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
     let besides = match &skill.change {
-        Change::UpToDate if skill.new_signer.is_none() => {
+        UpdateResult::UpToDate if skill.new_signer.is_none() => {
             Besides::Unchanged("skills are up to date")
         }
-        Change::Kept {
+        UpdateResult::Kept {
             code: Some(code), ..
         } => Besides::Stopped(code),
         _ => Besides::Nothing,
@@ -196,16 +198,16 @@ pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
 pub fn changed(skill: &Updated, names: ToolNames) -> Result<String> {
     let name = listed_name(&skill.name);
     let mut text = match &skill.change {
-        Change::UpToDate => format!("`{name}` is up to date\n"),
-        Change::Failed { reason, hint } => {
+        UpdateResult::UpToDate => format!("`{name}` is up to date\n"),
+        UpdateResult::Failed { reason, hint } => {
             let error = Error::new(one_line(&format!("`{name}` was left as it is: {reason}")));
             return Err(match hint {
                 Some(hint) => error.hint(one_line(hint)),
                 None => error,
             });
         }
-        Change::Available(difference) => describe_difference(difference, names),
-        Change::Updated {
+        UpdateResult::Available(difference) => describe_difference(difference, names),
+        UpdateResult::Updated {
             from,
             to,
             dropped,
@@ -223,7 +225,7 @@ pub fn changed(skill: &Updated, names: ToolNames) -> Result<String> {
             }
             text
         }
-        Change::Kept { reason, hint, .. } => {
+        UpdateResult::Kept { reason, hint, .. } => {
             let why = with_hint(reason, hint.as_deref());
             format!("`{name}` was left as it is: {why}\n")
         }

@@ -11,7 +11,7 @@ use crate::cli::named::layers_with;
 use crate::cli::prelude::*;
 use crate::cli::report::{Report, Reporter, in_agent, remark};
 use crate::cli::signed::{lapsed, signed};
-use crate::marketplace::{Checked, History, Tag};
+use crate::marketplace::{CheckedSignature, History, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
 use crate::skill::{KnownField, Resource, written};
@@ -239,9 +239,9 @@ fn source(report: &Report) -> Option<String> {
 }
 
 /// The signature of a skill. What cannot be checked counts as none.
-fn signature_of(facts: &Facts, entry: &Entry, origins: &mut Installed) -> Checked {
+fn signature_of(facts: &Facts, entry: &Entry, origins: &mut Installed) -> CheckedSignature {
     let checked = signature(facts, entry, origins);
-    checked.unwrap_or_else(|error| Checked {
+    checked.unwrap_or_else(|error| CheckedSignature {
         signature: Signature::unchecked(format!("that cannot be checked: {error}")),
         unmet: None,
         since: None,

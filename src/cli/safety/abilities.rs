@@ -14,7 +14,11 @@ const NAMED: usize = 12;
 
 /// The files, scripts, tools and hooks of the skill in `dir`, a line each, and the worst finding of the
 /// scan.
-pub fn abilities(dir: &Path, files: &[String], names: ToolNames) -> (Vec<String>, Option<Finding>) {
+pub fn abilities(
+    dir: &Path,
+    files: &[String],
+    names: ToolNames,
+) -> (Vec<String>, Option<ScanFinding>) {
     let is_script = |file: &&String| match Runner::at(&dir.join(file.as_str())) {
         Ok(runner) => runner.is_some(),
         // What cannot be read, or has a name that is not UTF-8, may be one.
@@ -35,7 +39,7 @@ pub fn abilities(dir: &Path, files: &[String], names: ToolNames) -> (Vec<String>
     lines.extend(tools.map(|(label, tools)| format!("{label} {tools}")));
     lines.extend(hooks(&skill));
     let found = scan_directory(dir);
-    let is_severe = |finding: &&Finding| finding.severity >= Severity::High;
+    let is_severe = |finding: &&ScanFinding| finding.severity >= Severity::High;
     let severe = found.iter().filter(is_severe).count();
     if severe > 0 {
         let command = pasted(&["scan", &dir.display().to_string()]);

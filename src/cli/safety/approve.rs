@@ -90,7 +90,7 @@ fn describe(
     call: Call,
     entry: &Entry,
     before: Option<&Approvals>,
-) -> Result<(String, Option<Finding>)> {
+) -> Result<(String, Option<ScanFinding>)> {
     let files = tree::file_digests(&entry.dir);
     let files = files.map_err(|source| Error::io("read", &entry.dir, &source))?;
     let files: Vec<String> = files.into_keys().collect();

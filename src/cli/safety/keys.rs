@@ -8,7 +8,7 @@ use crate::catalog::{own_signing_file, signing_files};
 use crate::cli::prelude::*;
 use crate::marketplace::KnownSigners;
 use crate::policy::SigningFile;
-use crate::signing::{self, ListedSigner, exported, openpgp_fingerprint, revocations};
+use crate::signing::{self, AllowedSigner, exported, openpgp_fingerprint, revocations};
 use crate::skill::visible;
 use crate::sys::{Base, Dir, Durable, FileLock};
 
@@ -102,10 +102,10 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// When the file cannot be read or understood.
-fn signers(path: &Path) -> Result<Vec<ListedSigner>> {
+fn signers(path: &Path) -> Result<Vec<AllowedSigner>> {
     let text = String::from_utf8(read(path)?)
         .map_err(|_| Error::new(format!("`{}` is not UTF-8", path.display())))?;
-    ListedSigner::all(&text).map_err(|error| error.context(format!("`{}`", path.display())))
+    AllowedSigner::all(&text).map_err(|error| error.context(format!("`{}`", path.display())))
 }
 
 /// Shows all keys; a failure if a file cannot be read.
@@ -292,12 +292,12 @@ fn add(call: Call, added: &Added) -> Result<String> {
 /// When it is not there, nobody agrees, or the file cannot be changed.
 fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
     let (file, shown) = place(&call.facts.run, file, false);
-    let meant = |listed: &&ListedSigner| {
+    let meant = |listed: &&AllowedSigner| {
         listed.fingerprint.eq_ignore_ascii_case(which)
             || listed.principals.split(',').any(|one| one == which)
     };
     let there = signers(&file)?;
-    let found: Vec<&ListedSigner> = there.iter().filter(meant).collect();
+    let found: Vec<&AllowedSigner> = there.iter().filter(meant).collect();
     if found.is_empty() {
         let text = format!("`{shown}` lists no `{}`", visible(which));
         return Err(Error::new(text).hint("`agent-skills keys` shows who is listed, and where"));
@@ -314,12 +314,12 @@ fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
     call.to_agree(&screenful, "Remove it?", "nothing was removed")?;
     let keys: Vec<&str> = found.iter().map(|one| one.fingerprint.as_str()).collect();
     change(call.facts, &file, |text| {
-        let now = ListedSigner::all(text)?;
-        let by_name = |one: &&ListedSigner| one.principals.split(',').any(|one| one == which);
-        let is_meant = |one: &&ListedSigner| keys.contains(&one.fingerprint.as_str());
-        let lines: Vec<&ListedSigner> = now.iter().filter(is_meant).collect();
+        let now = AllowedSigner::all(text)?;
+        let by_name = |one: &&AllowedSigner| one.principals.split(',').any(|one| one == which);
+        let is_meant = |one: &&AllowedSigner| keys.contains(&one.fingerprint.as_str());
+        let lines: Vec<&AllowedSigner> = now.iter().filter(is_meant).collect();
         // A key goes as a whole, a name only from its own lines.
-        let of_name: Vec<&ListedSigner> = lines.iter().copied().filter(by_name).collect();
+        let of_name: Vec<&AllowedSigner> = lines.iter().copied().filter(by_name).collect();
         Ok(if of_name.is_empty() {
             signing::without(text, &lines, None)
         } else {
@@ -387,8 +387,8 @@ fn key_of(run: &RunContext, written: &str) -> Result<String> {
 }
 
 /// What one line of a file of signers lists.
-fn listed(line: &str) -> Result<ListedSigner> {
-    let first = ListedSigner::all(line)?.into_iter().next();
+fn listed(line: &str) -> Result<AllowedSigner> {
+    let first = AllowedSigner::all(line)?.into_iter().next();
     first.ok_or_else(|| Error::new("it is not a public key"))
 }
 

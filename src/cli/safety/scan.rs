@@ -27,7 +27,7 @@ struct Scanned {
     name: String,
     /// The directory of an installed skill.
     path: Option<String>,
-    findings: Vec<Finding>,
+    findings: Vec<ScanFinding>,
 }
 
 impl Scan {

@@ -276,7 +276,7 @@ impl TrustPreview {
                         kept += 1;
                         continue;
                     }
-                    let is_severe = |it: &Finding| it.severity >= Severity::High;
+                    let is_severe = |it: &ScanFinding| it.severity >= Severity::High;
                     let list = if worst.as_ref().is_some_and(is_severe) {
                         &mut severe
                     } else {
@@ -323,7 +323,7 @@ impl TrustPreview {
 }
 
 /// What is in a part, and the worst finding of the scan there.
-fn inside(part: &SeenPart, screen: Screen, names: ToolNames) -> (String, Option<Finding>) {
+fn inside(part: &SeenPart, screen: Screen, names: ToolNames) -> (String, Option<ScanFinding>) {
     let files = part.files();
     let (lines, worst) = if is_skills_directory(&part.path) {
         (vec![count(files.len(), "file")], None)

@@ -6,7 +6,7 @@ use crate::catalog::signing_in_force;
 use crate::cli::named::{layer_of, layers_of, tell_which};
 use crate::cli::prelude::*;
 use crate::cli::signed::{Fault, faults, withheld};
-use crate::marketplace::{Synced, Verified};
+use crate::marketplace::{SyncedSkill, VerifiedSkill};
 use crate::policy::DigestCache;
 
 const NONE_RECORDED: &str = "The lockfile has no skill.\n";
@@ -62,22 +62,22 @@ impl Verify {
         });
         let text = call.answer(&compared, || self.told(&verified, &unsigned))?;
         let is_whole =
-            failed.is_empty() && unsigned.is_empty() && verified.iter().all(Verified::is_well);
+            failed.is_empty() && unsigned.is_empty() && verified.iter().all(VerifiedSkill::is_well);
         Failure::unless(is_whole, text + &failed.errors())
     }
 
-    fn told(&self, verified: &[Verified], unsigned: &[Fault]) -> String {
+    fn told(&self, verified: &[VerifiedSkill], unsigned: &[Fault]) -> String {
         if verified.is_empty() && unsigned.is_empty() {
             return NONE_RECORDED.to_owned();
         }
         let intact = verified.iter().filter(|one| one.state == State::Intact);
         let intact = intact.count();
-        let alone = |one: &&Verified| intact == 1 || one.state != State::Intact;
+        let alone = |one: &&VerifiedSkill| intact == 1 || one.state != State::Intact;
         let mut text: String = verified.iter().filter(alone).map(state_of).collect();
         if intact > 1 {
             let _ = writeln!(text, "{intact} skills are intact");
         }
-        let is_damaged = |one: &&Verified| !one.is_well() && one.state != State::Unreadable;
+        let is_damaged = |one: &&VerifiedSkill| !one.is_well() && one.state != State::Unreadable;
         let damaged = verified.iter().filter(is_damaged);
         let damaged: Vec<String> = damaged.map(|one| listed_name(&one.name)).collect();
         let mut words = vec!["verify", "--fix"];
@@ -115,7 +115,7 @@ impl Verify {
     }
 
     /// Checks anew what has to be signed to be offered, and adds what is not.
-    fn add_withheld(&self, facts: &Facts, verified: &[Verified], faults: &mut Vec<Fault>) {
+    fn add_withheld(&self, facts: &Facts, verified: &[VerifiedSkill], faults: &mut Vec<Fault>) {
         if !signing_in_force(facts).require_anything() {
             return;
         }
@@ -152,7 +152,7 @@ fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {
 }
 
 /// Records that a skill was restored, and says so.
-pub fn restored(call: Call, skill: &Synced, layer: Layer) -> String {
+pub fn restored(call: Call, skill: &SyncedSkill, layer: Layer) -> String {
     let shown = listed_name(&skill.name);
     if call.common.dry_run {
         return format!("would restore `{shown}`\n");
@@ -164,7 +164,7 @@ pub fn restored(call: Call, skill: &Synced, layer: Layer) -> String {
     format!("`{shown}` was restored{}\n", kept.unwrap_or_default())
 }
 
-fn state_of(skill: &Verified) -> String {
+fn state_of(skill: &VerifiedSkill) -> String {
     let state = match skill.state {
         State::Intact => "intact",
         State::Changed => "changed",
@@ -175,7 +175,7 @@ fn state_of(skill: &Verified) -> String {
     for why in [&skill.why, &skill.remedy].into_iter().flatten() {
         let _ = writeln!(text, "  {}", one_line(why));
     }
-    let Verified {
+    let VerifiedSkill {
         changed,
         missing,
         extra,

@@ -4,7 +4,7 @@ use super::try_skill::find_and_tell;
 use super::validate::{Installed, lint};
 use crate::author::{Package as Packed, ReportFormat, manifest, package, render};
 use crate::cli::prelude::*;
-use crate::marketplace::Signed;
+use crate::marketplace::SignedManifest;
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE};
 use crate::sys::{Dir, Progress};
 
@@ -194,7 +194,7 @@ fn is_of(file: &Path, skill: &Skill, packed: &Packed) -> bool {
 ///
 /// # Errors
 /// When `ssh-keygen` does not sign.
-pub fn sign(facts: &Facts, manifest: &Manifest, key: &Path) -> Result<Signed> {
+pub fn sign(facts: &Facts, manifest: &Manifest, key: &Path) -> Result<SignedManifest> {
     let base = Layer::Plugin.base(facts);
     market_at(facts, &base).sign(manifest, &facts.run.env.cwd.join(key))
 }

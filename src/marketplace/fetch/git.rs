@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use crate::marketplace::fetch::{Class, Failure, Permit, Tool};
+use crate::marketplace::fetch::{Failure, FailureKind, Permit, Tool};
 use crate::marketplace::reference::{CommitId, RepoUrl, is_authority};
 use crate::sys::{files, limits};
 
@@ -175,7 +175,7 @@ impl Remote {
         let not_known = || {
             let text = "by an address whose host is not certain";
             let text = format!("git's configuration replaces `{url}` {text}");
-            Failure::new(Class::Other, text)
+            Failure::new(FailureKind::Other, text)
         };
         let remote = Self {
             rewritten: answer != url.as_str(),
@@ -280,7 +280,7 @@ mod tests {
             });
             git.with(&settings).run(&["x"], "", 10).unwrap_err()
         });
-        assert_eq!(failure.class, Class::TimedOut);
+        assert_eq!(failure.class, FailureKind::TimedOut);
         assert!(started.elapsed() < Duration::from_secs(10));
     }
 
@@ -290,7 +290,7 @@ mod tests {
         let failure = git_in(&[], |git| {
             git.with(&settings).run(&["x"], "", 1000).unwrap_err()
         });
-        assert_eq!(failure.class, Class::TooLarge);
+        assert_eq!(failure.class, FailureKind::TooLarge);
     }
 
     #[test]
@@ -303,7 +303,7 @@ mod tests {
             };
             Git::new(tool).run(&[], "", 10).unwrap_err()
         });
-        assert_eq!(failure.class, Class::Missing);
+        assert_eq!(failure.class, FailureKind::Missing);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::marketplace::fetch::{
-    Class, FETCH, Failure, Fetcher, Git, NAME, NEW, PARTIAL, Remote, Resolved,
+    FETCH, Failure, FailureKind, Fetcher, Git, NAME, NEW, PARTIAL, Remote, ResolvedRef,
 };
 use crate::marketplace::reference::{Ancestry, CommitId, Pin, Reach, RepoUrl};
 use crate::sys::EntryName;
@@ -83,7 +83,7 @@ impl Drop for CommitHistory<'_> {
 impl Fetcher<'_> {
     /// Whether the resolved commit belongs to the repository itself: one requested by id may belong
     /// to a fork.
-    pub fn reach(&mut self, url: &RepoUrl, resolved: &Resolved) -> Reach {
+    pub fn reach(&mut self, url: &RepoUrl, resolved: &ResolvedRef) -> Reach {
         let commit = match &resolved.pin {
             None => return Reach::Branch("HEAD".to_owned()),
             Some(Pin::Commit(commit)) => commit,
@@ -181,7 +181,7 @@ fn reach(depths: &[usize], git: &Git, remote: &Remote, commit: &CommitId) -> Rea
             ];
             let names = past.read(&[&options[..], &["refs/heads", "refs/tags"]].concat());
             let names = match names {
-                Err(failure) if failure.class == Class::Other => String::new(),
+                Err(failure) if failure.class == FailureKind::Other => String::new(),
                 names => names?,
             };
             if let Some(pin) = names.lines().next().and_then(Pin::parse) {
@@ -212,7 +212,7 @@ fn ancestry(
         for depth in depths {
             let has_old = match past.fetch(*depth, COMMITS, &[new.as_str(), old.as_str()]) {
                 // The source no longer has the installed commit, or gives none that is asked for by id.
-                Err(failure) if failure.class == Class::NoSuchRef => {
+                Err(failure) if failure.class == FailureKind::NoSuchRef => {
                     past.fetch(*depth, COMMITS, &[new.as_str()])?;
                     false
                 }

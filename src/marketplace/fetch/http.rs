@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Failure, Tool};
+use crate::marketplace::fetch::{Failure, FailureKind, Tool};
 use crate::marketplace::reference::{OciRepo, SubPath, WebUrl, is_loopback};
 use crate::sys::{Durable, EntryName, files, limits};
 
@@ -20,7 +20,7 @@ const SECONDS: u64 = 120;
 
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
-pub enum Send<'r> {
+pub enum HttpRequest<'r> {
     /// GET.
     Get,
     /// HEAD.
@@ -33,7 +33,7 @@ pub enum Send<'r> {
 
 /// A server's answer.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     /// The HTTP status.
     pub status: u16,
     /// The body, whatever the status.
@@ -48,17 +48,17 @@ pub struct Answer {
 pub fn send(
     tool: &Tool,
     url: &PermittedUrl,
-    send: Send,
+    send: HttpRequest,
     headers: &[String],
     max: u64,
-) -> Result<Answer, Failure> {
+) -> Result<HttpResponse, Failure> {
     let options = format!(
         "--silent --show-error --globoff --no-location --no-compressed --proto =http,https \
          --connect-timeout 20 --max-time {SECONDS} --no-progress-meter --config -"
     );
     let mut command = tool.command("curl");
     command.args(options.split(' '));
-    let is_head = matches!(send, Send::Head);
+    let is_head = matches!(send, HttpRequest::Head);
     // The length that a HEAD tells is that of a body which does not come.
     if !is_head {
         command.args(["--max-filesize", &max.to_string()]);
@@ -79,8 +79,10 @@ pub fn send(
         body.clear();
     }
     let told = tool.scratch.read(&HEADERS, limits::SIGNERS);
-    let answer = Answer::new(&String::from_utf8_lossy(&told.unwrap_or_default()), body);
-    answer.ok_or_else(|| Failure::new(Class::Other, "curl's answer broke off").hint("try again"))
+    let answer = HttpResponse::new(&String::from_utf8_lossy(&told.unwrap_or_default()), body);
+    answer.ok_or_else(|| {
+        Failure::new(FailureKind::Other, "curl's answer broke off").hint("try again")
+    })
 }
 
 /// Requests an address and those that its redirects lead to: `next` says where that is, if it may be
@@ -90,9 +92,9 @@ pub fn send(
 /// When a request fails, or there are more than [`REDIRECTS`].
 pub fn follow(
     start: PermittedUrl,
-    get: impl Fn(&PermittedUrl) -> Result<Answer, Failure>,
+    get: impl Fn(&PermittedUrl) -> Result<HttpResponse, Failure>,
     mut next: impl FnMut(&PermittedUrl, &str) -> Result<PermittedUrl, Failure>,
-) -> Result<(PermittedUrl, Answer), Failure> {
+) -> Result<(PermittedUrl, HttpResponse), Failure> {
     let (first, mut at) = (start.clone(), start);
     for _ in 0..=REDIRECTS {
         let answer = get(&at)?;
@@ -102,11 +104,11 @@ pub fn follow(
         at = next(&at, to)?;
     }
     let text = format!("`{}` redirects more than {REDIRECTS} times", first.url());
-    Err(Failure::new(Class::Other, text))
+    Err(Failure::new(FailureKind::Other, text))
 }
 
 /// What curl reads from its standard input.
-fn config(tool: &Tool, url: &WebUrl, send: Send, headers: &[String]) -> Result<String> {
+fn config(tool: &Tool, url: &WebUrl, send: HttpRequest, headers: &[String]) -> Result<String> {
     let mut config = String::new();
     let mut set = |key: &str, value: &str| {
         quoted(value).map(|value| {
@@ -123,10 +125,10 @@ fn config(tool: &Tool, url: &WebUrl, send: Send, headers: &[String]) -> Result<S
         set("header", header)?;
     }
     match send {
-        Send::Get => {}
-        Send::Head => config.push_str("head\n"),
-        Send::Form(form) => set("data", form)?,
-        Send::Bytes(method, kind, bytes) => {
+        HttpRequest::Get => {}
+        HttpRequest::Head => config.push_str("head\n"),
+        HttpRequest::Form(form) => set("data", form)?,
+        HttpRequest::Bytes(method, kind, bytes) => {
             let written = tool.scratch.replace(&BODY, bytes, 0o600, Durable::No);
             written.map_err(|error| tool.scratch.error("write", &BODY, &error))?;
             set("request", method)?;
@@ -148,7 +150,7 @@ fn quoted(value: &str) -> Result<String> {
     Ok(format!("\"{value}\""))
 }
 
-impl Answer {
+impl HttpResponse {
     /// The answer whose headers are the last in this text; `None` if there are none.
     fn new(told: &str, body: Vec<u8>) -> Option<Self> {
         // Those of a proxy or an interim answer come first. A header may have `HTTP/` in its value.
@@ -197,19 +199,19 @@ impl Answer {
 
     /// What a status says that is no success, about `what` was asked of `host`.
     pub fn refusal(&self, host: &str, what: &str) -> Failure {
-        let class = Class::of_status(self.status);
+        let class = FailureKind::of_status(self.status);
         let text = match class {
-            Class::Redirected => format!("redirects {what}, which is not followed"),
-            Class::NeedsAuthentication => format!("denies access to {what}"),
-            Class::NoRepository => format!("does not have {what}"),
-            Class::Busy if self.status == 429 => "limits the rate of requests".to_owned(),
-            Class::Busy => format!("cannot give {what} now"),
+            FailureKind::Redirected => format!("redirects {what}, which is not followed"),
+            FailureKind::NeedsAuthentication => format!("denies access to {what}"),
+            FailureKind::NoRepository => format!("does not have {what}"),
+            FailureKind::Busy if self.status == 429 => "limits the rate of requests".to_owned(),
+            FailureKind::Busy => format!("cannot give {what} now"),
             _ => format!("does not give {what}"),
         };
         let failure = Failure::new(class, format!("{host} {text} (status {})", self.status));
         match class {
-            Class::Redirected => failure.hint("give the address that it redirects to"),
-            Class::NeedsAuthentication => {
+            FailureKind::Redirected => failure.hint("give the address that it redirects to"),
+            FailureKind::NeedsAuthentication => {
                 failure.hint("check the spelling; if it is private, put credentials in `~/.curlrc`")
             }
             _ => failure,
@@ -328,14 +330,14 @@ mod tests {
 
     #[test]
     fn the_last_answer_counts_and_its_headers_end_with_it() {
-        let answer = |text: &str| Answer::new(text, Vec::new()).unwrap();
+        let answer = |text: &str| HttpResponse::new(text, Vec::new()).unwrap();
         let text = "HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n\
                     HTTP/2 401\r\nWWW-Authenticate: Bearer realm=\"x\"\r\nX: a:b\r\n\r\nY: z\r\n";
         let found = answer(text);
         assert_eq!(found.status, 401);
         assert_eq!(found.get("www-authenticate"), Some("Bearer realm=\"x\""));
         assert_eq!((found.get("x"), found.get("y")), (Some("a:b"), None));
-        assert!(Answer::new("", Vec::new()).is_none());
+        assert!(HttpResponse::new("", Vec::new()).is_none());
         let text =
             "HTTP/1.1 200 OK\r\nVia: HTTP/1.1 proxy\r\nHTTP/x: y\r\nServer: x HTTP/2 404\r\n\r\n";
         assert_eq!(answer(text).get("http/x"), Some("y"));

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Content, Node, Tree, Visit, Wanted, check_total, tree};
+use crate::marketplace::fetch::{Content, FileToRead, Node, Tree, Visit, check_total, tree};
 use crate::sys::{Dir, EntryKind, EntryName, EntryPath, Env, limits};
 
 /// A local directory with its links resolved. What is in it is reached from its handle, so that no
@@ -115,7 +115,7 @@ fn node(dir: &Dir, name: &EntryName, kind: EntryKind) -> io::Result<Node> {
 }
 
 impl Content for LocalDir {
-    fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
+    fn each(&self, files: &[FileToRead], max: u64, visit: &mut Visit) -> Result<()> {
         let mut total = 0;
         for (index, file) in files.iter().enumerate() {
             let path = EntryPath::parse(&file.path);
@@ -148,7 +148,7 @@ mod tests {
             let mut seen = false;
             for (path, node) in tree.iter() {
                 assert!(!path.ends_with("only-outside"), "{path}");
-                let Some(wanted) = Wanted::new(path, node) else {
+                let Some(wanted) = FileToRead::new(path, node) else {
                     continue;
                 };
                 let mut text = String::new();

@@ -8,20 +8,22 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Content, archive, expand, http, tree};
+use crate::marketplace::fetch::{CachedRepository, Remote, Repository, ResolvedRef, Tree};
+use crate::marketplace::fetch::{Content, FailureKind, archive, expand, http, tree};
 use crate::marketplace::fetch::{
     Failure, Git, Index, LocalDir, Memory, Permit, PermittedUrl, Refs,
 };
-use crate::marketplace::fetch::{Remote, Repository, Resolved, Slot, Tree};
-use crate::marketplace::reference::{Ancestry, At, CommitId, Kind, Place, Reach, parse};
-use crate::marketplace::reference::{Reading, RepoUrl, SubPath, Want, WebUrl};
+use crate::marketplace::reference::{
+    Ancestry, CommitId, Place, Reach, Revision, SourceKind, parse,
+};
+use crate::marketplace::reference::{Reading, RepoUrl, RepositoryPart, SubPath, WebUrl};
 use crate::marketplace::registry::Client;
-use crate::marketplace::signature::{ManifestProof, SignedManifests};
-use crate::marketplace::source::{Found, Manifest, Origin, discover};
+use crate::marketplace::source::{FoundSkill, Manifest, Origin, discover};
+use crate::marketplace::verification::{ManifestProof, ManifestProofs};
 use crate::sys::{files, limits};
 
 /// An opened place.
-pub struct Opened<'a> {
+pub struct OpenedPlace<'a> {
     /// Its content.
     pub snapshot: Rc<Snapshot<'a>>,
     /// What the lockfile will record about it.
@@ -30,7 +32,7 @@ pub struct Opened<'a> {
     pub path: Option<SubPath>,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> OpenedPlace<'a> {
     /// What was fetched, with signed manifests that are not in the skills.
     ///
     /// # Errors
@@ -40,7 +42,7 @@ impl<'a> Opened<'a> {
         content: impl Content + 'a,
         name: &str,
         origin: Origin,
-        beside: SignedManifests,
+        beside: ManifestProofs,
     ) -> Result<Self> {
         let snapshot = Snapshot::new(tree, content, name)?;
         Ok(Self {
@@ -51,9 +53,9 @@ impl<'a> Opened<'a> {
     }
 
     /// What is wanted from the place. The path after the ref precedes the reading's own.
-    pub fn want(&self, reading: &Reading) -> Want {
+    pub fn want(&self, reading: &Reading) -> RepositoryPart {
         let path = self.path.clone();
-        path.map_or_else(|| reading.want.clone(), Want::Path)
+        path.map_or_else(|| reading.want.clone(), RepositoryPart::Path)
     }
 }
 
@@ -111,23 +113,23 @@ impl<'a> Fetcher<'a> {
         requested: &str,
         skills: &[String],
         all: bool,
-    ) -> Result<Opened<'a>, Failure> {
-        let origin = |source: &str, kind: Kind| Origin {
+    ) -> Result<OpenedPlace<'a>, Failure> {
+        let origin = |source: &str, kind: SourceKind| Origin {
             source: source.to_owned(),
             kind,
             requested: requested.to_owned(),
             ..Origin::default()
         };
-        let of_web = |url: &WebUrl, address: Option<String>, kind: Kind| Origin {
+        let of_web = |url: &WebUrl, address: Option<String>, kind: SourceKind| Origin {
             address,
             reach: parse::may_be_a_forks(url).then_some(Reach::Unknown),
             ..origin(url.as_str(), kind)
         };
-        let none = SignedManifests::default();
+        let none = ManifestProofs::default();
         Ok(match &reading.place {
             Place::Repository { url, at } => {
                 let resolved = self.resolve(url, at)?;
-                Opened {
+                OpenedPlace {
                     snapshot: self.snapshot(url, &resolved.commit)?,
                     origin: Origin {
                         address: self.remote(url)?.elsewhere().map(str::to_owned),
@@ -135,7 +137,7 @@ impl<'a> Fetcher<'a> {
                         commit: Some(resolved.commit.to_string()),
                         reach: Some(self.reach(url, &resolved)),
                         tag: resolved.tag,
-                        ..origin(url.as_str(), Kind::Git)
+                        ..origin(url.as_str(), SourceKind::Git)
                     },
                     path: resolved.path,
                 }
@@ -150,7 +152,7 @@ impl<'a> Fetcher<'a> {
                     let unreadable = |e| Error::io("read", &full, &e).hint("check the path");
                     let full = full.canonicalize().map_err(unreadable)?;
                     let bytes = files::read_capped(&full, limits::DOWNLOAD).map_err(unreadable)?;
-                    let origin = origin(&full.to_string_lossy(), Kind::Archive);
+                    let origin = origin(&full.to_string_lossy(), SourceKind::Archive);
                     let beside = ManifestProof::find(|end| {
                         let file = PathBuf::from(format!("{}.manifest{end}", full.display()));
                         let read = |path: &Path| files::read_capped(path, limits::MANIFEST);
@@ -161,16 +163,16 @@ impl<'a> Fetcher<'a> {
                 } else {
                     let dir = LocalDir::open(written, self.git.tool.env)?;
                     let source = dir.path().to_string_lossy().into_owned();
-                    let (name, origin) = (tree::base(&source), origin(&source, Kind::Local));
+                    let (name, origin) = (tree::base(&source), origin(&source, SourceKind::Local));
                     let tree = dir.tree();
-                    tree.and_then(|tree| Opened::new(tree, dir, name, origin, none))
+                    tree.and_then(|tree| OpenedPlace::new(tree, dir, name, origin, none))
                         .map_err(|error| error.context(format!("`{source}`")))?
                 }
             }
             Place::Archive { url, sha256 } => {
                 let (bytes, address) = self.download(url, limits::DOWNLOAD)?;
                 let beside = ManifestProof::find(|end| self.beside(url, end))?;
-                let origin = of_web(url, address, Kind::Archive);
+                let origin = of_web(url, address, SourceKind::Archive);
                 open_archive(&bytes, sha256.as_deref(), origin, beside)?
             }
             Place::WellKnown(url) => {
@@ -180,9 +182,9 @@ impl<'a> Fetcher<'a> {
                 let memory = index.fetch(&self.git.tool, &offers).map_err(of_site)?;
                 let origin = Origin {
                     address: (index.place != *url).then(|| index.place.to_string()),
-                    ..origin(url.as_str(), Kind::WellKnown)
+                    ..origin(url.as_str(), SourceKind::WellKnown)
                 };
-                Opened::new(memory.tree.clone(), memory, url.host(), origin, none)?
+                OpenedPlace::new(memory.tree.clone(), memory, url.host(), origin, none)?
             }
             Place::Registry { repo, at } => {
                 let place = (repo, at.as_ref());
@@ -192,8 +194,8 @@ impl<'a> Fetcher<'a> {
                 let mut memory = Memory::default();
                 let (bytes, address) = self.download(url, limits::SKILL_FILE)?;
                 memory.add_file("SKILL.md", bytes, false)?;
-                let origin = of_web(url, address, Kind::File);
-                Opened::new(memory.tree.clone(), memory, url.host(), origin, none)?
+                let origin = of_web(url, address, SourceKind::File);
+                OpenedPlace::new(memory.tree.clone(), memory, url.host(), origin, none)?
             }
         })
     }
@@ -232,7 +234,7 @@ impl<'a> Fetcher<'a> {
             "`{site}` has no `/.well-known/agent-skills/index.json`; if it is a git repository, \
              `--reading repo` takes it as one"
         );
-        Err(Failure::new(Class::NoRepository, text))
+        Err(Failure::new(FailureKind::NoRepository, text))
     }
 
     /// Downloads a file. Returns it with the address that redirects led to, if they left the source.
@@ -242,7 +244,8 @@ impl<'a> Fetcher<'a> {
     /// When it cannot be downloaded, or an address on the way may not be contacted.
     pub fn download(&self, url: &WebUrl, max: u64) -> Result<(Vec<u8>, Option<String>), Failure> {
         let mut address = None;
-        let get = |at: &PermittedUrl| http::send(&self.git.tool, at, http::Send::Get, &[], max);
+        let get =
+            |at: &PermittedUrl| http::send(&self.git.tool, at, http::HttpRequest::Get, &[], max);
         let (at, answer) = http::follow(self.permitted(url.clone())?, get, |from, to| {
             let next = from.led(to).and_then(|next| {
                 if from.has_store(next.url()) {
@@ -294,7 +297,7 @@ impl<'a> Fetcher<'a> {
             return Ok(Rc::clone(snapshot));
         }
         let remote = self.remote(url)?;
-        let slot = Slot::new(&self.home, url, &remote.address)?;
+        let slot = CachedRepository::new(&self.home, url, &remote.address)?;
         let repository = Repository::fetch(self.git, slot, &remote, commit, self.offline)
             .map_err(|failure| failure.context(format!("could not fetch `{url}`")))?;
         let snapshot = Snapshot::new(repository.tree(commit)?, repository, url.repo_name());
@@ -307,12 +310,12 @@ impl<'a> Fetcher<'a> {
     ///
     /// # Errors
     /// When the address cannot be used or git fails.
-    pub fn resolve(&mut self, url: &RepoUrl, at: &At) -> Result<Resolved, Failure> {
+    pub fn resolve(&mut self, url: &RepoUrl, at: &Revision) -> Result<ResolvedRef, Failure> {
         if !self.refs.contains_key(url) {
             let remote = self.remote(url)?;
-            let slot = Slot::new(&self.home, url, &remote.address)?;
+            let slot = CachedRepository::new(&self.home, url, &remote.address)?;
             let listed = if self.offline {
-                let unknown = || Failure::new(Class::Offline, "it has not been fetched yet");
+                let unknown = || Failure::new(FailureKind::Offline, "it has not been fetched yet");
                 slot.refs().ok_or_else(unknown)
             } else {
                 let listed = Refs::list(self.git, &remote.settings);
@@ -350,7 +353,7 @@ fn open_archive<'a>(
     sha256: Option<&str>,
     origin: Origin,
     beside: Option<ManifestProof>,
-) -> Result<Opened<'a>> {
+) -> Result<OpenedPlace<'a>> {
     let (source, found) = (&origin.source, format!("{:x}", Sha256::digest(bytes)));
     if sha256.is_some_and(|wanted| wanted != found) {
         let text = format!("the archive `{source}` has the digest {found}, not the one asked for");
@@ -366,7 +369,7 @@ fn open_archive<'a>(
     };
     let beside = beside.map(|beside| (String::new(), vec![beside]));
     let beside = beside.into_iter().collect();
-    Opened::new(memory.tree.clone(), memory, &stem, origin, beside)
+    OpenedPlace::new(memory.tree.clone(), memory, &stem, origin, beside)
 }
 
 /// The content of a source at one time.
@@ -376,12 +379,12 @@ pub struct Snapshot<'a> {
     /// Their bytes.
     pub content: Box<dyn Content + 'a>,
     /// Its skills, main copies first.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundSkill>,
     /// Its manifest; empty when it has none.
     pub manifest: Manifest,
     /// The signed manifests that are beside skills, by their paths; that beside an archive, or an
     /// artifact of one skill, counts for all and has none.
-    pub beside: SignedManifests,
+    pub beside: ManifestProofs,
 }
 
 impl<'a> Snapshot<'a> {
@@ -397,7 +400,7 @@ impl<'a> Snapshot<'a> {
             content,
             found,
             manifest,
-            beside: SignedManifests::default(),
+            beside: ManifestProofs::default(),
         })
     }
 }

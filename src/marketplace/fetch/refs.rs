@@ -1,8 +1,8 @@
 //! What the branches and tags of a repository point to, from one `git ls-remote`. All that is
 //! fetched later is fetched by a commit found here, so what was listed is what is installed.
 
-use crate::marketplace::fetch::{Class, Failure, Git, NAME};
-use crate::marketplace::reference::{At, CommitId, Pin, Reach, Rev, SubPath};
+use crate::marketplace::fetch::{Failure, FailureKind, Git, NAME};
+use crate::marketplace::reference::{CommitId, Pin, Reach, RefName, Revision, SubPath};
 use crate::sys::text::{did_you_mean, listed};
 
 /// The refs of one repository.
@@ -23,7 +23,7 @@ struct Ref {
 
 /// A resolved state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedRef {
     /// The commit.
     pub commit: CommitId,
     /// What was requested; `None` for the default branch.
@@ -72,40 +72,40 @@ impl Refs {
     }
 
     /// The commit that `at` means. In `REF/PATH`, the longest prefix that is a ref counts.
-    pub fn resolve(&self, at: &At) -> Result<Resolved, Failure> {
+    pub fn resolve(&self, at: &Revision) -> Result<ResolvedRef, Failure> {
         match at {
-            At::Default => {
+            Revision::Default => {
                 let (class, text) = match self.named[..] {
-                    [] => (Class::NoRepository, "the repository is empty"),
+                    [] => (FailureKind::NoRepository, "the repository is empty"),
                     _ => (
-                        Class::NoSuchRef,
+                        FailureKind::NoSuchRef,
                         "the repository has no commit on a default branch",
                     ),
                 };
                 let commit = self.head.clone();
                 let commit = commit.ok_or_else(|| Failure::new(class, text))?;
                 let (pin, tag, path) = (None, None, None);
-                Ok(Resolved {
+                Ok(ResolvedRef {
                     commit,
                     pin,
                     tag,
                     path,
                 })
             }
-            At::Pin(pin) => self
+            Revision::Pin(pin) => self
                 .found(pin)
                 .ok_or_else(|| self.no_such(&pin.to_string())),
-            At::Rev(rev) => {
+            Revision::RefName(rev) => {
                 let found = self.named(rev.as_str())?;
                 found.ok_or_else(|| self.no_such(rev.as_str()))
             }
-            At::RefAndPath(place) => {
+            Revision::RefAndPath(place) => {
                 let place = place.as_str();
                 let ends = place.rmatch_indices('/').map(|(at, _)| at);
                 for end in [place.len()].into_iter().chain(ends) {
                     if let Some(resolved) = self.named(&place[..end])? {
                         let path = SubPath::parse(&place[end..]).ok();
-                        return Ok(Resolved { path, ..resolved });
+                        return Ok(ResolvedRef { path, ..resolved });
                     }
                 }
                 Err(self.no_such(place))
@@ -135,13 +135,13 @@ impl Refs {
         Some(Reach::from_pin(&tip.pin))
     }
 
-    fn found(&self, pin: &Pin) -> Option<Resolved> {
+    fn found(&self, pin: &Pin) -> Option<ResolvedRef> {
         let known = self.named.iter().find(|known| known.pin == *pin);
         let commit = match pin {
             Pin::Commit(id) => id,
             _ => &known?.commit,
         };
-        Some(Resolved {
+        Some(ResolvedRef {
             commit: commit.clone(),
             pin: Some(pin.clone()),
             tag: known.and_then(|known| known.tag.clone()),
@@ -151,11 +151,11 @@ impl Refs {
 
     /// Resolves a full name, a commit id or a short name. It never guesses: a short name that is
     /// both a branch and a tag is an error.
-    fn named(&self, written: &str) -> Result<Option<Resolved>, Failure> {
+    fn named(&self, written: &str) -> Result<Option<ResolvedRef>, Failure> {
         if let Some(found) = Pin::parse(written).and_then(|pin| self.found(&pin)) {
             return Ok(Some(found));
         }
-        let Ok(rev) = Rev::parse(written) else {
+        let Ok(rev) = RefName::parse(written) else {
             return Ok(None);
         };
         let pins = [Pin::Branch(rev.clone()), Pin::Tag(rev)];
@@ -165,7 +165,7 @@ impl Refs {
                 let text = format!(
                     "`{written}` is a branch and a tag; `#{branch}` and `#{tag}` mean one of them"
                 );
-                Err(Failure::new(Class::Ambiguous, text))
+                Err(Failure::new(FailureKind::Ambiguous, text))
             }
             [branch, tag] => Ok(branch.or(tag)),
         }
@@ -178,7 +178,7 @@ impl Refs {
         let written = written
             .trim_start_matches("heads/")
             .trim_start_matches("tags/");
-        let failure = |text: String| Failure::new(Class::NoSuchRef, text);
+        let failure = |text: String| Failure::new(FailureKind::NoSuchRef, text);
         let text = format!("no branch or tag is called `{rev}`");
         match did_you_mean(written, names.iter().copied()) {
             Some(hint) => failure(text).hint(hint),
@@ -211,11 +211,11 @@ mod tests {
         Refs::parse(&lines.concat())
     }
 
-    fn at(text: &str) -> At {
-        At::parse(Some(text)).unwrap()
+    fn at(text: &str) -> Revision {
+        Revision::parse(Some(text)).unwrap()
     }
 
-    fn found(at: &At) -> (char, String, Option<String>) {
+    fn found(at: &Revision) -> (char, String, Option<String>) {
         let resolved = refs().resolve(at).unwrap();
         let path = resolved.path.map(|path| path.as_str().to_owned());
         let pin = resolved.pin.map(|pin| pin.to_string());
@@ -237,13 +237,13 @@ mod tests {
             let expected = (commit, pin.to_owned(), None);
             assert_eq!(found(&at(written)), expected, "{written}");
         }
-        assert_eq!(found(&At::Default), ('a', String::new(), None));
+        assert_eq!(found(&Revision::Default), ('a', String::new(), None));
         for (written, class) in [
-            ("nope", Class::NoSuchRef),
-            ("refs/heads/v1", Class::NoSuchRef),
-            ("refs/tags/main", Class::NoSuchRef),
-            ("refs/pull/1/head", Class::NoSuchRef),
-            ("both", Class::Ambiguous),
+            ("nope", FailureKind::NoSuchRef),
+            ("refs/heads/v1", FailureKind::NoSuchRef),
+            ("refs/tags/main", FailureKind::NoSuchRef),
+            ("refs/pull/1/head", FailureKind::NoSuchRef),
+            ("both", FailureKind::Ambiguous),
         ] {
             let failure = refs().resolve(&at(written)).unwrap_err();
             assert_eq!(failure.class, class, "{written}");
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn of_a_ref_and_a_path_in_one_the_longest_ref_wins() {
-        let place = |text: &str| At::RefAndPath(SubPath::parse(text).unwrap());
+        let place = |text: &str| Revision::RefAndPath(SubPath::parse(text).unwrap());
         let hex = format!("{HEX}/s");
         for (written, commit, pin, path) in [
             (
@@ -269,7 +269,10 @@ mod tests {
             let expected = (commit, pin.to_owned(), path.map(str::to_owned));
             assert_eq!(found(&place(written)), expected, "{written}");
         }
-        for (written, class) in [("nope/x", Class::NoSuchRef), ("both/s", Class::Ambiguous)] {
+        for (written, class) in [
+            ("nope/x", FailureKind::NoSuchRef),
+            ("both/s", FailureKind::Ambiguous),
+        ] {
             let failure = refs().resolve(&place(written)).unwrap_err();
             assert_eq!(failure.class, class, "{written}");
         }

@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::PARTIAL;
-use crate::marketplace::fetch::{Class, Content, Failure, check_total, patience, read_small};
-use crate::marketplace::fetch::{Git, GitObject, NAME, Node, Remote, Tree, Visit, Wanted};
+use crate::marketplace::fetch::{Content, Failure, FailureKind, check_total, patience, read_small};
+use crate::marketplace::fetch::{FileToRead, Git, GitObject, NAME, Node, Remote, Tree, Visit};
 use crate::marketplace::reference::{CommitId, RepoUrl};
 use crate::skill::SkillName;
 use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
@@ -30,7 +30,7 @@ pub const FETCH: [&str; 3] = ["fetch", "--no-tags", "--no-recurse-submodules"];
 /// A bare repository on disk.
 pub struct Repository<'a> {
     git: Git<'a>,
-    slot: Slot,
+    slot: CachedRepository,
     settings: Vec<String>,
     offline: bool,
     /// The files of many skills, of which each reads its own.
@@ -54,7 +54,7 @@ impl<'a> Repository<'a> {
     /// When the cache cannot be used, or git fails.
     pub fn fetch(
         git: Git<'a>,
-        slot: Slot,
+        slot: CachedRepository,
         remote: &Remote,
         commit: &CommitId,
         offline: bool,
@@ -87,7 +87,7 @@ impl<'a> Repository<'a> {
         };
         // Servers and versions of git that lack filters or shallow fetches report it in many ways.
         let again = |failure: Failure, how: &[&str]| match failure.class {
-            Class::Other => fetch(&[], how),
+            FailureKind::Other => fetch(&[], how),
             _ => Err(failure),
         };
         fetch(&PARTIAL, &["--depth=1", "--filter=blob:none"])
@@ -132,7 +132,7 @@ impl<'a> Repository<'a> {
             match parse_entry(entry) {
                 None => tree.unusable += 1,
                 // The id leads to the link's target.
-                Some((path, Node::Link { to: id })) => links.push(Wanted { path, id }),
+                Some((path, Node::Link { to: id })) => links.push(FileToRead { path, id }),
                 Some((path, node)) => drop(tree.insert(path, node)),
             }
         }
@@ -159,14 +159,14 @@ impl<'a> Repository<'a> {
     }
 
     /// The sizes of the objects, after the missing ones were fetched in one request.
-    fn fetch_missing(&self, files: &[Wanted]) -> Result<Vec<u64>, Failure> {
+    fn fetch_missing(&self, files: &[FileToRead]) -> Result<Vec<u64>, Failure> {
         let ids = lines(files);
         let mut sizes = self.sizes(&ids)?;
         if sizes.contains(&None) {
             let _turn = self.turn()?;
             if self.offline {
                 let text = "its files are not on this machine";
-                return Err(Failure::new(Class::Offline, text));
+                return Err(Failure::new(FailureKind::Offline, text));
             }
             let missing = files.iter().zip(&sizes).filter(|(_, size)| size.is_none());
             let missing = lines(missing.map(|(file, _)| file));
@@ -180,12 +180,12 @@ impl<'a> Repository<'a> {
             .filter(|sizes| sizes.len() == files.len())
             .ok_or_else(|| {
                 let text = "the repository did not send all of its files";
-                Failure::new(Class::Other, text).hint("try again")
+                Failure::new(FailureKind::Other, text).hint("try again")
             })
     }
 
     /// Git's answer with files of at most `max` bytes, after the missing ones were fetched.
-    fn batch(&self, files: &[Wanted], max: u64) -> Result<Batch, Failure> {
+    fn batch(&self, files: &[FileToRead], max: u64) -> Result<Batch, Failure> {
         let sizes = self.fetch_missing(files)?;
         check_total(sizes.iter().sum(), max)?;
         let (mut at, mut next) = (HashMap::new(), 0);
@@ -201,11 +201,11 @@ impl<'a> Repository<'a> {
 }
 
 impl Content for Repository<'_> {
-    fn bring(&self, files: &[Wanted]) -> Result<()> {
+    fn bring(&self, files: &[FileToRead]) -> Result<()> {
         match self.batch(files, limits::BROUGHT) {
             Ok(batch) => *self.brought.borrow_mut() = Some(batch),
             // Each skill's are read by themselves.
-            Err(failure) if failure.class == Class::TooLarge => {}
+            Err(failure) if failure.class == FailureKind::TooLarge => {}
             Err(failure) => return Err(failure.into()),
         }
         Ok(())
@@ -233,7 +233,7 @@ impl Content for Repository<'_> {
         }))
     }
 
-    fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
+    fn each(&self, files: &[FileToRead], max: u64, visit: &mut Visit) -> Result<()> {
         if files.is_empty() {
             return Ok(());
         }
@@ -271,7 +271,7 @@ fn header(id: &str, size: u64) -> String {
 }
 
 /// The ids, one per line, as git expects them.
-fn lines<'w>(files: impl IntoIterator<Item = &'w Wanted>) -> String {
+fn lines<'w>(files: impl IntoIterator<Item = &'w FileToRead>) -> String {
     let lines = files.into_iter().map(|file| file.id.clone() + "\n");
     lines.collect()
 }
@@ -328,14 +328,14 @@ pub fn file_name(written: &str, otherwise: EntryName, identity: &str, end: &str)
 
 /// One repository's place in the cache: a bare repository and the last list of its refs. One command
 /// at a time may fetch into it; reading needs no lock.
-pub struct Slot {
+pub struct CachedRepository {
     /// The bare repository.
     pub dir: PathBuf,
     repositories: Dir,
     stem: EntryName,
 }
 
-impl Slot {
+impl CachedRepository {
     /// The place in the cache of the plugin directory `home` for what git fetches for `url` from
     /// `address`.
     ///
@@ -423,7 +423,7 @@ mod tests {
     use super::*;
     use crate::marketplace::fetch::Permit;
     use crate::marketplace::fetch::Refs;
-    use crate::marketplace::reference::At;
+    use crate::marketplace::reference::Revision;
     use crate::marketplace::testing::World;
     use std::fs;
 
@@ -437,14 +437,15 @@ mod tests {
             let remote = Remote::find(&git, &Permit::any(), &url, &url).unwrap();
             let refs = Refs::list(git, &remote.settings).unwrap();
             let refs = Refs::parse(&refs);
-            let commit = refs.resolve(&At::Default).unwrap().commit;
-            let slot = || Slot::new(&world.path("home"), &url, &remote.address).unwrap();
+            let commit = refs.resolve(&Revision::Default).unwrap().commit;
+            let slot =
+                || CachedRepository::new(&world.path("home"), &url, &remote.address).unwrap();
             let fetch = |offline| Repository::fetch(git, slot(), &remote, &commit, offline);
             assert!(fetch(true).is_err());
             let repository = fetch(false).unwrap();
             let tree = repository.tree(&commit).unwrap();
             assert_eq!(tree.unusable, 0);
-            let wanted = |path: &str| Wanted::new(path, tree.get(path).unwrap()).unwrap();
+            let wanted = |path: &str| FileToRead::new(path, tree.get(path).unwrap()).unwrap();
             let is_here = |path: &str| repository.sizes(&wanted(path).id).unwrap()[0].is_some();
             assert!(!is_here("a") && !is_here("b"));
             let mut read = String::new();
@@ -480,7 +481,7 @@ mod tests {
     fn locks_and_half_packs_of_a_killed_git_are_removed() {
         let world = World::new();
         let url = RepoUrl::github("o", "r").unwrap();
-        let slot = Slot::new(&world.path("home"), &url, url.as_str()).unwrap();
+        let slot = CachedRepository::new(&world.path("home"), &url, url.as_str()).unwrap();
         world.with_git(|git| {
             let _turn = slot.turn(Duration::ZERO).unwrap();
             let commit = CommitId::parse(&"a".repeat(40)).unwrap();

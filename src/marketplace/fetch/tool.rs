@@ -35,7 +35,7 @@ pub struct Tool<'a> {
 
 /// The result of a program that has exited by itself.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     /// Its exit status.
     pub status: ExitStatus,
     /// Its standard output, positioned at the start.
@@ -73,7 +73,7 @@ impl Tool<'_> {
     /// When it is not installed.
     pub fn find(&self, program: &str) -> Result<PathBuf, Failure> {
         which::which_in(program, Some(self.path()), self.scratch.path())
-            .map_err(|_| Failure::new(Class::Missing, format!("{program} was not found")))
+            .map_err(|_| Failure::new(FailureKind::Missing, format!("{program} was not found")))
     }
 
     fn path(&self) -> OsString {
@@ -110,7 +110,7 @@ impl Tool<'_> {
         mut command: Command,
         input: impl AsRef<[u8]>,
         max: u64,
-    ) -> Result<Ran, Failure> {
+    ) -> Result<CommandOutput, Failure> {
         let program = command.get_program().to_string_lossy().into_owned();
         process::limit_files(&mut command, limits::FETCHED_FILE);
         let patience = within(Duration::from_secs(limits::GIT_SECONDS), self.deadline);
@@ -131,12 +131,13 @@ impl Tool<'_> {
             show("");
         }
         let (status, output, errors) = ran.map_err(|error| match error {
-            RunError::TimedOut => {
-                Failure::new(Class::TimedOut, format!("{program} did not finish in time"))
-            }
+            RunError::TimedOut => Failure::new(
+                FailureKind::TimedOut,
+                format!("{program} did not finish in time"),
+            ),
             RunError::AnswerTooLarge => {
                 let text = format!("{program} answered with more than {max} bytes");
-                Failure::new(Class::TooLarge, text)
+                Failure::new(FailureKind::TooLarge, text)
             }
             RunError::Own(error) => self.local(&error),
             RunError::NotStarted(error) => Failure::not_started(&program, &error),
@@ -144,7 +145,7 @@ impl Tool<'_> {
         let mut text = Vec::new();
         let read = errors.take(STDERR).read_to_end(&mut text);
         read.map_err(|e| self.local(&e))?;
-        Ok(Ran {
+        Ok(CommandOutput {
             status,
             output,
             errors: String::from_utf8_lossy(&text).into_owned(),
@@ -154,9 +155,9 @@ impl Tool<'_> {
     /// The failure for one of our own I/O errors.
     pub fn local(&self, error: &io::Error) -> Failure {
         let class = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Class::DiskFull,
-            io::ErrorKind::FileTooLarge => Class::TooLarge,
-            _ => Class::Other,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FailureKind::DiskFull,
+            io::ErrorKind::FileTooLarge => FailureKind::TooLarge,
+            _ => FailureKind::Other,
         };
         let error = Error::io("work in", self.scratch.path(), error);
         Failure::of(class, error)
@@ -166,7 +167,7 @@ impl Tool<'_> {
     /// able to say that, so a write is tried here.
     pub fn tried(&self, failure: Failure) -> Failure {
         match (failure.class, self.write_some()) {
-            (Class::Other, Err(error)) => self.local(&error).context(Error::from(failure)),
+            (FailureKind::Other, Err(error)) => self.local(&error).context(Error::from(failure)),
             _ => failure,
         }
     }
@@ -190,7 +191,7 @@ fn last_line(errors: &File) -> Option<String> {
 
 /// Why a program failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum FailureKind {
     /// The repository does not exist, or the host claims so because it is private.
     NoRepository,
     /// Credentials are missing or were rejected. Public hosts also answer this way if a repository
@@ -232,14 +233,14 @@ pub enum Class {
 #[derive(Debug)]
 pub struct Failure {
     /// What it means.
-    pub class: Class,
+    pub class: FailureKind,
     /// What was attempted, why it failed, and the next step.
     error: Error,
 }
 
 impl Failure {
     /// A failure whose message names the thing and the reason.
-    pub fn new(class: Class, message: impl Into<String>) -> Self {
+    pub fn new(class: FailureKind, message: impl Into<String>) -> Self {
         let error = Error::new(message);
         let error = match class.next_step() {
             Some(step) => error.hint(step),
@@ -251,7 +252,7 @@ impl Failure {
     /// Something that is asked for without the network.
     pub fn not_kept(what: impl fmt::Display) -> Self {
         Self::new(
-            Class::Offline,
+            FailureKind::Offline,
             format!("{what} is not cached on this machine"),
         )
     }
@@ -266,10 +267,10 @@ impl Failure {
     /// A program that could not be started.
     pub fn not_started(program: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::NotFound {
-            return Self::new(Class::Missing, format!("{program} was not found"));
+            return Self::new(FailureKind::Missing, format!("{program} was not found"));
         }
         let text = format!("could not start {program}: {}", reason(error));
-        Self::new(Class::Other, text).hint(format!("check that `{program}` runs by itself"))
+        Self::new(FailureKind::Other, text).hint(format!("check that `{program}` runs by itself"))
     }
 
     /// What git says on standard error, and what it means if its words tell that.
@@ -301,11 +302,11 @@ impl Failure {
         // Git prints the whole command that makes an exception.
         let exception = lines.iter().find(|line| line.starts_with(EXCEPTION));
         match (class, exception) {
-            (Class::NotOwned, Some(exception)) => failure.hint(format!(
+            (FailureKind::NotOwned, Some(exception)) => failure.hint(format!(
                 "if you trust its owner, run `{}`; then git reads it",
                 brief(exception, 300)
             )),
-            (Class::Other, _) => failure.hint(
+            (FailureKind::Other, _) => failure.hint(
                 "git said no more; `agent-skills doctor` checks its version, and `git clone` may show details",
             ),
             _ => failure,
@@ -315,23 +316,23 @@ impl Failure {
     /// Classifies curl's exit status and standard error.
     pub fn from_curl(status: Option<i32>, stderr: &str) -> Self {
         let class = match status {
-            Some(5..=7 | 18 | 35 | 52 | 55 | 56 | 92) => Class::Unreachable,
-            Some(28) => Class::TimedOut,
-            Some(51 | 58 | 60 | 77 | 83 | 90 | 91) => Class::Untrusted,
-            Some(63) => Class::TooLarge,
-            _ => Class::Other,
+            Some(5..=7 | 18 | 35 | 52 | 55 | 56 | 92) => FailureKind::Unreachable,
+            Some(28) => FailureKind::TimedOut,
+            Some(51 | 58 | 60 | 77 | 83 | 90 | 91) => FailureKind::Untrusted,
+            Some(63) => FailureKind::TooLarge,
+            _ => FailureKind::Other,
         };
         let line = stderr.lines().find(|line| line.starts_with("curl:"));
         let line = line.unwrap_or("curl failed and did not say why");
         let failure = Self::new(class, brief(line, 300));
         match class {
-            Class::Other => failure.hint("curl said no more; `curl -v` may show details"),
+            FailureKind::Other => failure.hint("curl said no more; `curl -v` may show details"),
             _ => failure,
         }
     }
 
     /// A failure of our own with its class.
-    pub fn of(class: Class, error: Error) -> Self {
+    pub fn of(class: FailureKind, error: Error) -> Self {
         Self { class, error }
     }
 
@@ -345,11 +346,14 @@ impl Failure {
     /// Whether this user cannot see the repository. Hosts hide private ones, so a request for
     /// credentials counts too.
     pub fn is_absence(&self) -> bool {
-        matches!(self.class, Class::NoRepository | Class::NeedsAuthentication)
+        matches!(
+            self.class,
+            FailureKind::NoRepository | FailureKind::NeedsAuthentication
+        )
     }
 }
 
-impl Class {
+impl FailureKind {
     /// What an HTTP status means that is no success.
     pub fn of_status(status: u16) -> Self {
         match status {
@@ -405,7 +409,7 @@ impl From<Failure> for Error {
 /// An error of our own keeps its words and is of no particular class.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let class = Class::Other;
+        let class = FailureKind::Other;
         Self { class, error }
     }
 }
@@ -417,22 +421,25 @@ const TOLD: usize = 2;
 const EXCEPTION: &str = "git config --global --add safe.directory ";
 
 /// What git and ssh print, in lowercase, and what it means. The first match counts.
-const MEANINGS: [(Class, &str); 10] = [
-    (Class::NotOwned, "dubious ownership"),
+const MEANINGS: [(FailureKind, &str); 10] = [
+    (FailureKind::NotOwned, "dubious ownership"),
     (
-        Class::DiskFull,
+        FailureKind::DiskFull,
         "no space left on device|disk quota exceeded",
     ),
     (
-        Class::NotWritable,
+        FailureKind::NotWritable,
         "read-only file system|insufficient permission|for writing: permission denied|\
          fetch_head': permission denied",
     ),
     // The kernel ends a program with signal 25 (SIGXFSZ) at its limit of `process::limit_files`.
-    (Class::TooLarge, "file too large|died of signal 25"),
-    (Class::Untrusted, "certificate|host key verification failed"),
+    (FailureKind::TooLarge, "file too large|died of signal 25"),
     (
-        Class::Unreachable,
+        FailureKind::Untrusted,
+        "certificate|host key verification failed",
+    ),
+    (
+        FailureKind::Unreachable,
         "could not resolve|connection refused|connection timed out|\
          failed to connect|couldn't connect|network is unreachable|no route to host|\
          temporary failure in name resolution|name or service not known|\
@@ -440,36 +447,36 @@ const MEANINGS: [(Class, &str); 10] = [
          unexpected disconnect|rpc failed|unable to look up|connect tunnel|from proxy",
     ),
     (
-        Class::NoSuchRef,
+        FailureKind::NoSuchRef,
         "couldn't find remote ref|not our ref|no such ref|unadvertised object|\
          did not receive expected object",
     ),
     (
-        Class::NeedsAuthentication,
+        FailureKind::NeedsAuthentication,
         "authentication failed|could not read username|could not read password|\
          terminal prompts disabled|permission denied (publickey|saml sso|\
          invalid username or password|access denied",
     ),
     (
-        Class::NoRepository,
+        FailureKind::NoRepository,
         "repository not found|does not appear to be a git repository|' not found|\
                   could not be found or you don't have permission|does not exist|\
          not found: did you run git update-server-info",
     ),
     // Such as ssh.
     (
-        Class::Missing,
+        FailureKind::Missing,
         "error: cannot run |: not found|command not found",
     ),
 ];
 
 /// What the lines mean, and the one that says so. A warning or advice is no reason.
-fn classify<'l>(lines: &[&'l str]) -> (Class, Option<&'l str>) {
+fn classify<'l>(lines: &[&'l str]) -> (FailureKind, Option<&'l str>) {
     let is_reason = |line: &&&str| !line.starts_with("warning:") && !line.starts_with("hint:");
     let by_status = lines.iter().filter(is_reason).find_map(|line| {
         let (_, status) = line.split_once("returned error: ")?;
         Some((
-            Class::of_status(status.get(..3)?.parse().ok()?),
+            FailureKind::of_status(status.get(..3)?.parse().ok()?),
             Some(*line),
         ))
     });
@@ -480,7 +487,9 @@ fn classify<'l>(lines: &[&'l str]) -> (Class, Option<&'l str>) {
             Some((*class, Some(*line)))
         })
     };
-    by_status.or_else(by_words).unwrap_or((Class::Other, None))
+    by_status
+        .or_else(by_words)
+        .unwrap_or((FailureKind::Other, None))
 }
 
 /// Whether a line may give a reason, and is no progress.
@@ -535,61 +544,61 @@ mod tests {
             (
                 "fatal: '/tmp/x' does not appear to be a git repository\nfatal: Could not read from \
                  remote repository.",
-                Class::NoRepository,
+                FailureKind::NoRepository,
             ),
             (
                 "remote: Repository not found.\nfatal: repository 'https://github.com/o/r/' not found",
-                Class::NoRepository,
+                FailureKind::NoRepository,
             ),
             (
                 "fatal: could not read Username for 'https://github.com': terminal prompts disabled",
-                Class::NeedsAuthentication,
+                FailureKind::NeedsAuthentication,
             ),
             (
                 "git@github.com: Permission denied (publickey).",
-                Class::NeedsAuthentication,
+                FailureKind::NeedsAuthentication,
             ),
             (
                 "fatal: unable to access 'https://h/': Could not resolve host: h",
-                Class::Unreachable,
+                FailureKind::Unreachable,
             ),
             (
                 "ssh: connect to host h port 22: Connection refused\nfatal: Could not read from remote \
                  repository.",
-                Class::Unreachable,
+                FailureKind::Unreachable,
             ),
             (
                 "fatal: couldn't find remote ref refs/heads/x",
-                Class::NoSuchRef,
+                FailureKind::NoSuchRef,
             ),
             (
                 "fatal: remote error: upload-pack: not our ref 1234",
-                Class::NoSuchRef,
+                FailureKind::NoSuchRef,
             ),
             (
                 "error: file write error: No space left on device",
-                Class::DiskFull,
+                FailureKind::DiskFull,
             ),
             (
                 "error: RPC failed; curl 18 transfer closed\nfatal: early EOF",
-                Class::Unreachable,
+                FailureKind::Unreachable,
             ),
-            ("fatal: index-pack failed", Class::Other),
+            ("fatal: index-pack failed", FailureKind::Other),
             (
                 "fatal: cannot open '/x/FETCH_HEAD': Permission denied",
-                Class::NotWritable,
+                FailureKind::NotWritable,
             ),
             (
                 "error: cannot run ssh: No such file or directory\nfatal: unable to fork",
-                Class::Missing,
+                FailureKind::Missing,
             ),
             (
                 "fatal: unable to access 'https://h/': The requested URL returned error: 302",
-                Class::Redirected,
+                FailureKind::Redirected,
             ),
             (
                 "error: index-pack died of signal 25\nfatal: could not finish pack-objects to repack",
-                Class::TooLarge,
+                FailureKind::TooLarge,
             ),
         ] {
             assert_eq!(Failure::from_stderr(stderr).class, class, "{stderr}");
@@ -618,7 +627,7 @@ mod tests {
             ("", "git failed and did not say why"),
         ] {
             let failure = Failure::from_stderr(stderr);
-            assert_eq!(failure.class, Class::Other, "{stderr}");
+            assert_eq!(failure.class, FailureKind::Other, "{stderr}");
             assert_eq!(failure.error.to_string(), told);
             let hint = failure.error.next_step().unwrap();
             assert!(hint.starts_with("git said no more"), "{hint}");
@@ -629,7 +638,7 @@ mod tests {
              fatal: early EOF\nfatal: index-pack failed",
         );
         let told = failure.error.to_string();
-        assert_eq!(failure.class, Class::Unreachable);
+        assert_eq!(failure.class, FailureKind::Unreachable);
         let all = [
             "pack is broken",
             "hung up",
@@ -641,7 +650,7 @@ mod tests {
             "git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.",
         );
         let told = failure.error.to_string();
-        assert_eq!(failure.class, Class::NeedsAuthentication);
+        assert_eq!(failure.class, FailureKind::NeedsAuthentication);
         assert!(told.contains("(publickey)"), "{told}");
     }
 
@@ -649,7 +658,7 @@ mod tests {
     fn no_failure_of_curl_is_taken_for_a_full_disk() {
         for status in 1..100 {
             let failure = Failure::from_curl(Some(status), "curl: (23) Failed writing body");
-            assert_ne!(failure.class, Class::DiskFull, "{status}");
+            assert_ne!(failure.class, FailureKind::DiskFull, "{status}");
         }
         let error = Failure::from_curl(Some(23), "").error;
         assert!(error.next_step().is_some_and(|step| step.contains("curl")));

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Failure};
+use crate::marketplace::fetch::{Failure, FailureKind};
 use crate::sys::limits;
 
 /// The kind of a path.
@@ -177,7 +177,7 @@ pub fn is_within(path: &str, dir: &str) -> bool {
 
 /// A file of a tree to read.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct FileToRead {
     /// Its path in the tree.
     pub path: String,
     /// Its [`Node::File`] id.
@@ -193,13 +193,13 @@ pub trait Content {
     ///
     /// # Errors
     /// When the files together exceed `max` bytes, cannot be read, or the visitor fails.
-    fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()>;
+    fn each(&self, files: &[FileToRead], max: u64, visit: &mut Visit) -> Result<()>;
 
     /// Fetches files that later visits will read, so that each is requested only once.
     ///
     /// # Errors
     /// When they cannot be fetched.
-    fn bring(&self, _files: &[Wanted]) -> Result<()> {
+    fn bring(&self, _files: &[FileToRead]) -> Result<()> {
         Ok(())
     }
 
@@ -223,7 +223,7 @@ pub struct GitObject {
     pub text: Rc<str>,
 }
 
-impl Wanted {
+impl FileToRead {
     /// The file at `path`, if `node` is one.
     pub fn new(path: &str, node: &Node) -> Option<Self> {
         let Node::File { id, .. } = node else {
@@ -243,13 +243,13 @@ pub fn check_total(total: u64, max: u64) -> Result<(), Failure> {
         return Ok(());
     }
     let text = format!("the files are larger than {max} bytes together");
-    Err(Failure::new(Class::TooLarge, text))
+    Err(Failure::new(FailureKind::TooLarge, text))
 }
 
 /// The content of each file; `None` for one of more than `cap` bytes.
 pub fn read_small(
     content: &dyn Content,
-    files: &[Wanted],
+    files: &[FileToRead],
     cap: u64,
 ) -> Result<Vec<Option<Vec<u8>>>> {
     let mut all = Vec::with_capacity(files.len());
@@ -260,7 +260,7 @@ pub fn read_small(
 /// As [`read_small`], one by one, with the index of each file.
 pub fn each_small(
     content: &dyn Content,
-    files: &[Wanted],
+    files: &[FileToRead],
     cap: u64,
     visit: &mut dyn FnMut(usize, Option<Vec<u8>>),
 ) -> Result<()> {
@@ -375,7 +375,7 @@ fn twofold(path: &str) -> Error {
 }
 
 impl Content for Memory {
-    fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
+    fn each(&self, files: &[FileToRead], max: u64, visit: &mut Visit) -> Result<()> {
         let mut total = 0;
         for (index, file) in files.iter().enumerate() {
             let missing = || Error::new(format!("`{}` is not there", file.path.escape_debug()));

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Failure, Memory, PermittedUrl, Tool, http, tree};
-use crate::marketplace::reference::{SubPath, Want, WebUrl};
+use crate::marketplace::fetch::{Failure, FailureKind, Memory, PermittedUrl, Tool, http, tree};
+use crate::marketplace::reference::{RepositoryPart, SubPath, WebUrl};
 use crate::skill::SkillName;
 use crate::sys::limits;
 use crate::sys::text::{did_you_mean, listed};
@@ -25,12 +25,12 @@ pub struct Index {
     /// The site, or the root of its host.
     pub place: WebUrl,
     /// Its skills.
-    pub skills: Vec<Offer>,
+    pub skills: Vec<SkillOffer>,
 }
 
 /// One skill of a site.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Offer {
+pub struct SkillOffer {
     /// Its name, also that of its directory beside the index.
     pub name: String,
     /// Its author's description.
@@ -40,8 +40,8 @@ pub struct Offer {
 }
 
 #[derive(Deserialize)]
-struct Written {
-    skills: Vec<Offer>,
+struct SiteIndex {
+    skills: Vec<SkillOffer>,
 }
 
 impl Index {
@@ -53,14 +53,14 @@ impl Index {
         for index in INDEXES {
             let base = site.join(&SubPath::parse(index)?);
             let file = base.join(&SubPath::parse("index.json")?);
-            let answer = http::send(tool, &file, http::Send::Get, &[], limits::INDEX)?;
+            let answer = http::send(tool, &file, http::HttpRequest::Get, &[], limits::INDEX)?;
             // Others, such as 403, are what some sites answer where nothing is.
-            if Class::of_status(answer.status) == Class::Busy {
+            if FailureKind::of_status(answer.status) == FailureKind::Busy {
                 let (host, what) = (file.url().host(), format!("`{}`", file.url()));
                 return Err(answer.refusal(host, &what));
             }
-            let written = serde_json::from_slice::<Written>(&answer.body);
-            if let (200, Ok(Written { skills })) = (answer.status, written) {
+            let written = serde_json::from_slice::<SiteIndex>(&answer.body);
+            if let (200, Ok(SiteIndex { skills })) = (answer.status, written) {
                 let place = site.url().clone();
                 return Ok(Some(Self {
                     base,
@@ -73,7 +73,12 @@ impl Index {
     }
 
     /// The skills that `want` means. It never guesses.
-    pub fn choose(&self, want: &Want, names: &[String], all: bool) -> Result<Vec<&Offer>> {
+    pub fn choose(
+        &self,
+        want: &RepositoryPart,
+        names: &[String],
+        all: bool,
+    ) -> Result<Vec<&SkillOffer>> {
         let there: Vec<&str> = self
             .skills
             .iter()
@@ -87,7 +92,7 @@ impl Index {
     ///
     /// # Errors
     /// When a name or path would leave the index's directory, or a file cannot be fetched.
-    pub fn fetch(&self, tool: &Tool, offers: &[&Offer]) -> Result<Memory> {
+    pub fn fetch(&self, tool: &Tool, offers: &[&SkillOffer]) -> Result<Memory> {
         let mut paths = Vec::new();
         for offer in offers {
             let dir = SubPath::parse(&offer.name)?;
@@ -118,7 +123,7 @@ impl Index {
                 let text = format!("the skill is larger than {} bytes", limits::DOWNLOAD);
                 return Err(Error::new(text).hint("choose fewer skills"));
             }
-            let answer = http::send(tool, &url, http::Send::Get, &[], left)?;
+            let answer = http::send(tool, &url, http::HttpRequest::Get, &[], left)?;
             let (host, what) = (url.url().host(), format!("`{}`", url.url()));
             memory.add_file(path.as_str(), answer.expect(host, &what)?, false)?;
         }
@@ -132,7 +137,7 @@ impl Index {
 /// When one is not there, or it is not said which of several.
 pub fn choose_offers(
     listed_names: &[&str],
-    want: &Want,
+    want: &RepositoryPart,
     names: &[String],
     all: bool,
 ) -> Result<Vec<usize>> {
@@ -154,12 +159,18 @@ pub fn choose_offers(
             })
     };
     match want {
-        Want::Named(name) => Ok(vec![by_name(name)?]),
-        Want::Path(path) | Want::PathOrName(path) => Ok(vec![by_name(path.as_str())?]),
-        Want::Root => Ok(vec![by_name("")?]),
-        Want::Any if !names.is_empty() => names.iter().map(|name| by_name(name)).collect(),
-        Want::Any if all || listed_names.len() == 1 => Ok((0..listed_names.len()).collect()),
-        Want::Any => {
+        RepositoryPart::Named(name) => Ok(vec![by_name(name)?]),
+        RepositoryPart::Path(path) | RepositoryPart::PathOrName(path) => {
+            Ok(vec![by_name(path.as_str())?])
+        }
+        RepositoryPart::Root => Ok(vec![by_name("")?]),
+        RepositoryPart::Any if !names.is_empty() => {
+            names.iter().map(|name| by_name(name)).collect()
+        }
+        RepositoryPart::Any if all || listed_names.len() == 1 => {
+            Ok((0..listed_names.len()).collect())
+        }
+        RepositoryPart::Any => {
             let number = listed_names.len();
             let there = listed(&there(), SHOWN);
             Err(Error::new(format!("there are {number} skills: {there}"))

@@ -8,15 +8,15 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::install::change;
-use crate::marketplace::install::names::{self, Offers};
-use crate::marketplace::install::plan::{self, Plan, Staged};
-use crate::marketplace::install::signed::permit;
-use crate::marketplace::install::{Changes, Staging, Step, VersionSwitch};
+use crate::marketplace::install::names::{self, OfferedNames};
+use crate::marketplace::install::plan::{self, Plan, StagedSkill};
+use crate::marketplace::install::signer_checks::permit;
+use crate::marketplace::install::{SkillChange, Staging, Transaction, VersionSwitch};
 use crate::marketplace::lock::{
     Digest, InstalledName, LockEntry, Lockfile, listed_name, offered_name,
 };
 use crate::marketplace::reference::Reference;
-use crate::marketplace::source::{Found, Origin};
+use crate::marketplace::source::{FoundSkill, Origin};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::skill::SkillName;
 use crate::sys::Progress;
@@ -24,7 +24,7 @@ use crate::sys::Progress;
 /// The result for one skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum InstallStatus {
     /// It was installed.
     #[default]
     New,
@@ -46,8 +46,8 @@ pub struct Installed {
     pub source: Option<String>,
     /// The commit.
     pub commit: Option<String>,
-    /// See [`Status`].
-    pub status: Status,
+    /// See [`InstallStatus`].
+    pub status: InstallStatus,
     /// What was left out, and why, one sentence each.
     pub dropped: Vec<String>,
     /// What is unusual about it, one sentence each.
@@ -63,20 +63,20 @@ impl Installed {
         let name = listed_name(&self.name);
         let from = self.source.as_deref().unwrap_or("an unknown source");
         match self.status {
-            Status::New => {
+            InstallStatus::New => {
                 let commit = self.commit.as_deref();
                 let commit = commit.map(|c| format!(" at {}", &c[..c.len().min(12)]));
                 let commit = commit.unwrap_or_default();
                 format!("installed `{name}` from {from}{commit}")
             }
-            Status::Already if self.source.is_none() => format!(
+            InstallStatus::Already if self.source.is_none() => format!(
                 "`{name}` is already installed and not managed by agent-skills; to replace it, \
                  first `agent-skills remove {name}`"
             ),
-            Status::Already => format!(
+            InstallStatus::Already => format!(
                 "`{name}` is already installed from {from}; `agent-skills update {name}` updates it"
             ),
-            Status::Declined => format!("`{name}` was not installed"),
+            InstallStatus::Declined => format!("`{name}` was not installed"),
         }
     }
 }
@@ -117,14 +117,14 @@ impl Market<'_> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let offers = names::offers(&change::skills(self.plugin_dir));
         let mut results = Vec::new();
-        let mut free: Vec<(Found, InstalledName)> = Vec::new();
+        let mut free: Vec<(FoundSkill, InstalledName)> = Vec::new();
         let mut seated = HashSet::new();
         for found in picked.chosen {
             let name = self.seat(&found, origin, are_several, options, (&lockfile, &offers))?;
             if self.is_there(&name) {
                 let mut already = self.already(&name, &lockfile);
                 let entry = lockfile.get(&name);
-                already.switch = entry.and_then(|entry| VersionSwitch::to(origin, entry));
+                already.switch = entry.and_then(|entry| VersionSwitch::between(origin, entry));
                 results.push(already);
                 continue;
             }
@@ -163,7 +163,7 @@ impl Market<'_> {
     pub(super) fn place(
         &self,
         staging: &Staging,
-        staged: Vec<Staged>,
+        staged: Vec<StagedSkill>,
         plan: &Plan,
         confirm: &mut Confirm,
     ) -> Result<Vec<Installed>> {
@@ -173,18 +173,20 @@ impl Market<'_> {
         if !confirm(plan)? {
             let declined = staged.into_iter();
             return Ok(declined
-                .map(|one| self.result(one, Status::Declined))
+                .map(|one| self.result(one, InstallStatus::Declined))
                 .collect());
         }
         let mut changes = self.changes(staging)?;
         // Another process may just have installed one.
-        let is_new = |one: &Staged| !changes.has(&one.entry.name);
+        let is_new = |one: &StagedSkill| !changes.has(&one.entry.name);
         let (new, there): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_new);
-        let steps = new.iter().map(|one| Step::staged(&one.entry));
-        self.land(&mut changes, &mut steps.collect::<Vec<_>>())?;
+        let steps = new.iter().map(|one| SkillChange::staged(&one.entry));
+        self.apply(&mut changes, &mut steps.collect::<Vec<_>>())?;
         let there = there.iter();
         let there = there.map(|one| self.already(&one.entry.name, changes.lockfile()));
-        let new = new.into_iter().map(|one| self.result(one, Status::New));
+        let new = new
+            .into_iter()
+            .map(|one| self.result(one, InstallStatus::New));
         Ok(new.chain(there).collect())
     }
 
@@ -194,12 +196,12 @@ impl Market<'_> {
     /// # Errors
     /// When somebody has changed a skill meanwhile, or anything cannot be written. Each skill is then
     /// as it was.
-    pub(super) fn land(
+    pub(super) fn apply(
         &self,
-        changes: &mut Changes,
-        steps: &mut [Step],
+        changes: &mut Transaction,
+        steps: &mut [SkillChange],
     ) -> Result<Vec<Option<String>>> {
-        for Step { name, seen, .. } in &*steps {
+        for SkillChange { name, seen, .. } in &*steps {
             if let Some((sha256, entry)) = seen {
                 let is_same = Digest::read(&self.dir(name))?.sha256 == *sha256;
                 if !is_same || changes.lockfile().get(name) != entry.as_ref() {
@@ -215,7 +217,7 @@ impl Market<'_> {
         let stashed = stashed.collect::<Result<_>>()?;
         changes.make(&steps.iter().collect::<Vec<_>>())?;
         if !self.dry_run {
-            self.remember_signers(steps.iter().filter_map(Step::proven))?;
+            self.remember_signers(steps.iter().filter_map(SkillChange::proven))?;
         }
         Ok(stashed)
     }
@@ -228,11 +230,11 @@ impl Market<'_> {
     /// place. If it is there, it is this skill, or one that was put there by hand.
     fn seat(
         &self,
-        found: &Found,
+        found: &FoundSkill,
         origin: &Origin,
         are_several: bool,
         options: &InstallOptions,
-        (lockfile, offers): (&Lockfile, &Offers),
+        (lockfile, offers): (&Lockfile, &OfferedNames),
     ) -> Result<InstalledName> {
         let (source, id) = (&origin.source, origin.id(&found.path));
         let same = || lockfile.with_id(&id);
@@ -290,12 +292,12 @@ impl Market<'_> {
             dir: self.dir(name),
             source: entry.map(|entry| entry.source.clone()),
             commit: entry.and_then(|entry| entry.commit.clone()),
-            status: Status::Already,
+            status: InstallStatus::Already,
             ..Installed::default()
         }
     }
 
-    pub(crate) fn result(&self, staged: Staged, status: Status) -> Installed {
+    pub(crate) fn result(&self, staged: StagedSkill, status: InstallStatus) -> Installed {
         let planned = Rc::unwrap_or_clone(staged.planned);
         Installed {
             dir: self.dir(&planned.name),

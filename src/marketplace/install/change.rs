@@ -33,7 +33,7 @@ const FORMER: EntryName = EntryName::from_static("former");
 
 /// What is intended for one skill.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Step {
+pub struct SkillChange {
     /// The directory in `skills/`.
     pub name: InstalledName,
     /// Its future entry; `None` for a removal, and for a skill that came from no source.
@@ -65,7 +65,7 @@ enum FileChange {
     Gone,
 }
 
-impl Step {
+impl SkillChange {
     /// The skill that was prepared in its home takes the place of what is there.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl Step {
 }
 
 /// The plugin directory, with the install lock held; without it, nothing is changed.
-pub struct Changes<'s> {
+pub struct Transaction<'s> {
     dir: Dir,
     /// The command's staging directory.
     staging: &'s Dir,
@@ -130,7 +130,7 @@ pub struct Changes<'s> {
     lock: Option<FileLock>,
 }
 
-impl<'s> Changes<'s> {
+impl<'s> Transaction<'s> {
     /// Waits until other changes have ended; `None` for a dry run. `staging` is the command's staging
     /// directory.
     ///
@@ -165,7 +165,7 @@ impl<'s> Changes<'s> {
     ///
     /// # Errors
     /// When a skill would take another's name, or anything cannot be written. All is then as it was.
-    pub fn make(&mut self, steps: &[&Step]) -> Result<()> {
+    pub fn make(&mut self, steps: &[&SkillChange]) -> Result<()> {
         self.check_names(steps)?;
         if self.lock.is_none() || steps.is_empty() {
             return Ok(());
@@ -193,7 +193,7 @@ impl<'s> Changes<'s> {
     }
 
     /// Writes what is intended. From then on, recovery carries it out after a kill.
-    fn intend(&self, steps: &[&Step]) -> Result<()> {
+    fn intend(&self, steps: &[&SkillChange]) -> Result<()> {
         if self.staging.has(&INTENDED) {
             let text = "an earlier change of this command is not complete";
             return Err(Error::new(text).hint("the next command completes it"));
@@ -224,8 +224,8 @@ impl<'s> Changes<'s> {
 
     /// Exchanges the skill in its home with that in its place, of which either may be missing. The
     /// same again undoes it.
-    fn exchange(&self, step: &Step) -> Result<()> {
-        let Step { name, files, .. } = step;
+    fn exchange(&self, step: &SkillChange) -> Result<()> {
+        let SkillChange { name, files, .. } = step;
         let (skills, target) = (self.skills()?, name.entry());
         if *files == FileChange::Same {
             return Ok(());
@@ -247,8 +247,8 @@ impl<'s> Changes<'s> {
     }
 
     /// Writes the lockfile, but nothing of skills that somebody has removed or put there meanwhile.
-    fn record(&mut self, steps: &[&Step]) -> Result<()> {
-        let is_meant = |step: &&&Step| match step.files {
+    fn record(&mut self, steps: &[&SkillChange]) -> Result<()> {
+        let is_meant = |step: &&&SkillChange| match step.files {
             FileChange::Same => self.lockfile.get(&step.name).is_some(),
             FileChange::New(_) => self.has(&step.name),
             FileChange::Gone => !self.has(&step.name),
@@ -260,7 +260,7 @@ impl<'s> Changes<'s> {
     }
 
     /// Keeps what was replaced in place of what was kept until now, unless that was done already.
-    fn keep(&self, step: &Step) -> io::Result<()> {
+    fn keep(&self, step: &SkillChange) -> io::Result<()> {
         let (target, is_gone) = (step.name.entry(), step.files == FileChange::Gone);
         // Of a skill whose files stay, the home may have a copy that is not needed.
         let homes = match self.staging.find_dir(&NEW)? {
@@ -296,7 +296,7 @@ impl<'s> Changes<'s> {
     }
 
     /// Whether a kill kept a step from being made.
-    fn is_pending(&self, step: &Step) -> Result<bool> {
+    fn is_pending(&self, step: &SkillChange) -> Result<bool> {
         let target = step.name.entry();
         let home = self.staging.open_dir(&NEW);
         let Ok(home) = home.and_then(|homes| homes.open_dir(target)) else {
@@ -316,7 +316,7 @@ impl<'s> Changes<'s> {
     ///
     /// # Errors
     /// When the stash cannot be made, or what is replaced cannot be read.
-    pub fn stash(&self, step: &mut Step) -> Result<String> {
+    pub fn stash(&self, step: &mut SkillChange) -> Result<String> {
         let made = self.dir.make_dir(&STASH).and_then(previous::writable);
         let stash = made.map_err(|error| self.dir.error("make directory", &STASH, &error))?;
         let name = &step.name;
@@ -335,13 +335,13 @@ impl<'s> Changes<'s> {
 
     /// Checks that each skill is offered under a name that no other has, and replaces none of another
     /// name.
-    fn check_names(&self, steps: &[&Step]) -> Result<()> {
+    fn check_names(&self, steps: &[&SkillChange]) -> Result<()> {
         let skills = self.dir.path_of(&SKILLS);
         let moved = steps.iter().filter(|step| step.files != FileChange::Same);
         let names: HashSet<&InstalledName> = moved.clone().map(|step| &step.name).collect();
         let mut offers = offers(&skills);
         offers.retain(|_, name| !names.contains(name));
-        for Step { name, files, .. } in moved {
+        for SkillChange { name, files, .. } in moved {
             if *files == FileChange::Gone {
                 continue;
             }
@@ -375,10 +375,10 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     if !staging.has(&INTENDED) {
         return Ok(());
     }
-    let mut changes = Changes::begin(base, staging, Some(Duration::ZERO))?;
+    let mut changes = Transaction::begin(base, staging, Some(Duration::ZERO))?;
     let bytes = staging.read(&INTENDED, limits::LOCKFILE);
     let bytes = bytes.map_err(|error| staging.error("read", &INTENDED, &error))?;
-    let steps: Vec<Step> = serde_json::from_slice(&bytes).map_err(|error| {
+    let steps: Vec<SkillChange> = serde_json::from_slice(&bytes).map_err(|error| {
         let path = staging.path_of(&INTENDED);
         Error::caused(format!("`{}` is broken", path.display()), error)
     })?;
@@ -389,7 +389,7 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     }
     let skills = changes.skills()?;
     // Another command may have put other files there since.
-    let is_there = |step: &&Step| match &step.files {
+    let is_there = |step: &&SkillChange| match &step.files {
         FileChange::New(new) => holds(&skills, step.name.entry(), new),
         FileChange::Same | FileChange::Gone => true,
     };

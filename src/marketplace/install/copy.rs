@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Content, Node, Tree, Wanted, tree};
+use crate::marketplace::fetch::{Content, FileToRead, Node, Tree, tree};
 use crate::skill::brief;
 use crate::sys::{Dir, EntryKind, EntryPath, limits};
 
@@ -17,7 +17,7 @@ const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 /// The files of one skill.
 #[derive(Debug, Default)]
 pub struct CopyPlan {
-    files: Vec<Piece>,
+    files: Vec<FileToCopy>,
     /// What is left out, and why, one sentence each.
     pub dropped: Vec<String>,
     steps: usize,
@@ -25,11 +25,11 @@ pub struct CopyPlan {
 
 /// One file to be copied.
 #[derive(Debug)]
-struct Piece {
+struct FileToCopy {
     /// Relative to the skill's directory.
     to: String,
     /// The file in the tree.
-    from: Wanted,
+    from: FileToRead,
     /// Whether it will be executable.
     executable: bool,
 }
@@ -54,7 +54,7 @@ impl CopyPlan {
     }
 
     /// The files whose bytes are needed.
-    pub fn wanted(&self) -> impl Iterator<Item = Wanted> + '_ {
+    pub fn files_to_read(&self) -> impl Iterator<Item = FileToRead> + '_ {
         self.files.iter().map(|piece| piece.from.clone())
     }
 
@@ -116,8 +116,8 @@ impl CopyPlan {
     }
 
     fn push(&mut self, to: String, path: &str, node: &Node) {
-        if let (Some(from), Node::File { executable, .. }) = (Wanted::new(path, node), node) {
-            self.files.push(Piece {
+        if let (Some(from), Node::File { executable, .. }) = (FileToRead::new(path, node), node) {
+            self.files.push(FileToCopy {
                 to,
                 from,
                 executable: *executable,
@@ -135,42 +135,46 @@ impl CopyPlan {
     /// # Errors
     /// When they together exceed [`limits::INSTALL_BYTES`], or cannot be read or written.
     pub fn write(&mut self, content: &dyn Content, dest: &Dir) -> Result<()> {
-        let wanted: Vec<Wanted> = self.wanted().collect();
+        let files_to_read: Vec<FileToRead> = self.files_to_read().collect();
         let mut lost = Vec::new();
-        content.each(&wanted, limits::INSTALL_BYTES, &mut |index, _, bytes| {
-            let piece = &self.files[index];
-            let path = EntryPath::parse(&piece.to).ok_or_else(|| {
-                let text = format!("`{}` is too long a name for a file", brief(&piece.to, 60));
-                Error::new(text).hint("ask its author for a shorter one")
-            })?;
-            let mode = if piece.executable { 0o755 } else { 0o644 };
-            match dest.create_below(&path, mode) {
-                // The file system ignores case; this was reported already.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    lost.push((index, "was left out: another file has taken its place"));
-                }
-                file => {
-                    let mut begins = Vec::new();
-                    let head = (&mut *bytes)
-                        .take(LFS.len() as u64)
-                        .read_to_end(&mut begins);
-                    let copied = head.and(file).and_then(|mut file| {
-                        io::copy(&mut begins.as_slice().chain(bytes), &mut file)
-                    });
-                    copied.map_err(|error| {
-                        let error = Error::io("write", &dest.path().join(&piece.to), &error);
-                        error.hint("check the space and the permissions there")
-                    })?;
-                    if begins == LFS {
-                        lost.push((
-                            index,
-                            "is only a pointer: git LFS has the file, which is not fetched",
-                        ));
+        content.each(
+            &files_to_read,
+            limits::INSTALL_BYTES,
+            &mut |index, _, bytes| {
+                let piece = &self.files[index];
+                let path = EntryPath::parse(&piece.to).ok_or_else(|| {
+                    let text = format!("`{}` is too long a name for a file", brief(&piece.to, 60));
+                    Error::new(text).hint("ask its author for a shorter one")
+                })?;
+                let mode = if piece.executable { 0o755 } else { 0o644 };
+                match dest.create_below(&path, mode) {
+                    // The file system ignores case; this was reported already.
+                    Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                        lost.push((index, "was left out: another file has taken its place"));
+                    }
+                    file => {
+                        let mut begins = Vec::new();
+                        let head = (&mut *bytes)
+                            .take(LFS.len() as u64)
+                            .read_to_end(&mut begins);
+                        let copied = head.and(file).and_then(|mut file| {
+                            io::copy(&mut begins.as_slice().chain(bytes), &mut file)
+                        });
+                        copied.map_err(|error| {
+                            let error = Error::io("write", &dest.path().join(&piece.to), &error);
+                            error.hint("check the space and the permissions there")
+                        })?;
+                        if begins == LFS {
+                            lost.push((
+                                index,
+                                "is only a pointer: git LFS has the file, which is not fetched",
+                            ));
+                        }
                     }
                 }
-            }
-            Ok(())
-        })?;
+                Ok(())
+            },
+        )?;
         for (index, what) in lost {
             let path = self.files[index].to.escape_debug();
             self.dropped.push(format!("`{path}` {what}"));

@@ -7,12 +7,12 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::marketplace::install::{Planned, Powers};
+use crate::marketplace::install::{PlannedSkill, Powers};
 use crate::marketplace::lock::{Digest, Files};
 use crate::marketplace::reference::Ancestry;
-use crate::marketplace::scan::{self, Finding, Severity};
-use crate::marketplace::signature::Checked;
+use crate::marketplace::scan::{self, ScanFinding, Severity};
 use crate::marketplace::source::Origin;
+use crate::marketplace::verification::CheckedSignature;
 use crate::signing::Signer;
 use crate::skill::{Skill, skill_file_digest, unified_diff};
 use crate::sys::{files, limits};
@@ -47,13 +47,13 @@ pub struct Difference {
     /// What else it could do more: limits that it drops or changes, and other requests.
     pub new_powers: Vec<String>,
     /// Findings that the current version does not have.
-    pub new_findings: Vec<Finding>,
+    pub new_findings: Vec<ScanFinding>,
     /// Whether it has been changed by hand since it was installed.
     pub edited: bool,
     /// How the new commit relates to the old one; `None` for sources without commits.
     pub ancestry: Option<Ancestry>,
     /// The signature of the new version.
-    pub signature: Option<Checked>,
+    pub signature: Option<CheckedSignature>,
     /// Who signed the current one.
     pub signed_before: Option<Signer>,
     /// The difference line by line, if requested.
@@ -62,15 +62,16 @@ pub struct Difference {
 
 impl Difference {
     /// Compares the skill in `installed`, read as `now`, with a version that has the files `new`.
-    pub fn between(installed: &Path, now: &Digest, planned: &Planned, new: &Files) -> Self {
+    pub fn between(installed: &Path, now: &Digest, planned: &PlannedSkill, new: &Files) -> Self {
         let new_scripts = planned.scripts.iter();
         let new_scripts = new_scripts.filter(|script| !now.scripts.contains(*script));
         let old_findings = scan::scan(installed);
-        let is_same = |old: &Finding, new: &Finding| {
-            let what = |finding: &Finding| (finding.severity, finding.code, finding.judged.clone());
+        let is_same = |old: &ScanFinding, new: &ScanFinding| {
+            let what =
+                |finding: &ScanFinding| (finding.severity, finding.code, finding.judged.clone());
             old.file == new.file && what(old) == what(new)
         };
-        let known = |finding: &Finding| {
+        let known = |finding: &ScanFinding| {
             let is_unchanged = now.files.get(&finding.file) == new.get(&finding.file);
             let judges = is_unchanged || finding.judged.is_some();
             judges && old_findings.iter().any(|old| is_same(old, finding))
@@ -96,7 +97,7 @@ impl Difference {
 
     /// Whether someone has to agree, because the skill could do more than before.
     pub fn needs_consent(&self) -> bool {
-        let is_severe = |finding: &Finding| finding.severity >= Severity::High;
+        let is_severe = |finding: &ScanFinding| finding.severity >= Severity::High;
         !self.new_scripts.is_empty()
             || !self.new_tools.is_empty()
             || !self.new_powers.is_empty()

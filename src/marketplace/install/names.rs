@@ -11,10 +11,10 @@ use crate::skill::{Skill, SkillName};
 use crate::sys::files;
 
 /// Directories in `skills/` by the names of their skills.
-pub type Offers = BTreeMap<SkillName, InstalledName>;
+pub type OfferedNames = BTreeMap<SkillName, InstalledName>;
 
 /// Those in `skills`.
-pub fn offers(skills: &Path) -> Offers {
+pub fn offers(skills: &Path) -> OfferedNames {
     let offered = |name: InstalledName| Some((offered_as(&name, &skills.join(&*name))?, name));
     let all = directories(skills).into_iter();
     all.filter_map(offered).collect()

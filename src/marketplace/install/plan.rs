@@ -10,9 +10,9 @@ use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::Powers;
 use crate::marketplace::install::copy::CopyPlan;
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, listed_name};
-use crate::marketplace::scan::{self, Finding};
-use crate::marketplace::signature::{Checked, Proof, proofs};
-use crate::marketplace::source::{Found, Origin};
+use crate::marketplace::scan::{self, ScanFinding};
+use crate::marketplace::source::{FoundSkill, Origin};
+use crate::marketplace::verification::{CheckedSignature, Proof, proofs};
 use crate::skill::{Diagnostic, Level, Skill};
 use crate::sys::Dir;
 
@@ -24,7 +24,7 @@ pub struct Plan {
     /// The commit; `None` for a directory.
     pub commit: Option<String>,
     /// The skills to be installed, without those already installed.
-    pub skills: Vec<Rc<Planned>>,
+    pub skills: Vec<Rc<PlannedSkill>>,
     /// Whether they were chosen among others that the reference means as well.
     #[serde(skip)]
     pub chosen: bool,
@@ -32,7 +32,7 @@ pub struct Plan {
 
 impl Plan {
     /// The plan for staged skills.
-    pub fn new(source: &str, commit: Option<&str>, staged: &[Staged]) -> Self {
+    pub fn new(source: &str, commit: Option<&str>, staged: &[StagedSkill]) -> Self {
         Self {
             source: source.to_owned(),
             commit: commit.map(str::to_owned),
@@ -44,7 +44,7 @@ impl Plan {
 
 /// One skill to be installed.
 #[derive(Debug, Clone, Serialize)]
-pub struct Planned {
+pub struct PlannedSkill {
     /// Its directory in `skills/`.
     pub name: String,
     /// Its source; `None` for a skill created here.
@@ -68,7 +68,7 @@ pub struct Planned {
     #[serde(skip)]
     pub version: Option<String>,
     /// Its signature; `None` if it was not looked at.
-    pub signature: Option<Checked>,
+    pub signature: Option<CheckedSignature>,
     /// What its frontmatter decides.
     #[serde(flatten)]
     pub powers: Powers,
@@ -77,23 +77,23 @@ pub struct Planned {
     /// What is unusual about it, one sentence each.
     pub warnings: Vec<String>,
     /// The scan's findings, the worst first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ScanFinding>,
 }
 
 /// A complete, readable skill in a staging directory.
 #[derive(Debug)]
-pub struct Staged {
+pub struct StagedSkill {
     /// Where it is in the staging directory.
     pub path: PathBuf,
     /// Its future lockfile entry.
     pub entry: LockEntry,
     /// Its description for the plan.
-    pub planned: Rc<Planned>,
+    pub planned: Rc<PlannedSkill>,
     /// What may prove its signature.
     pub proofs: Vec<Proof>,
 }
 
-fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
+fn copied(snapshot: &Snapshot, found: &FoundSkill) -> Result<CopyPlan> {
     // A skill at the root is copied without the other skills; any other includes those inside it.
     let others = snapshot.found.iter().map(|other| other.path.as_str());
     let others = others.filter(|other| found.path.is_empty() && !other.is_empty());
@@ -104,11 +104,11 @@ fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
 ///
 /// # Errors
 /// When they cannot be fetched.
-pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f Found>) -> Result<()> {
+pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f FoundSkill>) -> Result<()> {
     // A skill that cannot be copied is reported when it is staged.
     let copies = chosen.filter_map(|found| copied(snapshot, found).ok());
     let copies: Vec<CopyPlan> = copies.collect();
-    let files: Vec<_> = copies.iter().flat_map(CopyPlan::wanted).collect();
+    let files: Vec<_> = copies.iter().flat_map(CopyPlan::files_to_read).collect();
     snapshot.content.bring(&files)
 }
 
@@ -116,7 +116,7 @@ pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f Found>) -
 ///
 /// # Errors
 /// When it cannot be copied.
-pub fn scan(snapshot: &Snapshot, found: &Found, dir: &Dir) -> Result<Vec<Finding>> {
+pub fn scan(snapshot: &Snapshot, found: &FoundSkill, dir: &Dir) -> Result<Vec<ScanFinding>> {
     let copied = copied(snapshot, found).and_then(|mut copy| copy.write(&*snapshot.content, dir));
     copied.map_err(|error| error.context(format!("skill `{}`", found.skill.name)))?;
     Ok(scan::scan(dir.path()))
@@ -128,11 +128,11 @@ pub fn scan(snapshot: &Snapshot, found: &Found, dir: &Dir) -> Result<Vec<Finding
 /// When it cannot be copied, or the copy is not a readable skill.
 pub fn stage(
     snapshot: &Snapshot,
-    found: &Found,
+    found: &FoundSkill,
     origin: &Rc<Origin>,
     name: &InstalledName,
     dir: &Dir,
-) -> Result<Staged> {
+) -> Result<StagedSkill> {
     let of_skill = |error: Error| error.context(format!("skill `{name}`"));
     let mut copy = copied(snapshot, found).map_err(of_skill)?;
     let content = &*snapshot.content;
@@ -156,7 +156,7 @@ pub fn stage(
         let text = format!("its {field} has characters that deceive a reader");
         return Err(of_skill(Error::new(text).hint("tell its author")));
     }
-    Ok(Staged {
+    Ok(StagedSkill {
         path: dir.path().to_owned(),
         entry,
         planned: Rc::new(planned),
@@ -165,14 +165,14 @@ pub fn stage(
 }
 
 /// What to say of each other skill of this name in the source, of which only one is installed.
-pub fn namesakes(snapshot: &Snapshot, found: &Found) -> impl Iterator<Item = String> {
+pub fn namesakes(snapshot: &Snapshot, found: &FoundSkill) -> impl Iterator<Item = String> {
     let others = snapshot.found.iter().filter(|other| {
         other.is_shown()
             && other.skill.name == found.skill.name
             && other.fingerprint != found.fingerprint
     });
     others.map(|other| {
-        let Found { path, skill, .. } = other;
+        let FoundSkill { path, skill, .. } = other;
         let name = &skill.name;
         format!("`{path}` was left out, since it is called `{name}` too: `--skill {path} --name NAME` installs it")
     })
@@ -187,7 +187,7 @@ pub fn look(
     name: &str,
     path: &str,
     dropped: Vec<String>,
-) -> Result<(Skill, Digest, Planned)> {
+) -> Result<(Skill, Digest, PlannedSkill)> {
     let refused = |why: String| {
         let text = format!("skill `{name}` cannot be installed: {why}");
         Error::new(text).hint("tell its author")
@@ -198,7 +198,7 @@ pub fn look(
     let mut warnings: Vec<&Diagnostic> = warnings.collect();
     // What is wrong with a restriction is said first.
     warnings.sort_by_key(|found| !found.is_about_restriction());
-    let planned = Planned {
+    let planned = PlannedSkill {
         name: name.to_owned(),
         provenance: None,
         version: skill.fields.version(),

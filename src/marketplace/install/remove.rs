@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::install::{Step, change, names};
+use crate::marketplace::install::{SkillChange, change, names};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, listed_name};
-use crate::marketplace::reference::Kind;
+use crate::marketplace::reference::SourceKind;
 use crate::skill::{Skill, SkillName};
 use crate::sys::text::{backticked, nearest};
 
@@ -54,9 +54,9 @@ impl Market<'_> {
             let text = format!("`{name}` has just been changed, so it was not removed");
             return Err(Error::new(text).hint("the same command asks whether to remove it"));
         }
-        let mut step = Step::gone(&name);
+        let mut step = SkillChange::gone(&name);
         step.stashes = is_stashed;
-        self.land(&mut changes, &mut [step])?;
+        self.apply(&mut changes, &mut [step])?;
         Ok(Removed {
             name,
             entry,
@@ -85,7 +85,7 @@ impl Market<'_> {
             let files = files.collect::<Vec<_>>().join(", ");
             return Some(format!("was changed here ({files})"));
         }
-        let is_gone = entry.kind == Kind::Local && !Path::new(&entry.source).exists();
+        let is_gone = entry.kind == SourceKind::Local && !Path::new(&entry.source).exists();
         is_gone.then(|| format!("came from `{}`, which is gone", entry.source))
     }
 

@@ -7,10 +7,12 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, expand};
 use crate::marketplace::install::names::check_same_name;
-use crate::marketplace::install::{Installed, Plan, Staged, Staging, Step, copy_tree, plan};
+use crate::marketplace::install::{
+    Installed, Plan, SkillChange, StagedSkill, Staging, copy_tree, plan,
+};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State};
-use crate::marketplace::reference::{Kind, Place};
-use crate::marketplace::source::{Choosing, choose};
+use crate::marketplace::reference::{Place, SourceKind};
+use crate::marketplace::source::{SkillChoice, choose};
 use crate::marketplace::{Confirm, Market, Note};
 use crate::signing::{SignedObject, Signer};
 
@@ -141,7 +143,7 @@ impl Market<'_> {
         let copy = staging.prepare(&name)?;
         copy_tree(&kept.dir, &copy)?;
         let was_removed = !changes.has(&name);
-        changes.make(&[&Step::new(&name, &copy, kept.entry.as_ref())?])?;
+        changes.make(&[&SkillChange::new(&name, &copy, kept.entry.as_ref())?])?;
         // Otherwise the next update would take what was brought back away for good.
         if was_removed && !self.dry_run {
             kept.clear(self.plugin_dir, staging.dir());
@@ -159,7 +161,7 @@ impl Market<'_> {
         exact: bool,
         staging: &Staging,
         note: &mut Note,
-    ) -> Result<Vec<Staged>> {
+    ) -> Result<Vec<StagedSkill>> {
         let mut fetcher = self.fetcher(staging);
         let mut staged = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -178,7 +180,7 @@ impl Market<'_> {
         staging: &Staging,
         fetcher: &mut Fetcher,
         note: &mut Note,
-    ) -> Result<Staged> {
+    ) -> Result<StagedSkill> {
         let mut reading = entry.pinned()?;
         // Of a signed tag its commit does not lead to what was signed. If the tag has moved or is gone,
         // the commit may be signed itself.
@@ -192,7 +194,7 @@ impl Market<'_> {
         }
         let opened = fetcher.open(&reading, &entry.requested, &[], false)?;
         let want = opened.want(&reading);
-        let found = choose(&opened.snapshot.found, &want, Choosing::default())?;
+        let found = choose(&opened.snapshot.found, &want, SkillChoice::default())?;
         let found = found
             .first()
             .ok_or_else(|| Error::new("it no longer exists there"))?;
@@ -211,7 +213,7 @@ impl Market<'_> {
                 "{} no longer has the files that the lockfile lists",
                 entry.source
             );
-            if exact || matches!(entry.kind, Kind::Git | Kind::Oci) {
+            if exact || matches!(entry.kind, SourceKind::Git | SourceKind::Oci) {
                 return Err(Error::new(text).hint(CHANGED));
             }
             note(&format!("{text}; its present content is installed instead"));

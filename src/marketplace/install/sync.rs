@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result, past};
 use crate::marketplace::fetch::patience;
-use crate::marketplace::install::{Plan, Staged, Staging, Step, plan};
+use crate::marketplace::install::{Plan, SkillChange, StagedSkill, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
 use crate::marketplace::reference::{Place, Reading, Reference};
 use crate::marketplace::{Market, Note};
@@ -40,7 +40,7 @@ pub enum SyncAction {
 
 /// A skill, and what becomes of it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Synced {
+pub struct SyncedSkill {
     /// Its directory's name.
     pub name: InstalledName,
     /// See [`SyncAction`].
@@ -66,14 +66,14 @@ pub struct SyncPlan {
     /// What is put into place.
     pub plan: Plan,
     /// All skills, those that stay included.
-    pub skills: Vec<Synced>,
+    pub skills: Vec<SyncedSkill>,
 }
 
 /// Receives what would be done, and decides.
 pub type AgreeToAll<'a> = dyn FnMut(&SyncPlan) -> Result<bool> + 'a;
 
-impl Synced {
-    fn new(wanted: &Wanted, change: SyncAction) -> Self {
+impl SyncedSkill {
+    fn new(wanted: &DesiredSkill, change: SyncAction) -> Self {
         Self {
             name: wanted.name.clone(),
             change,
@@ -101,10 +101,10 @@ impl Market<'_> {
     pub fn sync(
         &self,
         (list, prune): (&SyncList, bool),
-        permit: &dyn Fn(&Synced) -> Result<()>,
+        permit: &dyn Fn(&SyncedSkill) -> Result<()>,
         agree: &mut AgreeToAll,
         note: &mut Note,
-    ) -> Result<Vec<Synced>> {
+    ) -> Result<Vec<SyncedSkill>> {
         let lockfile = self.begin()?;
         let listed = self.read_list(list)?;
         if prune && !matches!(list, SyncList::Own) && listed.wanted().is_empty() {
@@ -118,7 +118,7 @@ impl Market<'_> {
             .iter()
             .filter(|one| !matches!(one.change, SyncAction::Extra | SyncAction::Removed));
         of_list.try_for_each(permit)?;
-        if !compared.iter().any(Synced::is_change) {
+        if !compared.iter().any(SyncedSkill::is_change) {
             return Ok(compared);
         }
         // Somebody else may have done it meanwhile.
@@ -126,7 +126,7 @@ impl Market<'_> {
         let _lock = (!self.dry_run).then(lock).transpose()?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let compared = self.compare_all(&listed, &lockfile, prune)?;
-        if !compared.iter().any(Synced::is_change) {
+        if !compared.iter().any(SyncedSkill::is_change) {
             return Ok(compared);
         }
         let staging = self.staging()?;
@@ -144,13 +144,13 @@ impl Market<'_> {
     /// # Errors
     /// When a name matches no skill in the lockfile, or a recorded state is no longer available.
     /// Nothing is changed then.
-    pub fn repair(&self, names: &[String], note: &mut Note) -> Result<Vec<Synced>> {
+    pub fn repair(&self, names: &[String], note: &mut Note) -> Result<Vec<SyncedSkill>> {
         let lockfile = self.begin()?;
         let (mut entries, mut skills) = (Vec::new(), Vec::new());
         for one in self.verify(names)?.iter().filter(|one| !one.is_well()) {
             let entry = lockfile.get(&one.name);
             let entry = entry.ok_or_else(|| Error::new("the lockfile changed meanwhile"))?;
-            skills.push(self.compare_one(&Wanted::of(entry), Some(entry))?);
+            skills.push(self.compare_one(&DesiredSkill::of(entry), Some(entry))?);
             note(&format!("restoring `{}`", entry.name));
             entries.push(entry);
         }
@@ -162,10 +162,10 @@ impl Market<'_> {
     /// The list compared with what is installed.
     fn compare_all(
         &self,
-        listed: &Listed,
+        listed: &SkillList,
         lockfile: &Lockfile,
         prune: bool,
-    ) -> Result<Vec<Synced>> {
+    ) -> Result<Vec<SyncedSkill>> {
         let all = listed.wanted();
         let compared = all
             .iter()
@@ -181,7 +181,7 @@ impl Market<'_> {
             } else {
                 SyncAction::Removed
             };
-            let mut one = Synced::new(&Wanted::of(entry), fate);
+            let mut one = SyncedSkill::new(&DesiredSkill::of(entry), fate);
             (one.from, one.to) = (one.to, None);
             if !stays && dir.is_dir() {
                 let now = Digest::read(&dir)?;
@@ -193,14 +193,18 @@ impl Market<'_> {
         Ok(skills)
     }
 
-    fn compare_one(&self, wanted: &Wanted, installed: Option<&LockEntry>) -> Result<Synced> {
+    fn compare_one(
+        &self,
+        wanted: &DesiredSkill,
+        installed: Option<&LockEntry>,
+    ) -> Result<SyncedSkill> {
         let dir = self.dir(wanted.name);
         let name = listed_name(wanted.name);
         if let Some(entry) = wanted.entry {
             self.check_inside(entry)?;
         }
         let Ok(found) = dir.symlink_metadata() else {
-            let mut one = Synced::new(wanted, SyncAction::Installed);
+            let mut one = SyncedSkill::new(wanted, SyncAction::Installed);
             one.from = installed.and_then(|entry| entry.commit.clone());
             return Ok(one);
         };
@@ -215,7 +219,7 @@ impl Market<'_> {
             return Err(Error::new(text).hint(past(&dir, "then the skill can be installed")));
         };
         let now = Digest::read(&dir)?;
-        let mut one = Synced::new(wanted, SyncAction::Unchanged);
+        let mut one = SyncedSkill::new(wanted, SyncAction::Unchanged);
         one.from.clone_from(&entry.commit);
         one.edited = now.sha256 != entry.sha256;
         let is_at = entry.source == wanted.source && entry.commit.as_deref() == wanted.commit;
@@ -241,10 +245,10 @@ impl Market<'_> {
         &self,
         lockfile: &Lockfile,
         staging: &Staging,
-        skills: Vec<Synced>,
-        staged: &[Staged],
+        skills: Vec<SyncedSkill>,
+        staged: &[StagedSkill],
         agree: &mut AgreeToAll,
-    ) -> Result<Vec<Synced>> {
+    ) -> Result<Vec<SyncedSkill>> {
         let mut plan = SyncPlan {
             plan: Plan::new("the list", None, staged),
             skills,
@@ -267,9 +271,9 @@ impl Market<'_> {
         for one in &plan.skills {
             let new = staged.iter().find(|new| new.entry.name == one.name);
             let mut step = match (one.change, new) {
-                (SyncAction::Removed, _) => Step::gone(&one.name),
-                (SyncAction::Recorded, Some(new)) => Step::noted(&new.entry),
-                (_, Some(new)) => Step::staged(&new.entry),
+                (SyncAction::Removed, _) => SkillChange::gone(&one.name),
+                (SyncAction::Recorded, Some(new)) => SkillChange::noted(&new.entry),
+                (_, Some(new)) => SkillChange::staged(&new.entry),
                 (_, None) => continue,
             };
             let entry = lockfile.get(&one.name).cloned();
@@ -277,7 +281,7 @@ impl Market<'_> {
             step.stashes = one.edited;
             steps.push(step);
         }
-        let stashed = self.land(&mut self.changes(staging)?, &mut steps)?;
+        let stashed = self.apply(&mut self.changes(staging)?, &mut steps)?;
         let changed = plan.skills.iter_mut().filter(|one| one.is_change());
         for (one, stashed) in changed.zip(stashed) {
             one.stashed = stashed;
@@ -298,7 +302,7 @@ pub enum SyncList {
 }
 
 /// A list that was read.
-pub enum Listed {
+pub enum SkillList {
     Lockfile(Lockfile),
     Collection(Collection),
 }
@@ -314,7 +318,7 @@ pub struct Collection {
 }
 
 /// One skill that there is to be.
-pub struct Wanted<'l> {
+pub struct DesiredSkill<'l> {
     pub name: &'l InstalledName,
     pub source: &'l str,
     pub commit: Option<&'l str>,
@@ -322,7 +326,7 @@ pub struct Wanted<'l> {
     pub entry: Option<&'l LockEntry>,
 }
 
-impl<'l> Wanted<'l> {
+impl<'l> DesiredSkill<'l> {
     /// What an entry says.
     pub fn of(entry: &'l LockEntry) -> Self {
         Self {
@@ -334,13 +338,13 @@ impl<'l> Wanted<'l> {
     }
 }
 
-impl Listed {
+impl SkillList {
     /// All that there is to be.
-    pub fn wanted(&self) -> Vec<Wanted<'_>> {
+    pub fn wanted(&self) -> Vec<DesiredSkill<'_>> {
         match self {
-            Self::Lockfile(lockfile) => lockfile.entries().iter().map(Wanted::of).collect(),
+            Self::Lockfile(lockfile) => lockfile.entries().iter().map(DesiredSkill::of).collect(),
             Self::Collection(all) => {
-                let wanted = all.names.iter().map(|(_, name)| Wanted {
+                let wanted = all.names.iter().map(|(_, name)| DesiredSkill {
                     name,
                     source: &all.source,
                     commit: Some(&all.digest),
@@ -354,12 +358,12 @@ impl Listed {
 
 impl Market<'_> {
     /// Reads a list. Of a collection, one request says whether the kept index is still its index.
-    pub(super) fn read_list(&self, list: &SyncList) -> Result<Listed> {
+    pub(super) fn read_list(&self, list: &SyncList) -> Result<SkillList> {
         let written = match list {
-            SyncList::Own => return Ok(Listed::Lockfile(Lockfile::read(self.plugin_dir)?)),
+            SyncList::Own => return Ok(SkillList::Lockfile(Lockfile::read(self.plugin_dir)?)),
             SyncList::File(path) => {
                 let path = self.env.cwd.join(path);
-                return Ok(Listed::Lockfile(Lockfile::listed(&path)?));
+                return Ok(SkillList::Lockfile(Lockfile::listed(&path)?));
             }
             SyncList::Collection(written) => written,
         };
@@ -396,7 +400,7 @@ impl Market<'_> {
             return Err(no_list(&format!("has `{}` twice", pair[0].1)));
         }
         let source = repo.to_string();
-        Ok(Listed::Collection(Collection {
+        Ok(SkillList::Collection(Collection {
             reading,
             requested: written.clone(),
             source,
@@ -408,24 +412,24 @@ impl Market<'_> {
     /// Fetches and checks what is wanted of a list.
     pub(super) fn stage_listed(
         &self,
-        (listed, lockfile): (&Listed, &Lockfile),
+        (listed, lockfile): (&SkillList, &Lockfile),
         wanted: &[InstalledName],
         staging: &Staging,
         note: &mut Note,
-    ) -> Result<Vec<Staged>> {
+    ) -> Result<Vec<StagedSkill>> {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
         let staged = match listed {
-            Listed::Lockfile(listed) => {
+            SkillList::Lockfile(listed) => {
                 let entries = wanted.iter().filter_map(|name| listed.get(name));
                 let entries: Vec<&LockEntry> = entries.collect();
                 self.restage(listed, &entries, true, staging, note)
             }
-            Listed::Collection(listed) => self.stage_members(listed, wanted, staging),
+            SkillList::Collection(listed) => self.stage_members(listed, wanted, staging),
         }?;
         // From another source, another signer is expected.
-        let before = |one: &Staged| {
+        let before = |one: &StagedSkill| {
             let before = lockfile.get(&one.entry.name);
             before.filter(|entry| entry.source == one.entry.source)
         };
@@ -439,7 +443,7 @@ impl Market<'_> {
         listed: &Collection,
         wanted: &[InstalledName],
         staging: &Staging,
-    ) -> Result<Vec<Staged>> {
+    ) -> Result<Vec<StagedSkill>> {
         let mut fetcher = self.fetcher(staging);
         let is_wanted = |(_, name): &&(String, InstalledName)| wanted.contains(name);
         let names: Vec<_> = listed.names.iter().filter(is_wanted).collect();

@@ -8,17 +8,18 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::fetch::{Fetcher, Opened, Snapshot};
+use crate::marketplace::fetch::{Fetcher, OpenedPlace, Snapshot};
 use crate::marketplace::install::difference::line_by_line;
 use crate::marketplace::install::names::check_same_name;
-use crate::marketplace::install::signed::permit;
-use crate::marketplace::install::{Difference, Staged, Staging, Step, plan};
+use crate::marketplace::install::signer_checks::permit;
+use crate::marketplace::install::{Difference, SkillChange, StagedSkill, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
-use crate::marketplace::reference::{Ancestry, Reading, Target};
-use crate::marketplace::signature::{KeySets, is_signed};
+use crate::marketplace::reference::{Ancestry, CommitPrefix, Reading};
 use crate::marketplace::source::{
-    Found, Origin, Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen,
+    FoundSkill, Origin, UpstreamState, ancestry, find_again, is_same_tree, moved, newer_tags,
+    upstream_state,
 };
+use crate::marketplace::verification::{KeySetCache, is_signed};
 use crate::skill::Skill;
 use crate::sys::Progress;
 
@@ -52,17 +53,17 @@ impl Market<'_> {
                 None => Err(Error::new(format!("the source of `{name}` is not known"))
                     .hint("remove it and install it from its source")),
             };
-            states.push(state.unwrap_or_else(|error| Err(settled(Change::failed(&error)))));
+            states.push(state.unwrap_or_else(|error| Err(settled(UpdateResult::failed(&error)))));
         }
         drop(progress);
         bring(&states);
-        let mut sets = KeySets::new(self.tool(&staging));
+        let mut sets = KeySetCache::new(self.tool(&staging));
         let settled = states.into_iter().map(|state| match state {
             Ok(behind) => update.settle(&behind, &mut sets, agree),
             Err(settled) => settled,
         });
         let settled: Vec<Settled> = settled.collect();
-        let changes = directories.into_iter().zip(update.land(settled));
+        let changes = directories.into_iter().zip(update.apply(settled));
         let after = Lockfile::read(self.plugin_dir)?;
         let updated = changes.map(|(name, change)| {
             let signer = after.get(&name).and_then(|entry| entry.signer.as_ref());
@@ -109,18 +110,21 @@ struct Update<'u> {
 }
 
 /// What becomes of a skill, and the step that makes it so, if anything has to be done.
-type Settled = Box<(Change, Option<Step>)>;
+type Settled = Box<(UpdateResult, Option<SkillChange>)>;
 
 /// A skill whose source has other files, which are to be staged; or what is known without them.
 type State<'e, 's> = std::result::Result<Box<OutOfDate<'e, 's>>, Settled>;
 
-fn settled(change: Change) -> Settled {
+fn settled(change: UpdateResult) -> Settled {
     Box::new((change, None))
 }
 
 /// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
 fn equal(stays: bool, entry: &LockEntry) -> Settled {
-    Box::new((Change::UpToDate, (!stays).then(|| Step::noted(entry))))
+    Box::new((
+        UpdateResult::UpToDate,
+        (!stays).then(|| SkillChange::noted(entry)),
+    ))
 }
 
 /// A skill that differs from its source.
@@ -128,7 +132,7 @@ struct OutOfDate<'e, 's> {
     entry: &'e LockEntry,
     snapshot: Rc<Snapshot<'s>>,
     origin: Rc<Origin>,
-    found: Found,
+    found: FoundSkill,
     ancestry: Option<Ancestry>,
     /// Whether the lockfile stays unchanged even if the files are equal.
     stays: bool,
@@ -145,32 +149,34 @@ impl Update<'_> {
         let rev = switch.map_or(entry.rev.as_deref(), |switch| Some(&switch.to));
         let reading = Reading::recorded(entry.kind, &entry.source, rev, &entry.path)?;
         if let Err(outside) = self.market.check_inside(entry) {
-            return settled(Change::kept(None, &outside));
+            return settled(UpdateResult::kept(None, &outside));
         }
         let meant = |commit: &Option<String>| {
             let to = self.options.to;
             to.map_or(Ok(()), |to| to.check(commit.as_deref()))
         };
         let known = match switch {
-            Some(_) => Seen::Other,
-            None => seen(entry, &reading, fetcher)?,
+            Some(_) => UpstreamState::Other,
+            None => upstream_state(entry, &reading, fetcher)?,
         };
         match known {
-            Seen::Same => {
+            UpstreamState::Same => {
                 meant(&entry.commit)?;
-                return settled(Change::UpToDate);
+                return settled(UpdateResult::UpToDate);
             }
-            Seen::Moved(tag) => return settled(Change::kept(None, &moved(entry, &tag))),
-            Seen::Other => {}
+            UpstreamState::Moved(tag) => {
+                return settled(UpdateResult::kept(None, &moved(entry, &tag)));
+            }
+            UpstreamState::Other => {}
         }
         let requested = switch.map_or(&entry.requested, |switch| &switch.requested);
-        let Opened {
+        let OpenedPlace {
             snapshot, origin, ..
         } = fetcher.open(&reading, requested, &[], false)?;
         meant(&origin.commit)?;
         let found = match find_again(entry, &snapshot) {
             Ok(found) => found.clone(),
-            Err(gone) => return settled(Change::failed(&gone)),
+            Err(gone) => return settled(UpdateResult::failed(&gone)),
         };
         let ancestry = ancestry(entry, &reading, &origin, fetcher);
         // If the new commit does not descend from the installed one, the lockfile does not record
@@ -181,7 +187,7 @@ impl Update<'_> {
         let is_signed = is_same && is_signed(&snapshot, &origin)?;
         if is_same && !is_signed && entry.signer.is_some() {
             // The lockfile names the commit that was signed.
-            return settled(Change::UpToDate);
+            return settled(UpdateResult::UpToDate);
         }
         if is_same && !is_signed {
             let entry = LockEntry {
@@ -203,7 +209,7 @@ impl Update<'_> {
     }
 
     /// Stages what its source has, checks it, and asks about it.
-    fn settle(&self, behind: &OutOfDate, sets: &mut KeySets, agree: &mut Agree) -> Settled {
+    fn settle(&self, behind: &OutOfDate, sets: &mut KeySetCache, agree: &mut Agree) -> Settled {
         let mut decide = || {
             let name = &behind.entry.name;
             let dir = self.staging.prepare(name)?;
@@ -212,11 +218,16 @@ impl Update<'_> {
             self.market.check_signature(&mut staged, sets)?;
             self.decide(behind, staged, agree)
         };
-        decide().unwrap_or_else(|error| settled(Change::failed(&error)))
+        decide().unwrap_or_else(|error| settled(UpdateResult::failed(&error)))
     }
 
     /// Compares what was staged with what is installed, and asks.
-    fn decide(&self, behind: &OutOfDate, mut staged: Staged, agree: &mut Agree) -> Result<Settled> {
+    fn decide(
+        &self,
+        behind: &OutOfDate,
+        mut staged: StagedSkill,
+        agree: &mut Agree,
+    ) -> Result<Settled> {
         let entry = behind.entry;
         staged.entry.other.clone_from(&entry.other);
         if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
@@ -246,25 +257,25 @@ impl Update<'_> {
             && let Some((code, error)) = self.market.signer_change(entry, &staged.planned)
         {
             let hint = "ask its author; `agent-skills update --accept-signer` accepts it";
-            return settled(Change::kept(Some(code), &error.hint(hint)));
+            return settled(UpdateResult::kept(Some(code), &error.hint(hint)));
         }
         if self.market.dry_run {
-            return settled(Change::Available(Box::new(difference)));
+            return settled(UpdateResult::Available(Box::new(difference)));
         }
-        if difference.edited && self.options.edited == Edited::Keep {
+        if difference.edited && self.options.edited == LocalEdits::Keep {
             let name = &entry.name;
             let text = format!("`{name}` was changed both here and in its source");
             let hint =
                 "`--stash` keeps a copy of your changes and updates; `--force` overwrites them";
-            return settled(Change::kept(None, &Error::new(text).hint(hint)));
+            return settled(UpdateResult::kept(None, &Error::new(text).hint(hint)));
         }
         if !agree(&difference)? {
-            return settled(Change::kept(None, &Error::new("you said no")));
+            return settled(UpdateResult::kept(None, &Error::new("you said no")));
         }
-        let mut step = Step::staged(&staged.entry);
-        step.stashes = self.options.edited == Edited::Stash && difference.edited;
+        let mut step = SkillChange::staged(&staged.entry);
+        step.stashes = self.options.edited == LocalEdits::Stash && difference.edited;
         step.seen = Some((now.sha256, Some(entry.clone())));
-        let change = Change::Updated {
+        let change = UpdateResult::Updated {
             from: entry.commit.clone(),
             to: staged.entry.commit,
             dropped: staged.planned.dropped.clone(),
@@ -274,29 +285,29 @@ impl Update<'_> {
     }
 
     /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
-    fn land(&self, settled: Vec<Settled>) -> Vec<Change> {
+    fn apply(&self, settled: Vec<Settled>) -> Vec<UpdateResult> {
         let (mut changes, steps): (Vec<_>, Vec<_>) = settled.into_iter().map(|it| *it).unzip();
         let steps = steps.into_iter().enumerate();
         let steps = steps.filter_map(|(of, step)| Some((of, step?)));
-        let (of, mut steps): (Vec<usize>, Vec<Step>) = steps.unzip();
-        let land = |some: &mut [Step]| {
+        let (of, mut steps): (Vec<usize>, Vec<SkillChange>) = steps.unzip();
+        let apply = |some: &mut [SkillChange]| {
             if some.is_empty() {
                 return Ok(Vec::new());
             }
             let mut changes = self.market.changes(self.staging)?;
-            self.market.land(&mut changes, some)
+            self.market.apply(&mut changes, some)
         };
-        let landed: Vec<Result<_>> = if let Ok(stashed) = land(&mut steps) {
+        let landed: Vec<Result<_>> = if let Ok(stashed) = apply(&mut steps) {
             stashed.into_iter().map(Ok).collect()
         } else {
             // What keeps one from being replaced keeps no other from it.
             let each = steps.iter_mut().map(std::slice::from_mut);
-            each.map(|one| Ok(land(one)?.pop().flatten())).collect()
+            each.map(|one| Ok(apply(one)?.pop().flatten())).collect()
         };
         for (of, landed) in of.into_iter().zip(landed) {
             match (landed, &mut changes[of]) {
-                (Err(error), change) => *change = Change::failed(&error),
-                (Ok(place), Change::Updated { stashed, .. }) => *stashed = place,
+                (Err(error), change) => *change = UpdateResult::failed(&error),
+                (Ok(place), UpdateResult::Updated { stashed, .. }) => *stashed = place,
                 (Ok(_), _) => {}
             }
         }
@@ -323,9 +334,9 @@ pub struct UpdateOptions<'a> {
     /// Show the difference line by line (`--diff`).
     pub diff: bool,
     /// What happens to a skill changed by hand.
-    pub edited: Edited,
+    pub edited: LocalEdits,
     /// The only state to update to (`--to`).
-    pub to: Option<&'a Target>,
+    pub to: Option<&'a CommitPrefix>,
     /// Whether it may be signed by another than before, or no longer (`--accept-signer`).
     pub accept_signer: bool,
     /// Another branch, tag or commit than the skill follows now.
@@ -334,7 +345,7 @@ pub struct UpdateOptions<'a> {
 
 /// What happens to a skill changed by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Edited {
+pub enum LocalEdits {
     /// It stays unchanged.
     #[default]
     Keep,
@@ -352,8 +363,8 @@ pub type Agree<'a> = dyn FnMut(&Difference) -> Result<bool> + 'a;
 pub struct Updated {
     /// Its directory's name.
     pub name: String,
-    /// See [`Change`].
-    pub change: Change,
+    /// See [`UpdateResult`].
+    pub change: UpdateResult,
     /// The version that the author states in the installed skill.
     pub version: Option<String>,
     /// Its signer, if it had none before.
@@ -365,7 +376,7 @@ pub struct Updated {
 /// The result of an update.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
-pub enum Change {
+pub enum UpdateResult {
     /// It matches its source.
     UpToDate,
     /// It would be replaced.
@@ -400,7 +411,7 @@ pub enum Change {
     },
 }
 
-impl Change {
+impl UpdateResult {
     pub(super) fn failed(error: &Error) -> Self {
         Self::Failed {
             reason: error.to_string(),
@@ -432,7 +443,7 @@ pub struct VersionSwitch {
 impl VersionSwitch {
     /// The switch that leads from an entry to what was found; `None` if it is at that state, or no
     /// state was asked for.
-    pub fn to(wanted: &Origin, entry: &LockEntry) -> Option<Self> {
+    pub fn between(wanted: &Origin, entry: &LockEntry) -> Option<Self> {
         let to = wanted.rev.as_ref()?;
         let differs = entry.rev.as_ref() != Some(to) && entry.commit != wanted.commit;
         differs.then(|| Self {

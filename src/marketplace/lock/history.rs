@@ -6,9 +6,11 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Commit, Failure, Fetcher};
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, Previous, Verified};
+use crate::marketplace::lock::{
+    Digest, InstalledName, LockEntry, Lockfile, Previous, VerifiedSkill,
+};
 use crate::marketplace::reference::Reading;
-use crate::marketplace::reference::{At, CommitId, Kind, Pin, Place};
+use crate::marketplace::reference::{CommitId, Pin, Place, Revision, SourceKind};
 use crate::skill::Skill;
 
 /// The history of one installed skill.
@@ -26,7 +28,7 @@ pub struct History {
     /// The commit in use.
     pub commit: Option<String>,
     /// How it differs from what was installed; `None` for a skill that was not installed.
-    pub since_install: Option<Verified>,
+    pub since_install: Option<VerifiedSkill>,
     /// What `rollback` would restore.
     pub previous: Option<EarlierVersion>,
     /// The tags of its repository, each with its commit.
@@ -87,7 +89,7 @@ impl Market<'_> {
             unasked: None,
             name: name.to_string(),
         };
-        if let Some(entry) = entry.filter(|entry| entry.kind == Kind::Git) {
+        if let Some(entry) = entry.filter(|entry| entry.kind == SourceKind::Git) {
             let staging = self.staging()?;
             let mut fetcher = self.fetcher(&staging);
             match asked(entry, &entry.reading()?, &mut fetcher) {
@@ -126,8 +128,8 @@ fn asked(
         return Ok((Vec::new(), Vec::new()));
     };
     let at = match entry.pin() {
-        Some(branch @ Pin::Branch(_)) => At::Pin(branch),
-        _ => At::Default,
+        Some(branch @ Pin::Branch(_)) => Revision::Pin(branch),
+        _ => Revision::Default,
     };
     let newest = fetcher.resolve(url, &at)?.commit;
     let in_use = entry.commit_id();

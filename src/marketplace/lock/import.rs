@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::tree;
 use crate::marketplace::install::Installed;
-use crate::marketplace::reference::{Kind, Reading, Reference, RepoUrl, Want};
+use crate::marketplace::reference::{Reading, Reference, RepoUrl, RepositoryPart, SourceKind};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 use crate::skill::Skill;
 use crate::sys::{files, limits};
@@ -106,10 +106,10 @@ fn vercel(name: &str, entry: &Value) -> Result<Reading> {
     let source = field("source").unwrap_or_default();
     let address = field("sourceUrl").unwrap_or(source);
     let (kind, address) = match field("sourceType").unwrap_or("github") {
-        "local" => (Kind::Local, address),
-        "well-known" | "wellknown" => (Kind::WellKnown, address),
-        _ if RepoUrl::parse_short(address).is_err() => (Kind::Git, source),
-        _ => (Kind::Git, address),
+        "local" => (SourceKind::Local, address),
+        "well-known" | "wellknown" => (SourceKind::WellKnown, address),
+        _ if RepoUrl::parse_short(address).is_err() => (SourceKind::Git, source),
+        _ => (SourceKind::Git, address),
     };
     recorded(name, kind, address, [field("ref"), field("skillPath")])
 }
@@ -118,17 +118,19 @@ fn vercel(name: &str, entry: &Value) -> Result<Reading> {
 /// name.
 fn recorded(
     name: &str,
-    kind: Kind,
+    kind: SourceKind,
     source: &str,
     [rev, path]: [Option<&str>; 2],
 ) -> Result<Reading> {
     let dir = tree::skill_dir(path.unwrap_or(""));
     let mut reading = match kind {
-        Kind::Git => Reading::recorded(kind, RepoUrl::parse_short(source)?.as_str(), rev, dir)?,
+        SourceKind::Git => {
+            Reading::recorded(kind, RepoUrl::parse_short(source)?.as_str(), rev, dir)?
+        }
         _ => Reading::recorded(kind, source, None, dir)?,
     };
     if path.is_none() {
-        reading.want = Want::Named(name.to_owned());
+        reading.want = RepositoryPart::Named(name.to_owned());
     }
     Ok(reading)
 }
@@ -141,7 +143,7 @@ fn gh(file: &Path) -> Option<(String, Result<Reading>)> {
     let [rev, path] = ["github-ref", "github-path"].map(field);
     let recorded = recorded(
         &name,
-        Kind::Git,
+        SourceKind::Git,
         &repository,
         [rev.as_deref(), path.as_deref()],
     );
@@ -151,10 +153,10 @@ fn gh(file: &Path) -> Option<(String, Result<Reading>)> {
 fn openskills(entry: &Value) -> Result<Reading> {
     let field = |name: &str| entry.get(name).and_then(Value::as_str);
     let (kind, source) = match field("localPath") {
-        Some(dir) if field("sourceType") == Some("local") => (Kind::Local, dir),
+        Some(dir) if field("sourceType") == Some("local") => (SourceKind::Local, dir),
         _ => {
             let address = field("repoUrl").or(field("source"));
-            (Kind::Git, address.unwrap_or_default())
+            (SourceKind::Git, address.unwrap_or_default())
         }
     };
     let path = field("subpath").unwrap_or_default();

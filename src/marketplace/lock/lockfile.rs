@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, past};
 use crate::marketplace::lock::{Files, InstalledName};
-use crate::marketplace::reference::{CommitId, Kind, OciAt, Pin, SubPath};
+use crate::marketplace::reference::{CommitId, OciReference, Pin, SourceKind, SubPath};
 use crate::signing::Signer;
 use crate::skill::visible;
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
@@ -33,8 +33,8 @@ pub struct LockEntry {
     /// The address that git really used, if different, without user and password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// See [`Kind`].
-    pub kind: Kind,
+    /// See [`SourceKind`].
+    pub kind: SourceKind,
     /// The reference as it was typed.
     pub requested: String,
     /// The full name of the requested branch or tag (`refs/tags/v1`), or the commit; `None` for the
@@ -81,7 +81,7 @@ impl LockEntry {
         // For an archive the commit is `sha256:` and the digest.
         let is_id_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
         let is_id = |id: &String| id.bytes().all(is_id_byte);
-        let is_other = |rev: &str| self.kind != Kind::Git && OciAt::parse(rev).is_ok();
+        let is_other = |rev: &str| self.kind != SourceKind::Git && OciReference::parse(rev).is_ok();
         let is_ref = |rev: &String| Pin::parse(rev).is_some() || is_other(rev);
         let leads_elsewhere = self.path.starts_with('/') || SubPath::parse(&self.path).is_err();
         // Git would not read these as a mere name, and no install writes them.
@@ -120,7 +120,7 @@ pub struct Lockfile {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written<Entry> {
+struct LockfileJson<Entry> {
     version: u64,
     skills: Vec<Entry>,
     #[serde(flatten)]
@@ -195,7 +195,7 @@ impl Lockfile {
             let (path, why) = (path.display(), visible(&why.to_string()));
             Error::new(format!("the lockfile `{path}` cannot be read: {why}"))
         };
-        let written: Written<LockEntry> = serde_json::from_slice(bytes).map_err(|error| {
+        let written: LockfileJson<LockEntry> = serde_json::from_slice(bytes).map_err(|error| {
             if bytes.windows(8).any(|window| window == b"<<<<<<< ") {
                 let hint = "resolve them: keep the entries of both sides; if both have the same skill, keep the newer";
                 return broken(&"it has merge conflicts").hint(hint);
@@ -262,7 +262,7 @@ impl Lockfile {
         let mut entries: Vec<&LockEntry> = others.collect();
         entries.extend(new.iter().filter_map(|(_, entry)| *entry));
         entries.sort_by(|a, b| order(a, b));
-        let written = Written {
+        let written = LockfileJson {
             version: VERSION,
             skills: entries,
             other: self.other.clone(),

@@ -15,4 +15,4 @@ pub use import::is_foreign;
 pub use installed_name::{InstalledName, listed_name, named_by_directory, offered_name};
 pub use lockfile::{LockEntry, Lockfile};
 pub use previous::Previous;
-pub use verify::{State, Verified};
+pub use verify::{State, VerifiedSkill};

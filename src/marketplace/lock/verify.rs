@@ -9,7 +9,7 @@ use crate::sys::Progress;
 
 /// An installed skill compared with the lockfile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Verified {
+pub struct VerifiedSkill {
     /// Its directory's name.
     pub name: String,
     /// See [`State`].
@@ -43,7 +43,7 @@ pub enum State {
     Unreadable,
 }
 
-impl Verified {
+impl VerifiedSkill {
     /// Whether it is as installed, or a link, which may change.
     pub fn is_well(&self) -> bool {
         self.state == State::Intact
@@ -55,7 +55,7 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When a name matches no skill in the lockfile, or that cannot be read.
-    pub fn verify(&self, names: &[String]) -> Result<Vec<Verified>> {
+    pub fn verify(&self, names: &[String]) -> Result<Vec<VerifiedSkill>> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let mut meant: Vec<&InstalledName> = Vec::new();
         for name in names {
@@ -80,12 +80,12 @@ impl Market<'_> {
         let progress = Progress::new("comparing skills", entries.len(), self.progress);
         let compared = entries.into_iter().enumerate().map(|(done, entry)| {
             progress.at(done);
-            self.compare(entry).unwrap_or_else(|error| Verified {
+            self.compare(entry).unwrap_or_else(|error| VerifiedSkill {
                 name: entry.name.to_string(),
                 state: State::Unreadable,
                 why: Some(error.to_string()),
                 remedy: error.next_step().map(str::to_owned),
-                ..Verified::default()
+                ..VerifiedSkill::default()
             })
         });
         Ok(compared.collect())
@@ -95,11 +95,11 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When its files cannot be read.
-    pub fn compare(&self, entry: &LockEntry) -> Result<Verified> {
+    pub fn compare(&self, entry: &LockEntry) -> Result<VerifiedSkill> {
         let dir = self.dir(&entry.name);
-        let mut verified = Verified {
+        let mut verified = VerifiedSkill {
             name: entry.name.to_string(),
-            ..Verified::default()
+            ..VerifiedSkill::default()
         };
         if !dir.is_dir() {
             verified.state = State::Missing;

@@ -31,7 +31,7 @@ macro_rules! written {
 
 pub(super) use written;
 
-written!(Rev SubPath WebUrl);
+written!(RefName SubPath WebUrl);
 
 /// The address of a repository, in the form the lockfile keeps.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,7 +39,7 @@ pub struct RepoUrl(String);
 
 /// The name of a branch or tag, valid by the rules of `git check-ref-format`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Rev(String);
+pub struct RefName(String);
 
 /// A relative path. Its parts are separated by `/`; none is empty, `.` or `..`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -206,7 +206,7 @@ impl<'w> Address<'w> {
     }
 }
 
-impl Rev {
+impl RefName {
     /// Parses what a person or a lockfile wrote.
     ///
     /// # Errors

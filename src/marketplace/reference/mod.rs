@@ -6,7 +6,9 @@ mod oci;
 pub mod parse;
 mod pin;
 
-pub use address::{RepoUrl, Rev, SubPath, WebUrl, is_authority, is_loopback};
-pub use oci::{OciAt, OciDigest, OciRepo};
-pub use parse::{As, At, Kind, Place, Reading, Reference, Want, is_local};
-pub use pin::{Ancestry, CommitId, Pin, Reach, Target};
+pub use address::{RefName, RepoUrl, SubPath, WebUrl, is_authority, is_loopback};
+pub use oci::{OciDigest, OciReference, OciRepo};
+pub use parse::{
+    Place, Reading, Reference, ReferenceForm, RepositoryPart, Revision, SourceKind, is_local,
+};
+pub use pin::{Ancestry, CommitId, CommitPrefix, Pin, Reach};

@@ -24,7 +24,7 @@ pub struct OciDigest(String);
 
 /// Which manifest of a repository is meant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OciAt {
+pub enum OciReference {
     /// The one that the tag names now: at most 128 letters, digits, `_`, `.` and `-`.
     Tag(String),
     /// Exactly this one.
@@ -127,7 +127,7 @@ impl OciDigest {
 
 checked_text!(OciDigest);
 
-impl OciAt {
+impl OciReference {
     /// Parses a tag or a digest.
     ///
     /// # Errors
@@ -233,10 +233,13 @@ mod tests {
     #[test]
     fn a_state_is_a_tag_or_a_sha256() {
         let hex = "0123456789abcdef".repeat(4);
-        assert_eq!(OciAt::latest().suffix(), ":latest");
-        assert_eq!(OciAt::parse("v1.0_a-B").unwrap().suffix(), ":v1.0_a-B");
+        assert_eq!(OciReference::latest().suffix(), ":latest");
+        assert_eq!(
+            OciReference::parse("v1.0_a-B").unwrap().suffix(),
+            ":v1.0_a-B"
+        );
         let digest = format!("sha256:{hex}");
-        let at = OciAt::parse(&digest).unwrap();
+        let at = OciReference::parse(&digest).unwrap();
         assert_eq!(at.suffix(), format!("@{digest}"));
         for bad in [
             "",
@@ -249,7 +252,7 @@ mod tests {
             &format!("sha256:{}", &hex[1..]),
             &digest.to_uppercase(),
         ] {
-            assert!(OciAt::parse(bad).is_err(), "{bad}");
+            assert!(OciReference::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::address::public;
-use crate::marketplace::reference::{OciAt, OciRepo, Pin, RepoUrl, Rev, SubPath, WebUrl};
+use crate::marketplace::reference::{
+    OciReference, OciRepo, Pin, RefName, RepoUrl, SubPath, WebUrl,
+};
 use crate::skill::SkillName;
 use crate::sys::limits;
 
@@ -30,7 +32,7 @@ pub enum Reference {
 // The comments are the help of the option; `o/n` is the repository `n` of `o`, or the skill `n` of
 // `o`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum As {
+pub enum ReferenceForm {
     /// A git repository
     #[value(name = "repo")]
     Repository,
@@ -48,15 +50,16 @@ impl Reference {
     /// # Errors
     /// When it has none of the forms, or has parts that could leave a directory or reach git as an
     /// option.
-    pub fn parse(written: &str, reading: Option<As>) -> Result<Self> {
+    pub fn parse(written: &str, reading: Option<ReferenceForm>) -> Result<Self> {
         let text = written.trim();
         if text.is_empty() || text.len() > limits::REFERENCE || text.chars().any(char::is_control) {
             let why = "is empty, too long or has control characters";
             return Err(refused(written, why));
         }
-        let one = |place: Place, want: Want| Ok(Self::Readings(vec![Reading { place, want }]));
-        if reading == Some(As::Path) || (reading.is_none() && is_local(text)) {
-            return one(Place::Local(text.to_owned()), Want::Any);
+        let one =
+            |place: Place, want: RepositoryPart| Ok(Self::Readings(vec![Reading { place, want }]));
+        if reading == Some(ReferenceForm::Path) || (reading.is_none() && is_local(text)) {
+            return one(Place::Local(text.to_owned()), RepositoryPart::Any);
         }
         if text.starts_with('-') {
             return Err(refused(written, "begins with `-`, as options do"));
@@ -67,16 +70,19 @@ impl Reference {
         let is_url = text.contains("://") || is_scp(before_slash);
         // An account name on GitHub contains no dot, so this is a host.
         let is_host = before_slash.contains('.') && text.matches('/').count() >= 2;
-        let of_repository = reading == Some(As::Repository);
+        let of_repository = reading == Some(ReferenceForm::Repository);
         let url = if let Some(path) = text.strip_prefix("gitlab:") {
             Some(format!("https://gitlab.com/{path}"))
         } else if is_url {
             Some(text.to_owned())
         } else {
-            (is_host || reading == Some(As::Url)).then(|| format!("https://{text}"))
+            (is_host || reading == Some(ReferenceForm::Url)).then(|| format!("https://{text}"))
         };
         if let Some(path) = text.strip_prefix("github:") {
-            Ok(Self::Readings(vec![github(path, At::parse(fragment)?)?]))
+            Ok(Self::Readings(vec![github(
+                path,
+                Revision::parse(fragment)?,
+            )?]))
         } else if text.starts_with("oci://") {
             if fragment.is_some() {
                 let why = "has a `#`: a tag follows `:`, and a digest `@`";
@@ -93,7 +99,10 @@ impl Reference {
         } else if before_slash.contains(':') {
             Err(refused(written, "has a prefix that is not known"))
         } else if of_repository {
-            Ok(Self::Readings(vec![github(text, At::parse(fragment)?)?]))
+            Ok(Self::Readings(vec![github(
+                text,
+                Revision::parse(fragment)?,
+            )?]))
         } else if !text.contains('/') {
             if fragment.is_some() {
                 return Err(refused(written, "names a ref, but no repository"));
@@ -105,8 +114,8 @@ impl Reference {
             let name = skill(name)?;
             Ok(Self::Named { name, source })
         } else {
-            let mut readings = short(text, &At::parse(fragment)?)?;
-            if reading == Some(As::Registry) {
+            let mut readings = short(text, &Revision::parse(fragment)?)?;
+            if reading == Some(ReferenceForm::Registry) {
                 readings.truncate(1);
             }
             Ok(Self::Readings(readings))
@@ -129,10 +138,12 @@ fn is_scp(start: &str) -> bool {
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.want {
-            Want::Any | Want::Root => {}
-            Want::Named(name) => write!(f, "skill `{name}` of ")?,
-            Want::Path(path) => write!(f, "directory `{}` of ", path.as_str())?,
-            Want::PathOrName(path) => write!(f, "directory or skill `{}` of ", path.as_str())?,
+            RepositoryPart::Any | RepositoryPart::Root => {}
+            RepositoryPart::Named(name) => write!(f, "skill `{name}` of ")?,
+            RepositoryPart::Path(path) => write!(f, "directory `{}` of ", path.as_str())?,
+            RepositoryPart::PathOrName(path) => {
+                write!(f, "directory or skill `{}` of ", path.as_str())?
+            }
         }
         match &self.place {
             Place::Repository { url, at } => {
@@ -144,7 +155,7 @@ impl fmt::Display for Reading {
             Place::WellKnown(url) => write!(f, "site {url}"),
             Place::File(url) => write!(f, "file {url}"),
             Place::Registry { repo, at } => {
-                let at = at.as_ref().map(OciAt::suffix).unwrap_or_default();
+                let at = at.as_ref().map(OciReference::suffix).unwrap_or_default();
                 write!(f, "artifact {repo}{at}")
             }
         }
@@ -157,7 +168,7 @@ pub struct Reading {
     /// Where to look.
     pub place: Place,
     /// Which of the skills there are wanted.
-    pub want: Want,
+    pub want: RepositoryPart,
 }
 
 /// Where skills can be.
@@ -168,7 +179,7 @@ pub enum Place {
         /// Its address.
         url: RepoUrl,
         /// Which state.
-        at: At,
+        at: Revision,
     },
     /// A local directory or archive, as written: `./x`, `../x`, `/x`, `~/x`.
     Local(String),
@@ -188,14 +199,14 @@ pub enum Place {
         /// Its address.
         repo: OciRepo,
         /// Which manifest; `None` for the tag `latest`.
-        at: Option<OciAt>,
+        at: Option<OciReference>,
     },
 }
 
 /// The kind of a source, as the lockfile records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum SourceKind {
     /// A git repository.
     #[default]
     Git,
@@ -213,7 +224,7 @@ pub enum Kind {
 
 /// What is wanted from a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Want {
+pub enum RepositoryPart {
     /// Its only skill.
     Any,
     /// The skill at its root.
@@ -228,11 +239,11 @@ pub enum Want {
 
 /// A state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum At {
+pub enum Revision {
     /// The default branch.
     Default,
     /// The short name of a branch or tag, as people type it.
-    Rev(Rev),
+    RefName(RefName),
     /// An unambiguous name, as kept in the lockfile.
     Pin(Pin),
     /// A combined ref and path, as in `/tree/REF/PATH`: only the repository's refs show where the
@@ -242,7 +253,7 @@ pub enum At {
 
 impl Reading {
     /// A place in a repository.
-    pub fn repository(url: RepoUrl, at: At, want: Want) -> Self {
+    pub fn repository(url: RepoUrl, at: Revision, want: RepositoryPart) -> Self {
         let place = Place::Repository { url, at };
         Self { place, want }
     }
@@ -252,37 +263,37 @@ impl Reading {
     ///
     /// # Errors
     /// When one of them is invalid.
-    pub fn recorded(kind: Kind, source: &str, rev: Option<&str>, path: &str) -> Result<Self> {
+    pub fn recorded(kind: SourceKind, source: &str, rev: Option<&str>, path: &str) -> Result<Self> {
         let place = match kind {
-            Kind::Git => {
-                let (url, at) = (RepoUrl::parse(source)?, At::parse(rev)?);
+            SourceKind::Git => {
+                let (url, at) = (RepoUrl::parse(source)?, Revision::parse(rev)?);
                 Place::Repository { url, at }
             }
-            Kind::Local => Place::Local(source.to_owned()),
-            Kind::Archive if source.starts_with('/') => Place::Local(match rev {
+            SourceKind::Local => Place::Local(source.to_owned()),
+            SourceKind::Archive if source.starts_with('/') => Place::Local(match rev {
                 Some(digest) => format!("{source}#sha256={digest}"),
                 None => source.to_owned(),
             }),
-            Kind::Archive => {
+            SourceKind::Archive => {
                 let (url, sha256) = (WebUrl::parse(source)?, rev.map(str::to_owned));
                 Place::Archive { url, sha256 }
             }
-            Kind::WellKnown => Place::WellKnown(WebUrl::parse(source)?),
-            Kind::File => Place::File(WebUrl::parse(source)?),
-            Kind::Oci => Place::Registry {
+            SourceKind::WellKnown => Place::WellKnown(WebUrl::parse(source)?),
+            SourceKind::File => Place::File(WebUrl::parse(source)?),
+            SourceKind::Oci => Place::Registry {
                 repo: OciRepo::parse(source)?,
-                at: rev.map(OciAt::parse).transpose()?,
+                at: rev.map(OciReference::parse).transpose()?,
             },
         };
         let want = match path {
-            "" => Want::Root,
-            path => Want::Path(SubPath::parse(path)?),
+            "" => RepositoryPart::Root,
+            path => RepositoryPart::Path(SubPath::parse(path)?),
         };
         Ok(Self { place, want })
     }
 }
 
-impl Kind {
+impl SourceKind {
     /// The owner of a source of this kind: an account, a group or a host; `None` for a local path.
     pub fn owner(self, source: &str) -> Option<String> {
         Some(match self {
@@ -298,23 +309,23 @@ impl Kind {
 
 impl Place {
     /// The place as it is recorded: kind, source, and branch, tag, commit or digest.
-    pub fn record(&self) -> (Kind, String, Option<String>) {
+    pub fn record(&self) -> (SourceKind, String, Option<String>) {
         let on_web = |kind, url: &WebUrl| (kind, url.to_string(), None);
         match self {
-            Self::Repository { url, at } => (Kind::Git, url.as_str().to_owned(), at.text()),
-            Self::Local(path) => (Kind::Local, path.clone(), None),
-            Self::Archive { url, sha256 } => (Kind::Archive, url.to_string(), sha256.clone()),
-            Self::WellKnown(url) => on_web(Kind::WellKnown, url),
-            Self::File(url) => on_web(Kind::File, url),
+            Self::Repository { url, at } => (SourceKind::Git, url.as_str().to_owned(), at.text()),
+            Self::Local(path) => (SourceKind::Local, path.clone(), None),
+            Self::Archive { url, sha256 } => (SourceKind::Archive, url.to_string(), sha256.clone()),
+            Self::WellKnown(url) => on_web(SourceKind::WellKnown, url),
+            Self::File(url) => on_web(SourceKind::File, url),
             Self::Registry { repo, at } => {
                 let at = at.as_ref().map(|at| at.as_str().to_owned());
-                (Kind::Oci, repo.to_string(), at)
+                (SourceKind::Oci, repo.to_string(), at)
             }
         }
     }
 }
 
-impl At {
+impl Revision {
     /// Parses the state of a repository, from after `#` or from a lockfile.
     ///
     /// # Errors
@@ -325,7 +336,7 @@ impl At {
         };
         match Pin::parse(written) {
             Some(pin) => Ok(Self::Pin(pin)),
-            None => Ok(Self::Rev(Rev::parse(written)?)),
+            None => Ok(Self::RefName(RefName::parse(written)?)),
         }
     }
 
@@ -333,7 +344,7 @@ impl At {
     pub fn text(&self) -> Option<String> {
         match self {
             Self::Default => None,
-            Self::Rev(rev) => Some(rev.as_str().to_owned()),
+            Self::RefName(rev) => Some(rev.as_str().to_owned()),
             Self::Pin(pin) => Some(pin.to_string()),
             Self::RefAndPath(place) => Some(place.as_str().to_owned()),
         }
@@ -366,32 +377,32 @@ const RAW: &str = "raw.githubusercontent.com";
 const ARCHIVES: [&str; 5] = [".zip", ".skill", ".tar", ".tar.gz", ".tgz"];
 
 /// `OWNER/NAME`, `OWNER/REPO@SKILL`, `OWNER/REPO/PATH`.
-fn short(text: &str, at: &At) -> Result<Vec<Reading>> {
+fn short(text: &str, at: &Revision) -> Result<Vec<Reading>> {
     let (owner, name) = text.split_once('/').unwrap_or((text, ""));
     if name.contains(['/', '@']) || name.strip_suffix(".git").is_some() {
         return Ok(vec![github(text, at.clone())?]);
     }
-    let reading = |repo: &str, want: Want| {
+    let reading = |repo: &str, want: RepositoryPart| {
         RepoUrl::github(owner, repo).map(|url| Reading::repository(url, at.clone(), want))
     };
-    let wanted = Want::Named(skill(name)?);
+    let wanted = RepositoryPart::Named(skill(name)?);
     Ok(vec![
         reading("skills", wanted.clone())?,
-        reading(name, Want::Any)?,
+        reading(name, RepositoryPart::Any)?,
         reading("agent-skills", wanted)?,
     ])
 }
 
 /// `OWNER/REPO`, `OWNER/REPO@SKILL` or `OWNER/REPO/PATH`, always on GitHub.
-fn github(text: &str, at: At) -> Result<Reading> {
+fn github(text: &str, at: Revision) -> Result<Reading> {
     let (text, named) = split_skill(text)?;
     let (owner, rest) = text.split_once('/').unwrap_or((text, ""));
     let (repo, path) = rest.split_once('/').unzip();
     let url = RepoUrl::github(owner, repo.unwrap_or(rest))?;
     let want = match (path, named) {
-        (None, None) => Want::Any,
-        (None, Some(name)) => Want::Named(name),
-        (Some(path), None) => Want::PathOrName(SubPath::parse(path)?),
+        (None, None) => RepositoryPart::Any,
+        (None, Some(name)) => RepositoryPart::Named(name),
+        (Some(path), None) => RepositoryPart::PathOrName(SubPath::parse(path)?),
         (Some(_), Some(_)) => return Err(refused(text, "has both a path and a skill's name")),
     };
     Ok(Reading::repository(url, at, want))
@@ -416,14 +427,18 @@ fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Readi
             let why = "names a ref twice, in its path and after `#`";
             return Err(refused(text, why));
         }
-        let at = At::RefAndPath(decoded_path(text, &place)?);
-        return Ok(Reading::repository(RepoUrl::parse(&repo)?, at, Want::Any));
+        let at = Revision::RefAndPath(decoded_path(text, &place)?);
+        return Ok(Reading::repository(
+            RepoUrl::parse(&repo)?,
+            at,
+            RepositoryPart::Any,
+        ));
     }
     // What a forge's own page has behind `?` and then `#` is a tab of it and a heading.
     let is_tab = is_web && !is_archive && !query.is_empty() && is_forge(page);
     let fragment = fragment.filter(|it| !(is_tab && !names_a_ref(it) || is_web && is_anchor(it)));
     let (bare, named) = split_skill(if is_tab { page } else { text })?;
-    let mut want = named.map_or(Want::Any, Want::Named);
+    let mut want = named.map_or(RepositoryPart::Any, RepositoryPart::Named);
     if is_archive {
         let (url, sha256) = (WebUrl::parse(bare)?, fragment.map(digest).transpose()?);
         let place = Place::Archive { url, sha256 };
@@ -438,7 +453,7 @@ fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Readi
         };
         return Ok(Reading { place, want });
     }
-    let at = At::parse(fragment)?;
+    let at = Revision::parse(fragment)?;
     let parts: Vec<&str> = bare.splitn(6, '/').collect();
     if let [_, "", host, rest @ ..] = parts.as_slice()
         && is_web
@@ -446,9 +461,9 @@ fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Readi
     {
         match *rest {
             [_, _] => {}
-            [_, _, path] if want == Want::Any && !is_page(path) => {
+            [_, _, path] if want == RepositoryPart::Any && !is_page(path) => {
                 let repo = &bare[..bare.len() - path.len() - 1];
-                want = Want::PathOrName(decoded_path(text, path)?);
+                want = RepositoryPart::PathOrName(decoded_path(text, path)?);
                 return Ok(Reading::repository(RepoUrl::parse(repo)?, at, want));
             }
             _ => return Err(refused(text, "is a page of a forge, but not a repository")),
@@ -463,8 +478,8 @@ fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Readi
 }
 
 /// `oci://HOST/NAME[:TAG][@sha256:DIGEST][@SKILL]`. A digest counts more than a tag.
-pub fn registry(text: &str) -> Result<(OciRepo, Option<OciAt>, Want)> {
-    let (mut parts, mut want) = (text.split('@'), Want::Any);
+pub fn registry(text: &str) -> Result<(OciRepo, Option<OciReference>, RepositoryPart)> {
+    let (mut parts, mut want) = (text.split('@'), RepositoryPart::Any);
     let first = parts.next().unwrap_or_default();
     let name = first.rfind('/').unwrap_or_default();
     let (bare, tag) = match first[name..].split_once(':') {
@@ -477,11 +492,11 @@ pub fn registry(text: &str) -> Result<(OciRepo, Option<OciAt>, Want)> {
     } else {
         text
     })?;
-    let mut at = tag.map(OciAt::parse).transpose()?;
+    let mut at = tag.map(OciReference::parse).transpose()?;
     for part in parts {
         match want {
-            Want::Any if part.contains(':') => at = Some(OciAt::parse(part)?),
-            Want::Any => want = Want::Named(skill(part)?),
+            RepositoryPart::Any if part.contains(':') => at = Some(OciReference::parse(part)?),
+            RepositoryPart::Any => want = RepositoryPart::Named(skill(part)?),
             _ => return Err(refused(text, "has something after the skill's name")),
         }
     }
@@ -562,10 +577,10 @@ fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
         })
     };
     let version = field("version=").and_then(full);
-    let at = At::parse(version.as_deref().or(fragment))?;
+    let at = Revision::parse(version.as_deref().or(fragment))?;
     let want = match field("path=").filter(|path| !path.trim_matches('/').is_empty()) {
-        Some(path) => Want::Path(SubPath::parse(&path)?),
-        None => Want::Any,
+        Some(path) => RepositoryPart::Path(SubPath::parse(&path)?),
+        None => RepositoryPart::Any,
     };
     let url = RepoUrl::parse(repo)?;
     Ok(Some(Reading::repository(url, at, want)))

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use crate::error::{Error, Result};
-use crate::marketplace::reference::Rev;
+use crate::marketplace::reference::RefName;
 use crate::marketplace::reference::address::written;
 use crate::skill::one_line;
 
@@ -33,15 +33,15 @@ impl CommitId {
     }
 }
 
-written!(CommitId Target);
+written!(CommitId CommitPrefix);
 
 /// What an install is pinned to. The pin of a tag or commit never means a branch of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Pin {
     /// A branch, which moves.
-    Branch(Rev),
+    Branch(RefName),
     /// A tag, which should not move.
-    Tag(Rev),
+    Tag(RefName),
     /// A commit, which cannot move.
     Commit(CommitId),
 }
@@ -53,7 +53,7 @@ impl Pin {
         if let Some(id) = CommitId::parse(written) {
             return Some(Self::Commit(id));
         }
-        let name = |rest: &str| Rev::parse(rest).ok();
+        let name = |rest: &str| RefName::parse(rest).ok();
         match written.strip_prefix(HEADS) {
             Some(branch) => name(branch).map(Self::Branch),
             None => name(written.strip_prefix(TAGS)?).map(Self::Tag),
@@ -171,9 +171,9 @@ const ARCHIVE: &str = "sha256:";
 /// A commit, or the digest of an archive, or the beginning of one of them. It is written as it is
 /// read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target(String);
+pub struct CommitPrefix(String);
 
-impl Target {
+impl CommitPrefix {
     /// Parses a commit of a lockfile, or at least 12 of its digits.
     ///
     /// # Errors
@@ -270,11 +270,11 @@ mod tests {
             (&archive, &id),
             (&id[..40].to_owned(), &archive),
         ] {
-            let target = Target::parse(commit).unwrap();
-            assert_eq!(Target::parse(&target.to_string()).unwrap(), target);
+            let target = CommitPrefix::parse(commit).unwrap();
+            assert_eq!(CommitPrefix::parse(&target.to_string()).unwrap(), target);
             assert!(target.check(Some(commit)).is_ok());
             assert!(target.check(Some(others)).is_err() && target.check(None).is_err());
-            let start = Target::parse(&commit[..commit.len() - 9].to_uppercase()).unwrap();
+            let start = CommitPrefix::parse(&commit[..commit.len() - 9].to_uppercase()).unwrap();
             assert!(start.check(Some(commit)).is_ok() && start.check(Some(others)).is_err());
         }
         for none in [
@@ -285,7 +285,7 @@ mod tests {
             "sha1:0123456789ab",
             &(id + "0"),
         ] {
-            assert!(Target::parse(none).is_err(), "{none}");
+            assert!(CommitPrefix::parse(none).is_err(), "{none}");
         }
     }
 }

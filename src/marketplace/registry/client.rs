@@ -16,9 +16,11 @@ use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
 use crate::error::{Error, Result, reason};
-use crate::marketplace::fetch::http::{self, Answer, Send};
-use crate::marketplace::fetch::{Class, Failure, Permit, PermittedUrl, Tool, cache, file_name};
-use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, WebUrl};
+use crate::marketplace::fetch::http::{self, HttpRequest, HttpResponse};
+use crate::marketplace::fetch::{
+    Failure, FailureKind, Permit, PermittedUrl, Tool, cache, file_name,
+};
+use crate::marketplace::reference::{OciDigest, OciReference, OciRepo, WebUrl};
 use crate::marketplace::registry::media::{ACCEPTED, Descriptor, Manifest};
 use crate::sys::{Dir, Durable, EntryName, files, limits};
 
@@ -37,7 +39,7 @@ pub struct Client<'a> {
     pub(super) offline: bool,
     /// `Authorization` by host and scope.
     authorized: RefCell<HashMap<(String, String), String>>,
-    tags: RefCell<HashMap<(OciRepo, OciAt), OciDigest>>,
+    tags: RefCell<HashMap<(OciRepo, OciReference), OciDigest>>,
     manifests: RefCell<HashMap<OciDigest, Rc<Manifest>>>,
     /// Whether more is kept than before.
     has_fetched: Cell<bool>,
@@ -63,8 +65,8 @@ impl<'a> Client<'a> {
     ///
     /// # Errors
     /// When the registry cannot or may not be asked, or has no such tag.
-    pub fn resolve(&self, repo: &OciRepo, at: &OciAt) -> Result<OciDigest, Failure> {
-        if let OciAt::Digest(digest) = at {
+    pub fn resolve(&self, repo: &OciRepo, at: &OciReference) -> Result<OciDigest, Failure> {
+        if let OciReference::Digest(digest) = at {
             return Ok(digest.clone());
         }
         let key = (repo.clone(), at.clone());
@@ -86,7 +88,7 @@ impl<'a> Client<'a> {
         } else {
             let path = format!("manifests/{}", at.as_str());
             // curl compares the length that the head states, though no body follows.
-            let answer = self.ask(repo, PULL, &path, Send::Head, limits::INDEX)?;
+            let answer = self.ask(repo, PULL, &path, HttpRequest::Head, limits::INDEX)?;
             match answer.get("docker-content-digest").map(OciDigest::parse) {
                 _ if answer.status != 200 => return Err(refusal(&answer, repo, &what)),
                 Some(told) => told?,
@@ -109,7 +111,9 @@ impl<'a> Client<'a> {
         }
         match self.kept_as(digest, limits::INDEX) {
             Some(bytes) => self.parse(repo, digest, &bytes),
-            None => Ok(self.fetch_manifest(repo, &OciAt::Digest(digest.clone()))?.1),
+            None => Ok(self
+                .fetch_manifest(repo, &OciReference::Digest(digest.clone()))?
+                .1),
         }
     }
 
@@ -117,15 +121,15 @@ impl<'a> Client<'a> {
     fn fetch_manifest(
         &self,
         repo: &OciRepo,
-        at: &OciAt,
+        at: &OciReference,
     ) -> Result<(OciDigest, Rc<Manifest>), Failure> {
         let path = format!("manifests/{}", at.as_str());
-        let answer = self.ask(repo, PULL, &path, Send::Get, limits::INDEX)?;
+        let answer = self.ask(repo, PULL, &path, HttpRequest::Get, limits::INDEX)?;
         if answer.status != 200 {
             return Err(refusal(&answer, repo, &format!("`{repo}{}`", at.suffix())));
         }
         let digest = OciDigest::of(&answer.body);
-        if let OciAt::Digest(wanted) = at
+        if let OciReference::Digest(wanted) = at
             && *wanted != digest
         {
             return Err(other(repo, wanted));
@@ -166,8 +170,9 @@ impl<'a> Client<'a> {
     fn fetch_blob(&self, repo: &OciRepo, wanted: &Descriptor) -> Result<Vec<u8>, Failure> {
         let digest = &wanted.digest;
         let url = self.place(repo, &format!("blobs/{digest}"))?;
-        let get =
-            |url: &PermittedUrl| self.ask_at(repo, PULL, url, Send::Get, wanted.size + REFUSAL);
+        let get = |url: &PermittedUrl| {
+            self.ask_at(repo, PULL, url, HttpRequest::Get, wanted.size + REFUSAL)
+        };
         let (_, answer) = http::follow(url, get, |from, to| Ok(from.led(to)?))?;
         if answer.status != 200 {
             return Err(refusal(&answer, repo, &format!("the blob {digest}")));
@@ -196,9 +201,9 @@ impl<'a> Client<'a> {
         repo: &OciRepo,
         actions: &str,
         path: &str,
-        send: Send,
+        send: HttpRequest,
         max: u64,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<HttpResponse, Failure> {
         self.ask_at(repo, actions, &self.place(repo, path)?, send, max)
     }
 
@@ -209,9 +214,9 @@ impl<'a> Client<'a> {
         repo: &OciRepo,
         actions: &str,
         url: &PermittedUrl,
-        send: Send,
+        send: HttpRequest,
         max: u64,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<HttpResponse, Failure> {
         let is_own = url.url().root() == repo.base()?.root();
         let scope = format!("repository:{}:{actions}", repo.name());
         let key = (repo.host().to_owned(), scope);
@@ -296,17 +301,17 @@ pub(super) fn file(digest: &OciDigest) -> EntryName {
 
 fn other(repo: &OciRepo, wanted: &OciDigest) -> Failure {
     let text = format!("`{repo}` sent something other than {wanted}");
-    Failure::new(Class::Other, text).hint("do not use it; tell the registry's owner")
+    Failure::new(FailureKind::Other, text).hint("do not use it; tell the registry's owner")
 }
 
 /// What an answer of a registry means that is not the thing asked for.
-pub(super) fn refusal(answer: &Answer, repo: &OciRepo, what: &str) -> Failure {
+pub(super) fn refusal(answer: &HttpResponse, repo: &OciRepo, what: &str) -> Failure {
     to_login(repo, answer.refusal(repo.host(), what))
 }
 
 /// How its user logs in, if that is what a registry wants.
 fn to_login(repo: &OciRepo, failure: Failure) -> Failure {
-    if failure.class != Class::NeedsAuthentication {
+    if failure.class != FailureKind::NeedsAuthentication {
         return failure;
     }
     let host = repo.host();
@@ -376,14 +381,14 @@ fn authorization<'h>(
         format!("{realm}{join}{}", query.finish())
     };
     let url = registry.named(WebUrl::parse(&address)?)?;
-    let sent = form.as_deref().map_or(Send::Get, Send::Form);
+    let sent = form.as_deref().map_or(HttpRequest::Get, HttpRequest::Form);
     let headers: Vec<String> = password.into_iter().collect();
     let host = format!("the token service {}", url.url().host());
     let body = http::send(tool, &url, sent, &headers, TOKEN)?.expect(&host, "a token")?;
     let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
     let token = answer["token"].as_str().or(answer["access_token"].as_str());
     let is_plain = |token: &&str| !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic());
-    let no_token = || Failure::new(Class::Other, format!("{host} gives no token"));
+    let no_token = || Failure::new(FailureKind::Other, format!("{host} gives no token"));
     let token = token.filter(is_plain).ok_or_else(no_token)?;
     Ok(Some(format!("Authorization: Bearer {token}")))
 }
@@ -422,7 +427,7 @@ enum Credentials {
 /// Such a file.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Written {
+struct DockerConfig {
     auths: BTreeMap<String, Auth>,
     cred_helpers: BTreeMap<String, String>,
     creds_store: String,
@@ -459,7 +464,7 @@ fn credentials(tool: &Tool, repo: &OciRepo) -> Result<Option<Credentials>> {
             continue;
         };
         // The parser's message could quote a secret.
-        let written: Written = serde_json::from_slice(&bytes)
+        let written: DockerConfig = serde_json::from_slice(&bytes)
             .map_err(|error| unreadable(format!("line {} is not valid", error.line())))?;
         if let Some(found) = written.of(tool, repo)? {
             return Ok(Some(found));
@@ -483,7 +488,7 @@ fn places(tool: &Tool) -> Vec<PathBuf> {
     all.into_iter().flatten().collect()
 }
 
-impl Written {
+impl DockerConfig {
     fn of(&self, tool: &Tool, repo: &OciRepo) -> Result<Option<Credentials>> {
         let host = hub(repo.host());
         let mut helpers = self.cred_helpers.iter();

@@ -8,4 +8,4 @@ mod skill;
 
 pub use client::Client;
 pub use media::{Descriptor, Manifest, annotation, media_type};
-pub use publish::{Artifact, Destination, Published};
+pub use publish::{Artifact, Destination, PublishResult};

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::json;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::http::Send;
-use crate::marketplace::fetch::{Class, Failure};
-use crate::marketplace::reference::{OciAt, OciDigest, OciRepo, Want, parse};
+use crate::marketplace::fetch::http::HttpRequest;
+use crate::marketplace::fetch::{Failure, FailureKind};
+use crate::marketplace::reference::{OciDigest, OciReference, OciRepo, RepositoryPart, parse};
 use crate::marketplace::registry::client::{PUSH, refusal};
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
-use crate::marketplace::{Market, Signed};
+use crate::marketplace::{Market, SignedManifest};
 use crate::skill::{Skill, visible};
 
 /// What an answer to an upload may have, in bytes.
@@ -32,7 +32,7 @@ const LISTED: [&str; 3] = [
 #[derive(Debug, Clone)]
 pub struct Destination {
     repo: OciRepo,
-    tag: OciAt,
+    tag: OciReference,
 }
 
 /// A skill as it is published.
@@ -43,12 +43,12 @@ pub struct Artifact {
     config: Vec<u8>,
     layer: Vec<u8>,
     manifest: Manifest,
-    signed: Option<Signed>,
+    signed: Option<SignedManifest>,
 }
 
 /// What was, or would be, published.
 #[derive(Debug)]
-pub struct Published {
+pub struct PublishResult {
     /// The digest that the tag names.
     pub digest: OciDigest,
     /// What the tag named before; `None` if it is new.
@@ -64,10 +64,12 @@ impl Destination {
     /// When it is not that.
     pub fn parse(written: &str) -> Result<Self> {
         match parse::registry(written)? {
-            (repo, at, Want::Any) if !matches!(at, Some(OciAt::Digest(_))) => Ok(Self {
-                repo,
-                tag: at.unwrap_or_else(OciAt::latest),
-            }),
+            (repo, at, RepositoryPart::Any) if !matches!(at, Some(OciReference::Digest(_))) => {
+                Ok(Self {
+                    repo,
+                    tag: at.unwrap_or_else(OciReference::latest),
+                })
+            }
             _ => {
                 let text = format!("`{}` cannot be published to", written.escape_debug());
                 Err(Error::new(text).hint("give a tag, oci://HOST/NAME:TAG, and no digest"))
@@ -89,7 +91,7 @@ impl std::fmt::Display for Destination {
 
 impl Artifact {
     /// The skill whose files are in `layer`. Nothing in it depends on the machine or the time.
-    pub fn new(skill: &Skill, name: &str, layer: Vec<u8>, signed: Option<Signed>) -> Self {
+    pub fn new(skill: &Skill, name: &str, layer: Vec<u8>, signed: Option<SignedManifest>) -> Self {
         let fields = &skill.fields;
         let (version, license) = (fields.version(), fields.text("license"));
         let compatibility = fields.text("compatibility");
@@ -205,7 +207,7 @@ impl Market<'_> {
         to: &Destination,
         skills: &[Artifact],
         collection: Option<&str>,
-    ) -> Result<Published> {
+    ) -> Result<PublishResult> {
         if let Some(collection) = collection {
             check_names(skills, collection)?;
         }
@@ -224,10 +226,12 @@ impl Market<'_> {
         let digest = OciDigest::of(&bytes);
         let before = match client.resolve(&to.repo, &to.tag) {
             Ok(before) => Some(before),
-            Err(failure) if failure.class == Class::NoRepository => None,
+            Err(failure) if failure.class == FailureKind::NoRepository => None,
             // Some registries say so of a repository that does not exist yet, or let push what may
             // not be read.
-            Err(failure) if failure.class == Class::NeedsAuthentication && !self.dry_run => None,
+            Err(failure) if failure.class == FailureKind::NeedsAuthentication && !self.dry_run => {
+                None
+            }
             Err(failure) => return Err(failure.into()),
         };
         let mut sent = 0;
@@ -240,7 +244,7 @@ impl Market<'_> {
                 client.put_manifest(&to.repo, to.tag.as_str(), media_type, &bytes)?;
             }
         }
-        Ok(Published {
+        Ok(PublishResult {
             digest,
             before,
             sent,
@@ -256,11 +260,17 @@ impl Client<'_> {
     pub fn put_blob(&self, repo: &OciRepo, bytes: &[u8]) -> Result<bool, Failure> {
         let digest = OciDigest::of(bytes);
         let what = format!("the blob {digest}");
-        let known = self.ask(repo, PUSH, &format!("blobs/{digest}"), Send::Head, ANSWER)?;
+        let known = self.ask(
+            repo,
+            PUSH,
+            &format!("blobs/{digest}"),
+            HttpRequest::Head,
+            ANSWER,
+        )?;
         if known.status == 200 {
             return Ok(false);
         }
-        let begin = Send::Bytes("POST", BYTES, b"");
+        let begin = HttpRequest::Bytes("POST", BYTES, b"");
         let own = self.place(repo, "blobs/uploads/")?;
         let answer = self.ask_at(repo, PUSH, &own, begin, ANSWER)?;
         let place = answer.get("location").filter(|_| answer.status == 202);
@@ -268,7 +278,7 @@ impl Client<'_> {
         let join = if place.contains('?') { '&' } else { '?' };
         let hex = digest.hex();
         let url = own.led(&format!("{place}{join}digest=sha256%3A{hex}"))?;
-        let send = Send::Bytes("PUT", BYTES, bytes);
+        let send = HttpRequest::Bytes("PUT", BYTES, bytes);
         let answer = self.ask_at(repo, PUSH, &url, send, ANSWER)?;
         match answer.status {
             201 | 204 => Ok(true),
@@ -289,7 +299,7 @@ impl Client<'_> {
         bytes: &[u8],
     ) -> Result<bool, Failure> {
         let path = format!("manifests/{under}");
-        let send = Send::Bytes("PUT", media_type, bytes);
+        let send = HttpRequest::Bytes("PUT", media_type, bytes);
         let answer = self.ask(repo, PUSH, &path, send, ANSWER)?;
         if !matches!(answer.status, 200..=202) {
             return Err(refusal(&answer, repo, &format!("the manifest `{under}`")));
@@ -322,7 +332,7 @@ impl Client<'_> {
         &self,
         repo: &OciRepo,
         subject: Descriptor,
-        signed: &Signed,
+        signed: &SignedManifest,
     ) -> Result<(), Failure> {
         let files = [
             (media_type::SIGNED_MANIFEST, signed.manifest.as_bytes()),
@@ -347,9 +357,9 @@ impl Client<'_> {
             return Ok(());
         }
         // A registry that keeps no lists of these has one under a tag, which clients keep.
-        let known = match self.resolve(repo, &OciAt::parse(&fallback)?) {
+        let known = match self.resolve(repo, &OciReference::parse(&fallback)?) {
             Ok(digest) => self.manifest(repo, &digest)?.manifests.clone(),
-            Err(failure) if failure.class == Class::NoRepository => None,
+            Err(failure) if failure.class == FailureKind::NoRepository => None,
             Err(failure) => return Err(failure),
         };
         let mut all = known.unwrap_or_default();

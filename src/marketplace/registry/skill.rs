@@ -6,14 +6,18 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::http::Send;
-use crate::marketplace::fetch::{Class, Failure, Fetcher, Layers, Memory, Opened, Snapshot};
+use crate::marketplace::fetch::http::HttpRequest;
+use crate::marketplace::fetch::{
+    Failure, FailureKind, Fetcher, Layers, Memory, OpenedPlace, Snapshot,
+};
 use crate::marketplace::fetch::{check_total, choose_offers, is_packed, tree};
-use crate::marketplace::reference::{Kind, OciAt, OciDigest, OciRepo, Want, parse};
+use crate::marketplace::reference::{
+    OciDigest, OciReference, OciRepo, RepositoryPart, SourceKind, parse,
+};
 use crate::marketplace::registry::client::{PULL, file, refusal};
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
-use crate::marketplace::signature::{ManifestProof, SignedManifests};
 use crate::marketplace::source::Origin;
+use crate::marketplace::verification::{ManifestProof, ManifestProofs};
 use crate::signing::SSH_SIGNATURE;
 use crate::skill::{SkillName, one_line};
 use crate::sys::{EntryName, limits};
@@ -33,23 +37,23 @@ impl<'a> Fetcher<'a> {
     /// When the registry cannot or may not be asked, or what it has is no skill.
     pub fn open_registry(
         &mut self,
-        (repo, at): (&OciRepo, Option<&OciAt>),
+        (repo, at): (&OciRepo, Option<&OciReference>),
         requested: &str,
-        want: &Want,
+        want: &RepositoryPart,
         (skills, all): (&[String], bool),
-    ) -> Result<Opened<'a>, Failure> {
+    ) -> Result<OpenedPlace<'a>, Failure> {
         let of_repo = |error: Error| error.context(format!("`{repo}`"));
         let digest = self.resolve_tag(repo, at)?;
         let origin = Origin {
             source: repo.to_string(),
-            kind: Kind::Oci,
+            kind: SourceKind::Oci,
             requested: requested.to_owned(),
             rev: at.map(|at| at.as_str().to_owned()),
             commit: Some(digest.to_string()),
             ..Origin::default()
         };
         let client = &self.registry;
-        let mut beside = SignedManifests::default();
+        let mut beside = ManifestProofs::default();
         let (memory, members) = match client.open(repo, &digest)? {
             Contents::Skill(manifest, real) => {
                 let memory = client.files(repo, &manifest)?;
@@ -71,7 +75,7 @@ impl<'a> Fetcher<'a> {
             }
         };
         let (tree, name) = (memory.tree.clone(), repo.short_name());
-        let opened = Opened::new(tree, memory, name, origin, beside).map_err(of_repo)?;
+        let opened = OpenedPlace::new(tree, memory, name, origin, beside).map_err(of_repo)?;
         check_names(&members, &opened.snapshot).map_err(of_repo)?;
         Ok(opened)
     }
@@ -81,8 +85,12 @@ impl<'a> Fetcher<'a> {
     ///
     /// # Errors
     /// When the registry cannot or may not be asked.
-    pub fn resolve_tag(&self, repo: &OciRepo, at: Option<&OciAt>) -> Result<OciDigest, Failure> {
-        let latest = OciAt::latest();
+    pub fn resolve_tag(
+        &self,
+        repo: &OciRepo,
+        at: Option<&OciReference>,
+    ) -> Result<OciDigest, Failure> {
+        let latest = OciReference::latest();
         self.registry.resolve(repo, at.unwrap_or(&latest))
     }
 
@@ -93,7 +101,7 @@ impl<'a> Fetcher<'a> {
     pub fn collection(
         &self,
         repo: &OciRepo,
-        at: Option<&OciAt>,
+        at: Option<&OciReference>,
     ) -> Result<Option<Members>, Failure> {
         let digest = self.resolve_tag(repo, at)?;
         Ok(match self.registry.open(repo, &digest)? {
@@ -202,7 +210,7 @@ impl Client<'_> {
         if layers.len() > LAYERS || total > limits::DOWNLOAD {
             let most = limits::DOWNLOAD;
             let text = format!("`{repo}` has more than {LAYERS} layers or {most} bytes");
-            return Err(Failure::new(Class::TooLarge, text));
+            return Err(Failure::new(FailureKind::TooLarge, text));
         }
         let of_repo = |error: Error| error.context(format!("`{repo}`"));
         let mut all = Layers::default();
@@ -287,13 +295,13 @@ impl Client<'_> {
             format!("referrers/{subject}?artifactType={kind}"),
             format!("manifests/sha256-{}", subject.hex()),
         ] {
-            let answer = self.ask(repo, PULL, &place, Send::Get, limits::INDEX)?;
+            let answer = self.ask(repo, PULL, &place, HttpRequest::Get, limits::INDEX)?;
             if answer.status == 200 {
                 let index = Manifest::parse(&answer.body).ok();
                 listed = index.and_then(|index| index.manifests).unwrap_or_default();
                 break;
             }
-            if Class::of_status(answer.status) == Class::Busy {
+            if FailureKind::of_status(answer.status) == FailureKind::Busy {
                 return Err(refusal(&answer, repo, "the list of signatures"));
             }
         }
@@ -345,7 +353,7 @@ impl Members {
     }
 
     /// The members that are meant. It never guesses.
-    fn choose(&self, want: &Want, skills: &[String], all: bool) -> Result<Vec<&Member>> {
+    fn choose(&self, want: &RepositoryPart, skills: &[String], all: bool) -> Result<Vec<&Member>> {
         let names: Vec<&str> = self.all.iter().map(|member| member.name.as_str()).collect();
         let mut counts = HashMap::new();
         for name in &names {

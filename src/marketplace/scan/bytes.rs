@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Severity::{High, Note, Warn};
-use super::finding::Kind;
+use super::finding::FindingKind;
 
 /// Magic bytes of programs.
 const PROGRAMS: [&[u8]; 7] = [
@@ -53,29 +53,29 @@ const ODD: usize = 10;
 /// The shortest run of characters that counts as text in a binary file.
 const RUN: usize = 10;
 
-const PROGRAM: Kind = (
+const PROGRAM: FindingKind = (
     Warn,
     "executable",
     "is a compiled program, which cannot be reviewed",
 );
-const DISGUISED_PROGRAM: Kind = (
+const DISGUISED_PROGRAM: FindingKind = (
     High,
     "disguised-executable",
     "is a compiled program under another name",
 );
-const ARCHIVE: Kind = (
+const ARCHIVE: FindingKind = (
     Warn,
     "archive",
     "is an archive, whose content was not looked at",
 );
-const DISGUISED_ARCHIVE: Kind = (
+const DISGUISED_ARCHIVE: FindingKind = (
     High,
     "disguised-archive",
     "is an archive under another name",
 );
 
 /// The finding, if any, for a file that starts with `head`.
-pub fn inspect(path: &str, head: &[u8]) -> Option<Kind> {
+pub fn inspect(path: &str, head: &[u8]) -> Option<FindingKind> {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_text = std::str::from_utf8(head).is_ok() && !head.contains(&0);

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::Severity::{Block, High, Note, Warn};
 use super::bytes;
-use super::finding::{Finding, Kind};
+use super::finding::{FindingKind, ScanFinding};
 use super::text::{self, has_mixed_word};
 use crate::marketplace::fetch::tree;
 use crate::skill::{Runner, Skill, has_bit, read_skill_file};
@@ -16,37 +16,37 @@ use crate::sys::{Dir, EntryKind, EntryPath, limits};
 
 /// Text files meant for readers.
 const PROSE: [&str; 8] = ["md", "mdx", "txt", "rst", "adoc", "html", "json", "csv"];
-const NUL: Kind = (
+const NUL: FindingKind = (
     High,
     "nul-bytes",
     "has NUL bytes in a text, at which a reader stops and a program does not",
 );
 /// Other programs than shells do not leave them out.
-const NUL_ELSEWHERE: Kind = (Warn, NUL.1, "has NUL bytes in a text");
-const LONG: Kind = (
+const NUL_ELSEWHERE: FindingKind = (Warn, NUL.1, "has NUL bytes in a text");
+const LONG: FindingKind = (
     High,
     "long-text",
     "is longer than what is scanned: read it before you trust it",
 );
-const NAME: Kind = (
+const NAME: FindingKind = (
     Block,
     "mixed-scripts-name",
     "has a name of look-alike letters",
 );
-const HOOKS: Kind = (
+const HOOKS: FindingKind = (
     Warn,
     "hooks",
     "has hooks, which some clients run at every tool call",
 );
-const INSTALL: Kind = (
+const INSTALL: FindingKind = (
     Warn,
     "install-steps",
     "has install steps, which some clients run",
 );
-const SHELL: Kind = (Note, "every-command", "may run every shell command");
+const SHELL: FindingKind = (Note, "every-command", "may run every shell command");
 
 /// All findings for the skill in `dir`, the worst first. Unreadable files are reported.
-pub fn scan(dir: &Path) -> Vec<Finding> {
+pub fn scan(dir: &Path) -> Vec<ScanFinding> {
     let mut found = Vec::new();
     if let Ok(root) = Dir::anchor(dir) {
         let mut entries = Vec::new();
@@ -87,11 +87,11 @@ fn collect(root: &Dir, below: &str, found: &mut Vec<(String, EntryKind)>) {
 }
 
 /// The findings about one file.
-fn inspect(root: &Dir, path: &str, kind: EntryKind) -> Vec<Finding> {
+fn inspect(root: &Dir, path: &str, kind: EntryKind) -> Vec<ScanFinding> {
     // A name that is not UTF-8 hides a file from this scan, and not from a script.
     let is_nameless = path.contains(char::REPLACEMENT_CHARACTER);
     let severity = if is_nameless { High } else { Warn };
-    let say = |code, message| vec![Finding::new((severity, code, message), path, 0, "")];
+    let say = |code, message| vec![ScanFinding::new((severity, code, message), path, 0, "")];
     if kind == EntryKind::Link {
         return say("link", "is a link, which may lead anywhere");
     }
@@ -113,11 +113,11 @@ fn inspect_file(
     file: impl Read,
     size: u64,
     is_executable: bool,
-) -> io::Result<Vec<Finding>> {
+) -> io::Result<Vec<ScanFinding>> {
     let (mut bytes, mut found) = (Vec::new(), Vec::new());
     file.take(limits::SCANNED_FILE).read_to_end(&mut bytes)?;
     if let Some(what) = bytes::inspect(path, &bytes[..bytes.len().min(bytes::HEAD)]) {
-        found.push(Finding::new(what, path, 0, ""));
+        found.push(ScanFinding::new(what, path, 0, ""));
     }
     let named = Path::new(path);
     let is_meant = is_meant_as_text(named, &bytes);
@@ -138,7 +138,7 @@ fn inspect_file(
     let nul = if by_shell { NUL } else { NUL_ELSEWHERE };
     for (kind, has) in [(nul, has_nul), (LONG, size > limits::SCANNED_FILE)] {
         if has && is_text {
-            found.push(Finding::new(kind, path, 0, ""));
+            found.push(ScanFinding::new(kind, path, 0, ""));
         }
     }
     let mut told = text::inspect(path, &text, !is_prose(named));
@@ -168,10 +168,10 @@ pub fn is_binary(path: &Path, bytes: &[u8]) -> bool {
 
 /// The findings in the frontmatter. A model reads the description before anyone has chosen the
 /// skill, so what is high elsewhere blocks here.
-fn inspect_frontmatter(skill: &Skill, file: &str) -> Vec<Finding> {
+fn inspect_frontmatter(skill: &Skill, file: &str) -> Vec<ScanFinding> {
     let mut found = Vec::new();
-    let mut say = |kind: Kind, text: &str, judged: &str| {
-        let mut finding = Finding::new(kind, file, 0, text);
+    let mut say = |kind: FindingKind, text: &str, judged: &str| {
+        let mut finding = ScanFinding::new(kind, file, 0, text);
         finding.covers(judged);
         found.push(finding);
     };
@@ -413,7 +413,7 @@ mod tests {
     fn nothing_outside_is_scanned_while_links_are_swapped_in() {
         while_swapped(|skill| {
             let found = scan(skill);
-            let is_outside = |found: &Finding| found.line > 0 || found.file.contains("only");
+            let is_outside = |found: &ScanFinding| found.line > 0 || found.file.contains("only");
             assert!(!found.iter().any(is_outside), "{found:?}");
             // What is scanned is not reported as a link.
             found.iter().filter(|found| found.code == "link").count() < 10

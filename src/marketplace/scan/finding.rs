@@ -9,11 +9,11 @@ use crate::sys::text::shorten;
 const SHOWN: usize = 120;
 
 /// What a place has: a severity, a stable, lowercase, hyphenated code, and what that means.
-pub type Kind = (Severity, &'static str, &'static str);
+pub type FindingKind = (Severity, &'static str, &'static str);
 
 /// One place to review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct ScanFinding {
     /// See [`Severity`].
     pub severity: Severity,
     /// Stable, lowercase, hyphenated.
@@ -32,10 +32,15 @@ pub struct Finding {
     pub judged: Option<String>,
 }
 
-impl Finding {
+impl ScanFinding {
     /// A finding in `line` of `file`; it judges the file itself, unless it [covers](Self::covers) a
     /// text.
-    pub fn new((severity, code, message): Kind, file: &str, line: usize, text: &str) -> Self {
+    pub fn new(
+        (severity, code, message): FindingKind,
+        file: &str,
+        line: usize,
+        text: &str,
+    ) -> Self {
         Self {
             severity,
             code,

@@ -14,6 +14,6 @@ mod text;
 
 pub use crate::skill::Severity;
 pub use directory::{is_binary, scan};
-pub use finding::Finding;
+pub use finding::ScanFinding;
 pub use rule::Rule;
 pub use rules::RULES;

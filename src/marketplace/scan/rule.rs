@@ -7,7 +7,7 @@ use regex_lite::Regex;
 use serde::Serialize;
 
 use super::Severity;
-use super::finding::Kind;
+use super::finding::FindingKind;
 use super::lines::Line;
 use crate::sys::text::has_any;
 
@@ -75,12 +75,12 @@ pub struct Rule {
     #[serde(skip)]
     words: &'static str,
     #[serde(skip)]
-    tests: Vec<Test>,
+    tests: Vec<Condition>,
 }
 
 /// What a rule looks for. Words are separated by `|`; one of them has to be there.
 #[derive(Debug)]
-enum Test {
+enum Condition {
     /// On the line.
     Has(&'static str),
     /// On the line.
@@ -149,46 +149,46 @@ impl Rule {
         if self.words.is_empty() {
             return Self { words, ..self };
         }
-        self.with(Test::Has(words))
+        self.with(Condition::Has(words))
     }
 
     /// Needs this pattern on the line.
     #[must_use]
     pub fn on(self, text: &str) -> Self {
-        self.with(Test::On(pattern(text)))
+        self.with(Condition::On(pattern(text)))
     }
 
     /// Needs this pattern on the line without what `honest` matches there.
     #[must_use]
     pub fn besides(self, honest: &str, text: &str) -> Self {
-        self.with(Test::Besides(pattern(honest), pattern(text)))
+        self.with(Condition::Besides(pattern(honest), pattern(text)))
     }
 
     /// None of these words may be on the line.
     #[must_use]
     pub fn unless(self, words: &'static str) -> Self {
-        self.with(Test::Unless(words))
+        self.with(Condition::Unless(words))
     }
 
     /// Needs one of these words on the line or near it.
     #[must_use]
     pub fn near(self, words: &'static str) -> Self {
-        self.with(Test::Near(words))
+        self.with(Condition::Near(words))
     }
 
     /// Needs one of `words` on any line of the text, or one of `others` with this pattern.
     #[must_use]
     pub fn anywhere(self, words: &'static str, others: &'static str, text: &str) -> Self {
-        self.with(Test::Anywhere(words, others, pattern(text)))
+        self.with(Condition::Anywhere(words, others, pattern(text)))
     }
 
-    fn with(mut self, test: Test) -> Self {
+    fn with(mut self, test: Condition) -> Self {
         self.tests.push(test);
         self
     }
 
     /// What it finds in a text, or in a script.
-    pub fn kind(&self, script: bool) -> Kind {
+    pub fn kind(&self, script: bool) -> FindingKind {
         let severity = self.severities[usize::from(script)];
         (severity, self.code, self.message)
     }
@@ -216,18 +216,18 @@ impl Rule {
             let near = || near.iter().filter(|near| near.extent.is_near());
             is_for
                 && self.tests.iter().all(|test| match test {
-                    Test::Has(words) => has_any(line, words),
-                    Test::On(regex) => self.is_on(regex, line),
-                    Test::Besides(left, on) => {
+                    Condition::Has(words) => has_any(line, words),
+                    Condition::On(regex) => self.is_on(regex, line),
+                    Condition::Besides(left, on) => {
                         on.is_match(line) && matches(on, &left.replace_all(line, "  "))
                     }
-                    Test::Unless(words) => !has_any(line, words),
-                    Test::Near(words) => near().any(|near| has_any(&near.normal, words)),
-                    Test::Anywhere(..) => true,
+                    Condition::Unless(words) => !has_any(line, words),
+                    Condition::Near(words) => near().any(|near| has_any(&near.normal, words)),
+                    Condition::Anywhere(..) => true,
                 })
         };
         let found = looked.iter().copied().filter(passes);
-        let Some(Test::Anywhere(words, others, regex)) = self.tests.last() else {
+        let Some(Condition::Anywhere(words, others, regex)) = self.tests.last() else {
             return found.map(|at| (at, Vec::new())).collect();
         };
         let mut found: Vec<usize> = found.collect();

@@ -12,7 +12,7 @@ use super::Severity::{Block, High, Note, Warn};
 use super::bytes::is_odd;
 use super::comments::comments;
 use super::encoded::{base64_runs, is_encoded_command, wrapped_base64};
-use super::finding::{Finding, Kind};
+use super::finding::{FindingKind, ScanFinding};
 use super::lines::{Extent, Line, lines};
 use super::rule::pattern;
 use super::rules::{EACH, find_all};
@@ -22,25 +22,25 @@ use crate::sys::{is_invisible, with_hidden_flag};
 /// The shortest run of base64 that is a finding by itself.
 const LONG_BASE64: usize = 200;
 
-const MIXED: Kind = (Warn, "mixed-scripts", "has a word of look-alike letters");
-const HIDDEN: Kind = (Block, "hidden-text", "hides text in invisible characters");
-const ZERO_WIDTH: Kind = (Warn, "zero-width", "has invisible characters");
-const INSTRUCTION: Kind = (
+const MIXED: FindingKind = (Warn, "mixed-scripts", "has a word of look-alike letters");
+const HIDDEN: FindingKind = (Block, "hidden-text", "hides text in invisible characters");
+const ZERO_WIDTH: FindingKind = (Warn, "zero-width", "has invisible characters");
+const INSTRUCTION: FindingKind = (
     High,
     "hidden-instruction",
     "instructs the model in a comment that readers do not see",
 );
-const REQUEST: Kind = (
+const REQUEST: FindingKind = (
     Warn,
     INSTRUCTION.1,
     "gives orders in a comment that readers do not see",
 );
-const ENCODED: Kind = (
+const ENCODED: FindingKind = (
     Block,
     "encoded-command",
     "hides a command that downloads and runs in base64",
 );
-const BASE64: Kind = (
+const BASE64: FindingKind = (
     Warn,
     "base64",
     "has a long run of base64, which cannot be reviewed",
@@ -72,7 +72,7 @@ const ATTACKS: &str = "attack|malicious|vulnerab|exploit|prompt injection|prompt
 const BESIDE: usize = 5;
 
 /// The findings in a text. `script` means that it is run rather than read.
-pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
+pub fn inspect(file: &str, text: &str, script: bool) -> Vec<ScanFinding> {
     // A mark at the start says how the text is encoded; anywhere else it shows nothing.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut report = Report {
@@ -93,7 +93,7 @@ pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
         let is_one = |at: &usize| has_any(&lines[*at].normal, ATTACKS);
         (0..lines.len()).filter(is_one).collect()
     });
-    let as_quoted = |kind: Kind, at: usize| {
+    let as_quoted = |kind: FindingKind, at: usize| {
         let beside = || attacks[attacks.partition_point(|near| near + BESIDE < at)..].first();
         let is_quoted = kind.0 == Warn
             && is_aside
@@ -171,12 +171,12 @@ struct Report<'t> {
     /// Those of the text, once one is reported.
     lines: OnceCell<Vec<&'t str>>,
     told: HashSet<(&'static str, usize)>,
-    found: Vec<Finding>,
+    found: Vec<ScanFinding>,
 }
 
 impl Report<'_> {
     /// Reports a line, or lines of which none was, once for each code.
-    fn line(&mut self, kind: Kind, line: &Line) {
+    fn line(&mut self, kind: FindingKind, line: &Line) {
         let mut numbers = line.numbers.clone();
         let first = *numbers.start();
         if !numbers.any(|number| self.told.contains(&(kind.1, number))) {
@@ -193,14 +193,15 @@ impl Report<'_> {
 
     /// Reports what was judged. Beyond the first few it adds nothing for a reader, but the last one
     /// of its code then stands for it, too.
-    fn say(&mut self, kind: Kind, line: usize, shown: &str, judged: &str) {
+    fn say(&mut self, kind: FindingKind, line: usize, shown: &str, judged: &str) {
         let same = || {
             self.found
                 .iter()
                 .filter(|other| (other.severity, other.code) == (kind.0, kind.1))
         };
         if same().count() < EACH && same().all(|other| other.line != line) {
-            self.found.push(Finding::new(kind, self.file, line, shown));
+            self.found
+                .push(ScanFinding::new(kind, self.file, line, shown));
         }
         self.add(kind.1, judged);
     }
@@ -215,7 +216,7 @@ impl Report<'_> {
 
 /// What the characters of a line that hide something are. Between the letters of some scripts
 /// joiners and word breaks are honest.
-fn hidden(line: &str) -> Option<Kind> {
+fn hidden(line: &str) -> Option<FindingKind> {
     if line.is_ascii() {
         return None;
     }

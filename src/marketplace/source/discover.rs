@@ -9,8 +9,10 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Content, Node, Tree, Wanted, each_small, tree};
-use crate::marketplace::reference::{At, Place, Reading, RepoUrl, SubPath, Want, WebUrl, parse};
+use crate::marketplace::fetch::{Content, FileToRead, Node, Tree, each_small, tree};
+use crate::marketplace::reference::{
+    Place, Reading, RepoUrl, RepositoryPart, Revision, SubPath, WebUrl, parse,
+};
 use crate::skill::Skill;
 use crate::sys::limits;
 
@@ -39,7 +41,7 @@ const LAST: [&str; 6] = ["dist", "build", "docs", "examples", "templates", "temp
 
 /// A skill in a tree.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundSkill {
     /// Its directory; `""` is the root.
     pub path: String,
     /// The skill, as its `SKILL.md` describes it.
@@ -59,7 +61,7 @@ pub struct Found {
     pub tags: Vec<String>,
 }
 
-impl Found {
+impl FoundSkill {
     /// Whether it is listed without its path being given.
     pub fn is_shown(&self) -> bool {
         !self.nested && !self.hidden
@@ -80,15 +82,15 @@ pub fn discover(
     tree: &Tree,
     content: &dyn Content,
     root_name: &str,
-) -> Result<(Vec<Found>, Manifest)> {
+) -> Result<(Vec<FoundSkill>, Manifest)> {
     let places = candidates(tree);
     let is_manifest = |path: &str| {
         let dir = path.strip_suffix(PLUGIN);
         PLACES.contains(&path) || dir.is_some_and(|dir| dir.is_empty() || dir.ends_with('/'))
     };
     let manifests = tree.iter().filter(|(path, _)| is_manifest(path));
-    let manifests = manifests.filter_map(|(path, node)| Wanted::new(path, node));
-    let manifests: Vec<Wanted> = manifests.collect();
+    let manifests = manifests.filter_map(|(path, node)| FileToRead::new(path, node));
+    let manifests: Vec<FileToRead> = manifests.collect();
     if places.len() + manifests.len() > limits::TREE_SKILLS {
         let text = format!("there are more than {} skills", limits::TREE_SKILLS);
         return Err(Error::new(text).hint("give the address of the directory that you want"));
@@ -97,7 +99,7 @@ pub fn discover(
     // The texts of thousands would fill the memory, so only the skills are kept.
     let mut loaded = Vec::with_capacity(places.len());
     let files = places.iter().map(|(_, file)| file);
-    let files: Vec<Wanted> = files.chain(&manifests).cloned().collect();
+    let files: Vec<FileToRead> = files.chain(&manifests).cloned().collect();
     each_small(content, &files, limits::SKILL_FILE, &mut |at, text| {
         let Some((dir, file)) = places.get(at) else {
             manifest_texts.push(text);
@@ -108,10 +110,10 @@ pub fn discover(
         loaded.push(text.and_then(|text| parse(&text).ok()));
     })?;
     let dirs: HashSet<&str> = places.iter().map(|(dir, _)| dir.as_str()).collect();
-    let skill = |((dir, _), skill): (&(String, Wanted), Option<Skill>)| {
+    let skill = |((dir, _), skill): (&(String, FileToRead), Option<Skill>)| {
         let skill = skill?;
         let mut above = dir.match_indices('/').map(|(at, _)| &dir[..at]);
-        Some(Found {
+        Some(FoundSkill {
             fingerprint: fingerprint(tree, dir, &skill),
             nested: above.any(|other| dirs.contains(other)),
             hidden: parts_before_last(dir).any(|part| HIDDEN.contains(&part)),
@@ -122,14 +124,14 @@ pub fn discover(
             skill: Rc::new(skill),
         })
     };
-    let mut skills: Vec<Found> = places.iter().zip(loaded).filter_map(skill).collect();
+    let mut skills: Vec<FoundSkill> = places.iter().zip(loaded).filter_map(skill).collect();
     let manifest = group(&mut skills, &manifests, &manifest_texts);
     skills.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
     Ok((skills, manifest))
 }
 
 /// Assigns skills to their plugins. A skill that the manifest lists is the main copy.
-fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Manifest {
+fn group(found: &mut [FoundSkill], files: &[FileToRead], texts: &[Option<Vec<u8>>]) -> Manifest {
     let read = |path: &str| {
         let at = files.iter().position(|file| file.path == path)?;
         texts.get(at)?.as_deref()
@@ -153,8 +155,8 @@ fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Ma
 
 /// The directories with a `SKILL.md` in any case, and that file, with links followed. If there are
 /// several, the exact spelling wins, as in `skill/load.rs`.
-fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
-    let mut found: Vec<(String, Wanted)> = Vec::new();
+fn candidates(tree: &Tree) -> Vec<(String, FileToRead)> {
+    let mut found: Vec<(String, FileToRead)> = Vec::new();
     let mut places = HashMap::new();
     for (path, _) in tree.iter() {
         let (dir, name) = (tree::parent(path), tree::base(path));
@@ -165,7 +167,7 @@ fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
             continue;
         }
         let real = tree.resolve(path).ok();
-        let Some(file) = real.and_then(|real| Wanted::new(&real, tree.get(&real)?)) else {
+        let Some(file) = real.and_then(|real| FileToRead::new(&real, tree.get(&real)?)) else {
             continue;
         };
         let at = *places.entry(dir).or_insert(found.len());
@@ -354,10 +356,10 @@ fn elsewhere(source: &Value) -> Result<Option<Reading>> {
         (Some("archive"), _, Some(url)) => return archive(url, field("sha256")).map(Some),
         _ => return Ok(None),
     };
-    let at = At::parse(field("sha").or(field("ref")))?;
+    let at = Revision::parse(field("sha").or(field("ref")))?;
     let want = match field("path").map(|path| path.trim_start_matches("./")) {
-        Some(path) if !path.is_empty() => Want::Path(SubPath::parse(path)?),
-        _ => Want::Any,
+        Some(path) if !path.is_empty() => RepositoryPart::Path(SubPath::parse(path)?),
+        _ => RepositoryPart::Any,
     };
     Ok(Some(Reading::repository(
         RepoUrl::parse_short(url)?,
@@ -369,7 +371,7 @@ fn elsewhere(source: &Value) -> Result<Option<Reading>> {
 fn archive(url: &str, sha256: Option<&str>) -> Result<Reading> {
     let digest = sha256.map(|digest| parse::digest(&format!("sha256={digest}")));
     let (url, sha256) = (WebUrl::parse(url)?, digest.transpose()?);
-    let (place, want) = (Place::Archive { url, sha256 }, Want::Any);
+    let (place, want) = (Place::Archive { url, sha256 }, RepositoryPart::Any);
     Ok(Reading { place, want })
 }
 
@@ -408,7 +410,7 @@ pub mod tests {
     pub struct Ids;
 
     impl Content for Ids {
-        fn each(&self, files: &[Wanted], _: u64, visit: &mut Visit) -> Result<()> {
+        fn each(&self, files: &[FileToRead], _: u64, visit: &mut Visit) -> Result<()> {
             for (index, file) in files.iter().enumerate() {
                 visit(index, file.id.len() as u64, &mut file.id.as_bytes())?;
             }
@@ -416,7 +418,7 @@ pub mod tests {
         }
     }
 
-    pub fn found(entries: &[(&str, &str)]) -> Vec<Found> {
+    pub fn found(entries: &[(&str, &str)]) -> Vec<FoundSkill> {
         discover(&tree(entries), &Ids, "repo").unwrap().0
     }
 

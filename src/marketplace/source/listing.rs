@@ -7,9 +7,11 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, past, reason};
-use crate::marketplace::fetch::{Fetcher, Opened, cache, file_name, patience, real, tree};
-use crate::marketplace::reference::{At, Kind, Place, Reading, Reference, RepoUrl, Want, WebUrl};
-use crate::marketplace::source::{Found, Manifest};
+use crate::marketplace::fetch::{Fetcher, OpenedPlace, cache, file_name, patience, real, tree};
+use crate::marketplace::reference::{
+    Place, Reading, Reference, RepoUrl, RepositoryPart, Revision, SourceKind, WebUrl,
+};
+use crate::marketplace::source::{FoundSkill, Manifest};
 use crate::marketplace::{Market, Note};
 use crate::skill::{Searchable, SkillName, rank};
 use crate::sys::text::did_you_mean;
@@ -25,7 +27,7 @@ const NOW: Duration = Duration::ZERO;
 
 /// An installable skill, or a plugin with skills.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Listed {
+pub struct ListedSkill {
     /// Its name.
     pub name: String,
     /// Its author's description, unescaped; empty if missing.
@@ -35,7 +37,7 @@ pub struct Listed {
     /// The canonical address of its source.
     pub source: String,
     /// The kind of that source.
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// The branch, tag or commit; for an archive, its digest.
     pub rev: Option<String>,
     /// Its directory in the source.
@@ -51,14 +53,14 @@ pub struct Listed {
 
 /// The listing of a source, and the state of the source to which it belongs.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub struct Cached {
+pub struct CachedListing {
     version: u64,
     /// The commit; empty for sources without commits.
     state: String,
     /// The name that the manifest gives the source.
     pub title: Option<String>,
     /// Its skills.
-    pub skills: Vec<Listed>,
+    pub skills: Vec<ListedSkill>,
 }
 
 impl Market<'_> {
@@ -68,12 +70,12 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When no source can be read and none was read before.
-    pub fn search(&self, words: &[String], note: &mut Note) -> Result<Vec<Listed>> {
+    pub fn search(&self, words: &[String], note: &mut Note) -> Result<Vec<ListedSkill>> {
         let staging = self.home_staging()?;
         let most = if words.is_empty() { NOW } else { RECENT };
         let catalogs = self.catalogs(most, &mut self.fetcher(&staging), note)?;
         let skills = catalogs.into_iter().flat_map(|(_, cached)| cached.skills);
-        let mut all: Vec<Listed> = skills.collect();
+        let mut all: Vec<ListedSkill> = skills.collect();
         all.sort_by(|a, b| (&a.name, &a.reference).cmp(&(&b.name, &b.reference)));
         let installed = self.installed_ids();
         for one in &mut all {
@@ -109,7 +111,7 @@ impl Market<'_> {
         most: Duration,
         fetcher: &mut Fetcher,
         note: &mut Note,
-    ) -> Result<Vec<(Source, Cached)>> {
+    ) -> Result<Vec<(Source, CachedListing)>> {
         let (mut answered, mut failed) = (Vec::new(), None);
         let sources = self.sources()?;
         let one_of_several = sources.len() > 1;
@@ -138,7 +140,7 @@ impl Market<'_> {
         most: Duration,
         fetcher: &mut Fetcher,
         note: &mut Note,
-    ) -> Result<Cached> {
+    ) -> Result<CachedListing> {
         let known = match self.cached(source) {
             Some((known, modified))
                 if self.offline || modified.elapsed().is_ok_and(|age| age < most) =>
@@ -168,18 +170,18 @@ impl Market<'_> {
         &self,
         source: &Source,
         fetcher: &mut Fetcher,
-        known: Option<&Cached>,
-    ) -> Result<Cached> {
+        known: Option<&CachedListing>,
+    ) -> Result<CachedListing> {
         let place = place_of(&source.reference)?;
         let state = match &place {
             Place::Repository { url, at } => fetcher.resolve(url, at)?.commit.to_string(),
             Place::Registry { repo, at } => fetcher.resolve_tag(repo, at.as_ref())?.to_string(),
             _ => String::new(),
         };
-        let mut fresh = Cached {
+        let mut fresh = CachedListing {
             version: VERSION,
             state,
-            ..Cached::default()
+            ..CachedListing::default()
         };
         if let Some(known) =
             known.filter(|known| !fresh.state.is_empty() && known.state == fresh.state)
@@ -195,7 +197,7 @@ impl Market<'_> {
         } else if let Some(offers) = fetcher.offers(&place)? {
             fresh.add_offers(source, &place, offers);
         } else {
-            let want = Want::Any;
+            let want = RepositoryPart::Any;
             let reading = Reading { place, want };
             let opened = fetcher.open(&reading, &source.reference, &[], true)?;
             fresh.fill(source, &opened);
@@ -204,7 +206,7 @@ impl Market<'_> {
         Ok(fresh)
     }
 
-    fn write_cache(&self, source: &Source, fresh: &Cached, fetcher: &Fetcher) -> Result<()> {
+    fn write_cache(&self, source: &Source, fresh: &CachedListing, fetcher: &Fetcher) -> Result<()> {
         let bytes = serde_json::to_vec(fresh)
             .map_err(|error| Error::caused("could not write the catalog", error))?;
         let (dir, name) = (cache(self.home, &SOURCES)?, cache_name(source));
@@ -213,12 +215,12 @@ impl Market<'_> {
         written.map_err(|error| dir.error("write", &name, &error))
     }
 
-    fn cached(&self, source: &Source) -> Option<(Cached, SystemTime)> {
+    fn cached(&self, source: &Source) -> Option<(CachedListing, SystemTime)> {
         // An unreadable cache is rebuilt.
         let dir = cache(self.home, &SOURCES).ok()?;
         let (file, metadata) = dir.open_file(&cache_name(source)).ok()?;
         let bytes = files::read_file_capped(&file, metadata.len(), limits::SOURCE_CACHE).ok()?;
-        let cached: Cached = serde_json::from_slice(&bytes).ok()?;
+        let cached: CachedListing = serde_json::from_slice(&bytes).ok()?;
         let modified = metadata.modified().ok()?;
         (cached.version == VERSION).then_some((cached, modified))
     }
@@ -231,19 +233,19 @@ fn cache_name(source: &Source) -> EntryName {
     file_name(&source.name, otherwise, &source.reference, ".json")
 }
 
-impl Cached {
-    fn fill(&mut self, source: &Source, opened: &Opened) {
+impl CachedListing {
+    fn fill(&mut self, source: &Source, opened: &OpenedPlace) {
         let (snapshot, origin) = (&opened.snapshot, &opened.origin);
         let short = match RepoUrl::parse(&origin.source) {
-            Ok(url) if origin.kind == Kind::Git && origin.rev.is_none() => {
+            Ok(url) if origin.kind == SourceKind::Git && origin.rev.is_none() => {
                 Some(url.to_string()).filter(|short| short != url.as_str())
             }
             _ => None,
         };
         let shown = snapshot.found.iter().filter(|found| found.is_shown());
-        let listed = |found: &Found| {
+        let listed = |found: &FoundSkill| {
             let name = found.skill.name.as_str();
-            Listed {
+            ListedSkill {
                 name: name.to_owned(),
                 description: found.skill.description.clone().unwrap_or_default(),
                 tags: found.tags.iter().chain(&found.plugin).cloned().collect(),
@@ -255,7 +257,7 @@ impl Cached {
                     Some(short) => format!("{short}@{name}"),
                     None => format!("{name}@{}", source.name),
                 },
-                ..Listed::default()
+                ..ListedSkill::default()
             }
         };
         self.skills = shown.map(listed).collect();
@@ -268,7 +270,7 @@ impl Cached {
     /// The skills of a site or a collection, as its index describes them.
     fn add_offers(&mut self, source: &Source, place: &Place, offers: Vec<(String, String)>) {
         let (kind, address, rev) = place.record();
-        let listed = offers.into_iter().map(|(name, description)| Listed {
+        let listed = offers.into_iter().map(|(name, description)| ListedSkill {
             reference: format!("{name}@{}", source.name),
             path: name.clone(),
             name,
@@ -276,7 +278,7 @@ impl Cached {
             source: address.clone(),
             kind,
             rev: rev.clone(),
-            ..Listed::default()
+            ..ListedSkill::default()
         });
         self.skills = listed.collect();
     }
@@ -286,10 +288,10 @@ impl Cached {
         for (plugin, reading) in manifest.remotes() {
             let (kind, address, rev) = reading.place.record();
             let path = match reading.want {
-                Want::Path(path) => path.as_str().to_owned(),
+                RepositoryPart::Path(path) => path.as_str().to_owned(),
                 _ => String::new(),
             };
-            self.skills.push(Listed {
+            self.skills.push(ListedSkill {
                 reference: format!("{}@{}", plugin.name, source.name),
                 name: plugin.name.clone(),
                 description: plugin.description.clone(),
@@ -299,7 +301,7 @@ impl Cached {
                 rev,
                 path,
                 plugin: true,
-                ..Listed::default()
+                ..ListedSkill::default()
             });
         }
     }
@@ -315,8 +317,9 @@ impl Market<'_> {
         note: &mut Note,
     ) -> Result<Reading> {
         let key = SkillName::from_written(name);
-        let named = |one: &Listed| one.name == name || SkillName::from_written(&one.name) == key;
-        let mut found: Vec<Listed> = Vec::new();
+        let named =
+            |one: &ListedSkill| one.name == name || SkillName::from_written(&one.name) == key;
+        let mut found: Vec<ListedSkill> = Vec::new();
         // What is wrong with a source is wrong each time that it is asked.
         let mut said = Vec::new();
         let mut tell = |text: &str| {
@@ -360,7 +363,7 @@ impl Market<'_> {
     }
 }
 
-impl Listed {
+impl ListedSkill {
     /// The reading that leads to this skill.
     ///
     /// # Errors
@@ -369,7 +372,7 @@ impl Listed {
         let rev = self.rev.as_deref();
         let mut reading = Reading::recorded(self.kind, &self.source, rev, &self.path)?;
         if self.plugin && self.path.is_empty() {
-            reading.want = Want::Any;
+            reading.want = RepositoryPart::Any;
         }
         Ok(reading)
     }
@@ -390,7 +393,7 @@ pub struct Source {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct SourcesFile {
     version: u64,
     sources: Vec<Source>,
 }
@@ -400,7 +403,7 @@ fn place_of(reference: &str) -> Result<Place> {
     let parsed = Reference::parse(reference, None)?;
     match parsed {
         Reference::Readings(readings) => match &readings[..] {
-            [only] if only.want == Want::Any => Ok(only.place.clone()),
+            [only] if only.want == RepositoryPart::Any => Ok(only.place.clone()),
             _ => Err(no_source(reference)),
         },
         Reference::Named { .. } => Err(no_source(reference)),
@@ -431,7 +434,7 @@ pub fn read(home: &Path) -> Result<Vec<Source>> {
         let (name, reference) = (DEFAULT.0.to_owned(), DEFAULT.1.to_owned());
         return Ok(vec![Source { name, reference }]);
     };
-    let written: Written = serde_json::from_slice(&bytes).map_err(|error| broken(&error))?;
+    let written: SourcesFile = serde_json::from_slice(&bytes).map_err(|error| broken(&error))?;
     if written.version != VERSION {
         return Err(broken(&"it is of another version of agent-skills"));
     }
@@ -460,7 +463,9 @@ pub fn within_sources(home: &Path, reference: &str) -> Option<String> {
         return Some(reference.to_owned());
     }
     match (&first.place, &first.want) {
-        (Place::Repository { url, at }, Want::Named(name)) if *at == At::Default => {
+        (Place::Repository { url, at }, RepositoryPart::Named(name))
+            if *at == Revision::Default =>
+        {
             Some(format!("github:{url}@{name}"))
         }
         _ => None,
@@ -522,7 +527,7 @@ impl Market<'_> {
         let _turn = base.make()?.lock(&LOCK, patience(self.deadline))?;
         let mut sources = read(self.home)?;
         change(&mut sources)?;
-        let written = Written {
+        let written = SourcesFile {
             version: VERSION,
             sources,
         };

@@ -7,8 +7,10 @@ mod origin;
 mod picking;
 mod upstream;
 
-pub use discover::{Found, Manifest, discover};
-pub use listing::{Listed, Source, within_sources};
+pub use discover::{FoundSkill, Manifest, discover};
+pub use listing::{ListedSkill, Source, within_sources};
 pub use origin::Origin;
-pub use picking::{Choosing, choose};
-pub use upstream::{Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen};
+pub use picking::{SkillChoice, choose};
+pub use upstream::{
+    UpstreamState, ancestry, find_again, is_same_tree, moved, newer_tags, upstream_state,
+};

@@ -5,7 +5,7 @@ use serde_json::Map;
 
 use crate::error::{Error, Result};
 use crate::marketplace::lock::{Files, InstalledName, LockEntry};
-use crate::marketplace::reference::{CommitId, Kind, Pin, Reach, Reading, RepoUrl};
+use crate::marketplace::reference::{CommitId, Pin, Reach, Reading, RepoUrl, SourceKind};
 use crate::skill::{Skill, one_line};
 
 /// The source of skills. Reports show of it what a decision about it depends on.
@@ -15,9 +15,9 @@ pub struct Origin {
     pub source: String,
     /// The address that git really used, if different.
     pub address: Option<String>,
-    /// See [`Kind`].
+    /// See [`SourceKind`].
     #[serde(skip)]
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// The reference as typed.
     #[serde(skip)]
     pub requested: String,
@@ -89,12 +89,12 @@ impl LockEntry {
     pub fn pinned(&self) -> Result<Reading> {
         let commit = self.commit_id();
         let at = match self.kind {
-            Kind::Git if commit.is_none() => {
+            SourceKind::Git if commit.is_none() => {
                 let error = Error::new("the lockfile does not say which commit it was");
                 return Err(error.hint("remove the skill and install it again"));
             }
-            Kind::Git => commit.as_ref().map(CommitId::as_str),
-            Kind::Oci => self.commit.as_deref(),
+            SourceKind::Git => commit.as_ref().map(CommitId::as_str),
+            SourceKind::Oci => self.commit.as_deref(),
             _ => self.rev.as_deref(),
         };
         Reading::recorded(self.kind, &self.source, at, &self.path)
@@ -102,13 +102,16 @@ impl LockEntry {
 
     /// The commit installed from a repository; `None` if the lockfile has no valid one.
     pub fn commit_id(&self) -> Option<CommitId> {
-        let commit = self.commit.as_deref().filter(|_| self.kind == Kind::Git);
+        let commit = self
+            .commit
+            .as_deref()
+            .filter(|_| self.kind == SourceKind::Git);
         CommitId::parse(commit?)
     }
 
     /// What it is pinned to; `None` for the default branch.
     pub fn pin(&self) -> Option<Pin> {
-        let rev = self.rev.as_deref().filter(|_| self.kind == Kind::Git);
+        let rev = self.rev.as_deref().filter(|_| self.kind == SourceKind::Git);
         Pin::parse(rev?)
     }
 }

@@ -6,18 +6,18 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Failure, Fetcher, Snapshot, tree};
-use crate::marketplace::reference::{Place, Reading, Reference, Want, is_local};
-use crate::marketplace::source::{Found, Origin};
+use crate::marketplace::fetch::{Failure, FailureKind, Fetcher, Snapshot, tree};
+use crate::marketplace::reference::{Place, Reading, Reference, RepositoryPart, is_local};
+use crate::marketplace::source::{FoundSkill, Origin};
 use crate::marketplace::{Candidate, InstallOptions, Market, Note};
 use crate::skill::{SkillName, brief, one_line};
 use crate::sys::limits;
 use crate::sys::text::{did_you_mean, listed};
 
 /// What a reference means.
-pub struct Picked<'a> {
+pub struct PickedSkills<'a> {
     pub snapshot: Rc<Snapshot<'a>>,
-    pub chosen: Vec<Found>,
+    pub chosen: Vec<FoundSkill>,
     /// Whether they were chosen among others that the reference means as well.
     pub is_choice: bool,
     pub origin: Rc<Origin>,
@@ -34,7 +34,7 @@ impl Market<'_> {
         requested: &str,
         options: &InstallOptions,
         note: &mut Note,
-    ) -> Result<Picked<'a>> {
+    ) -> Result<PickedSkills<'a>> {
         let readings = match reference {
             Reference::Named { name, source } => {
                 vec![self.find_by_name(fetcher, name, source.as_deref(), note)?]
@@ -47,7 +47,7 @@ impl Market<'_> {
         let (mut misses, mut forbidden) = (Vec::<Failure>::new(), None);
         for reading in &readings {
             // A reading as a single skill does not apply if several are wanted.
-            if choosing && readings.len() > 1 && matches!(reading.want, Want::Named(_)) {
+            if choosing && readings.len() > 1 && matches!(reading.want, RepositoryPart::Named(_)) {
                 continue;
             }
             // Whether it exists is not asked, so another reading may be meant.
@@ -73,7 +73,7 @@ impl Market<'_> {
             };
             let mut skills = options.skills.clone();
             // Of a site or a collection only what is meant is fetched.
-            if let (Want::Any, Some(_), false) = (&reading.want, options.pick, choosing) {
+            if let (RepositoryPart::Any, Some(_), false) = (&reading.want, options.pick, choosing) {
                 let offered = offered(fetcher, &reading.place, &installed)?;
                 if offered.len() > 1 {
                     let of_place = |error: Error| error.context(format!("`{requested}`"));
@@ -84,7 +84,7 @@ impl Market<'_> {
             }
             let opened = match fetcher.open(reading, requested, &skills, options.all) {
                 Ok(opened) => opened,
-                Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
+                Err(failure) if failure.is_absence() || failure.class == FailureKind::NoSuchRef => {
                     misses.push(failure);
                     continue;
                 }
@@ -96,22 +96,23 @@ impl Market<'_> {
             };
             // From a site, only the chosen skills were fetched.
             let (want, all) = match &reading.place {
-                Place::WellKnown(_) => (Want::Any, true),
+                Place::WellKnown(_) => (RepositoryPart::Any, true),
                 _ => (opened.want(reading), options.all),
             };
             let found = &opened.snapshot.found;
-            let ask =
-                |several: &[&Found]| ask(&candidates(found, several, &opened.origin, &installed));
-            let choosing = Choosing {
+            let ask = |several: &[&FoundSkill]| {
+                ask(&candidates(found, several, &opened.origin, &installed))
+            };
+            let choosing = SkillChoice {
                 names: &skills,
                 all,
                 ask: options.pick.is_some().then_some(&ask),
             };
-            let mut chosen: Vec<Found> = match choose(found, &want, choosing) {
+            let mut chosen: Vec<FoundSkill> = match choose(found, &want, choosing) {
                 Ok(chosen) => chosen.into_iter().cloned().collect(),
                 Err(failure) => {
                     let failure = failure.context(format!("`{}`", opened.origin.shown()));
-                    if failure.class == Class::NoSuchSkill {
+                    if failure.class == FailureKind::NoSuchSkill {
                         misses.push(failure);
                         continue;
                     }
@@ -131,7 +132,7 @@ impl Market<'_> {
                      {deep} directories, or longer than {long} bytes"
                 ));
             }
-            return Ok(Picked {
+            return Ok(PickedSkills {
                 snapshot: opened.snapshot,
                 chosen,
                 is_choice: is_choice.get(),
@@ -149,22 +150,22 @@ impl Market<'_> {
     }
 }
 
-impl Picked<'_> {
+impl PickedSkills<'_> {
     /// The chosen skills as they are offered.
     pub(crate) fn candidates(&self, installed: &HashSet<String>) -> Vec<Candidate> {
-        let chosen: Vec<&Found> = self.chosen.iter().collect();
+        let chosen: Vec<&FoundSkill> = self.chosen.iter().collect();
         candidates(&self.snapshot.found, &chosen, &self.origin, installed)
     }
 }
 
 /// Some of the skills that are found in a source, for somebody who chooses among them.
 fn candidates(
-    found: &[Found],
-    some: &[&Found],
+    found: &[FoundSkill],
+    some: &[&FoundSkill],
     origin: &Origin,
     installed: &HashSet<String>,
 ) -> Vec<Candidate> {
-    let candidate = |one: &&Found| Candidate {
+    let candidate = |one: &&FoundSkill| Candidate {
         name: one.skill.name.to_string(),
         path: one.path.clone(),
         description: one.skill.description.clone(),
@@ -177,8 +178,8 @@ fn candidates(
 
 /// Adds the missing skills of the same source that the chosen ones require, directly or indirectly.
 fn add_required(
-    found: &[Found],
-    chosen: &mut Vec<Found>,
+    found: &[FoundSkill],
+    chosen: &mut Vec<FoundSkill>,
     options: &InstallOptions,
     note: &mut Note,
 ) {
@@ -192,7 +193,7 @@ fn add_required(
         at += 1;
         for written in skill.fields.requires() {
             let name = SkillName::from_written(&written);
-            let is_it = |one: &&Found| Some(&one.skill.name) == name.as_ref();
+            let is_it = |one: &&FoundSkill| Some(&one.skill.name) == name.as_ref();
             let mut named = found.iter().filter(is_it);
             let (Some(required), None) = (named.next(), named.next()) else {
                 continue;
@@ -236,7 +237,8 @@ fn offered(
 
 /// Warns that `REPO@NAME` means a skill here, while other tools read `NAME` as a ref.
 fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
-    if let (Place::Repository { url, .. }, Want::Named(name)) = (&reading.place, &reading.want)
+    if let (Place::Repository { url, .. }, RepositoryPart::Named(name)) =
+        (&reading.place, &reading.want)
         && fetcher.refs.get(url).is_some_and(|refs| refs.has(name))
     {
         note(&format!(
@@ -251,7 +253,7 @@ fn nothing_fits(requested: &str, misses: Vec<Failure>) -> Error {
     // A repository that exists but has other skills gives the most helpful error.
     let lists = misses
         .iter()
-        .position(|miss| miss.class == Class::NoSuchSkill);
+        .position(|miss| miss.class == FailureKind::NoSuchSkill);
     let mut misses: Vec<Error> = misses.into_iter().map(Error::from).collect();
     match misses.len() {
         0 => Error::new(format!("`{requested}` names one skill already"))
@@ -279,11 +281,11 @@ const FEW: usize = 5;
 
 /// Receives several skills among all that are found, and returns the positions of those that are
 /// meant.
-pub type Ask<'a> = &'a dyn Fn(&[&Found]) -> Result<Vec<usize>>;
+pub type Ask<'a> = &'a dyn Fn(&[&FoundSkill]) -> Result<Vec<usize>>;
 
 /// How one chooses if several skills are meant.
 #[derive(Clone, Copy, Default)]
-pub struct Choosing<'c> {
+pub struct SkillChoice<'c> {
     /// Only those of these names.
     pub names: &'c [String],
     /// All of them.
@@ -294,19 +296,19 @@ pub struct Choosing<'c> {
 
 /// The skills that `want` means, of which some may have to be chosen.
 pub fn choose<'f>(
-    found: &'f [Found],
-    want: &Want,
-    choosing: Choosing,
-) -> Result<Vec<&'f Found>, Failure> {
-    let everything: Vec<&Found> = found.iter().collect();
+    found: &'f [FoundSkill],
+    want: &RepositoryPart,
+    choosing: SkillChoice,
+) -> Result<Vec<&'f FoundSkill>, Failure> {
+    let everything: Vec<&FoundSkill> = found.iter().collect();
     match want {
-        Want::Any => several(&everything, choosing),
-        Want::Root => match found.iter().find(|found| found.path.is_empty()) {
+        RepositoryPart::Any => several(&everything, choosing),
+        RepositoryPart::Root => match found.iter().find(|found| found.path.is_empty()) {
             Some(root) => Ok(vec![root]),
             None => Err(missing(&everything, "there is no skill at its root", None)),
         },
-        Want::Named(name) => match named(&everything, name) {
-            Err(miss) if miss.class == Class::NoSuchSkill => {
+        RepositoryPart::Named(name) => match named(&everything, name) {
+            Err(miss) if miss.class == FailureKind::NoSuchSkill => {
                 let group = filtered(&everything, |found| found.plugin.as_deref() == Some(name));
                 if group.is_empty() {
                     return Err(miss);
@@ -321,13 +323,13 @@ pub fn choose<'f>(
             }
             found => Ok(vec![found?]),
         },
-        Want::Path(path) => {
+        RepositoryPart::Path(path) => {
             let text = format!("there is no skill at `{}`", path.as_str());
             let inside = at_path(&everything, path.as_str());
             let inside = inside.ok_or_else(|| missing(&everything, &text, None))?;
             several(&inside, choosing)
         }
-        Want::PathOrName(path) => {
+        RepositoryPart::PathOrName(path) => {
             let path = path.as_str();
             let below_skills = || at_path(&everything, &format!("skills/{path}"));
             match at_path(&everything, path).or_else(below_skills) {
@@ -339,7 +341,7 @@ pub fn choose<'f>(
 }
 
 /// The skill whose directory or `SKILL.md` is at `path`, or else the skills below it.
-fn at_path<'f>(found: &[&'f Found], path: &str) -> Option<Vec<&'f Found>> {
+fn at_path<'f>(found: &[&'f FoundSkill], path: &str) -> Option<Vec<&'f FoundSkill>> {
     let dir = tree::skill_dir(path);
     if let Some(exact) = found.iter().find(|f| f.path == dir) {
         return Some(vec![*exact]);
@@ -348,15 +350,18 @@ fn at_path<'f>(found: &[&'f Found], path: &str) -> Option<Vec<&'f Found>> {
     (!below.is_empty()).then_some(below)
 }
 
-fn several<'f>(found: &[&'f Found], choosing: Choosing) -> Result<Vec<&'f Found>, Failure> {
-    let Choosing { names, all, ask } = choosing;
+fn several<'f>(
+    found: &[&'f FoundSkill],
+    choosing: SkillChoice,
+) -> Result<Vec<&'f FoundSkill>, Failure> {
+    let SkillChoice { names, all, ask } = choosing;
     if !names.is_empty() {
         return names.iter().map(|name| named(found, name)).collect();
     }
     if let [only] = found {
         return Ok(vec![only]);
     }
-    let shown = filtered(found, Found::is_shown);
+    let shown = filtered(found, FoundSkill::is_shown);
     let mut seen = HashSet::new();
     // They are sorted by rank, so the first of each name is the main copy.
     let distinct = filtered(&shown, |f| seen.insert(f.skill.name.clone()));
@@ -380,8 +385,8 @@ fn several<'f>(found: &[&'f Found], choosing: Choosing) -> Result<Vec<&'f Found>
 }
 
 /// What `--skill` takes to mean exactly this skill: its name, if no other has it, else its path.
-pub fn selects(found: &[Found], skill: &Found) -> String {
-    let everything: Vec<&Found> = found.iter().collect();
+pub fn selects(found: &[FoundSkill], skill: &FoundSkill) -> String {
+    let everything: Vec<&FoundSkill> = found.iter().collect();
     let name = skill.skill.name.as_str();
     let is_it = named(&everything, name).is_ok_and(|named| named.path == skill.path);
     let select = if is_it || skill.path.is_empty() {
@@ -392,25 +397,28 @@ pub fn selects(found: &[Found], skill: &Found) -> String {
     select.to_owned()
 }
 
-fn filtered<'f>(found: &[&'f Found], mut test: impl FnMut(&Found) -> bool) -> Vec<&'f Found> {
+fn filtered<'f>(
+    found: &[&'f FoundSkill],
+    mut test: impl FnMut(&FoundSkill) -> bool,
+) -> Vec<&'f FoundSkill> {
     found.iter().copied().filter(|found| test(found)).collect()
 }
 
 /// Whether a name means a skill.
-type Rule<'r> = &'r dyn Fn(&Found) -> bool;
+type Rule<'r> = &'r dyn Fn(&FoundSkill) -> bool;
 
-fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Failure> {
+fn named<'f>(found: &[&'f FoundSkill], name: &str) -> Result<&'f FoundSkill, Failure> {
     let path = name.trim_matches('/');
     if let Some(exact) = found.iter().find(|f| !f.path.is_empty() && f.path == path) {
         return Ok(exact);
     }
     let folded = SkillName::from_written(name);
-    let by_directory = |f: &Found| f.dir_name() == name;
-    let by_field = |f: &Found| f.skill.fields.text("name").as_deref() == Some(name);
-    let by_key = |f: &Found| {
+    let by_directory = |f: &FoundSkill| f.dir_name() == name;
+    let by_field = |f: &FoundSkill| f.skill.fields.text("name").as_deref() == Some(name);
+    let by_key = |f: &FoundSkill| {
         Some(&f.skill.name) == folded.as_ref() || SkillName::from_written(f.dir_name()) == folded
     };
-    let by_suffix = |f: &Found| {
+    let by_suffix = |f: &FoundSkill| {
         let written = f.skill.fields.text("name").unwrap_or_default();
         let last = written.rsplit([':', '/']).next();
         last.is_some_and(|last| SkillName::from_written(last) == folded)
@@ -430,7 +438,7 @@ fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Failure> {
 }
 
 /// The main copy, if all matches are copies of the same skill.
-fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Failure> {
+fn one_of<'f>(matching: &[&'f FoundSkill], name: &str) -> Result<&'f FoundSkill, Failure> {
     let first = matching[0];
     if matching.iter().all(|f| f.fingerprint == first.fingerprint) {
         return Ok(first);
@@ -442,8 +450,8 @@ fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Failure> 
 }
 
 /// What is not there, and what is: the skill of a similar name if `written` is one.
-fn missing(found: &[&Found], text: &str, written: Option<&str>) -> Failure {
-    let shown = filtered(found, Found::is_shown);
+fn missing(found: &[&FoundSkill], text: &str, written: Option<&str>) -> Failure {
+    let shown = filtered(found, FoundSkill::is_shown);
     let names = shown.iter().map(|found| found.skill.name.as_str());
     let near = written.and_then(|written| did_you_mean(written, names));
     let there = || match &shown[..] {
@@ -456,11 +464,11 @@ fn missing(found: &[&Found], text: &str, written: Option<&str>) -> Failure {
         }
     };
     let hint = near.unwrap_or_else(there);
-    Failure::new(Class::NoSuchSkill, text).hint(hint)
+    Failure::new(FailureKind::NoSuchSkill, text).hint(hint)
 }
 
 /// One line per skill: name, path, and the start of the description.
-fn list(found: &[&Found]) -> String {
+fn list(found: &[&FoundSkill]) -> String {
     let mut text = String::new();
     for skill in found.iter().take(LISTED) {
         let name = &skill.skill.name;
@@ -489,13 +497,13 @@ mod tests {
 
     fn paths(
         entries: &[(&str, &str)],
-        want: &Want,
+        want: &RepositoryPart,
         names: &[&str],
         all: bool,
     ) -> Result<Vec<String>, Failure> {
         let found = found(entries);
         let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
-        let choosing = Choosing {
+        let choosing = SkillChoice {
             names: &names,
             all,
             ask: None,
@@ -511,28 +519,28 @@ mod tests {
     #[test]
     fn one_skill_is_taken_and_several_are_listed() {
         assert_eq!(
-            paths(&[("x/SKILL.md", A)], &Want::Any, &[], false).unwrap(),
+            paths(&[("x/SKILL.md", A)], &RepositoryPart::Any, &[], false).unwrap(),
             ["x"]
         );
         let two = [("skills/x/SKILL.md", A), ("skills/y/SKILL.md", B)];
-        let miss = paths(&two, &Want::Any, &[], false).unwrap_err();
+        let miss = paths(&two, &RepositoryPart::Any, &[], false).unwrap_err();
         let (class, text) = (miss.class, Error::from(miss).to_string());
         assert!(
-            class == Class::Other
+            class == FailureKind::Other
                 && text.contains("a (skills/x) — does a")
                 && text.contains("ce-work"),
             "{text}"
         );
         assert_eq!(
-            paths(&two, &Want::Any, &[], true).unwrap(),
+            paths(&two, &RepositoryPart::Any, &[], true).unwrap(),
             ["skills/x", "skills/y"]
         );
         assert_eq!(
-            paths(&two, &Want::Any, &["y", "a"], false).unwrap(),
+            paths(&two, &RepositoryPart::Any, &["y", "a"], false).unwrap(),
             ["skills/y", "skills/x"]
         );
-        let miss = paths(&[], &Want::Any, &[], false).unwrap_err();
-        assert_eq!(miss.class, Class::NoSuchSkill);
+        let miss = paths(&[], &RepositoryPart::Any, &[], false).unwrap_err();
+        assert_eq!(miss.class, FailureKind::NoSuchSkill);
     }
 
     #[test]
@@ -548,35 +556,38 @@ mod tests {
             ("Y", "skills/y"),
         ] {
             assert_eq!(
-                paths(&two, &Want::Named(name.to_owned()), &[], false).unwrap(),
+                paths(&two, &RepositoryPart::Named(name.to_owned()), &[], false).unwrap(),
                 [path],
                 "{name}"
             );
         }
-        let miss = paths(&two, &Want::Named("z".to_owned()), &[], false).unwrap_err();
-        assert_eq!(miss.class, Class::NoSuchSkill);
+        let miss = paths(&two, &RepositoryPart::Named("z".to_owned()), &[], false).unwrap_err();
+        assert_eq!(miss.class, FailureKind::NoSuchSkill);
         assert!(Error::from(miss).next_step().unwrap().contains("skills/x"));
     }
 
     #[test]
     fn equal_copies_are_one_skill_and_differing_ones_are_listed() {
-        let named = Want::Named("a".to_owned());
+        let named = RepositoryPart::Named("a".to_owned());
         let equal = [(".claude/skills/a/SKILL.md", A), ("skills/a/SKILL.md", A)];
         assert_eq!(paths(&equal, &named, &[], false).unwrap(), ["skills/a"]);
-        assert_eq!(paths(&equal, &Want::Any, &[], false).unwrap(), ["skills/a"]);
+        assert_eq!(
+            paths(&equal, &RepositoryPart::Any, &[], false).unwrap(),
+            ["skills/a"]
+        );
         let differing = [equal[0], equal[1], ("skills/a/more.md", "x")];
-        for want in [&named, &Want::Any] {
+        for want in [&named, &RepositoryPart::Any] {
             let miss = paths(&differing, want, &[], false).unwrap_err();
-            assert_eq!(miss.class, Class::Other);
+            assert_eq!(miss.class, FailureKind::Other);
             assert!(Error::from(miss).to_string().contains(".claude/skills/a"));
         }
-        let by_path = Want::PathOrName(at(".claude/skills/a"));
+        let by_path = RepositoryPart::PathOrName(at(".claude/skills/a"));
         assert_eq!(
             paths(&differing, &by_path, &[], false).unwrap(),
             [".claude/skills/a"]
         );
         assert_eq!(
-            paths(&differing, &Want::Any, &[], true).unwrap(),
+            paths(&differing, &RepositoryPart::Any, &[], true).unwrap(),
             ["skills/a"]
         );
     }
@@ -584,7 +595,7 @@ mod tests {
     #[test]
     fn a_path_is_tried_before_a_name() {
         let two = [("skills/a/SKILL.md", B), ("other/SKILL.md", A)];
-        let want = |path: &str| Want::PathOrName(at(path));
+        let want = |path: &str| RepositoryPart::PathOrName(at(path));
         assert_eq!(paths(&two, &want("a"), &[], false).unwrap(), ["skills/a"]);
         assert_eq!(
             paths(&two, &want("skills/a/SKILL.md"), &[], false).unwrap(),
@@ -594,8 +605,8 @@ mod tests {
             paths(&two, &want("skills"), &[], false).unwrap(),
             ["skills/a"]
         );
-        let miss = paths(&two, &Want::Path(at("nope")), &[], false).unwrap_err();
-        assert_eq!(miss.class, Class::NoSuchSkill);
+        let miss = paths(&two, &RepositoryPart::Path(at("nope")), &[], false).unwrap_err();
+        assert_eq!(miss.class, FailureKind::NoSuchSkill);
     }
 
     #[test]
@@ -605,9 +616,12 @@ mod tests {
             ("a/sub/SKILL.md", B),
             ("tests/t/SKILL.md", B),
         ];
-        assert_eq!(paths(&tree, &Want::Any, &[], false).unwrap(), ["a"]);
         assert_eq!(
-            paths(&tree, &Want::Named("sub".to_owned()), &[], false).unwrap(),
+            paths(&tree, &RepositoryPart::Any, &[], false).unwrap(),
+            ["a"]
+        );
+        assert_eq!(
+            paths(&tree, &RepositoryPart::Named("sub".to_owned()), &[], false).unwrap(),
             ["a/sub"]
         );
     }

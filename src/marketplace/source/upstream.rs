@@ -1,13 +1,15 @@
 //! What became of an installed skill in its source: whether it advanced, moved back, or is gone.
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Class, Fetcher, Node, Snapshot, tree};
+use crate::marketplace::fetch::{FailureKind, Fetcher, Node, Snapshot, tree};
 use crate::marketplace::lock::LockEntry;
-use crate::marketplace::reference::{Ancestry, At, CommitId, Pin, Place, Reading, Want};
-use crate::marketplace::source::{Choosing, Found, Origin, choose};
+use crate::marketplace::reference::{
+    Ancestry, CommitId, Pin, Place, Reading, RepositoryPart, Revision,
+};
+use crate::marketplace::source::{FoundSkill, Origin, SkillChoice, choose};
 
 /// What a repository's refs, or a registry's tags, show about an installed skill.
-pub enum Seen {
+pub enum UpstreamState {
     /// The commit in use is current.
     Same,
     /// The tag to which it is pinned has moved to another commit.
@@ -18,18 +20,26 @@ pub enum Seen {
 
 /// Compares an entry with the refs of its repository. If the installed commit is current, nothing
 /// has to be fetched.
-pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Result<Seen> {
+pub fn upstream_state(
+    entry: &LockEntry,
+    reading: &Reading,
+    fetcher: &mut Fetcher,
+) -> Result<UpstreamState> {
     if let Place::Registry { repo, at } = &reading.place {
         let digest = fetcher.resolve_tag(repo, at.as_ref())?;
         let same = entry.commit.as_deref() == Some(digest.as_str());
-        return Ok(if same { Seen::Same } else { Seen::Other });
+        return Ok(if same {
+            UpstreamState::Same
+        } else {
+            UpstreamState::Other
+        });
     }
     let Place::Repository { url, at } = &reading.place else {
-        return Ok(Seen::Other);
+        return Ok(UpstreamState::Other);
     };
-    if let At::Pin(Pin::Commit(commit)) = at {
+    if let Revision::Pin(Pin::Commit(commit)) = at {
         if entry.commit_id().as_ref() == Some(commit) {
-            return Ok(Seen::Same);
+            return Ok(UpstreamState::Same);
         }
         let text = format!("the lockfile pins it to {commit}, but records another commit");
         return Err(Error::new(text).hint("remove it and install it again"));
@@ -37,9 +47,9 @@ pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Resu
     let resolved = fetcher.resolve(url, at)?;
     let same = entry.commit_id().as_ref() == Some(&resolved.commit);
     Ok(match resolved.pin {
-        _ if same => Seen::Same,
-        Some(tag @ Pin::Tag(_)) => Seen::Moved(tag),
-        _ => Seen::Other,
+        _ if same => UpstreamState::Same,
+        Some(tag @ Pin::Tag(_)) => UpstreamState::Moved(tag),
+        _ => UpstreamState::Other,
     })
 }
 
@@ -70,7 +80,7 @@ pub fn ancestry(
 
 /// Whether git shows that nothing changed. It cannot if links lead out of the skill's directory, to
 /// content that the directory's tree id does not cover.
-pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bool {
+pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &FoundSkill) -> bool {
     let mut below = snapshot.tree.below(&found.path);
     let tree = snapshot.tree.id(&found.path);
     tree.is_some()
@@ -85,26 +95,26 @@ pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
     let (Some(Place::Repository { url, .. }), Some(own)) = (place, entry.tag()) else {
         return Vec::new();
     };
-    later(&own, fetcher.tags(&url).map(|(name, _)| name))
+    later_tags(&own, fetcher.tags(&url).map(|(name, _)| name))
 }
 
 /// The skill at its recorded path, or else the one with its name.
-pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s Found> {
+pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s FoundSkill> {
     let mut all = snapshot.found.iter();
     if let Some(found) = all.find(|found| found.path == *entry.path) {
         return Ok(found);
     }
     let last = tree::base(&entry.path);
     let last = if last.is_empty() { &entry.name } else { last };
-    let wanted = Want::Named(last.to_owned());
+    let wanted = RepositoryPart::Named(last.to_owned());
     let text = format!("{} no longer has a skill at `{}`", entry.source, entry.path);
     Err(
-        match choose(&snapshot.found, &wanted, Choosing::default()) {
+        match choose(&snapshot.found, &wanted, SkillChoice::default()) {
             Ok(named) if !named.is_empty() => Error::new(text).hint(format!(
                 "it seems to be at `{}` now: remove it and install it from there",
                 named[0].path
             )),
-            Err(miss) if miss.class != Class::NoSuchSkill => {
+            Err(miss) if miss.class != FailureKind::NoSuchSkill => {
                 Error::new(format!("{text}, and {}", Error::from(miss)))
                     .hint("remove it and install the one you mean by its path")
             }
@@ -115,7 +125,7 @@ pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s F
 
 /// The letters before a tag's numbers, the numbers, and the text after them: `v1.2-rc1` is `v`, 1 and
 /// 2, and `-rc1`.
-fn parts(tag: &str) -> Option<(&str, Vec<u64>, &str)> {
+fn version_parts(tag: &str) -> Option<(&str, Vec<u64>, &str)> {
     let (before, rest) = tag.split_at(tag.find(|c: char| c.is_ascii_digit())?);
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (numbers, after) = rest.split_at(end.unwrap_or(rest.len()));
@@ -130,18 +140,21 @@ fn parts(tag: &str) -> Option<(&str, Vec<u64>, &str)> {
 
 /// The tags that name later versions than `tag`, oldest first. Prereleases are left out, and so are
 /// tags with another prefix, which belong to something else.
-fn later<'t>(tag: &str, tags: impl IntoIterator<Item = &'t str>) -> Vec<String> {
-    let Some((own_before, own, own_after)) = parts(tag) else {
+fn later_tags<'t>(tag: &str, tags: impl IntoIterator<Item = &'t str>) -> Vec<String> {
+    let Some((own_before, own, own_after)) = version_parts(tag) else {
         return Vec::new();
     };
     let is_later = |tag: &'t str| {
-        let (before, numbers, after) = parts(tag)?;
+        let (before, numbers, after) = version_parts(tag)?;
         let is_newer = numbers > own || numbers == own && !own_after.is_empty();
         (before == own_before && after.is_empty() && is_newer).then_some((numbers, tag))
     };
-    let mut later: Vec<(Vec<u64>, &str)> = tags.into_iter().filter_map(is_later).collect();
-    later.sort_by(|(a, _), (b, _)| a.cmp(b));
-    later.into_iter().map(|(_, tag)| tag.to_owned()).collect()
+    let mut later_tags: Vec<(Vec<u64>, &str)> = tags.into_iter().filter_map(is_later).collect();
+    later_tags.sort_by(|(a, _), (b, _)| a.cmp(b));
+    later_tags
+        .into_iter()
+        .map(|(_, tag)| tag.to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -154,10 +167,13 @@ mod tests {
             "v1.10", "v1.2", "v1.2.0", "v1.3", "v0.9", "v2.0-rc1", "2.0", "pdf-v3", "x",
             "v1.2-rc1", "v",
         ];
-        assert_eq!(later("v1.2", tags), ["v1.3", "v1.10"]);
-        assert_eq!(later("v1.2-rc1", ["v1.2"]), ["v1.2"]);
-        assert_eq!(later("pdf-v2", tags), ["pdf-v3"]);
-        assert_eq!(later("main", tags), Vec::<String>::new());
-        assert_eq!(later("1.99999999999999999999", tags), Vec::<String>::new());
+        assert_eq!(later_tags("v1.2", tags), ["v1.3", "v1.10"]);
+        assert_eq!(later_tags("v1.2-rc1", ["v1.2"]), ["v1.2"]);
+        assert_eq!(later_tags("pdf-v2", tags), ["pdf-v3"]);
+        assert_eq!(later_tags("main", tags), Vec::<String>::new());
+        assert_eq!(
+            later_tags("1.99999999999999999999", tags),
+            Vec::<String>::new()
+        );
     }
 }

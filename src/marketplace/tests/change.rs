@@ -4,7 +4,7 @@ use std::fs;
 
 use super::two_skills;
 use crate::marketplace::Market;
-use crate::marketplace::install::{Change, UpdateOptions};
+use crate::marketplace::install::{UpdateOptions, UpdateResult};
 use crate::marketplace::testing::{World, everything, skill};
 
 #[test]
@@ -22,19 +22,19 @@ fn a_new_commit_replaces_the_skill_and_the_same_one_does_not() {
             .map(|one| one.change)
             .collect::<Vec<_>>()
     };
-    assert_eq!(update(), [Change::UpToDate, Change::UpToDate]);
+    assert_eq!(update(), [UpdateResult::UpToDate, UpdateResult::UpToDate]);
     let second = world.commit("o/skills", &[("skills/pdf/more.md", "x")]);
     let (from, to) = (Some(first), Some(second.clone()));
     assert_eq!(
         update(),
         [
-            Change::Updated {
+            UpdateResult::Updated {
                 from,
                 to,
                 dropped: Vec::new(),
                 stashed: None,
             },
-            Change::UpToDate
+            UpdateResult::UpToDate
         ]
     );
     assert_eq!(world.read("pdf/more.md"), "x");
@@ -42,7 +42,9 @@ fn a_new_commit_replaces_the_skill_and_the_same_one_does_not() {
 
     world.write("plugin/skills/pdf", &[("SKILL.md", "mine")]);
     world.commit("o/skills", &[("skills/pdf/more.md", "y")]);
-    assert!(matches!(&update()[0], Change::Kept { reason, .. } if reason.contains("changed both")));
+    assert!(
+        matches!(&update()[0], UpdateResult::Kept { reason, .. } if reason.contains("changed both"))
+    );
     assert_eq!(world.read("pdf/SKILL.md"), "mine");
 }
 
@@ -60,7 +62,7 @@ fn a_local_source_is_copied_again_when_it_has_changed() {
         })
         .unwrap();
     assert!(
-        matches!(updated[0].change, Change::Updated { .. }),
+        matches!(updated[0].change, UpdateResult::Updated { .. }),
         "{updated:?}"
     );
     assert_eq!(world.read("x/new"), "1");
@@ -77,7 +79,7 @@ fn a_skill_that_is_gone_upstream_is_kept() {
         .with(|market| market.update(&[], UpdateOptions::default(), &mut |_| Ok(true)))
         .unwrap();
     assert!(
-        matches!(&updated[0].change, Change::Failed { hint: Some(hint), .. } if hint.contains("`moved`"))
+        matches!(&updated[0].change, UpdateResult::Failed { hint: Some(hint), .. } if hint.contains("`moved`"))
     );
     assert!(world.skill_file("pdf/SKILL.md").exists());
 }

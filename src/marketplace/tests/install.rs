@@ -4,7 +4,7 @@ use std::fs;
 
 use super::two_skills;
 use crate::marketplace::InstallOptions;
-use crate::marketplace::install::Status;
+use crate::marketplace::install::InstallStatus;
 use crate::marketplace::testing::{World, skill};
 
 #[test]
@@ -96,13 +96,13 @@ fn several_skills_are_listed_and_all_or_some_can_be_had() {
         all: true,
         ..Default::default()
     };
-    let statuses: Vec<Status> = world
+    let statuses: Vec<InstallStatus> = world
         .install_with("o/skills", &all)
         .unwrap()
         .into_iter()
         .map(|one| one.status)
         .collect();
-    assert_eq!(statuses, [Status::Already, Status::New]);
+    assert_eq!(statuses, [InstallStatus::Already, InstallStatus::New]);
     let error = world.install_with("o/skills@pdf", &all).unwrap_err();
     assert!(error.to_string().contains("names one skill already"));
 }
@@ -114,7 +114,7 @@ fn an_installed_skill_is_left_and_update_suggested() {
     world.install("o/pdf").unwrap();
     world.write("plugin/skills/pdf", &[("mine.txt", "x")]);
     let again = world.install("o/pdf").unwrap();
-    assert_eq!(again[0].status, Status::Already);
+    assert_eq!(again[0].status, InstallStatus::Already);
     let summary = again[0].summary();
     assert!(
         summary.contains("already installed") && summary.contains("update pdf"),
@@ -149,7 +149,7 @@ fn a_person_who_says_no_has_nothing_installed() {
             &mut |_| {},
         )
     });
-    assert_eq!(declined.unwrap()[0].status, Status::Declined);
+    assert_eq!(declined.unwrap()[0].status, InstallStatus::Declined);
     let plan = shown.unwrap();
     assert_eq!(
         (plan.source.as_str(), plan.skills[0].files),
@@ -178,7 +178,7 @@ fn failures_of_git_are_told_apart() {
 fn one_skill_installed_by_many_at_once_is_there_once_and_whole() {
     let world = World::new();
     two_skills(&world);
-    let statuses: Vec<(String, Status)> = std::thread::scope(|scope| {
+    let statuses: Vec<(String, InstallStatus)> = std::thread::scope(|scope| {
         let installs = ["o/pdf", "o/pdf", "o/ocr", "o/pdf", "o/ocr", "o/pdf"];
         let threads = installs.map(|reference| {
             let world = &world;
@@ -193,7 +193,7 @@ fn one_skill_installed_by_many_at_once_is_there_once_and_whole() {
     for name in ["pdf", "pdf-ocr"] {
         let new = statuses
             .iter()
-            .filter(|(n, status)| n == name && *status == Status::New);
+            .filter(|(n, status)| n == name && *status == InstallStatus::New);
         assert_eq!(new.count(), 1, "{statuses:?}");
     }
     assert_eq!(world.lockfile().matches("\"name\"").count(), 2);
@@ -232,7 +232,7 @@ fn every_skill_of_the_corpus_installs_from_its_collection() {
         let skills = world.install_with(&format!("github:{repo}"), &all).unwrap();
         assert!(skills.len() >= least, "{collection}: {}", skills.len());
         for one in &skills {
-            assert_eq!(one.status, Status::New);
+            assert_eq!(one.status, InstallStatus::New);
             assert!(crate::skill::Skill::load(&one.dir).is_ok());
         }
         installed += skills.len();

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::two_skills;
 use crate::marketplace::InstallOptions;
-use crate::marketplace::install::Status;
+use crate::marketplace::install::InstallStatus;
 use crate::marketplace::testing::{World, everything, skill};
 
 #[test]
@@ -65,7 +65,7 @@ fn what_lands_is_files_and_directories_only() {
     let local = world.install("./repos/o/r/s").unwrap();
     assert_eq!(
         (local[0].status.clone(), local[0].name.as_str()),
-        (Status::New, "local--s")
+        (InstallStatus::New, "local--s")
     );
 }
 

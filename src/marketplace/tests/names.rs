@@ -1,12 +1,12 @@
 //! No change takes a skill's name: what is offered under which name after installs and updates.
 
 use crate::error::Error;
-use crate::marketplace::install::{Change, UpdateOptions};
+use crate::marketplace::install::{UpdateOptions, UpdateResult};
 use crate::marketplace::testing::{World, everything, skill};
 use crate::marketplace::{InstallOptions, InstalledName, offered_name};
 use crate::skill::Skill;
 
-fn update(world: &World) -> Vec<Change> {
+fn update(world: &World) -> Vec<UpdateResult> {
     let options = UpdateOptions::default();
     let updated = world.with(|market| market.update(&[], options, &mut |_| Ok(true)));
     updated.unwrap().into_iter().map(|one| one.change).collect()
@@ -41,7 +41,11 @@ fn an_update_keeps_the_name_of_its_skill() {
         world.commit("o/skills", &[("skills/pdf/SKILL.md", &new)]);
         let change = update(&world).remove(0);
         let told = format!("{change:?}");
-        assert_eq!(matches!(change, Change::Failed { .. }), is_kept, "{told}");
+        assert_eq!(
+            matches!(change, UpdateResult::Failed { .. }),
+            is_kept,
+            "{told}"
+        );
         let next_step = "remove the skill and install it again";
         assert!(
             !is_kept || told.contains("not `pdf`") && told.contains(next_step),

@@ -11,7 +11,7 @@ use crate::cli::named::layers_with;
 use crate::cli::prelude::*;
 use crate::cli::report::Report;
 use crate::cli::signed::faults;
-use crate::marketplace::Verified;
+use crate::marketplace::VerifiedSkill;
 use crate::policy::Config;
 use crate::sharing::{Link, LinkOutcome, SharedSkills};
 use crate::skill::Diagnostic;
@@ -192,7 +192,7 @@ fn installed(facts: &Facts, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
         }
     };
     let differs = verified.iter().filter(|one| !one.is_well());
-    let check = |one: &Verified| {
+    let check = |one: &VerifiedSkill| {
         let dir = layer.dir(facts).join("skills").join(&one.name);
         (Some(dir), differing(facts, layer, one))
     };
@@ -212,7 +212,7 @@ fn installed(facts: &Facts, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
     checks
 }
 
-fn differing(facts: &Facts, layer: Layer, skill: &Verified) -> Check {
+fn differing(facts: &Facts, layer: Layer, skill: &VerifiedSkill) -> Check {
     let name = &skill.name;
     let scope = match layers_with(facts, name).len() {
         ..2 => String::new(),

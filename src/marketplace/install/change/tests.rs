@@ -6,7 +6,7 @@ use std::path::Path;
 use super::*;
 use crate::marketplace::install::{Staging, clean};
 use crate::marketplace::lock::Previous;
-use crate::marketplace::reference::Kind;
+use crate::marketplace::reference::SourceKind;
 
 /// A plugin directory, and a staging directory whose command was killed.
 struct Killed {
@@ -52,17 +52,17 @@ impl Killed {
     }
 
     /// Prepares a skill in its home.
-    fn prepare(&self, at: &str, text: &str) -> Step {
+    fn prepare(&self, at: &str, text: &str) -> SkillChange {
         let name = name(at);
         let dir = home(&self.staging, &name).unwrap();
         Self::put(&dir.path_of(name.entry()), text);
         let entry = entry(at, text);
         let files = FileChange::New(entry.sha256.clone());
-        Step::to(&name, Some(&entry), files)
+        SkillChange::to(&name, Some(&entry), files)
     }
 
-    fn changes(&self) -> Changes<'_> {
-        Changes::begin(&self.base, &self.staging, Some(Duration::ZERO)).unwrap()
+    fn changes(&self) -> Transaction<'_> {
+        Transaction::begin(&self.base, &self.staging, Some(Duration::ZERO)).unwrap()
     }
 
     fn text(&self, at: &str) -> Option<String> {
@@ -111,7 +111,7 @@ fn entry(at: &str, text: &str) -> LockEntry {
         name: name(at),
         source: "s".to_owned(),
         address: None,
-        kind: Kind::Git,
+        kind: SourceKind::Git,
         requested: "x".to_owned(),
         rev: None,
         commit: Some(text.to_owned()),
@@ -124,7 +124,7 @@ fn entry(at: &str, text: &str) -> LockEntry {
     }
 }
 
-fn refs(steps: &[Step]) -> Vec<&Step> {
+fn refs(steps: &[SkillChange]) -> Vec<&SkillChange> {
     steps.iter().collect()
 }
 
@@ -148,19 +148,19 @@ struct Case {
 const ACTIONS: usize = 9;
 
 impl Case {
-    fn step(self, killed: &Killed) -> Step {
+    fn step(self, killed: &Killed) -> SkillChange {
         let step = match self.new {
             Some(new) => killed.prepare("x", new),
-            None => Step::gone(&name("x")),
+            None => SkillChange::gone(&name("x")),
         };
-        Step {
+        SkillChange {
             stash: self.stashes.then(|| name("x-1")),
             ..step
         }
     }
 
     /// Does the next thing that a change of it does on the disk; there are [`ACTIONS`] of them.
-    fn act(self, killed: &Killed, step: &Step, at: usize) {
+    fn act(self, killed: &Killed, step: &SkillChange, at: usize) {
         let (mut changes, x) = (killed.changes(), step.name.entry());
         let (skills, home) = (
             changes.skills().unwrap(),
@@ -271,8 +271,8 @@ fn of_many_changes_recovery_carries_out_what_is_left() {
         let steps = [
             killed.prepare("a", "new"),
             killed.prepare("b", "new"),
-            Step::gone(&name("c")),
-            Step::noted(&noted),
+            SkillChange::gone(&name("c")),
+            SkillChange::noted(&noted),
         ];
         killed.changes().intend(&refs(&steps)).unwrap();
         for step in &steps[..done] {
@@ -302,12 +302,13 @@ fn an_error_at_any_skill_undoes_all_of_them() {
             EntryName::parse(killed.plugin.path().file_name().unwrap()).unwrap(),
         );
         let steps = [
-            Step::gone(&name("a")),
+            SkillChange::gone(&name("a")),
             killed.prepare("b", "new"),
             killed.prepare("c", "new"),
             killed.prepare("d", "new"),
         ];
-        let mut changes = Changes::begin(&shared, &killed.staging, Some(Duration::ZERO)).unwrap();
+        let mut changes =
+            Transaction::begin(&shared, &killed.staging, Some(Duration::ZERO)).unwrap();
         // Its home is one no longer.
         let home = killed.staging.path_of(&NEW).join(failing);
         let elsewhere = killed.plugin.path().join("elsewhere");
@@ -361,8 +362,8 @@ fn what_others_put_into_the_stash_is_not_in_the_way() {
         Killed::put(&killed.skill("x"), text);
         let staging = Staging::new(&killed.base, Duration::ZERO).unwrap();
         let mut changes =
-            Changes::begin(&killed.base, staging.dir(), Some(Duration::ZERO)).unwrap();
-        let mut step = Step::gone(&name("x"));
+            Transaction::begin(&killed.base, staging.dir(), Some(Duration::ZERO)).unwrap();
+        let mut step = SkillChange::gone(&name("x"));
         let path = changes.stash(&mut step).unwrap();
         assert!(path.ends_with(&format!("stash/{number}/x")), "{path}");
         changes.make(&[&step]).unwrap();
@@ -380,9 +381,9 @@ fn an_entry_proves_a_signer_only_where_it_was_checked() {
     let mut entry = entry("x", "new");
     // As a repository may have foreseen it.
     entry.sha256 = Digest::read(dir.path()).unwrap().sha256;
-    let step = Step::new(&name("x"), &dir, Some(&entry)).unwrap();
+    let step = SkillChange::new(&name("x"), &dir, Some(&entry)).unwrap();
     assert!(step.proven().is_none());
-    let step = Step::staged(&entry);
+    let step = SkillChange::staged(&entry);
     assert!(step.proven().is_some());
 }
 
@@ -395,8 +396,8 @@ fn the_same_again_is_stashed_once() {
         let dir = staging.prepare(&name("x")).unwrap();
         Killed::put(dir.path(), "new");
         let mut changes =
-            Changes::begin(&killed.base, staging.dir(), Some(Duration::ZERO)).unwrap();
-        let mut step = Step::new(&name("x"), &dir, None).unwrap();
+            Transaction::begin(&killed.base, staging.dir(), Some(Duration::ZERO)).unwrap();
+        let mut step = SkillChange::new(&name("x"), &dir, None).unwrap();
         let path = changes.stash(&mut step).unwrap();
         changes.make(&[&step]).unwrap();
         assert!(path.ends_with(&format!("stash/x-{number}/x")), "{path}");
@@ -449,8 +450,8 @@ fn an_earlier_state_without_room_is_lost_but_nothing_else() {
     }
     let mut steps = [
         killed.prepare("a", "new"),
-        Step::gone(&name("b")),
-        Step::gone(&name("c")),
+        SkillChange::gone(&name("b")),
+        SkillChange::gone(&name("c")),
     ];
     steps[1].stash = Some(name("b-1"));
     killed.changes().intend(&refs(&steps)).unwrap();
@@ -465,7 +466,7 @@ fn an_earlier_state_without_room_is_lost_but_nothing_else() {
 fn what_another_command_made_after_a_kill_stays_recorded() {
     let killed = Killed::new();
     killed.install("b", "old");
-    let steps = [killed.prepare("a", "new"), Step::gone(&name("b"))];
+    let steps = [killed.prepare("a", "new"), SkillChange::gone(&name("b"))];
     killed.changes().intend(&refs(&steps)).unwrap();
     for step in &steps {
         killed.changes().exchange(step).unwrap();
@@ -485,7 +486,10 @@ fn a_note_leaves_what_is_kept() {
     killed.changes().make(&[&new]).unwrap();
     killed.prepare("x", "new");
     let noted = entry("x", "noted");
-    killed.changes().make(&[&Step::noted(&noted)]).unwrap();
+    killed
+        .changes()
+        .make(&[&SkillChange::noted(&noted)])
+        .unwrap();
     assert_eq!(killed.kept("x"), Some(both("old")));
 }
 

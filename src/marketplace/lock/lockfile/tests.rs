@@ -11,7 +11,7 @@ fn entry(name: &str) -> LockEntry {
         name: InstalledName::parse(name).unwrap(),
         source: "https://github.com/o/r".to_owned(),
         address: None,
-        kind: Kind::Git,
+        kind: SourceKind::Git,
         requested: format!("o/{name}"),
         rev: None,
         commit: Some("a".repeat(40)),

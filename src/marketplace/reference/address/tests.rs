@@ -90,7 +90,7 @@ fn a_mirror_stands_in_for_github_only() {
 #[test]
 fn revisions_follow_check_ref_format() {
     for good in ["main", "feature/x", "v1.0", "a-b", "@x"] {
-        assert!(Rev::parse(good).is_ok(), "{good}");
+        assert!(RefName::parse(good).is_ok(), "{good}");
     }
     for bad in [
         "",
@@ -119,7 +119,7 @@ fn revisions_follow_check_ref_format() {
         "a.",
         "a\u{1}",
     ] {
-        assert!(Rev::parse(bad).is_err(), "{bad:?}");
+        assert!(RefName::parse(bad).is_err(), "{bad:?}");
     }
 }
 

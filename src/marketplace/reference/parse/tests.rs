@@ -2,25 +2,25 @@
 //! references.
 
 use super::*;
-use crate::marketplace::reference::{At, OciAt, Place, Reading, WebUrl};
+use crate::marketplace::reference::{OciReference, Place, Reading, Revision, WebUrl};
 use proptest::prelude::*;
 
 /// A reading as `URL | at | want`.
 fn shown(reading: &Reading) -> String {
     let want = match &reading.want {
-        Want::Any => "any".to_owned(),
-        Want::Root => "root".to_owned(),
-        Want::Named(name) => format!("skill {name}"),
-        Want::Path(path) => format!("path {}", path.as_str()),
-        Want::PathOrName(path) => format!("path or skill {}", path.as_str()),
+        RepositoryPart::Any => "any".to_owned(),
+        RepositoryPart::Root => "root".to_owned(),
+        RepositoryPart::Named(name) => format!("skill {name}"),
+        RepositoryPart::Path(path) => format!("path {}", path.as_str()),
+        RepositoryPart::PathOrName(path) => format!("path or skill {}", path.as_str()),
     };
     match &reading.place {
         Place::Repository { url, at } => {
             let at = match at {
-                At::Default => "default".to_owned(),
-                At::Rev(rev) => rev.as_str().to_owned(),
-                At::Pin(pin) => pin.to_string(),
-                At::RefAndPath(place) => format!("[{}]", place.as_str()),
+                Revision::Default => "default".to_owned(),
+                Revision::RefName(rev) => rev.as_str().to_owned(),
+                Revision::Pin(pin) => pin.to_string(),
+                Revision::RefAndPath(place) => format!("[{}]", place.as_str()),
             };
             format!("{} | {at} | {want}", url.as_str())
         }
@@ -34,7 +34,7 @@ fn shown(reading: &Reading) -> String {
         Place::WellKnown(url) => format!("site {url} | {want}"),
         Place::File(url) => format!("file {url}"),
         Place::Registry { repo, at } => {
-            let at = at.as_ref().map(OciAt::suffix).unwrap_or_default();
+            let at = at.as_ref().map(OciReference::suffix).unwrap_or_default();
             format!("artifact {repo}{at} | {want}")
         }
     }
@@ -42,7 +42,7 @@ fn shown(reading: &Reading) -> String {
 
 const OF_BYTES: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-fn understood_as(written: &str, reading: Option<As>) -> Vec<String> {
+fn understood_as(written: &str, reading: Option<ReferenceForm>) -> Vec<String> {
     match Reference::parse(written, reading).unwrap() {
         Reference::Named { name, source } => {
             vec![format!(
@@ -457,20 +457,24 @@ fn a_reading_that_is_asked_for_is_the_only_one() {
     for (written, reading, expected) in [
         (
             "o/n",
-            As::Repository,
+            ReferenceForm::Repository,
             "https://github.com/o/n | default | any",
         ),
         (
             "o/n",
-            As::Registry,
+            ReferenceForm::Registry,
             "https://github.com/o/skills | default | skill n",
         ),
-        ("o/n", As::Path, "local o/n"),
-        ("example.org/n", As::Url, "site https://example.org/n | any"),
-        ("n", As::Registry, "name n of any"),
+        ("o/n", ReferenceForm::Path, "local o/n"),
+        (
+            "example.org/n",
+            ReferenceForm::Url,
+            "site https://example.org/n | any",
+        ),
+        ("n", ReferenceForm::Registry, "name n of any"),
         (
             "https://example.org/o/r",
-            As::Repository,
+            ReferenceForm::Repository,
             "https://example.org/o/r | default | any",
         ),
     ] {
@@ -543,7 +547,7 @@ proptest! {
             prop_assert!(!url.as_str().starts_with('-'));
             prop_assert!(!url.as_str().contains("::"));
             prop_assert!(!url.as_str().split(['/', ':', '@']).any(|p| p.starts_with('-')));
-            if let At::Rev(rev) = at {
+            if let Revision::RefName(rev) = at {
                 prop_assert!(!rev.as_str().starts_with('-'));
             }
         }
@@ -596,7 +600,11 @@ fn no_message_has_a_credential_of_an_address() {
         "user:s3cret@h.org/o/r",
         "ftp://user:s3cret@h.org/x",
     ] {
-        for reading in [None, Some(As::Repository), Some(As::Url)] {
+        for reading in [
+            None,
+            Some(ReferenceForm::Repository),
+            Some(ReferenceForm::Url),
+        ] {
             let refused = Reference::parse(written, reading).map(|_| ()).unwrap_err();
             let told = format!("{refused} {:?}", refused.next_step());
             assert!(!told.contains("s3cret"), "{told}");

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use crate::error::{Error, Result};
 use crate::marketplace::install::change;
 use crate::marketplace::install::plan::{self, Plan};
-use crate::marketplace::install::{Agree, Difference, Step, check_same_skill, copy_tree};
+use crate::marketplace::install::{Agree, Difference, SkillChange, check_same_skill, copy_tree};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::reference::Pin;
 use crate::marketplace::{Confirm, Market};
@@ -77,9 +77,9 @@ impl Market<'_> {
         if !agree(&difference)? {
             return Err(Error::new("nothing was changed: you said no"));
         }
-        let mut step = Step::new(name, &copy, entry)?;
+        let mut step = SkillChange::new(name, &copy, entry)?;
         step.seen = Some((now.sha256, entry.cloned()));
-        self.land(&mut self.changes(&staging)?, &mut [step])?;
+        self.apply(&mut self.changes(&staging)?, &mut [step])?;
         Ok(())
     }
 
@@ -116,6 +116,6 @@ impl Market<'_> {
             let text = format!("a skill `{name}` already exists");
             return Err(Error::new(text).hint("reject the proposal"));
         }
-        changes.make(&[&Step::new(name, &dir, None)?])
+        changes.make(&[&SkillChange::new(name, &dir, None)?])
     }
 }

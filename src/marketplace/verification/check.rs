@@ -9,19 +9,19 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::marketplace::fetch::{Snapshot, Tool};
 use crate::marketplace::lock::Files;
-use crate::marketplace::signature::git::GitProof;
-use crate::marketplace::signature::key_set::KeySet;
-use crate::marketplace::signature::known::KnownSigners;
-use crate::marketplace::signature::proof::{ManifestProof, Proof};
 use crate::marketplace::source::Origin;
-use crate::signing::{ListedSigner, Requirement, Signature, SignedObject, SourceRequirement};
+use crate::marketplace::verification::git::GitProof;
+use crate::marketplace::verification::key_set::KeySet;
+use crate::marketplace::verification::known::KnownSigners;
+use crate::marketplace::verification::proof::{ManifestProof, Proof};
+use crate::signing::{AllowedSigner, Requirement, Signature, SignedObject, SourceRequirement};
 
 /// What is demanded of a source, given by its canonical address and the one that git really uses;
 /// `None` for a skill of unknown origin.
 pub type RequirementLookup<'d> = dyn Fn(Option<&str>, Option<&str>) -> Vec<SourceRequirement> + 'd;
 
 /// The rules of one command.
-pub struct Signing<'d> {
+pub struct SignatureChecker<'d> {
     /// Includes one for the user's own file of signers, whatever is required.
     pub demands: Box<RequirementLookup<'d>>,
     /// Whom the user knows.
@@ -30,7 +30,7 @@ pub struct Signing<'d> {
 
 /// The result for one skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Checked {
+pub struct CheckedSignature {
     /// Its signature. What one file of signers finds wrong is wrong, and a signer that one lists is
     /// named.
     #[serde(flatten)]
@@ -46,7 +46,7 @@ pub struct Checked {
 
 /// A skill whose signature is checked.
 #[derive(Debug)]
-pub struct Subject<'s> {
+pub struct SignatureSubject<'s> {
     /// The name that its author gives it.
     pub name: &'s str,
     /// The digests of its files.
@@ -63,7 +63,7 @@ pub struct Subject<'s> {
 const KNOWN: u8 = 4;
 
 /// How much a signature proves; 0 if it does not hold.
-fn worth(checked: &Checked) -> u8 {
+fn worth(checked: &CheckedSignature) -> u8 {
     match (checked.signature.signer(), &checked.unmet) {
         (None, _) => 0,
         (Some(_), Some(_)) => 1,
@@ -73,13 +73,17 @@ fn worth(checked: &Checked) -> u8 {
     }
 }
 
-impl Signing<'_> {
+impl SignatureChecker<'_> {
     /// Checks a skill by the keys of `sets`.
     ///
     /// # Errors
     /// When a program does not answer. Files of keys that cannot be read make all that depend on
     /// them unmet.
-    pub fn check(&self, subject: &Subject, sets: &mut KeySets) -> Result<Checked> {
+    pub fn check(
+        &self,
+        subject: &SignatureSubject,
+        sets: &mut KeySetCache,
+    ) -> Result<CheckedSignature> {
         let mut demands = (self.demands)(subject.source, subject.address);
         if demands.is_empty() {
             demands.push(SourceRequirement::default());
@@ -105,11 +109,11 @@ impl Signing<'_> {
     /// What one proof says, by all demands.
     fn judge(
         &self,
-        subject: &Subject,
+        subject: &SignatureSubject,
         proof: Option<&Proof>,
         demands: &[SourceRequirement],
-        sets: &mut KeySets,
-    ) -> Result<Checked> {
+        sets: &mut KeySetCache,
+    ) -> Result<CheckedSignature> {
         let source = subject.source;
         let has_none = source.is_some_and(|source| self.known.of(source).is_empty());
         let mut all = Vec::new();
@@ -152,7 +156,7 @@ impl Signing<'_> {
             unmet = unmet.or_else(wrong);
             even_if_first = even_if_first.or_else(wrong);
         }
-        Ok(Checked {
+        Ok(CheckedSignature {
             is_first: unmet.is_some() && even_if_first.is_none(),
             signature,
             unmet,
@@ -162,12 +166,12 @@ impl Signing<'_> {
 }
 
 /// The keys of each pair of files that a demand names, read once; or why they cannot be.
-pub struct KeySets<'p> {
+pub struct KeySetCache<'p> {
     tool: Tool<'p>,
     sets: Vec<(Option<PathBuf>, Option<PathBuf>, Result<KeySet<'p>>)>,
 }
 
-impl<'p> KeySets<'p> {
+impl<'p> KeySetCache<'p> {
     /// None is read yet.
     pub fn new(tool: Tool<'p>) -> Self {
         Self {
@@ -197,10 +201,10 @@ fn names<'k>(keys: &'k KeySet, signature: &'k Signature) -> Vec<&'k str> {
     let Some(own) = signer.principal.as_deref() else {
         return Vec::new();
     };
-    let counts = |line: &&ListedSigner| line.counts(signer.signed, keys.now);
+    let counts = |line: &&AllowedSigner| line.counts(signer.signed, keys.now);
     let lines = keys.lines(signer).filter(counts);
     let lines = lines.filter(|line| line.names().any(|name| name == own));
-    let mut names: Vec<&str> = lines.flat_map(ListedSigner::names).collect();
+    let mut names: Vec<&str> = lines.flat_map(AllowedSigner::names).collect();
     names.push(own);
     names
 }

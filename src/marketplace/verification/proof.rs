@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use crate::error::Result;
 use crate::marketplace::lock::Files;
-use crate::marketplace::signature::git::GitProof;
-use crate::marketplace::signature::key_set::KeySet;
+use crate::marketplace::verification::git::GitProof;
+use crate::marketplace::verification::key_set::KeySet;
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE, Signature, Signer, digest};
 use crate::sys::{Dir, EntryName, files, limits};
 
@@ -36,7 +36,7 @@ pub struct ManifestProof {
 
 /// Signed manifests that are not in the skills themselves, by the paths of the skills. Of several for
 /// one skill, any may be the one that holds.
-pub type SignedManifests = BTreeMap<String, Vec<ManifestProof>>;
+pub type ManifestProofs = BTreeMap<String, Vec<ManifestProof>>;
 
 impl Proof {
     /// Whether nothing else can make up for it if it does not hold: many may put a manifest beside a

@@ -5,9 +5,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::error::Result;
-use crate::marketplace::fetch::{GitObject, Ran};
-use crate::marketplace::signature::key_set::KeySet;
-use crate::marketplace::signature::ssh::said;
+use crate::marketplace::fetch::{CommandOutput, GitObject};
+use crate::marketplace::verification::key_set::KeySet;
+use crate::marketplace::verification::ssh::said;
 use crate::signing::{KeyKind, PublicKey, Signature, SignedObject, Signer, openpgp_fingerprint};
 use crate::sys::limits;
 
@@ -129,7 +129,7 @@ impl KeySet<'_> {
 
     /// Git's answer about a signature, and on standard error that of the `program` that it asks.
     /// `signers` is the file of ssh keys that may have signed.
-    fn git(&self, proof: &GitProof, program: &OsStr, signers: &Path) -> Result<Ran> {
+    fn git(&self, proof: &GitProof, program: &OsStr, signers: &Path) -> Result<CommandOutput> {
         let mut command = self.tool.checking("git")?;
         command.envs([
             ("GIT_CONFIG_GLOBAL", "/dev/null"),

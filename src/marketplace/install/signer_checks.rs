@@ -7,10 +7,11 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::Market;
-use crate::marketplace::install::{Planned, Staged, Staging};
+use crate::marketplace::install::{PlannedSkill, StagedSkill, Staging};
 use crate::marketplace::lock::{Digest, LockEntry};
-use crate::marketplace::signature::{
-    Checked, KeySets, KnownSigner, KnownSigners, ManifestProof, Proof, Subject,
+use crate::marketplace::verification::{
+    CheckedSignature, KeySetCache, KnownSigner, KnownSigners, ManifestProof, Proof,
+    SignatureSubject,
 };
 use crate::signing::{Signature, Signer};
 use crate::skill::Skill;
@@ -21,8 +22,12 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When a program that checks is missing or does not answer.
-    pub(super) fn check_signatures(&self, staging: &Staging, staged: &mut [Staged]) -> Result<()> {
-        let mut sets = KeySets::new(self.tool(staging));
+    pub(super) fn check_signatures(
+        &self,
+        staging: &Staging,
+        staged: &mut [StagedSkill],
+    ) -> Result<()> {
+        let mut sets = KeySetCache::new(self.tool(staging));
         let mut each = staged.iter_mut();
         each.try_for_each(|one| self.check_signature(one, &mut sets))
     }
@@ -31,8 +36,12 @@ impl Market<'_> {
     ///
     /// # Errors
     /// As [`Market::check_signatures`].
-    pub(super) fn check_signature(&self, one: &mut Staged, sets: &mut KeySets) -> Result<()> {
-        let subject = Subject {
+    pub(super) fn check_signature(
+        &self,
+        one: &mut StagedSkill,
+        sets: &mut KeySetCache,
+    ) -> Result<()> {
+        let subject = SignatureSubject {
             name: &one.planned.author,
             files: &one.entry.files,
             source: Some(&one.entry.source),
@@ -52,8 +61,8 @@ impl Market<'_> {
     /// What is wrong with the first such skill.
     pub(super) fn check_signers<'l>(
         &self,
-        staged: &[Staged],
-        before: impl Fn(&Staged) -> Option<&'l LockEntry>,
+        staged: &[StagedSkill],
+        before: impl Fn(&StagedSkill) -> Option<&'l LockEntry>,
         hint: &str,
     ) -> Result<()> {
         for one in staged {
@@ -72,7 +81,7 @@ impl Market<'_> {
     pub(super) fn signer_change(
         &self,
         entry: &LockEntry,
-        new: &Planned,
+        new: &PlannedSkill,
     ) -> Option<(&'static str, Error)> {
         let known = if self.plugin_dir.is_shared() {
             self.signing.known.of(&entry.source)
@@ -135,7 +144,7 @@ impl Market<'_> {
 ///
 /// # Errors
 /// What is wrong, and the next step.
-pub fn permit(planned: &Planned, takes_first: bool) -> Result<()> {
+pub fn permit(planned: &PlannedSkill, takes_first: bool) -> Result<()> {
     let (name, Some(checked)) = (&planned.name, &planned.signature) else {
         return Ok(());
     };
@@ -156,7 +165,7 @@ pub fn permit(planned: &Planned, takes_first: bool) -> Result<()> {
 
 /// A skill that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Present {
+pub struct SkillOnDisk {
     /// Its directory.
     pub dir: PathBuf,
     /// Its source, as the lockfile has it; `None` if it has none.
@@ -168,7 +177,7 @@ pub struct Present {
     pub pinned: Option<(Signer, String)>,
 }
 
-impl Present {
+impl SkillOnDisk {
     /// The skill in `dir`, of which a lockfile says this. Of a lockfile that is only a claim, as it
     /// comes with the skills, no signer counts.
     pub fn new(dir: &Path, said: Option<&LockEntry>, is_claimed: bool) -> Self {
@@ -188,7 +197,7 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When a manifest cannot be read.
-    pub fn may_be_signed(&self, skill: &Present) -> Result<bool> {
+    pub fn may_be_signed(&self, skill: &SkillOnDisk) -> Result<bool> {
         Ok(skill.pinned.is_some()
             || self.signing.known.has_installed()
             || ManifestProof::inside(&skill.dir)?.is_some())
@@ -198,7 +207,7 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When a program that checks does not answer, or a manifest cannot be read.
-    pub fn check_present(&self, skill: &Present) -> Result<Checked> {
+    pub fn check_present(&self, skill: &SkillOnDisk) -> Result<CheckedSignature> {
         let digest = Digest::read(&skill.dir);
         let unfit = match &digest {
             Ok(digest) => uncovered(digest),
@@ -225,7 +234,7 @@ impl Market<'_> {
             proofs = vec![Proof::Wrong(why)];
         }
         let name = Skill::load(&skill.dir).map(|skill| skill.authors_name());
-        let subject = Subject {
+        let subject = SignatureSubject {
             name: &name.unwrap_or_default(),
             files: &digest.files,
             source: skill.source.as_deref(),
@@ -234,16 +243,16 @@ impl Market<'_> {
         };
         let staging = self.home_staging()?;
         self.signing
-            .check(&subject, &mut KeySets::new(self.tool(&staging)))
+            .check(&subject, &mut KeySetCache::new(self.tool(&staging)))
     }
 
     /// Checks the signature of an installed skill again.
     ///
     /// # Errors
     /// As [`Market::check_present`].
-    pub fn signature(&self, entry: &LockEntry) -> Result<Checked> {
+    pub fn signature(&self, entry: &LockEntry) -> Result<CheckedSignature> {
         let dir = self.dir(&entry.name);
-        self.check_present(&Present::new(
+        self.check_present(&SkillOnDisk::new(
             &dir,
             Some(entry),
             self.plugin_dir.is_shared(),

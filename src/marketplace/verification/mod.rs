@@ -11,7 +11,9 @@ mod proof;
 mod sign;
 mod ssh;
 
-pub use check::{Checked, KeySets, Signing, Subject, is_signed, proofs};
+pub use check::{
+    CheckedSignature, KeySetCache, SignatureChecker, SignatureSubject, is_signed, proofs,
+};
 pub use known::{KnownSigner, KnownSigners};
-pub use proof::{ManifestProof, Proof, SignedManifests};
-pub use sign::Signed;
+pub use proof::{ManifestProof, ManifestProofs, Proof};
+pub use sign::SignedManifest;

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Wanted, read_small, tree};
-use crate::marketplace::install::{Plan, Staged, plan};
+use crate::marketplace::fetch::{FileToRead, read_small, tree};
+use crate::marketplace::install::{Plan, StagedSkill, plan};
 use crate::marketplace::lock::InstalledName;
-use crate::marketplace::reference::{As, Reference, SubPath, is_local};
-use crate::marketplace::scan::Finding;
+use crate::marketplace::reference::{Reference, ReferenceForm, SubPath, is_local};
+use crate::marketplace::scan::ScanFinding;
 use crate::marketplace::{Candidate, InstallOptions, Market, Note};
 use crate::sys::{Progress, limits};
 
@@ -21,7 +21,7 @@ impl Market<'_> {
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
         let picked = self.pick(&mut fetcher, &understood, reference, options, note)?;
-        let mut staged: Vec<Staged> = Vec::new();
+        let mut staged: Vec<StagedSkill> = Vec::new();
         let progress = Progress::new("reading skills", picked.chosen.len(), self.progress);
         for (at, found) in picked.chosen.iter().enumerate() {
             progress.at(at);
@@ -96,7 +96,9 @@ impl Market<'_> {
         let real = files
             .resolve(&whole)
             .map_err(|why| missing(&format!(": {why}")))?;
-        let file = files.get(&real).and_then(|node| Wanted::new(&real, node));
+        let file = files
+            .get(&real)
+            .and_then(|node| FileToRead::new(&real, node));
         let file = file.ok_or_else(|| missing(""))?;
         let texts = read_small(&*picked.snapshot.content, &[file], limits::RESOURCE_FILE)?;
         let bytes = texts.into_iter().next().flatten();
@@ -108,14 +110,14 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When `target` is neither.
-    pub fn scan(&self, target: &str, note: &mut Note) -> Result<Vec<(String, Vec<Finding>)>> {
+    pub fn scan(&self, target: &str, note: &mut Note) -> Result<Vec<(String, Vec<ScanFinding>)>> {
         let is_path = is_local(target) || self.env.cwd.join(target).exists();
         let options = |all: bool| InstallOptions {
-            reading: is_path.then_some(As::Path),
+            reading: is_path.then_some(ReferenceForm::Path),
             all,
             ..InstallOptions::default()
         };
-        let understood = Reference::parse(target, is_path.then_some(As::Path))?;
+        let understood = Reference::parse(target, is_path.then_some(ReferenceForm::Path))?;
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
         // A single skill is selected by its name, several by `all`.

@@ -15,7 +15,7 @@ const MANIFEST: EntryName = EntryName::from_static("manifest");
 
 /// A manifest that was signed.
 #[derive(Debug)]
-pub struct Signed {
+pub struct SignedManifest {
     /// The manifest's text.
     pub manifest: String,
     /// The signature, as `ssh-keygen` writes it.
@@ -30,7 +30,7 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When `ssh-keygen` is missing or does not sign, or what it writes does not hold.
-    pub fn sign(&self, manifest: &Manifest, key: &Path) -> Result<Signed> {
+    pub fn sign(&self, manifest: &Manifest, key: &Path) -> Result<SignedManifest> {
         let (manifest, purpose) = (manifest.render(), SignedObject::Manifest.namespace());
         let staging = self.home_staging()?;
         let scratch = staging.scratch();
@@ -60,7 +60,7 @@ impl Market<'_> {
         let read = SshSignature::parse(&signature);
         let read = read.filter(|read| read.namespace == purpose);
         let fingerprint = read.ok_or_else(not_signed)?.fingerprint;
-        Ok(Signed {
+        Ok(SignedManifest {
             manifest,
             signature,
             key: PublicKey::new(KeyKind::Ssh, &fingerprint)?,

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::error::Result;
-use crate::marketplace::signature::key_set::KeySet;
+use crate::marketplace::verification::key_set::KeySet;
 use crate::signing::{KeyKind, PublicKey, Signature, SignedObject, Signer, SshSignature};
 use crate::sys::{EntryName, files, limits};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::Tool;
-use crate::signing::{KeyKind, ListedSigner, Signature, Signer, revocations};
+use crate::signing::{AllowedSigner, KeyKind, Signature, Signer, revocations};
 use crate::sys::{Durable, EntryName, UnixMillis, files, limits};
 
 /// Keys that count, and keys that do no longer.
@@ -17,7 +17,7 @@ pub struct KeySet<'p> {
     /// The time for which they count.
     pub now: UnixMillis,
     /// Who is listed, or why that is not known: what is wrong or revoked is so anyway.
-    signers: Result<Vec<ListedSigner>>,
+    signers: Result<Vec<AllowedSigner>>,
     /// The fingerprints of revoked keys.
     revoked: BTreeSet<String>,
     /// What was found of commits and tags, by their ids: many skills are of one.
@@ -33,15 +33,15 @@ impl<'p> KeySet<'p> {
         Ok(Self {
             tool,
             now: UnixMillis::now(),
-            signers: read(signers, ListedSigner::all),
+            signers: read(signers, AllowedSigner::all),
             revoked: read(revoked, revocations)?,
             of_git: RefCell::default(),
         })
     }
 
     /// The lines that list a signer's key: by its fingerprint, or that of the part of it that signed.
-    pub fn lines<'s>(&'s self, signer: &'s Signer) -> impl Iterator<Item = &'s ListedSigner> {
-        let is_it = |line: &&ListedSigner| {
+    pub fn lines<'s>(&'s self, signer: &'s Signer) -> impl Iterator<Item = &'s AllowedSigner> {
+        let is_it = |line: &&AllowedSigner| {
             line.kind == signer.key.kind
                 && (line.fingerprint == signer.key.fingerprint
                     || signer.public.as_ref() == Some(&line.fingerprint))
@@ -69,7 +69,7 @@ impl<'p> KeySet<'p> {
         let mut counting = self
             .lines(signer)
             .filter(|line| line.counts(signer.signed, self.now));
-        let principal = counting.find_map(ListedSigner::principal);
+        let principal = counting.find_map(AllowedSigner::principal);
         if principal.is_none() && self.lines(signer).next().is_some() {
             let text = format!("the key {fingerprint} is listed, but not for");
             return Signature::bad(format!("{text} this purpose and time"));
