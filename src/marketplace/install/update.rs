@@ -56,7 +56,6 @@ impl Market<'_> {
             states.push(state.unwrap_or_else(|error| Err(settled(UpdateResult::failed(&error)))));
         }
         drop(progress);
-        bring(&states);
         let mut sets = KeySetCache::new(self.tool(&staging));
         let settled = states.into_iter().map(|state| match state {
             Ok(behind) => update.settle(&behind, &mut sets, agree),
@@ -312,19 +311,6 @@ impl Update<'_> {
             }
         }
         changes
-    }
-}
-
-/// Fetches the files of all skills of a source that differ in one request.
-fn bring(states: &[State]) {
-    let mut left: Vec<&OutOfDate> = states.iter().flatten().map(|behind| &**behind).collect();
-    while let Some(first) = left.first() {
-        let snapshot = Rc::clone(&first.snapshot);
-        let is_same = |one: &&OutOfDate| Rc::ptr_eq(&one.snapshot, &snapshot);
-        let (same, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_same);
-        // What cannot be fetched together is fetched, or reported, for each skill.
-        let _ = plan::bring(&snapshot, same.iter().map(|one| &one.found));
-        left = others;
     }
 }
 
