@@ -13,7 +13,7 @@ use crate::marketplace::lock::{Digest, InstalledName, LockEntry, listed_name};
 use crate::marketplace::scan::{self, ScanFinding};
 use crate::marketplace::source::{FoundSkill, Origin};
 use crate::marketplace::verification::{CheckedSignature, Proof, proofs};
-use crate::skill::{Diagnostic, Level, Skill};
+use crate::skill::{Diagnostic, Level, Skill, one_line};
 use crate::sys::Dir;
 
 /// What an install is about to add.
@@ -138,7 +138,8 @@ pub fn stage(
         tree: snapshot.tree.id(&found.path).map(str::to_owned),
         sha256: digest.sha256,
         files: digest.files,
-        ..origin.entry(name, &found.path, &skill)
+        license: skill.fields.text("license").as_deref().map(one_line),
+        ..origin.entry(name, &found.path)
     };
     if let Some(field) = entry.unreadable() {
         let text = format!("its {field} has characters that deceive a reader");

@@ -76,7 +76,7 @@ impl Market<'_> {
             }
         }
         let staging = self.staging()?;
-        let staged = self.restage(&lockfile, &missing, exact, &staging, note)?;
+        let staged = self.restage(&missing, exact, &staging, note)?;
         let plan = Plan::new("the lockfile", None, &staged);
         results.extend(self.place(&staging, staged, &plan, confirm)?);
         Ok(results)
@@ -156,7 +156,6 @@ impl Market<'_> {
     /// another name.
     pub(super) fn restage(
         &self,
-        lockfile: &Lockfile,
         entries: &[&LockEntry],
         exact: bool,
         staging: &Staging,
@@ -169,7 +168,11 @@ impl Market<'_> {
             staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
         }
         self.check_signatures(staging, &mut staged)?;
-        self.check_signers(&staged, |one| lockfile.get(&one.entry.name), CHANGED)?;
+        let pinned = |one: &StagedSkill| {
+            let mut pinned = entries.iter().filter(|entry| !entry.is_of_unknown_files());
+            pinned.find(|entry| entry.name == one.entry.name).copied()
+        };
+        self.check_signers(&staged, pinned, CHANGED)?;
         Ok(staged)
     }
 
@@ -208,7 +211,7 @@ impl Market<'_> {
         )?;
         staged.entry.rev.clone_from(&entry.rev);
         staged.entry.other.clone_from(&entry.other);
-        if staged.entry.sha256 != entry.sha256 {
+        if !entry.is_of_unknown_files() && staged.entry.sha256 != entry.sha256 {
             let text = format!(
                 "{} no longer has the files that the lockfile lists",
                 entry.source

@@ -4,15 +4,15 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result, past};
 use crate::marketplace::fetch::patience;
-use crate::marketplace::install::{Plan, SkillChange, StagedSkill, Staging, plan};
+use crate::marketplace::install::{Plan, SkillChange, StagedSkill, Staging};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
-use crate::marketplace::reference::{Place, Reading, Reference};
+use crate::marketplace::reference::{Place, Reference, SourceKind};
+use crate::marketplace::source::Origin;
 use crate::marketplace::{Market, Note};
 use crate::skill::{SkillName, one_line};
 use crate::sys::EntryName;
@@ -73,13 +73,13 @@ pub struct SyncPlan {
 pub type AgreeToAll<'a> = dyn FnMut(&SyncPlan) -> Result<bool> + 'a;
 
 impl SyncedSkill {
-    fn new(wanted: &DesiredSkill, change: SyncAction) -> Self {
+    fn new(listed: &LockEntry, change: SyncAction) -> Self {
         Self {
-            name: wanted.name.clone(),
+            name: listed.name.clone(),
             change,
-            source: wanted.source.to_owned(),
+            source: listed.source.clone(),
             from: None,
-            to: wanted.commit.map(str::to_owned),
+            to: listed.commit.clone(),
             edited: false,
             stashed: None,
             seen: None,
@@ -107,7 +107,7 @@ impl Market<'_> {
     ) -> Result<Vec<SyncedSkill>> {
         let lockfile = self.begin()?;
         let listed = self.read_list(list)?;
-        if prune && !matches!(list, SyncList::Own) && listed.wanted().is_empty() {
+        if prune && !matches!(list, SyncList::Own) && listed.is_empty() {
             // It is rather an accident of whoever makes the list.
             let text = "the list is empty, so `--prune` would remove every skill";
             return Err(Error::new(text).hint("to remove them: `agent-skills remove NAME …`"));
@@ -130,10 +130,18 @@ impl Market<'_> {
             return Ok(compared);
         }
         let staging = self.staging()?;
-        let wanted = compared.iter().filter(|one| one.is_change());
-        let wanted = wanted.filter(|one| one.change != SyncAction::Removed);
-        let wanted: Vec<InstalledName> = wanted.map(|one| one.name.clone()).collect();
-        let staged = self.stage_listed((&listed, &lockfile), &wanted, &staging, note)?;
+        // What is compared begins with what is listed, in the same order.
+        let differing = listed.iter().zip(&compared);
+        let differing = differing.filter(|(_, one)| one.is_change());
+        let differing: Vec<&LockEntry> = differing.map(|(entry, _)| entry).collect();
+        let staged = self.restage(&differing, true, &staging, note)?;
+        // From another source, another signer is expected.
+        let before = |one: &StagedSkill| {
+            let before = lockfile.get(&one.entry.name);
+            before.filter(|entry| entry.source == one.entry.source)
+        };
+        let hint = "ask its author; `agent-skills update --accept-signer` accepts it";
+        self.check_signers(&staged, before, hint)?;
         self.make_equal(&lockfile, &staging, compared, &staged, agree)
     }
 
@@ -150,28 +158,27 @@ impl Market<'_> {
         for one in self.verify(names)?.iter().filter(|one| !one.is_well()) {
             let entry = lockfile.get(&one.name);
             let entry = entry.ok_or_else(|| Error::new("the lockfile changed meanwhile"))?;
-            skills.push(self.compare_one(&DesiredSkill::of(entry), Some(entry))?);
+            skills.push(self.compare_one(entry, Some(entry))?);
             note(&format!("restoring `{}`", entry.name));
             entries.push(entry);
         }
         let staging = self.staging()?;
-        let staged = self.restage(&lockfile, &entries, true, &staging, note)?;
+        let staged = self.restage(&entries, true, &staging, note)?;
         self.make_equal(&lockfile, &staging, skills, &staged, &mut |_| Ok(true))
     }
 
     /// The list compared with what is installed.
     fn compare_all(
         &self,
-        listed: &SkillList,
+        listed: &[LockEntry],
         lockfile: &Lockfile,
         prune: bool,
     ) -> Result<Vec<SyncedSkill>> {
-        let all = listed.wanted();
-        let compared = all
+        let compared = listed
             .iter()
-            .map(|one| self.compare_one(one, lockfile.get(one.name)));
+            .map(|one| self.compare_one(one, lockfile.get(&one.name)));
         let mut skills = compared.collect::<Result<Vec<_>>>()?;
-        let names: HashSet<&InstalledName> = all.iter().map(|wanted| wanted.name).collect();
+        let names: HashSet<&InstalledName> = listed.iter().map(|one| &one.name).collect();
         let is_extra = |entry: &&LockEntry| !names.contains(&entry.name);
         for entry in lockfile.entries().iter().filter(is_extra) {
             let dir = self.dir(&entry.name);
@@ -181,7 +188,7 @@ impl Market<'_> {
             } else {
                 SyncAction::Removed
             };
-            let mut one = SyncedSkill::new(&DesiredSkill::of(entry), fate);
+            let mut one = SyncedSkill::new(entry, fate);
             (one.from, one.to) = (one.to, None);
             if !stays && dir.is_dir() {
                 let now = Digest::read(&dir)?;
@@ -195,16 +202,14 @@ impl Market<'_> {
 
     fn compare_one(
         &self,
-        wanted: &DesiredSkill,
+        listed: &LockEntry,
         installed: Option<&LockEntry>,
     ) -> Result<SyncedSkill> {
-        let dir = self.dir(wanted.name);
-        let name = listed_name(wanted.name);
-        if let Some(entry) = wanted.entry {
-            self.check_inside(entry)?;
-        }
+        let dir = self.dir(&listed.name);
+        let name = listed_name(&listed.name);
+        self.check_inside(listed)?;
         let Ok(found) = dir.symlink_metadata() else {
-            let mut one = SyncedSkill::new(wanted, SyncAction::Installed);
+            let mut one = SyncedSkill::new(listed, SyncAction::Installed);
             one.from = installed.and_then(|entry| entry.commit.clone());
             return Ok(one);
         };
@@ -219,22 +224,23 @@ impl Market<'_> {
             return Err(Error::new(text).hint(past(&dir, "then the skill can be installed")));
         };
         let now = Digest::read(&dir)?;
-        let mut one = SyncedSkill::new(wanted, SyncAction::Unchanged);
+        let mut one = SyncedSkill::new(listed, SyncAction::Unchanged);
         one.from.clone_from(&entry.commit);
         one.edited = now.sha256 != entry.sha256;
-        let is_at = entry.source == wanted.source && entry.commit.as_deref() == wanted.commit;
-        one.change = match wanted.entry {
-            Some(listed) if now.sha256 == listed.sha256 => {
-                one.edited = false;
-                let place = |of: &LockEntry| (of.id.clone(), of.rev.clone(), of.sha256.clone());
-                if is_at && place(entry) == place(listed) {
-                    SyncAction::Unchanged
-                } else {
-                    SyncAction::Recorded
-                }
+        let is_at = entry.source == listed.source && entry.commit == listed.commit;
+        one.change = if now.sha256 == listed.sha256 {
+            one.edited = false;
+            let is_same =
+                entry.id == listed.id && entry.rev == listed.rev && entry.sha256 == listed.sha256;
+            if is_at && is_same {
+                SyncAction::Unchanged
+            } else {
+                SyncAction::Recorded
             }
-            None if is_at && !one.edited => SyncAction::Unchanged,
-            _ => SyncAction::Replaced,
+        } else if listed.is_of_unknown_files() && is_at && !one.edited {
+            SyncAction::Unchanged
+        } else {
+            SyncAction::Replaced
         };
         one.seen = Some(now).filter(|_| one.is_change());
         Ok(one)
@@ -301,69 +307,15 @@ pub enum SyncList {
     Collection(String),
 }
 
-/// A list that was read.
-pub enum SkillList {
-    Lockfile(Lockfile),
-    Collection(Collection),
-}
-
-/// A collection as its index is now.
-pub struct Collection {
-    reading: Reading,
-    requested: String,
-    source: String,
-    digest: String,
-    /// The names in the collection, and those that they get here.
-    names: Vec<(String, InstalledName)>,
-}
-
-/// One skill that there is to be.
-pub struct DesiredSkill<'l> {
-    pub name: &'l InstalledName,
-    pub source: &'l str,
-    pub commit: Option<&'l str>,
-    /// What a lockfile says of it.
-    pub entry: Option<&'l LockEntry>,
-}
-
-impl<'l> DesiredSkill<'l> {
-    /// What an entry says.
-    pub fn of(entry: &'l LockEntry) -> Self {
-        Self {
-            name: &entry.name,
-            source: &entry.source,
-            commit: entry.commit.as_deref(),
-            entry: Some(entry),
-        }
-    }
-}
-
-impl SkillList {
-    /// All that there is to be.
-    pub fn wanted(&self) -> Vec<DesiredSkill<'_>> {
-        match self {
-            Self::Lockfile(lockfile) => lockfile.entries().iter().map(DesiredSkill::of).collect(),
-            Self::Collection(all) => {
-                let wanted = all.names.iter().map(|(_, name)| DesiredSkill {
-                    name,
-                    source: &all.source,
-                    commit: Some(&all.digest),
-                    entry: None,
-                });
-                wanted.collect()
-            }
-        }
-    }
-}
-
 impl Market<'_> {
-    /// Reads a list. Of a collection, one request says whether the kept index is still its index.
-    pub(super) fn read_list(&self, list: &SyncList) -> Result<SkillList> {
+    /// Reads a list. Of a collection, one request says whether the kept index is still its index, and
+    /// nothing is known of the files.
+    fn read_list(&self, list: &SyncList) -> Result<Vec<LockEntry>> {
         let written = match list {
-            SyncList::Own => return Ok(SkillList::Lockfile(Lockfile::read(self.plugin_dir)?)),
+            SyncList::Own => return self.entries(),
             SyncList::File(path) => {
-                let path = self.env.cwd.join(path);
-                return Ok(SkillList::Lockfile(Lockfile::listed(&path)?));
+                let lockfile = Lockfile::listed(&self.env.cwd.join(path))?;
+                return Ok(lockfile.entries().to_vec());
             }
             SyncList::Collection(written) => written,
         };
@@ -372,11 +324,11 @@ impl Market<'_> {
             Error::new(text)
                 .hint("give a collection, oci://HOST/NAME[:TAG][@DIGEST], or a lockfile")
         };
-        let reading = match Reference::parse(written, None)? {
-            Reference::Readings(mut readings) if readings.len() == 1 => readings.remove(0),
+        let place = match Reference::parse(written, None)? {
+            Reference::Readings(mut readings) if readings.len() == 1 => readings.remove(0).place,
             _ => return Err(no_list("is not a collection in a registry")),
         };
-        let Place::Registry { repo, at } = &reading.place else {
+        let Place::Registry { repo, at } = &place else {
             return Err(no_list("is not a collection in a registry"));
         };
         let staging = self.home_staging()?;
@@ -389,83 +341,24 @@ impl Market<'_> {
             let text = format!("has an entry without a skill's name: `{shown}`");
             return Err(no_list(&text).hint("nothing was changed; tell its publisher"));
         }
-        let mut names = Vec::new();
+        let origin = Origin {
+            source: repo.to_string(),
+            kind: SourceKind::Oci,
+            requested: written.clone(),
+            rev: at.as_ref().map(|at| at.as_str().to_owned()),
+            commit: Some(digest),
+            ..Origin::default()
+        };
+        let mut listed = Vec::new();
         for member in &members.all {
             let name = SkillName::from_written(&member.name);
             let name = name.ok_or_else(|| no_list("has a skill without a usable name"))?;
-            names.push((member.name.clone(), InstalledName::parse(name.as_str())?));
+            listed.push(origin.entry(&InstalledName::parse(name.as_str())?, &member.name));
         }
-        names.sort_by(|a, b| a.1.cmp(&b.1));
-        if let Some(pair) = names.windows(2).find(|pair| pair[0].1 == pair[1].1) {
-            return Err(no_list(&format!("has `{}` twice", pair[0].1)));
+        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        if let Some(pair) = listed.windows(2).find(|pair| pair[0].name == pair[1].name) {
+            return Err(no_list(&format!("has `{}` twice", pair[0].name)));
         }
-        let source = repo.to_string();
-        Ok(SkillList::Collection(Collection {
-            reading,
-            requested: written.clone(),
-            source,
-            digest,
-            names,
-        }))
-    }
-
-    /// Fetches and checks what is wanted of a list.
-    pub(super) fn stage_listed(
-        &self,
-        (listed, lockfile): (&SkillList, &Lockfile),
-        wanted: &[InstalledName],
-        staging: &Staging,
-        note: &mut Note,
-    ) -> Result<Vec<StagedSkill>> {
-        if wanted.is_empty() {
-            return Ok(Vec::new());
-        }
-        let staged = match listed {
-            SkillList::Lockfile(listed) => {
-                let entries = wanted.iter().filter_map(|name| listed.get(name));
-                let entries: Vec<&LockEntry> = entries.collect();
-                self.restage(listed, &entries, true, staging, note)
-            }
-            SkillList::Collection(listed) => self.stage_members(listed, wanted, staging),
-        }?;
-        // From another source, another signer is expected.
-        let before = |one: &StagedSkill| {
-            let before = lockfile.get(&one.entry.name);
-            before.filter(|entry| entry.source == one.entry.source)
-        };
-        let hint = "ask its author; `agent-skills update --accept-signer` accepts it";
-        self.check_signers(&staged, before, hint)?;
-        Ok(staged)
-    }
-
-    fn stage_members(
-        &self,
-        listed: &Collection,
-        wanted: &[InstalledName],
-        staging: &Staging,
-    ) -> Result<Vec<StagedSkill>> {
-        let mut fetcher = self.fetcher(staging);
-        let is_wanted = |(_, name): &&(String, InstalledName)| wanted.contains(name);
-        let names: Vec<_> = listed.names.iter().filter(is_wanted).collect();
-        let own: Vec<String> = names.iter().map(|(own, _)| own.clone()).collect();
-        let opened = fetcher.open(&listed.reading, &listed.requested, &own, false)?;
-        // Its tag may have moved since.
-        if opened.origin.commit.as_deref() != Some(&listed.digest) {
-            let text = format!("{} has just been changed", listed.source);
-            return Err(Error::new(text).hint("try again"));
-        }
-        let origin = Rc::new(opened.origin);
-        let mut staged = Vec::with_capacity(names.len());
-        for (own, name) in names {
-            let mut found = opened.snapshot.found.iter();
-            let found = found.find(|found| found.path == *own).ok_or_else(|| {
-                let text = format!("{} has no readable skill `{name}`", listed.source);
-                Error::new(text).hint("tell its publisher")
-            })?;
-            let dir = staging.prepare(name)?;
-            staged.push(plan::stage(&opened.snapshot, found, &origin, name, &dir)?);
-        }
-        self.check_signatures(staging, &mut staged)?;
-        Ok(staged)
+        Ok(listed)
     }
 }

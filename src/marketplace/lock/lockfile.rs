@@ -74,6 +74,11 @@ impl LockEntry {
         Some(tag.to_owned())
     }
 
+    /// Whether only its place is known, as a collection lists it. A lockfile has no such entry.
+    pub fn is_of_unknown_files(&self) -> bool {
+        self.sha256.is_empty()
+    }
+
     /// The name of an invalid field, if any, among those whose type validates nothing. All fields
     /// are shown to people, and a lockfile may come with a repository.
     pub fn unreadable(&self) -> Option<&'static str> {
@@ -96,7 +101,7 @@ impl LockEntry {
             ("license", self.license.iter().all(is_plain)),
             ("commit", self.commit.iter().all(is_id)),
             ("tree", self.tree.iter().all(is_tree)),
-            ("digest", is_id(&self.sha256)),
+            ("digest", !self.is_of_unknown_files() && is_id(&self.sha256)),
             ("ref", self.rev.iter().all(is_ref)),
             (
                 "path",

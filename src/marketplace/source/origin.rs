@@ -6,7 +6,6 @@ use serde_json::Map;
 use crate::error::{Error, Result};
 use crate::marketplace::lock::{Files, InstalledName, LockEntry};
 use crate::marketplace::reference::{CommitId, Pin, Reach, Reading, RepoUrl, SourceKind};
-use crate::skill::{Skill, one_line};
 
 /// The source of skills. Reports show of it what a decision about it depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -51,8 +50,7 @@ impl Origin {
     }
 
     /// The lockfile entry of the skill at `path`, without what its files determine.
-    pub fn entry(&self, name: &InstalledName, path: &str, skill: &Skill) -> LockEntry {
-        let license = skill.fields.text("license");
+    pub fn entry(&self, name: &InstalledName, path: &str) -> LockEntry {
         LockEntry {
             id: self.id(path),
             name: name.clone(),
@@ -66,7 +64,7 @@ impl Origin {
             tree: None,
             sha256: String::new(),
             files: Files::default(),
-            license: license.as_deref().map(one_line),
+            license: None,
             signer: None,
             other: Map::new(),
         }
