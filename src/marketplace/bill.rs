@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::marketplace::lock::{Digest, LockEntry};
-use crate::marketplace::reference::{OciRepo, SourceKind};
-use crate::skill::one_line;
+use crate::marketplace::prelude::*;
 use crate::sys::URI_PATH;
 
 /// What is encoded in a part of a purl.

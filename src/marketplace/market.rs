@@ -7,14 +7,11 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::error::Result;
 use crate::marketplace::fetch::{Fetcher, Git, Permit, Tool, patience};
 use crate::marketplace::install::{Plan, Staging, Transaction, clean};
 use crate::marketplace::lock::{LockEntry, Lockfile};
-use crate::marketplace::reference::ReferenceForm;
+use crate::marketplace::prelude::*;
 use crate::marketplace::verification::SignatureChecker;
-use crate::skill::Skill;
-use crate::sys::{Base, Env};
 
 /// Installs, updates and removes skills in one plugin directory.
 #[derive(Clone)]

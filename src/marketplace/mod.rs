@@ -8,6 +8,7 @@ mod fetch;
 mod install;
 mod lock;
 mod market;
+mod prelude;
 mod reference;
 mod registry;
 mod scan;

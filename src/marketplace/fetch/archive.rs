@@ -7,9 +7,8 @@ use std::io::{Cursor, Read};
 use flate2::read::GzDecoder;
 use tar::EntryType;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Memory, Node, tree};
-use crate::sys::limits;
+use crate::marketplace::prelude::*;
 
 /// How gzip's output begins.
 const GZIP: &[u8] = &[0x1f, 0x8b];

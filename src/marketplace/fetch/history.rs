@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use crate::marketplace::fetch::{
     FETCH, Failure, FailureKind, Fetcher, Git, NAME, Remote, ResolvedRef,
 };
-use crate::marketplace::reference::{Ancestry, CommitId, Pin, Reach, RepoUrl};
-use crate::sys::EntryName;
+use crate::marketplace::prelude::*;
 
 const HISTORY_DIR: EntryName = EntryName::from_static("history.git");
 

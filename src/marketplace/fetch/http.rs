@@ -5,10 +5,9 @@
 
 use std::fmt::Write as _;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Failure, FailureKind, Tool};
-use crate::marketplace::reference::{OciRepo, SubPath, WebUrl, is_loopback};
-use crate::sys::{Durable, EntryName, files, limits};
+use crate::marketplace::prelude::*;
+use crate::marketplace::reference::is_loopback;
 
 /// How many redirects are followed for one file.
 const REDIRECTS: usize = 5;

@@ -3,9 +3,8 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, FileToRead, Node, Tree, Visit, check_total, tree};
-use crate::sys::{Dir, EntryKind, EntryName, EntryPath, Env, limits};
+use crate::marketplace::prelude::*;
 
 /// A local directory with its links resolved. What is in it is reached from its handle, so that no
 /// link that appears in it while it is read leads elsewhere.

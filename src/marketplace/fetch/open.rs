@@ -7,20 +7,16 @@ use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{CachedRepository, Remote, Repository, ResolvedRef, Tree};
 use crate::marketplace::fetch::{Content, FailureKind, archive, expand, http, tree};
 use crate::marketplace::fetch::{
     Failure, Git, Index, LocalDir, Memory, Permit, PermittedUrl, Refs,
 };
-use crate::marketplace::reference::{
-    Ancestry, CommitId, Place, Reach, Revision, SourceKind, parse,
-};
-use crate::marketplace::reference::{Reading, RepoUrl, RepositoryPart, SubPath, WebUrl};
+use crate::marketplace::prelude::*;
+use crate::marketplace::reference::parse;
 use crate::marketplace::registry::Client;
 use crate::marketplace::source::{FoundSkill, Manifest, Origin, discover};
 use crate::marketplace::verification::{ManifestProof, ManifestProofs};
-use crate::sys::{files, limits};
 
 /// An opened place.
 pub struct OpenedPlace<'a> {

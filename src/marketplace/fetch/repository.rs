@@ -11,12 +11,9 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, Failure, FailureKind, check_total, patience, read_small};
 use crate::marketplace::fetch::{FileToRead, Git, GitObject, NAME, Node, Remote, Tree, Visit};
-use crate::marketplace::reference::{CommitId, RepoUrl};
-use crate::skill::SkillName;
-use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
+use crate::marketplace::prelude::*;
 
 /// The maximum length of a link's target, as in the kernel.
 const LINK: u64 = 4096;

@@ -11,11 +11,10 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, reason};
-use crate::skill::brief;
+use crate::error::reason;
+use crate::marketplace::prelude::*;
 use crate::sys::process::RunError;
-use crate::sys::text::has_any;
-use crate::sys::{Dir, Env, limits, process, time_running, variables};
+use crate::sys::{process, time_running, variables};
 
 /// The part of standard error that is read, in bytes. Its first lines say the most.
 const STDERR: u64 = 64 * 1024;

@@ -9,9 +9,8 @@ use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Failure, FailureKind};
-use crate::sys::limits;
+use crate::marketplace::prelude::*;
 
 /// The kind of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,12 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Failure, FailureKind, Memory, PermittedUrl, Tool, http, tree};
-use crate::marketplace::reference::{RepositoryPart, SubPath, WebUrl};
-use crate::skill::SkillName;
-use crate::sys::limits;
-use crate::sys::text::{did_you_mean, listed};
+use crate::marketplace::prelude::*;
 
 /// Where the index may be, the newest convention first.
 const INDEXES: [&str; 2] = [".well-known/agent-skills", ".well-known/skills"];

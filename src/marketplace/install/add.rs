@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
 use crate::marketplace::install::change;
 use crate::marketplace::install::names::{self, OfferedNames};
 use crate::marketplace::install::plan::{self, Plan, StagedSkill};
@@ -15,11 +14,9 @@ use crate::marketplace::install::{SkillChange, Staging, Transaction, VersionSwit
 use crate::marketplace::lock::{
     Digest, InstalledName, LockEntry, Lockfile, listed_name, offered_name,
 };
-use crate::marketplace::reference::Reference;
+use crate::marketplace::prelude::*;
 use crate::marketplace::source::{FoundSkill, Origin};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
-use crate::skill::SkillName;
-use crate::sys::Progress;
 
 /// The result for one skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -13,14 +13,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
 use crate::marketplace::install::names::{check_same_name, offered_as, offers};
 use crate::marketplace::install::staging::{
     INTENDED, MUTEX, NEW, STAGING, abandoned, home, remove,
 };
 use crate::marketplace::lock::previous::{self, ENTRY, PREVIOUS, STASH, free_place, places};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
-use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
+use crate::marketplace::prelude::*;
 
 /// The directory of installed skills.
 pub const SKILLS: EntryName = EntryName::from_static("skills");

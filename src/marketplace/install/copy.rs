@@ -6,10 +6,8 @@ use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, FileToRead, Node, Tree, tree};
-use crate::skill::brief;
-use crate::sys::{Dir, EntryKind, EntryPath, limits};
+use crate::marketplace::prelude::*;
 
 /// How the file begins that git has in place of one in git LFS.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";

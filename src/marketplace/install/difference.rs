@@ -6,16 +6,14 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
 use crate::marketplace::install::{PlannedSkill, Powers};
 use crate::marketplace::lock::{Digest, Files};
-use crate::marketplace::reference::Ancestry;
+use crate::marketplace::prelude::*;
 use crate::marketplace::scan::{self, ScanFinding, Severity};
 use crate::marketplace::source::Origin;
 use crate::marketplace::verification::CheckedSignature;
 use crate::signing::Signer;
-use crate::skill::{Skill, skill_file_digest, unified_diff};
-use crate::sys::{files, limits};
+use crate::skill::{skill_file_digest, unified_diff};
 
 /// The difference between an installed skill and its replacement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -6,15 +6,12 @@ use std::fs;
 use std::io::Write;
 use std::rc::Rc;
 
-use crate::error::{Error, Result};
 use crate::marketplace::install::change;
 use crate::marketplace::install::plan::{self, Plan};
 use crate::marketplace::install::{Agree, Difference, SkillChange, check_same_skill, copy_tree};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
-use crate::marketplace::reference::Pin;
+use crate::marketplace::prelude::*;
 use crate::marketplace::{Confirm, Market};
-use crate::skill::Skill;
-use crate::sys::{Dir, EntryName, files};
 
 const SKILL_FILE: EntryName = EntryName::from_static("SKILL.md");
 

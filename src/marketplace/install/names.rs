@@ -5,10 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::error::{Error, Result};
 use crate::marketplace::lock::{InstalledName, named_by_directory, offered_name};
-use crate::skill::{Skill, SkillName};
-use crate::sys::files;
+use crate::marketplace::prelude::*;
 
 /// Directories in `skills/` by the names of their skills.
 pub type OfferedNames = BTreeMap<SkillName, InstalledName>;

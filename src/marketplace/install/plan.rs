@@ -5,16 +5,15 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::Snapshot;
 use crate::marketplace::install::Powers;
 use crate::marketplace::install::copy::CopyPlan;
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, listed_name};
+use crate::marketplace::prelude::*;
 use crate::marketplace::scan::{self, ScanFinding};
 use crate::marketplace::source::{FoundSkill, Origin};
 use crate::marketplace::verification::{CheckedSignature, Proof, proofs};
-use crate::skill::{Diagnostic, Level, Skill, one_line};
-use crate::sys::Dir;
+use crate::skill::{Diagnostic, Level};
 
 /// What an install is about to add.
 #[derive(Debug, Clone, Serialize)]

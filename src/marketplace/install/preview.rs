@@ -2,14 +2,12 @@
 
 use std::cell::RefCell;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{FileToRead, read_small, tree};
 use crate::marketplace::install::{Plan, StagedSkill, plan};
 use crate::marketplace::lock::InstalledName;
-use crate::marketplace::reference::{Reference, ReferenceForm, SubPath, is_local};
+use crate::marketplace::prelude::*;
 use crate::marketplace::scan::ScanFinding;
 use crate::marketplace::{Candidate, InstallOptions, Market, Note};
-use crate::sys::{Progress, limits};
 
 impl Market<'_> {
     /// What an install of `reference` would add.

@@ -3,12 +3,10 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::install::{SkillChange, change, names};
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, listed_name};
-use crate::marketplace::reference::SourceKind;
-use crate::skill::{Skill, SkillName};
+use crate::marketplace::prelude::*;
 use crate::sys::text::{backticked, nearest};
 
 /// A skill that was removed.

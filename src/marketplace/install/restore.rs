@@ -4,14 +4,13 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Fetcher, expand};
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{
     Installed, Plan, SkillChange, StagedSkill, Staging, copy_tree, plan,
 };
 use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State};
-use crate::marketplace::reference::{Place, SourceKind};
+use crate::marketplace::prelude::*;
 use crate::marketplace::source::{SkillChoice, choose};
 use crate::marketplace::{Confirm, Market, Note};
 use crate::signing::{SignedObject, Signer};

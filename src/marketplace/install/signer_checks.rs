@@ -5,17 +5,15 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::install::{PlannedSkill, StagedSkill, Staging};
 use crate::marketplace::lock::{Digest, LockEntry};
+use crate::marketplace::prelude::*;
 use crate::marketplace::verification::{
     CheckedSignature, KeySetCache, KnownSigner, KnownSigners, ManifestProof, Proof,
     SignatureSubject,
 };
 use crate::signing::{Signature, Signer};
-use crate::skill::Skill;
-use crate::sys::{Base, UnixMillis};
 
 impl Market<'_> {
     /// Checks the signatures of staged skills, and writes the results into their plans and entries.

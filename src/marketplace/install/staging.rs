@@ -6,9 +6,8 @@ use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::error::Result;
 use crate::marketplace::lock::InstalledName;
-use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
+use crate::marketplace::prelude::*;
 
 /// How often to retry removing a directory that is still written to, and the delay between.
 const RETRIES: usize = 10;

@@ -7,15 +7,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result, past};
 use crate::marketplace::fetch::patience;
 use crate::marketplace::install::{Plan, SkillChange, StagedSkill, Staging};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
-use crate::marketplace::reference::{Place, Reference, SourceKind};
+use crate::marketplace::prelude::*;
 use crate::marketplace::source::Origin;
 use crate::marketplace::{Market, Note};
-use crate::skill::{SkillName, one_line};
-use crate::sys::EntryName;
 
 /// Whoever comes later waits, and then finds what it wants.
 const LOCK: EntryName = EntryName::from_static(".sync.lock");

@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Fetcher, OpenedPlace, Snapshot};
 use crate::marketplace::install::difference::line_by_line;
@@ -14,14 +13,13 @@ use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::signer_checks::permit;
 use crate::marketplace::install::{Difference, SkillChange, StagedSkill, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
-use crate::marketplace::reference::{Ancestry, CommitPrefix, Reading};
+use crate::marketplace::prelude::*;
+use crate::marketplace::reference::CommitPrefix;
 use crate::marketplace::source::{
     FoundSkill, Origin, UpstreamState, ancestry, find_again, is_same_tree, moved, newer_tags,
     upstream_state,
 };
 use crate::marketplace::verification::{KeySetCache, is_signed};
-use crate::skill::Skill;
-use crate::sys::Progress;
 
 impl Market<'_> {
     /// Updates the named skills, or all in the lockfile. If one fails, the others are still

@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{Error, Result};
+use crate::marketplace::prelude::*;
 use crate::signing;
-use crate::skill::{Runner, has_bit};
-use crate::sys::{Dir, EntryKind, EntryName, limits, tree};
+use crate::sys::tree;
 
 /// The mode of a link, which no file has.
 const LINK: u32 = 0;

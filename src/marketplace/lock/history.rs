@@ -3,15 +3,12 @@
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Commit, Failure, Fetcher};
 use crate::marketplace::lock::{
     Digest, InstalledName, LockEntry, Lockfile, Previous, VerifiedSkill,
 };
-use crate::marketplace::reference::Reading;
-use crate::marketplace::reference::{CommitId, Pin, Place, Revision, SourceKind};
-use crate::skill::Skill;
+use crate::marketplace::prelude::*;
 
 /// The history of one installed skill.
 #[derive(Debug, Clone, Serialize)]

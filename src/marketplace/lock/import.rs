@@ -6,13 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::tree;
 use crate::marketplace::install::Installed;
-use crate::marketplace::reference::{Reading, Reference, RepoUrl, RepositoryPart, SourceKind};
+use crate::marketplace::prelude::*;
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
-use crate::skill::Skill;
-use crate::sys::{files, limits};
 
 /// Whether another program may have written this lockfile, by its name; a directory may hold some.
 pub fn is_foreign(path: &Path) -> bool {

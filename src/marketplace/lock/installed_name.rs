@@ -5,9 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::skill::{Skill, SkillName, one_line};
-use crate::sys::{EntryName, checked_text};
+use crate::marketplace::prelude::*;
+use crate::sys::checked_text;
 
 /// One path component. It starts neither with a dot nor like an option, and contains no character
 /// that is invisible, controls a terminal or reorders text.

@@ -9,12 +9,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result, past};
 use crate::marketplace::lock::{Files, InstalledName};
-use crate::marketplace::reference::{CommitId, OciReference, Pin, SourceKind, SubPath};
+use crate::marketplace::prelude::*;
 use crate::signing::Signer;
-use crate::skill::visible;
-use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
 
 const VERSION: u64 = 1;
 /// Characters that would make a name a git revision or a path pattern.

@@ -5,9 +5,8 @@
 
 use std::io;
 
-use crate::error::{Error, Result};
 use crate::marketplace::lock::{InstalledName, LockEntry};
-use crate::sys::{Base, Dir, Durable, EntryName, files, limits};
+use crate::marketplace::prelude::*;
 
 /// The directory of earlier states.
 pub const PREVIOUS: EntryName = EntryName::from_static("previous");

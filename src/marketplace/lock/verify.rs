@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, listed_name};
-use crate::sys::Progress;
+use crate::marketplace::prelude::*;
 
 /// An installed skill compared with the lockfile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -15,14 +15,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
-use crate::error::{Error, Result, reason};
+use crate::error::reason;
 use crate::marketplace::fetch::http::{self, HttpRequest, HttpResponse};
 use crate::marketplace::fetch::{
     Failure, FailureKind, Permit, PermittedUrl, Tool, cache, file_name,
 };
-use crate::marketplace::reference::{OciDigest, OciReference, OciRepo, WebUrl};
+use crate::marketplace::prelude::*;
 use crate::marketplace::registry::media::{ACCEPTED, Descriptor, Manifest};
-use crate::sys::{Dir, Durable, EntryName, files, limits};
 
 /// What is done to a repository, as a token names it.
 pub const PULL: &str = "pull";

@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::{Error, Result};
-use crate::marketplace::reference::OciDigest;
-use crate::skill::one_line;
+use crate::marketplace::prelude::*;
 
 /// Media types and types of artifacts.
 pub mod media_type {

@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::json;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::http::HttpRequest;
 use crate::marketplace::fetch::{Failure, FailureKind};
-use crate::marketplace::reference::{OciDigest, OciReference, OciRepo, RepositoryPart, parse};
+use crate::marketplace::prelude::*;
+use crate::marketplace::reference::parse;
 use crate::marketplace::registry::client::{PUSH, refusal};
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
 use crate::marketplace::{Market, SignedManifest};
-use crate::skill::{Skill, visible};
 
 /// What an answer to an upload may have, in bytes.
 const ANSWER: u64 = 1024 * 1024;

@@ -5,22 +5,18 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::http::HttpRequest;
 use crate::marketplace::fetch::{
     Failure, FailureKind, Fetcher, Layers, Memory, OpenedPlace, Snapshot,
 };
 use crate::marketplace::fetch::{check_total, choose_offers, is_packed, tree};
-use crate::marketplace::reference::{
-    OciDigest, OciReference, OciRepo, RepositoryPart, SourceKind, parse,
-};
+use crate::marketplace::prelude::*;
+use crate::marketplace::reference::parse;
 use crate::marketplace::registry::client::{PULL, file, refusal};
 use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
 use crate::marketplace::source::Origin;
 use crate::marketplace::verification::{ManifestProof, ManifestProofs};
 use crate::signing::SSH_SIGNATURE;
-use crate::skill::{SkillName, one_line};
-use crate::sys::{EntryName, limits};
 
 /// Layers of one artifact: some tools make one of each file.
 const LAYERS: usize = 256;

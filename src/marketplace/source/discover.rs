@@ -8,13 +8,9 @@ use std::rc::Rc;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Content, FileToRead, Node, Tree, each_small, tree};
-use crate::marketplace::reference::{
-    Place, Reading, RepoUrl, RepositoryPart, Revision, SubPath, WebUrl, parse,
-};
-use crate::skill::Skill;
-use crate::sys::limits;
+use crate::marketplace::prelude::*;
+use crate::marketplace::reference::parse;
 
 /// Directories that hold copies of other repositories.
 const SKIPPED: [&str; 6] = [

@@ -6,16 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, past, reason};
+use crate::error::reason;
 use crate::marketplace::fetch::{Fetcher, OpenedPlace, cache, file_name, patience, real, tree};
-use crate::marketplace::reference::{
-    Place, Reading, Reference, RepoUrl, RepositoryPart, Revision, SourceKind, WebUrl,
-};
+use crate::marketplace::prelude::*;
 use crate::marketplace::source::{FoundSkill, Manifest};
 use crate::marketplace::{Market, Note};
-use crate::skill::{Searchable, SkillName, rank};
-use crate::sys::text::did_you_mean;
-use crate::sys::{Base, Durable, EntryName, HomeFile, files, limits};
+use crate::skill::{Searchable, rank};
 
 const SOURCES: EntryName = EntryName::from_static("sources");
 

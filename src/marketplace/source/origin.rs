@@ -3,9 +3,8 @@
 use serde::Serialize;
 use serde_json::Map;
 
-use crate::error::{Error, Result};
 use crate::marketplace::lock::{Files, InstalledName, LockEntry};
-use crate::marketplace::reference::{CommitId, Pin, Reach, Reading, RepoUrl, SourceKind};
+use crate::marketplace::prelude::*;
 
 /// The source of skills. Reports show of it what a decision about it depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -5,14 +5,10 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::rc::Rc;
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{Failure, FailureKind, Fetcher, Snapshot, tree};
-use crate::marketplace::reference::{Place, Reading, Reference, RepositoryPart, is_local};
+use crate::marketplace::prelude::*;
 use crate::marketplace::source::{FoundSkill, Origin};
 use crate::marketplace::{Candidate, InstallOptions, Market, Note};
-use crate::skill::{SkillName, brief, one_line};
-use crate::sys::limits;
-use crate::sys::text::{did_you_mean, listed};
 
 /// What a reference means.
 pub struct PickedSkills<'a> {

@@ -1,11 +1,8 @@
 //! What became of an installed skill in its source: whether it advanced, moved back, or is gone.
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::{FailureKind, Fetcher, Node, Snapshot, tree};
 use crate::marketplace::lock::LockEntry;
-use crate::marketplace::reference::{
-    Ancestry, CommitId, Pin, Place, Reading, RepositoryPart, Revision,
-};
+use crate::marketplace::prelude::*;
 use crate::marketplace::source::{FoundSkill, Origin, SkillChoice, choose};
 
 /// What a repository's refs, or a registry's tags, show about an installed skill.

@@ -4,12 +4,11 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::error::Result;
 use crate::marketplace::fetch::{CommandOutput, GitObject};
+use crate::marketplace::prelude::*;
 use crate::marketplace::verification::key_set::KeySet;
 use crate::marketplace::verification::ssh::said;
 use crate::signing::{KeyKind, PublicKey, Signature, SignedObject, Signer, openpgp_fingerprint};
-use crate::sys::limits;
 
 /// What git takes for the beginning of a signature.
 const MARKERS: [&str; 4] = [

@@ -5,10 +5,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
 use crate::marketplace::fetch::Tool;
+use crate::marketplace::prelude::*;
 use crate::signing::{AllowedSigner, KeyKind, Signature, Signer, revocations};
-use crate::sys::{Durable, EntryName, UnixMillis, files, limits};
 
 /// Keys that count, and keys that do no longer.
 pub struct KeySet<'p> {

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, past};
 use crate::marketplace::lock::LockEntry;
+use crate::marketplace::prelude::*;
 use crate::signing::{PublicKey, Signer};
-use crate::sys::{Base, Durable, EntryName, FileLock, UnixMillis, files, limits};
 
 const FILE: EntryName = EntryName::from_static("known-signers.json");
 const VERSION: u32 = 1;

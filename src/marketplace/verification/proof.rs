@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::error::Result;
 use crate::marketplace::lock::Files;
+use crate::marketplace::prelude::*;
 use crate::marketplace::verification::git::GitProof;
 use crate::marketplace::verification::key_set::KeySet;
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE, Signature, Signer, digest};
-use crate::sys::{Dir, EntryName, files, limits};
 
 /// What may prove the signature of a skill.
 #[derive(Debug, Clone)]

@@ -4,12 +4,11 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::error::{Error, Result};
 use crate::marketplace::Market;
 use crate::marketplace::fetch::Failure;
 use crate::marketplace::lock::LockEntry;
+use crate::marketplace::prelude::*;
 use crate::signing::{KeyKind, Manifest, PublicKey, SSH_SIGNATURE, SignedObject, SshSignature};
-use crate::sys::{Durable, EntryName, limits};
 
 const MANIFEST: EntryName = EntryName::from_static("manifest");
 

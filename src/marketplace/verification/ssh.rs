@@ -4,10 +4,9 @@
 
 use std::path::Path;
 
-use crate::error::Result;
+use crate::marketplace::prelude::*;
 use crate::marketplace::verification::key_set::KeySet;
 use crate::signing::{KeyKind, PublicKey, Signature, SignedObject, Signer, SshSignature};
-use crate::sys::{EntryName, files, limits};
 
 const SIGNATURE: EntryName = EntryName::from_static("signature");
 const SIGNERS: EntryName = EntryName::from_static("signers");
