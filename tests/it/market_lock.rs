@@ -118,25 +118,6 @@ fn a_lock_file_without_paths_is_imported_by_name() {
 }
 
 #[test]
-fn skills_that_gh_installed_are_imported() {
-    let (host, _hub) = acme();
-    let skills = host.project().join(".github/skills");
-    for (name, more) in [("pdf", "    github-path: skills/pdf\n"), ("csv", "")] {
-        let text = format!(
-            "---\nname: {name}\ndescription: d\nmetadata:\n    github-repo: \
-             https://github.com/acme/skills\n    github-ref: refs/heads/main\n    \
-             github-tree-sha: 0000\n{more}---\nBody.\n"
-        );
-        fs::create_dir_all(skills.join(name)).unwrap();
-        fs::write(skills.join(name).join("SKILL.md"), text).unwrap();
-    }
-    let ran = host.person(&["sync", "--layer", "plugin", ".github/skills"]);
-    assert_eq!(ran.status, 3, "{ran:?}");
-    assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
-    assert_eq!(host.lockfile()["skills"][0]["ref"], "refs/heads/main");
-}
-
-#[test]
 fn a_projects_lockfile_leads_to_nothing_of_its_readers() {
     let (host, _hub) = acme();
     let at = |path: &str| host.project().join(".chibi").join(path);

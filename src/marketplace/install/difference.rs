@@ -85,7 +85,7 @@ impl Difference {
             removed: now.files.only(new),
             changed: new.changed(&now.files),
             new_scripts: new_scripts.cloned().collect(),
-            new_tools: old.new_tools(&planned.powers),
+            new_tools: old.wider(&planned.powers, |_, entries, _| entries),
             new_powers: old.widened(&planned.powers),
             powers: (old, planned.powers.clone()),
             new_findings: findings.cloned().collect(),

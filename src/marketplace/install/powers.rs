@@ -83,12 +83,8 @@ impl Powers {
         }
     }
 
-    /// The entries that the new version asks for or no longer denies, each with what is new about it.
-    pub fn new_tools(&self, new: &Self) -> Vec<String> {
-        self.wider(new, |_, entries, _| entries)
-    }
-
-    /// The same, with new entries as `named` words them, which gets also those of the other version.
+    /// The entries that the new version asks for or no longer denies, each with what is new about it,
+    /// as `named` words them, which gets also those of the other version.
     pub fn wider(
         &self,
         new: &Self,

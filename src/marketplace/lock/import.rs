@@ -1,6 +1,5 @@
 //! Installs what other programs recorded: `skills-lock.json` and `.skill-lock.json` of vercel's
-//! `skills`, `.openskills.json` of openskills, and what `gh skill` writes into a SKILL.md
-//! (docs/spec/references.md#foreign-lockfiles).
+//! `skills`, and `.openskills.json` of openskills (docs/spec/references.md#foreign-lockfiles).
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +13,11 @@ use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 /// Whether another program may have written this lockfile, by its name; a directory may hold some.
 pub fn is_foreign(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
-    path.is_dir() || OF_ALL.iter().chain(&OF_SKILL).any(|known| name == *known)
+    path.is_dir() || name == OF_SKILL || OF_ALL.iter().any(|known| name == *known)
 }
 
 const OF_ALL: [&str; 2] = ["skills-lock.json", ".skill-lock.json"];
-const OF_SKILL: [&str; 2] = [".openskills.json", "SKILL.md"];
+const OF_SKILL: &str = ".openskills.json";
 
 impl Market<'_> {
     /// Installs the skills of a foreign lockfile, or of the lockfiles in a directory. If one fails,
@@ -35,10 +34,6 @@ impl Market<'_> {
         let path = self.env.cwd.join(path);
         let mut found = Vec::new();
         for file in lock_files(&path) {
-            if file.ends_with("SKILL.md") {
-                found.extend(gh(&file));
-                continue;
-            }
             let bytes = files::read_capped(&file, limits::LOCKFILE);
             let bytes = bytes.map_err(|error| Error::io("read", &file, &error))?;
             let json: Value = serde_json::from_slice(&bytes).map_err(|error| {
@@ -51,7 +46,7 @@ impl Market<'_> {
             let text = format!("`{}` is not a lock file of a known format", path.display());
             return Err(Error::new(text).hint(
                 "give a skills-lock.json, a .skill-lock.json, an .openskills.json, or a directory of \
-                 skills that have one or that `gh skill` installed",
+                 skills that have one",
             ));
         }
         let install = |(name, reading): (String, Result<Reading>)| {
@@ -74,11 +69,10 @@ fn lock_files(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];
     }
-    let here = OF_ALL.iter().chain(&OF_SKILL);
-    let mut found: Vec<PathBuf> = here.map(|name| path.join(name)).collect();
+    let mut found: Vec<PathBuf> = OF_ALL.iter().map(|name| path.join(name)).collect();
+    found.push(path.join(OF_SKILL));
     let entries = files::entries(path).into_iter().flatten();
-    let dirs = entries.map(|(name, _)| path.join(name.as_os_str()));
-    found.extend(dirs.flat_map(|dir| OF_SKILL.map(|name| dir.join(name))));
+    found.extend(entries.map(|(name, _)| path.join(name.as_os_str()).join(OF_SKILL)));
     found.retain(|file| file.is_file());
     found.sort();
     found
@@ -88,76 +82,37 @@ fn readings(json: &Value, file: &Path) -> Vec<(String, Result<Reading>)> {
     if let Some(skills) = json.get("skills").and_then(Value::as_object) {
         let skills = skills.iter();
         return skills
-            .map(|(name, entry)| (name.clone(), vercel(name, entry)))
+            .map(|(name, entry)| (name.clone(), reading(name, entry, None)))
             .collect();
     }
     if json.get("source").is_none() {
         return Vec::new();
     }
     let name = file.parent().and_then(Path::file_name).unwrap_or_default();
-    vec![(name.to_string_lossy().into_owned(), openskills(json))]
+    let name = name.to_string_lossy().into_owned();
+    let reading = reading(&name, json, Some(""));
+    vec![(name, reading)]
 }
 
-fn vercel(name: &str, entry: &Value) -> Result<Reading> {
-    let field = |name: &str| entry.get(name).and_then(Value::as_str);
-    let source = field("source").unwrap_or_default();
-    let address = field("sourceUrl").unwrap_or(source);
-    let (kind, address) = match field("sourceType").unwrap_or("github") {
-        "local" => (SourceKind::Local, address),
-        "well-known" | "wellknown" => (SourceKind::WellKnown, address),
-        _ if RepoUrl::parse_short(address).is_err() => (SourceKind::Git, source),
-        _ => (SourceKind::Git, address),
-    };
-    recorded(name, kind, address, [field("ref"), field("skillPath")])
-}
-
-/// The reading of a skill with or without a revision and its path; without that it is found by its
-/// name.
-fn recorded(
-    name: &str,
-    kind: SourceKind,
-    source: &str,
-    [rev, path]: [Option<&str>; 2],
-) -> Result<Reading> {
-    let dir = tree::skill_dir(path.unwrap_or(""));
-    let mut reading = match kind {
-        SourceKind::Git => {
-            Reading::recorded(kind, RepoUrl::parse_short(source)?.as_str(), rev, dir)?
+/// The reading of a skill. One without a path is found by its name, unless there is an `otherwise`.
+fn reading(name: &str, entry: &Value, otherwise: Option<&str>) -> Result<Reading> {
+    let field = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key)?.as_str());
+    let source = field(&["source"]).unwrap_or_default();
+    let address = field(&["sourceUrl", "repoUrl", "localPath"]).unwrap_or(source);
+    let path = field(&["skillPath", "subpath"]).or(otherwise);
+    let dir = tree::skill_dir(path.unwrap_or_default());
+    let mut reading = match field(&["sourceType"]).unwrap_or("github") {
+        "local" => Reading::recorded(SourceKind::Local, address, None, dir)?,
+        "well-known" | "wellknown" => Reading::recorded(SourceKind::WellKnown, address, None, dir)?,
+        _ => {
+            let url = RepoUrl::parse_short(address).or_else(|_| RepoUrl::parse_short(source))?;
+            Reading::recorded(SourceKind::Git, url.as_str(), field(&["ref"]), dir)?
         }
-        _ => Reading::recorded(kind, source, None, dir)?,
     };
     if path.is_none() {
         reading.want = RepositoryPart::Named(name.to_owned());
     }
     Ok(reading)
-}
-
-/// What `gh skill` recorded in a SKILL.md, if it did.
-fn gh(file: &Path) -> Option<(String, Result<Reading>)> {
-    let skill = Skill::load(file.parent()?).ok()?;
-    let field = |name: &str| skill.fields.in_metadata(name);
-    let (name, repository) = (skill.name.to_string(), field("github-repo")?);
-    let [rev, path] = ["github-ref", "github-path"].map(field);
-    let recorded = recorded(
-        &name,
-        SourceKind::Git,
-        &repository,
-        [rev.as_deref(), path.as_deref()],
-    );
-    Some((name, recorded))
-}
-
-fn openskills(entry: &Value) -> Result<Reading> {
-    let field = |name: &str| entry.get(name).and_then(Value::as_str);
-    let (kind, source) = match field("localPath") {
-        Some(dir) if field("sourceType") == Some("local") => (SourceKind::Local, dir),
-        _ => {
-            let address = field("repoUrl").or(field("source"));
-            (SourceKind::Git, address.unwrap_or_default())
-        }
-    };
-    let path = field("subpath").unwrap_or_default();
-    recorded("", kind, source, [None, Some(path)])
 }
 
 #[cfg(test)]
@@ -204,7 +159,7 @@ mod tests {
             json!({"source": "o/r", "skillPath": "../../x/SKILL.md"}),
             json!({"source": "--upload-pack=x/y"}),
         ] {
-            assert!(vercel("x", &entry).is_err(), "{entry}");
+            assert!(reading("x", &entry, None).is_err(), "{entry}");
         }
     }
 }

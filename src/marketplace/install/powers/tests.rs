@@ -36,7 +36,7 @@ fn powers(yaml: &str) -> Powers {
 
 fn more(old: &str, new: &str) -> Vec<String> {
     let (old, new) = (powers(old), powers(new));
-    let mut wider = old.new_tools(&new);
+    let mut wider = old.wider(&new, |_, entries, _| entries);
     wider.extend(old.widened(&new));
     wider
 }
