@@ -18,7 +18,7 @@ use crate::marketplace::install::staging::{
     INTENDED, MUTEX, NEW, STAGING, abandoned, home, remove,
 };
 use crate::marketplace::lock::previous::{self, ENTRY, PREVIOUS, STASH, free_place, places};
-use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
+use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile, write_json};
 use crate::marketplace::prelude::*;
 
 /// The directory of installed skills.
@@ -204,10 +204,7 @@ impl<'s> Transaction<'s> {
                 FileChange::Same => {}
             }
         }
-        let bytes = serde_json::to_vec(steps)
-            .map_err(|error| Error::caused("could not write what is intended", error))?;
-        let written = self.staging.replace(&INTENDED, &bytes, 0o600, Durable::Yes);
-        written.map_err(|error| self.staging.error("write", &INTENDED, &error))
+        write_json(self.staging, &INTENDED, &steps, 0o600)
     }
 
     fn forget_intended(&self) -> Result<()> {
@@ -232,7 +229,7 @@ impl<'s> Transaction<'s> {
         // An installation that is undone needs no entry: a full disk may be the reason for it.
         let is_replaced = home.has(target) || *files == FileChange::Gone;
         if skills.has(target) && is_replaced && !home.has(&ENTRY) {
-            previous::write_entry(&home, self.lockfile.get(name))?;
+            write_json(&home, &ENTRY, &self.lockfile.get(name), 0o644)?;
         }
         let action = match files {
             FileChange::Gone => "remove",

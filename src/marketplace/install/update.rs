@@ -11,7 +11,7 @@ use crate::marketplace::fetch::{Fetcher, OpenedPlace, Snapshot};
 use crate::marketplace::install::difference::line_by_line;
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::signer_checks::permit;
-use crate::marketplace::install::{Difference, SkillChange, StagedSkill, Staging, plan};
+use crate::marketplace::install::{Difference, SkillChange, Staging, plan};
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::CommitPrefix;
@@ -43,21 +43,21 @@ impl Market<'_> {
             staging: &staging,
         };
         let progress = Progress::new("checking skills", directories.len(), self.progress);
-        let mut states = Vec::new();
+        let mut checked = Vec::new();
         for (done, name) in directories.iter().enumerate() {
             progress.at(done);
-            let state = match lockfile.get(name) {
+            checked.push(match lockfile.get(name) {
                 Some(entry) => update.look(entry, &mut fetcher),
                 None => Err(Error::new(format!("the source of `{name}` is not known"))
-                    .hint("remove it and install it from its source")),
-            };
-            states.push(state.unwrap_or_else(|error| Err(settled(UpdateResult::failed(&error)))));
+                    .hint("remove it and install it from its source")
+                    .into()),
+            });
         }
         drop(progress);
         let mut sets = KeySetCache::new(self.tool(&staging));
-        let settled = states.into_iter().map(|state| match state {
-            Ok(behind) => update.settle(&behind, &mut sets, agree),
-            Err(settled) => settled,
+        let settled = checked.into_iter().map(|checked| {
+            let decided = checked.and_then(|behind| update.decide(&behind, &mut sets, agree));
+            decided.unwrap_or_else(|settled| settled)
         });
         let settled: Vec<Settled> = settled.collect();
         let changes = directories.into_iter().zip(update.apply(settled));
@@ -106,22 +106,28 @@ struct Update<'u> {
     staging: &'u Staging,
 }
 
-/// What becomes of a skill, and the step that makes it so, if anything has to be done.
-type Settled = Box<(UpdateResult, Option<SkillChange>)>;
+/// What becomes of a skill of which nothing more has to be found out, and the change that makes it
+/// so, if anything has to be done. An error settles it, too.
+struct Settled(Box<(UpdateResult, Option<SkillChange>)>);
 
-/// A skill whose source has other files, which are to be staged; or what is known without them.
-type State<'e, 's> = std::result::Result<Box<OutOfDate<'e, 's>>, Settled>;
-
-fn settled(change: UpdateResult) -> Settled {
-    Box::new((change, None))
+impl Settled {
+    /// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
+    fn equal(stays: bool, entry: &LockEntry) -> Self {
+        let change = (!stays).then(|| SkillChange::noted(entry));
+        Self(Box::new((UpdateResult::UpToDate, change)))
+    }
 }
 
-/// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
-fn equal(stays: bool, entry: &LockEntry) -> Settled {
-    Box::new((
-        UpdateResult::UpToDate,
-        (!stays).then(|| SkillChange::noted(entry)),
-    ))
+impl From<UpdateResult> for Settled {
+    fn from(result: UpdateResult) -> Self {
+        Self(Box::new((result, None)))
+    }
+}
+
+impl<E: Into<Error>> From<E> for Settled {
+    fn from(error: E) -> Self {
+        UpdateResult::failed(&error.into()).into()
+    }
 }
 
 /// A skill that differs from its source.
@@ -136,18 +142,17 @@ struct OutOfDate<'e, 's> {
 }
 
 impl Update<'_> {
+    /// Compares a skill with its source, without the files.
     fn look<'e, 's>(
         &self,
         entry: &'e LockEntry,
         fetcher: &mut Fetcher<'s>,
-    ) -> Result<State<'e, 's>> {
-        let settled = |change| Ok(Err(settled(change)));
+    ) -> Result<OutOfDate<'e, 's>, Settled> {
         let switch = self.options.switch;
         let rev = switch.map_or(entry.rev.as_deref(), |switch| Some(&switch.to));
         let reading = Reading::recorded(entry.kind, &entry.source, rev, &entry.path)?;
-        if let Err(outside) = self.market.check_inside(entry) {
-            return settled(UpdateResult::kept(None, &outside));
-        }
+        let inside = self.market.check_inside(entry);
+        inside.map_err(|outside| UpdateResult::kept(None, &outside))?;
         let meant = |commit: &Option<String>| {
             let to = self.options.to;
             to.map_or(Ok(()), |to| to.check(commit.as_deref()))
@@ -159,10 +164,10 @@ impl Update<'_> {
         match known {
             UpstreamState::Same => {
                 meant(&entry.commit)?;
-                return settled(UpdateResult::UpToDate);
+                return Err(UpdateResult::UpToDate.into());
             }
             UpstreamState::Moved(tag) => {
-                return settled(UpdateResult::kept(None, &moved(entry, &tag)));
+                return Err(UpdateResult::kept(None, &moved(entry, &tag)).into());
             }
             UpstreamState::Other => {}
         }
@@ -171,10 +176,7 @@ impl Update<'_> {
             snapshot, origin, ..
         } = fetcher.open(&reading, requested, &[], false)?;
         meant(&origin.commit)?;
-        let found = match find_again(entry, &snapshot) {
-            Ok(found) => found.clone(),
-            Err(gone) => return settled(UpdateResult::failed(&gone)),
-        };
+        let found = find_again(entry, &snapshot)?.clone();
         let ancestry = ancestry(entry, &reading, &origin, fetcher);
         // If the new commit does not descend from the installed one, the lockfile does not record
         // it without asking, even if the files are equal: later commits would look like normal
@@ -184,7 +186,7 @@ impl Update<'_> {
         let is_signed = is_same && is_signed(&snapshot, &origin)?;
         if is_same && !is_signed && entry.signer.is_some() {
             // The lockfile names the commit that was signed.
-            return settled(UpdateResult::UpToDate);
+            return Err(UpdateResult::UpToDate.into());
         }
         if is_same && !is_signed {
             let entry = LockEntry {
@@ -193,46 +195,37 @@ impl Update<'_> {
                 address: origin.address,
                 ..entry.clone()
             };
-            return Ok(Err(equal(stays, &entry)));
+            return Err(Settled::equal(stays, &entry));
         }
-        Ok(Ok(Box::new(OutOfDate {
+        Ok(OutOfDate {
             entry,
             snapshot,
             origin: Rc::new(origin),
             found,
             ancestry,
             stays,
-        })))
+        })
     }
 
-    /// Stages what its source has, checks it, and asks about it.
-    fn settle(&self, behind: &OutOfDate, sets: &mut KeySetCache, agree: &mut Agree) -> Settled {
-        let mut decide = || {
-            let name = &behind.entry.name;
-            let dir = self.staging.prepare(name)?;
-            let (snapshot, origin) = (&behind.snapshot, &behind.origin);
-            let mut staged = plan::stage(snapshot, &behind.found, origin, name, &dir)?;
-            self.market.check_signature(&mut staged, sets)?;
-            self.decide(behind, staged, agree)
-        };
-        decide().unwrap_or_else(|error| settled(UpdateResult::failed(&error)))
-    }
-
-    /// Compares what was staged with what is installed, and asks.
+    /// Stages what its source has, checks it, compares it with what is installed, and asks about it.
     fn decide(
         &self,
         behind: &OutOfDate,
-        mut staged: StagedSkill,
+        sets: &mut KeySetCache,
         agree: &mut Agree,
-    ) -> Result<Settled> {
+    ) -> Result<Settled, Settled> {
         let entry = behind.entry;
+        let dir = self.staging.prepare(&entry.name)?;
+        let (snapshot, origin) = (&behind.snapshot, &behind.origin);
+        let mut staged = plan::stage(snapshot, &behind.found, origin, &entry.name, &dir)?;
+        self.market.check_signature(&mut staged, sets)?;
         staged.entry.other.clone_from(&entry.other);
         if self.options.switch.is_none() && staged.entry.sha256 == entry.sha256 {
             // The lockfile names the commit that its signer has signed.
             let stays = behind.stays
                 || self.market.signer_change(entry, &staged.planned).is_some()
                 || permit(&staged.planned, false).is_err();
-            return Ok(equal(stays, &staged.entry));
+            return Ok(Settled::equal(stays, &staged.entry));
         }
         let installed = self.market.dir(&entry.name);
         check_same_name(&entry.name, &installed, &staged.path)?;
@@ -248,26 +241,25 @@ impl Update<'_> {
         }
         difference.signature.clone_from(&staged.planned.signature);
         difference.signed_before.clone_from(&entry.signer);
-        let settled = |change| Ok(settled(change));
         permit(&staged.planned, false)?;
         if !self.options.accept_signer
             && let Some((code, error)) = self.market.signer_change(entry, &staged.planned)
         {
             let hint = "ask its author; `agent-skills update --accept-signer` accepts it";
-            return settled(UpdateResult::kept(Some(code), &error.hint(hint)));
+            return Ok(UpdateResult::kept(Some(code), &error.hint(hint)).into());
         }
         if self.market.dry_run {
-            return settled(UpdateResult::Available(Box::new(difference)));
+            return Ok(UpdateResult::Available(Box::new(difference)).into());
         }
         if difference.edited && self.options.edited == LocalEdits::Keep {
             let name = &entry.name;
             let text = format!("`{name}` was changed both here and in its source");
             let hint =
                 "`--stash` keeps a copy of your changes and updates; `--force` overwrites them";
-            return settled(UpdateResult::kept(None, &Error::new(text).hint(hint)));
+            return Ok(UpdateResult::kept(None, &Error::new(text).hint(hint)).into());
         }
         if !agree(&difference)? {
-            return settled(UpdateResult::kept(None, &Error::new("you said no")));
+            return Ok(UpdateResult::kept(None, &Error::new("you said no")).into());
         }
         let mut step = SkillChange::staged(&staged.entry);
         step.stashes = self.options.edited == LocalEdits::Stash && difference.edited;
@@ -278,12 +270,12 @@ impl Update<'_> {
             dropped: staged.planned.dropped.clone(),
             stashed: None,
         };
-        Ok(Box::new((change, Some(step))))
+        Ok(Settled(Box::new((change, Some(step)))))
     }
 
     /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
     fn apply(&self, settled: Vec<Settled>) -> Vec<UpdateResult> {
-        let (mut changes, steps): (Vec<_>, Vec<_>) = settled.into_iter().map(|it| *it).unzip();
+        let (mut changes, steps): (Vec<_>, Vec<_>) = settled.into_iter().map(|it| *it.0).unzip();
         let steps = steps.into_iter().enumerate();
         let steps = steps.filter_map(|(of, step)| Some((of, step?)));
         let (of, mut steps): (Vec<usize>, Vec<SkillChange>) = steps.unzip();

@@ -290,6 +290,20 @@ impl Lockfile {
     }
 }
 
+/// Writes a value as JSON in place of a file of ours, durably.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_json(dir: &Dir, name: &EntryName, value: &impl Serialize, mode: u32) -> Result<()> {
+    let mut text = serde_json::to_vec_pretty(value).map_err(|error| {
+        let path = dir.path_of(name);
+        Error::caused(format!("could not write `{}`", path.display()), error)
+    })?;
+    text.push(b'\n');
+    let written = dir.replace(name, &text, mode, Durable::Yes);
+    written.map_err(|error| dir.error("write", name, &error))
+}
+
 fn order(a: &LockEntry, b: &LockEntry) -> Ordering {
     (&a.name, &a.id).cmp(&(&b.name, &b.id))
 }

@@ -148,14 +148,3 @@ pub fn check_room(dir: &Dir, name: &InstalledName) -> Result<()> {
     Err(Error::new(text)
         .hint("look at it, then move it away: agent-skills keeps earlier states there"))
 }
-
-/// Writes the entry of a skill beside it.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write_entry(home: &Dir, entry: Option<&LockEntry>) -> Result<()> {
-    let json = serde_json::to_vec(&entry)
-        .map_err(|error| Error::caused("could not write the kept state", error))?;
-    let written = home.replace(&ENTRY, &json, 0o644, Durable::Yes);
-    written.map_err(|error| home.error("write", &ENTRY, &error))
-}

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::reason;
 use crate::marketplace::fetch::{Fetcher, OpenedPlace, cache, file_name, patience, real, tree};
+use crate::marketplace::lock::write_json;
 use crate::marketplace::prelude::*;
 use crate::marketplace::source::{FoundSkill, Manifest};
 use crate::marketplace::{Market, Note};
@@ -527,12 +528,8 @@ impl Market<'_> {
             version: VERSION,
             sources,
         };
-        let text = serde_json::to_string_pretty(&written)
-            .map_err(|error| Error::caused("could not write the sources", error))?;
-        let text = format!("{text}\n");
         let HomeFile { dir, name, .. } = base.file(&FILE)?;
-        let written = dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes);
-        written.map_err(|error| dir.error("write", &name, &error))
+        write_json(&dir, &name, &written, 0o644)
     }
 
     /// The reference in a form that means the same in every directory. `OWNER/NAME` is read as a

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::marketplace::lock::LockEntry;
+use crate::marketplace::lock::{LockEntry, write_json};
 use crate::marketplace::prelude::*;
 use crate::signing::{PublicKey, Signer};
 
@@ -118,11 +118,7 @@ impl KnownSigners {
             return Ok(());
         }
         known.version = VERSION;
-        let mut text = serde_json::to_vec_pretty(&known)
-            .map_err(|error| Error::caused("could not write the known signers", error))?;
-        text.push(b'\n');
         let file = base.file(&FILE)?;
-        let written = file.dir.replace(&file.name, &text, 0o600, Durable::Yes);
-        written.map_err(|error| file.dir.error("write", &file.name, &error))
+        write_json(&file.dir, &file.name, &known, 0o600)
     }
 }
