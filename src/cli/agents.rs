@@ -11,7 +11,7 @@ use crate::sharing::{Link, LinkOutcome, SharedSkills};
 
 /// An agent that finds a skill, in the format that `--json` documents.
 #[derive(Debug, Serialize)]
-pub struct FindingAgent {
+pub struct AgentLink {
     /// The agent.
     pub agent: &'static str,
     /// The link by which it finds the skill, or the skill's directory if that is the agent's own.
@@ -19,9 +19,9 @@ pub struct FindingAgent {
 }
 
 /// The agents that find the skill in this directory by our links.
-pub fn finding(links: &BTreeMap<PathBuf, Vec<Link>>, skill: &Path) -> Vec<FindingAgent> {
+pub fn agents_finding(links: &BTreeMap<PathBuf, Vec<Link>>, skill: &Path) -> Vec<AgentLink> {
     let each = links.get(skill).into_iter().flatten().flat_map(|link| {
-        link.agents.iter().map(|agent| FindingAgent {
+        link.agents.iter().map(|agent| AgentLink {
             agent: agent.as_str(),
             link: link.path.display().to_string(),
         })
@@ -30,7 +30,7 @@ pub fn finding(links: &BTreeMap<PathBuf, Vec<Link>>, skill: &Path) -> Vec<Findin
 }
 
 /// Their names, each once.
-pub fn names(found: &[FindingAgent]) -> String {
+pub fn agent_names(found: &[AgentLink]) -> String {
     let mut names: Vec<&str> = found.iter().map(|finds| finds.agent).collect();
     names.sort_unstable();
     names.dedup();
@@ -86,7 +86,7 @@ pub fn share(
 }
 
 /// A failure is a remark: the skill is installed, or removed.
-fn noted(error: &Error) -> String {
+fn failure_note(error: &Error) -> String {
     format!("  note: {}\n", one_line(&error.to_string()))
 }
 
@@ -96,12 +96,12 @@ fn share_one(shared: &SharedSkills, name: &str, agents: &[Agent], dry_run: bool)
     let done = names.map_or(Ok(Vec::new()), |(directory, listed)| {
         shared.share(&directory, &listed, agents, dry_run)
     });
-    let said = done.map(|links| links.iter().map(|it| line(it, dry_run)).collect());
-    said.unwrap_or_else(|error| noted(&error))
+    let said = done.map(|links| links.iter().map(|it| link_line(it, dry_run)).collect());
+    said.unwrap_or_else(|error| failure_note(&error))
 }
 
 /// What became of a link, or would, as a line; empty if it was there.
-pub fn line((link, outcome): &(Link, LinkOutcome), dry_run: bool) -> String {
+pub fn link_line((link, outcome): &(Link, LinkOutcome), dry_run: bool) -> String {
     let (agents, path) = (joined(link), one_line(&link.path.display().to_string()));
     let would = if dry_run { "would be " } else { "" };
     let s = if link.agents.len() == 1 { "s" } else { "" };
@@ -116,7 +116,7 @@ pub fn line((link, outcome): &(Link, LinkOutcome), dry_run: bool) -> String {
 }
 
 /// The links that were removed, a line each.
-pub fn lines(removed: &[Link], dry_run: bool) -> String {
+pub fn removed_links(removed: &[Link], dry_run: bool) -> String {
     let would = if dry_run { "would be " } else { "" };
     let each = removed.iter().map(|link| {
         let path = one_line(&link.path.display().to_string());
@@ -130,8 +130,8 @@ pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
     let withdrawn = SharedSkills::of(call.facts, layer)
         .map(|it| it.withdraw(name.entry(), call.common.dry_run));
     let links = withdrawn.unwrap_or(Ok(Vec::new()));
-    let said = links.map(|links| lines(&links, call.common.dry_run));
-    said.unwrap_or_else(|error| noted(&error))
+    let said = links.map(|links| removed_links(&links, call.common.dry_run));
+    said.unwrap_or_else(|error| failure_note(&error))
 }
 
 /// Has the connected agents find a skill that was restored, and says so.

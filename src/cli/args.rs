@@ -30,7 +30,7 @@ pub use super::write::{
 pub struct Cli {
     /// The options of every command.
     #[command(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
     /// What to do.
     #[command(subcommand)]
     pub verb: Option<Verb>,

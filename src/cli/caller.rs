@@ -57,7 +57,7 @@ impl Failure {
 
 /// An agent's process of which this one is a descendant.
 #[derive(Debug)]
-pub struct AgentAbove {
+pub struct AncestorAgent {
     name: String,
     process: ProcessId,
 }
@@ -66,7 +66,7 @@ pub struct AgentAbove {
 /// that runs an agent's program (docs/administration.md#below-an-agent). Nothing else is known of
 /// processes. The host of a call is the direct parent and does not count: above it, another agent may
 /// have started it.
-pub fn agent_above(call: Call) -> Option<AgentAbove> {
+pub fn ancestor_agent(call: Call) -> Option<AncestorAgent> {
     let (facts, is_person) = (call.facts, call.caller != Caller::Host);
     let is_hosts_own = !is_person && facts.run.env.os(ours::BY_HOST).is_none();
     let above: Vec<ProcessId> = ProcessId::ancestors().skip(is_hosts_own.into()).collect();
@@ -78,13 +78,13 @@ pub fn agent_above(call: Call) -> Option<AgentAbove> {
             None if host == Some(process) => visible(&image.comm),
             None => return None,
         };
-        Some(AgentAbove { name, process })
+        Some(AncestorAgent { name, process })
     })
 }
 
 /// Whether a model may have typed the command.
-pub fn is_models(call: Call) -> bool {
-    call.caller == Caller::Host || agent_above(call).is_some()
+pub fn may_be_model(call: Call) -> bool {
+    call.caller == Caller::Host || ancestor_agent(call).is_some()
 }
 
 /// Refuses the command unless a person requests it: at a terminal below no agent. In scripts, where
@@ -92,10 +92,10 @@ pub fn is_models(call: Call) -> bool {
 ///
 /// # Errors
 /// When the caller is, or could be, somebody else.
-pub fn decided_by_a_person(call: Call) -> Result<()> {
-    let agent = agent_above(call);
+pub fn require_person(call: Call) -> Result<()> {
+    let agent = ancestor_agent(call);
     if call.caller == Caller::Host || agent.is_some() {
-        return Err(only_for_people(agent.as_ref(), call));
+        return Err(people_only(agent.as_ref(), call));
     }
     if std::io::stdin().is_terminal() {
         return Ok(());
@@ -116,10 +116,10 @@ pub fn decided_by_a_person(call: Call) -> Result<()> {
 }
 
 /// The refusal of a command that only the user may run.
-pub fn only_for_people(agent: Option<&AgentAbove>, call: Call) -> Error {
+pub fn people_only(agent: Option<&AncestorAgent>, call: Call) -> Error {
     let command = call.command();
     let text = format!("only a person at their own terminal can run `agent-skills {command}`");
-    let Some(AgentAbove { name, process }) = agent else {
+    let Some(AncestorAgent { name, process }) = agent else {
         return Error::new(text).hint(
             "run `agent-skills` itself in a terminal, not through `chibi -p`: a model's call looks the same there",
         );
@@ -132,8 +132,8 @@ pub fn only_for_people(agent: Option<&AgentAbove>, call: Call) -> Error {
 }
 
 /// A command as it is typed to the host of this call.
-pub fn through_host(run: &RunContext, command: &str) -> String {
-    let typed = format!("chibi -p agent-skills \"{}\"", safe(command));
+pub fn host_command(run: &RunContext, command: &str) -> String {
+    let typed = format!("chibi -p agent-skills \"{}\"", quotable(command));
     match run.protocol {
         Some(Protocol::Environment) => format!("{typed} (chibi 0.4: -P)"),
         _ => typed,
@@ -142,7 +142,7 @@ pub fn through_host(run: &RunContext, command: &str) -> String {
 
 /// A command to be copied between double quotes. A model wrote part of it, so it must not make a
 /// shell do more than run that command.
-fn safe(command: &str) -> String {
+fn quotable(command: &str) -> String {
     let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
     let kept = command.chars().filter(|c| !does_more(c));
     kept.take(200).collect()

@@ -9,7 +9,7 @@ use inquire::validator::Validation;
 use inquire::{InquireError, MultiSelect};
 use unicode_width::UnicodeWidthStr;
 
-use super::caller::through_host;
+use super::caller::host_command;
 use super::screen::is_dumb;
 use super::table::shortened;
 use crate::marketplace::Candidate;
@@ -32,7 +32,7 @@ const NAMES: usize = 30;
 
 /// What chooses for `command` when several skills are meant; `None` where a brief error names them.
 /// Those of the reference `marks` can be marked; without it they are only listed.
-pub fn picking<'a>(
+pub fn skill_picker<'a>(
     call: Call<'a>,
     marks: Option<&'a str>,
     command: &'a str,
@@ -120,7 +120,7 @@ pub fn offered(skills: &[Candidate], call: Call, install: &str) -> String {
         [_] => install.to_owned(),
         _ => format!("{install} --skill NAME"),
     };
-    let command = through_host(&call.facts.run, &one);
+    let command = host_command(&call.facts.run, &one);
     format!("{rows}install one: {command}\n")
 }
 
@@ -138,7 +138,7 @@ fn listed(candidates: &[Candidate], screen: Screen, command: &str) -> String {
         text += &screen.hanging("      ", &brief(description, CHARS), 6);
         let select = match candidates {
             [_] => String::new(),
-            _ => format!(" {}", pasted(&["--skill", &one.select])),
+            _ => format!(" {}", shell_command(&["--skill", &one.select])),
         };
         text.extend(["      agent-skills ", command, &select, "\n"]);
     }

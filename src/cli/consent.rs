@@ -71,17 +71,17 @@ impl Call<'_> {
 
 /// How a command decides whether to put skills in their place.
 #[derive(Clone, Copy)]
-pub struct Consenting<'a> {
+pub struct Consent<'a> {
     call: Call<'a>,
     /// What the scan may have found.
-    findings: Findings,
+    findings: FindingsOption,
     /// In whose names tools are shown.
     pub names: ToolNames,
 }
 
-impl<'a> Consenting<'a> {
+impl<'a> Consent<'a> {
     /// As the command line says.
-    pub fn new(call: Call<'a>, findings: Findings) -> Self {
+    pub fn new(call: Call<'a>, findings: FindingsOption) -> Self {
         let names = ToolNames::of(call.facts);
         Self {
             call,
@@ -126,7 +126,7 @@ impl<'a> Consenting<'a> {
         if call.asks() && needed || call.is_at_terminal() && regress.is_some() {
             return Ok(agrees("Update?"));
         }
-        let command = pasted(&["update", &difference.name]);
+        let command = shell_command(&["update", &difference.name]);
         let look = format!("look at it with `{command} --dry-run --diff`");
         let to = difference.to.as_deref();
         let to = to.and_then(|to| CommitPrefix::parse(to).ok());
@@ -195,10 +195,10 @@ impl<'a> Consenting<'a> {
         self.decides((&shown, "Apply it?"), &difference.new_findings, "applied")
     }
 
-    /// Shows the skill that a proposal would create, and decides like [`Consenting::to_improve`].
+    /// Shows the skill that a proposal would create, and decides like [`Consent::to_improve`].
     ///
     /// # Errors
-    /// As [`Consenting::to_improve`].
+    /// As [`Consent::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
         let shown = describe(plan, None, self.call.screen, self.names);
         self.decides((&shown, "Install it?"), findings(plan), "installed")
@@ -280,7 +280,7 @@ pub fn asked(question: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::options::Common;
+    use crate::cli::options::CommonOptions;
     use crate::cli::screen::Screen;
     use crate::facts::Facts;
     use crate::sys::Env;
@@ -304,15 +304,15 @@ mod tests {
         let call = Call {
             screen: Screen::new(&facts.run.env, caller == Caller::Host),
             facts: &facts,
-            common: Common::default(),
+            common: CommonOptions::default(),
             caller,
             words: &[],
         };
-        let consenting = Consenting::new(call, Findings::default());
+        let consenting = Consent::new(call, FindingsOption::default());
         let error = consenting.unless_suspect(
             ([&finding()], "look"),
             "installed",
-            &pasted(&["install", "a/b;x"]),
+            &shell_command(&["install", "a/b;x"]),
         );
         error.unwrap_err().next_step().unwrap().to_owned()
     }

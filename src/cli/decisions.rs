@@ -8,123 +8,123 @@ use super::args::{
     Remove, Rollback, Scan, Search, SearchInstalled, Show, Simulate, Sources, Suggest, Sync, Trust,
     Try, Update, Validate, Verb, Verify,
 };
-use super::options::{Common, Findings};
+use super::options::{CommonOptions, FindingsOption};
 use super::safety::keys::KeyAction;
-use super::safety::policy::Asking;
-use super::set_up::hosts::Connecting;
+use super::safety::policy::PolicyAction;
+use super::set_up::hosts::HostAction;
 use crate::host::agent::Mode;
 
 /// What `verb` does with its flags and those of every command; and whether the model's tool offers it,
 /// but without flags that give consent or choose a place. A model says yes to nothing.
-pub fn decision(common: Common, verb: &Verb) -> (Class, bool) {
+pub fn decision(common: CommonOptions, verb: &Verb) -> (CommandClass, bool) {
     let (class, for_models) = of_verb(verb);
     (class, for_models && !common.yes)
 }
 
 /// The pattern of a verb: any values of these flags, then what others have to be. A flag that is not
 /// named does not compile.
-macro_rules! any {
-    ($verb:path: $($any:ident)* $(, $flag:ident: $value:pat)*) => {
-        $verb { $($any: _,)* $($flag: $value,)* }
+macro_rules! flags {
+    ($verb:path: $($flags:ident)* $(, $flag:ident: $value:pat)*) => {
+        $verb { $($flags: _,)* $($flag: $value,)* }
     };
 }
 
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
-fn of_verb(verb: &Verb) -> (Class, bool) {
+fn of_verb(verb: &Verb) -> (CommandClass, bool) {
     match verb {
-        Verb::Install(any!(Install: references all skill name offline frozen,
+        Verb::Install(flags!(Install: references all skill name offline frozen,
             list: false, findings: findings, reading: reading, scope: scope, agents: agents)) => {
             let is_plain = reading.is_none() && scope.is_default() && agents.is_empty();
             accepting(*findings, is_plain)
         }
-        Verb::Update(any!(Update: names to diff stash offline, check: false, accept_signer: false,
+        Verb::Update(flags!(Update: names to diff stash offline, check: false, accept_signer: false,
             findings: findings, force: force, allow_downgrade: downgrade, scope: scope)) => {
             accepting(*findings, !*force && !*downgrade && scope.is_default())
         }
-        Verb::Hosts(any!(Hosts:, change: Some(
+        Verb::Hosts(flags!(Hosts:, change: Some(
             // It only restricts; `install.sh --for` runs it in a script.
-            any!(Connecting::Add: hosts scope, mode: None | Some(Mode::Restrict))
+            flags!(HostAction::Add: hosts scope, mode: None | Some(Mode::Restrict))
             // An agent asks no more after that, so no agent does it.
-            | any!(Connecting::Remove: hosts scope))))
+            | flags!(HostAction::Remove: hosts scope))))
         // In a layer, the new skill is offered at once.
-        | Verb::New(any!(New: name description script restrict dir, layer: Some(_))) => {
-            (Class::Changes, false)
+        | Verb::New(flags!(New: name description script restrict dir, layer: Some(_))) => {
+            (CommandClass::Changes, false)
         }
-        Verb::Remove(any!(Remove: names, scope: scope)) => (Class::Changes, scope.is_default()),
-        Verb::Rollback(any!(Rollback: names scope))
+        Verb::Remove(flags!(Remove: names, scope: scope)) => (CommandClass::Changes, scope.is_default()),
+        Verb::Rollback(flags!(Rollback: names scope))
         // Others get it, in the name of whoever may write there.
-        | Verb::Publish(any!(Publish: skills to collection sign findings))
+        | Verb::Publish(flags!(Publish: skills to collection sign findings))
         // It also replaces and removes.
-        | Verb::Sync(any!(Sync: list prune findings offline scope))
+        | Verb::Sync(flags!(Sync: list prune findings offline scope))
         // Who may sign is a matter of trust.
-        | Verb::Update(any!(Update: names to diff stash offline findings force allow_downgrade scope,
+        | Verb::Update(flags!(Update: names to diff stash offline findings force allow_downgrade scope,
             check: false, accept_signer: true))
-        | Verb::Deactivate(any!(Deactivate: context))
-        | Verb::Trust(any!(Trust: revoke always dir skill, list: false))
-        | Verb::Approve(any!(Approve: names revoke, list: false))
-        | Verb::Enable(any!(Enable: names name_only))
-        | Verb::Disable(any!(Disable: names user))
+        | Verb::Deactivate(flags!(Deactivate: context))
+        | Verb::Trust(flags!(Trust: revoke always dir skill, list: false))
+        | Verb::Approve(flags!(Approve: names revoke, list: false))
+        | Verb::Enable(flags!(Enable: names name_only))
+        | Verb::Disable(flags!(Disable: names user))
         | Verb::Suggest(Suggest { apply: true, .. } | Suggest { local: true, .. })
         // What its user changed is set aside.
-        | Verb::Verify(any!(Verify: names scope, fix: true))
+        | Verb::Verify(flags!(Verify: names scope, fix: true))
         // This restores trust in a file that others could have written.
-        | Verb::Doctor(any!(Doctor:, fix: true))
-        | Verb::Sources(any!(Sources::Add: references name) | any!(Sources::Remove: names))
+        | Verb::Doctor(flags!(Doctor:, fix: true))
+        | Verb::Sources(flags!(Sources::Add: references name) | flags!(Sources::Remove: names))
         // Whose signatures count.
-        | Verb::Keys(any!(Keys:, change: Some(
-            KeyAction::Add(_) | any!(KeyAction::Remove: which file) | any!(KeyAction::Revoke: which file))))
+        | Verb::Keys(flags!(Keys:, change: Some(
+            KeyAction::Add(_) | flags!(KeyAction::Remove: which file) | flags!(KeyAction::Revoke: which file))))
         // A signature vouches for the files, in the name of the key's owner.
-        | Verb::Package(any!(Package: in_place skills output, sign: Some(_)))
+        | Verb::Package(flags!(Package: in_place skills output, sign: Some(_)))
         // A mode that allows, or only asks, loosens.
-        | Verb::Hosts(any!(Hosts:, change: Some(any!(Connecting::Add: hosts scope,
+        | Verb::Hosts(flags!(Hosts:, change: Some(flags!(HostAction::Add: hosts scope,
             mode: Some(Mode::Grant | Mode::Both | Mode::Ask)))))
-        | Verb::Config(any!(Config::Set: words) | any!(Config::Unset: key))
-        | Verb::Proposals(any!(Proposals::Approve: ids findings) | any!(Proposals::Reject: ids reason))
-            => (Class::Decides, false),
-        Verb::Update(any!(Update: names to diff stash offline findings force allow_downgrade accept_signer,
+        | Verb::Config(flags!(Config::Set: words) | flags!(Config::Unset: key))
+        | Verb::Proposals(flags!(Proposals::Approve: ids findings) | flags!(Proposals::Reject: ids reason))
+            => (CommandClass::Decides, false),
+        Verb::Update(flags!(Update: names to diff stash offline findings force allow_downgrade accept_signer,
             check: true, scope: scope))
-        | Verb::Verify(any!(Verify: names, fix: false, scope: scope)) => {
-            (Class::Reads, scope.is_default())
+        | Verb::Verify(flags!(Verify: names, fix: false, scope: scope)) => {
+            (CommandClass::Reads, scope.is_default())
         }
-        Verb::Proposals(Proposals::List | any!(Proposals::Show: ids))
-        | Verb::Search(any!(Search: words offline long))
-        | Verb::List(any!(List: sort long sbom))
+        Verb::Proposals(Proposals::List | flags!(Proposals::Show: ids))
+        | Verb::Search(flags!(Search: words offline long))
+        | Verb::List(flags!(List: sort long sbom))
         | Verb::ListInstalled
-        | Verb::SearchInstalled(any!(SearchInstalled: words))
-        | Verb::Info(any!(Info: names history offline)) => (Class::Reads, true),
-        Verb::Trust(any!(Trust: revoke always dir skill, list: true))
-        | Verb::Install(any!(Install: references all skill name offline frozen findings reading scope agents,
+        | Verb::SearchInstalled(flags!(SearchInstalled: words))
+        | Verb::Info(flags!(Info: names history offline)) => (CommandClass::Reads, true),
+        Verb::Trust(flags!(Trust: revoke always dir skill, list: true))
+        | Verb::Install(flags!(Install: references all skill name offline frozen findings reading scope agents,
             list: true))
-        | Verb::Approve(any!(Approve: names revoke, list: true))
+        | Verb::Approve(flags!(Approve: names revoke, list: true))
         | Verb::Sources(Sources::List | Sources::Update)
-        | Verb::Config(any!(Config::Get: key) | Config::List | Config::Path)
-        | Verb::New(any!(New: name description script restrict dir, layer: None))
-        | Verb::Doctor(any!(Doctor:, fix: false))
-        | Verb::Scan(any!(Scan: targets rules fail_on offline))
-        | Verb::Show(any!(Show: references all skill reading file offline))
-        | Verb::Validate(any!(Validate: paths fix format))
-        | Verb::Try(any!(Try: skill arguments host))
-        | Verb::Simulate(any!(Simulate: files))
-        | Verb::Package(any!(Package: in_place skills output, sign: None))
-        | Verb::Check(any!(Check: skill tool arguments agent))
-        | Verb::Suggest(any!(Suggest: skill since, apply: false, local: false))
-        | Verb::Audit(any!(Audit: since skill event limit all summary by log))
-        | Verb::Jobs(any!(Jobs: follow))
-        | Verb::Policy(any!(Policy:, ask: None | Some(any!(Asking::Explain: name))))
-        | Verb::Keys(any!(Keys:, change: None))
+        | Verb::Config(flags!(Config::Get: key) | Config::List | Config::Path)
+        | Verb::New(flags!(New: name description script restrict dir, layer: None))
+        | Verb::Doctor(flags!(Doctor:, fix: false))
+        | Verb::Scan(flags!(Scan: targets rules fail_on offline))
+        | Verb::Show(flags!(Show: references all skill reading file offline))
+        | Verb::Validate(flags!(Validate: paths fix format))
+        | Verb::Try(flags!(Try: skill arguments host))
+        | Verb::Simulate(flags!(Simulate: files))
+        | Verb::Package(flags!(Package: in_place skills output, sign: None))
+        | Verb::Check(flags!(Check: skill tool arguments agent))
+        | Verb::Suggest(flags!(Suggest: skill since, apply: false, local: false))
+        | Verb::Audit(flags!(Audit: since skill event limit all summary by log))
+        | Verb::Jobs(flags!(Jobs: follow))
+        | Verb::Policy(flags!(Policy:, ask: None | Some(flags!(PolicyAction::Explain: name))))
+        | Verb::Keys(flags!(Keys:, change: None))
         // A plugin runs nothing until a person has Claude Code load it.
-        | Verb::Hosts(any!(Hosts:, change: None | Some(any!(Connecting::Plugin: dir mode))))
-        | Verb::Completions(any!(Completions: shell))
-        | Verb::Complete(any!(Complete: words))
+        | Verb::Hosts(flags!(Hosts:, change: None | Some(flags!(HostAction::Plugin: dir mode))))
+        | Verb::Completions(flags!(Completions: shell))
+        | Verb::Complete(flags!(Complete: words))
         // The command is the caller's own; it can only do less.
-        | Verb::Confine(any!(Confine: skill project command))
-        | Verb::Man => (Class::Reads, false),
+        | Verb::Confine(flags!(Confine: skill project command))
+        | Verb::Man => (CommandClass::Reads, false),
     }
 }
 
 /// What a command does, which says who may run it (docs/administration.md#what-only-a-person-decides).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum CommandClass {
     /// It reads, or writes what any editor could: anybody.
     Reads,
     /// It changes what is installed or connected: anybody who is below no agent, by a yes; below one,
@@ -135,11 +135,11 @@ pub enum Class {
 }
 
 /// A change, but accepting the scan's findings decides. Models may if it `is_plain`.
-fn accepting(findings: Findings, is_plain: bool) -> (Class, bool) {
+fn accepting(findings: FindingsOption, is_plain: bool) -> (CommandClass, bool) {
     if findings.accept_findings {
-        return (Class::Decides, false);
+        return (CommandClass::Decides, false);
     }
-    (Class::Changes, is_plain)
+    (CommandClass::Changes, is_plain)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::cli::prelude::*;
 use std::fmt::Display;
 
 use super::agents;
-use super::signed::signed;
+use super::signatures::describe_signature;
 use crate::marketplace::{CheckedSignature, Origin, Powers, ToolKey};
 use crate::permission::{Restriction, Rule};
 use crate::skill::visible;
@@ -69,7 +69,7 @@ pub fn describe_difference(difference: &Difference, names: ToolNames) -> String 
         checked.signature.signer() != difference.signed_before.as_ref()
     };
     if let Some(checked) = signature.filter(is_other) {
-        row("signer", &signed(checked));
+        row("signer", &describe_signature(checked));
     }
     let fork = difference.provenance.as_deref().and_then(doubt);
     let regress = difference.regress().map(ToString::to_string);

@@ -5,7 +5,7 @@ use crate::cli::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 use super::describe::{doubt, short, tools};
-use super::signed::signed;
+use super::signatures::describe_signature;
 use super::table::shortened;
 use crate::marketplace::{Origin, PlannedSkill, SourceKind};
 use crate::sys::text::{distinct, size};
@@ -23,7 +23,7 @@ const WIDTH: usize = 100;
 const INDENT: usize = 13;
 
 /// Describes a plan. Long lists are cut if there is a command `show` that shows a skill of the plan
-/// as a whole, as [`pasted`] writes it.
+/// as a whole, as [`shell_command`] writes it.
 pub fn describe(plan: &Plan, show: Option<&str>, screen: Screen, names: ToolNames) -> String {
     let mut text = format!("From {}:\n", at(&plan.source, plan.commit.as_deref()));
     for from in distinct(origins(plan)) {
@@ -31,7 +31,7 @@ pub fn describe(plan: &Plan, show: Option<&str>, screen: Screen, names: ToolName
     }
     for skill in &plan.skills {
         let show = show.map(|show| show_of(show, plan, skill));
-        Described {
+        SkillDescription {
             skill,
             is_alone: plan.skills.len() == 1,
             show,
@@ -64,7 +64,7 @@ pub fn show_of(show: &str, plan: &Plan, skill: &PlannedSkill) -> String {
     if path.is_empty() || path.contains(',') {
         return format!("{show} --all");
     }
-    format!("{show} {}", pasted(&["--skill", path]))
+    format!("{show} {}", shell_command(&["--skill", path]))
 }
 
 /// A source with its commit, abbreviated.
@@ -95,7 +95,7 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen
 }
 
 /// One skill of a plan.
-struct Described<'p> {
+struct SkillDescription<'p> {
     skill: &'p PlannedSkill,
     /// Whether the plan has no other.
     is_alone: bool,
@@ -105,7 +105,7 @@ struct Described<'p> {
     names: ToolNames,
 }
 
-impl Described<'_> {
+impl SkillDescription<'_> {
     fn write(&self, text: &mut String) {
         let description = self.skill.description.as_deref();
         let description = description.unwrap_or("no description");
@@ -139,7 +139,7 @@ impl Described<'_> {
         }
         let mut rows = vec![("files", files)];
         let signature = self.skill.signature.as_ref();
-        rows.extend(signature.map(|checked| ("signer", signed(checked))));
+        rows.extend(signature.map(|checked| ("signer", describe_signature(checked))));
         if !scripts.is_empty() {
             let scripts = self.names(scripts.iter(), SCRIPT_LINES, ("", "more script"));
             rows.push(("scripts", scripts));

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::permitted::permitting;
+use super::policy_checks::source_permit;
 use super::screen::is_dumb;
 use crate::host::Protocol;
 use crate::marketplace::Permit;
@@ -48,7 +48,7 @@ pub fn market_for(call: Call, layer: Layer, offline: bool) -> Result<Market> {
         process::write_for_all();
     }
     Ok(Market {
-        permit: permitting(call.facts, layer, "installed")?,
+        permit: source_permit(call.facts, layer, "installed")?,
         ..market(call, layer, offline)
     })
 }

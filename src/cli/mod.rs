@@ -10,6 +10,7 @@
 
 mod agents;
 mod args;
+mod authorization;
 mod caller;
 mod choosing;
 mod consent;
@@ -19,23 +20,22 @@ mod describe_plan;
 mod get;
 mod json;
 mod look;
+mod lookup;
 mod market;
-mod named;
 mod options;
 mod outcome;
-mod permitted;
-mod person;
+mod policy_checks;
 mod prelude;
 mod report;
 mod run;
 mod safety;
 mod screen;
 mod set_up;
-mod signed;
+mod signatures;
 mod table;
 mod write;
 
+pub use authorization::model_install;
 pub use caller::{Answer, Failure};
 pub use options::Caller;
-pub use person::model_install;
 pub use run::run;

@@ -10,7 +10,7 @@ use crate::sys::visible;
 
 /// Which installation a command works on.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Scope {
+pub struct LayerOption {
     /// Work on the project's .chibi/skills, like --layer project
     #[arg(long, conflicts_with = "layer")]
     pub project: bool,
@@ -19,7 +19,7 @@ pub struct Scope {
     layer: Option<Layer>,
 }
 
-impl Scope {
+impl LayerOption {
     /// The selected layer.
     pub fn layer(self) -> Layer {
         match self.layer {
@@ -37,7 +37,7 @@ impl Scope {
 
 /// The options of every command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
-pub struct Common {
+pub struct CommonOptions {
     /// Print JSON
     #[arg(long, global = true, hide = true)]
     pub json: bool,
@@ -57,7 +57,7 @@ pub struct Common {
 
 /// What a person may accept besides.
 #[derive(Debug, Clone, Copy, Default, Args)]
-pub struct Findings {
+pub struct FindingsOption {
     /// Continue despite scan findings of severity high or block
     #[arg(long)]
     pub accept_findings: bool,
@@ -89,7 +89,7 @@ pub struct Call<'a> {
     /// What it is decided and answered on.
     pub facts: &'a Facts,
     /// The options of every command.
-    pub common: Common,
+    pub common: CommonOptions,
     /// Who called it.
     pub caller: Caller,
     /// What was typed.
@@ -139,13 +139,13 @@ impl Call<'_> {
         let is_needed = rest.iter().any(|word| word.starts_with('-'));
         words.extend(is_needed.then_some("--"));
         words.extend(rest.iter().map(String::as_str));
-        pasted(&words)
+        shell_command(&words)
     }
 }
 
 /// The command of these words, to be copied from a message into a shell. A model may have written
 /// them, so they make it run nothing else.
-pub fn pasted<W: AsRef<str>>(words: &[W]) -> String {
+pub fn shell_command<W: AsRef<str>>(words: &[W]) -> String {
     let words = words.iter().map(|each| word(&visible(each.as_ref())));
     words.collect::<Vec<_>>().join(" ")
 }
@@ -166,7 +166,7 @@ mod tests {
             let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
             let call = Call {
                 facts: &facts,
-                common: Common::default(),
+                common: CommonOptions::default(),
                 caller: Caller::Host,
                 words: &words,
                 screen: Screen::pipe(),
@@ -191,13 +191,13 @@ mod tests {
                 "'x\"; $(touch a) `b` | c & \\ > d'",
             ),
         ] {
-            let command = pasted(&["x", word]);
+            let command = shell_command(&["x", word]);
             assert_eq!(command, format!("x {shown}"));
             let mut shell = Command::new("sh");
             let shell = shell.args(["-c", &format!("printf %s, {command}")]);
             let read = String::from_utf8(shell.output().unwrap().stdout).unwrap();
             assert_eq!(read, format!("x,{word},"));
         }
-        assert!(!pasted(&["a\n\u{1b}[2Jb"]).contains(['\n', '\u{1b}']));
+        assert!(!shell_command(&["a\n\u{1b}[2Jb"]).contains(['\n', '\u{1b}']));
     }
 }

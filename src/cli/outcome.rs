@@ -7,13 +7,13 @@ use crate::sys::{eprint, warn};
 /// What became of each thing that a command changes.
 pub struct Outcomes<'a> {
     call: Call<'a>,
-    results: Vec<(String, Result<String>, Besides)>,
+    results: Vec<(String, Result<String>, OutcomeNote)>,
     next: String,
 }
 
 /// What there is to say of one besides what was done.
 #[derive(Debug, PartialEq)]
-pub enum Besides {
+pub enum OutcomeNote {
     /// Nothing.
     Nothing,
     /// A code of what stopped it, for programs.
@@ -65,11 +65,11 @@ impl<'a> Outcomes<'a> {
 
     /// Adds what became of `name`: the text that says so, with its line ends.
     pub fn push(&mut self, name: &str, outcome: Result<String>) {
-        self.push_with(name, outcome, Besides::Nothing);
+        self.push_with(name, outcome, OutcomeNote::Nothing);
     }
 
     /// The same, with what there is to say besides.
-    pub fn push_with(&mut self, name: &str, outcome: Result<String>, besides: Besides) {
+    pub fn push_with(&mut self, name: &str, outcome: Result<String>, besides: OutcomeNote) {
         self.results.push((name.to_owned(), outcome, besides));
     }
 
@@ -83,7 +83,7 @@ impl<'a> Outcomes<'a> {
         let mut text = String::new();
         for (name, outcome, _) in self.results {
             if let Err(error) = outcome {
-                told(self.call, &name, error, &mut text);
+                report_error(self.call, &name, error, &mut text);
             }
         }
         text
@@ -103,7 +103,7 @@ impl<'a> Outcomes<'a> {
         }
         let mut unchanged: Vec<(&str, usize)> = Vec::new();
         for (.., besides) in &self.results {
-            if let Besides::Unchanged(all) = besides {
+            if let OutcomeNote::Unchanged(all) = besides {
                 match unchanged.iter_mut().find(|(said, _)| said == all) {
                     Some((_, number)) => *number += 1,
                     None => unchanged.push((all, 1)),
@@ -111,10 +111,10 @@ impl<'a> Outcomes<'a> {
             }
         }
         unchanged.retain(|(_, number)| *number > 1);
-        let in_total = |of: Besides| {
+        let in_total = |of: OutcomeNote| {
             unchanged
                 .iter()
-                .any(|(all, _)| of == Besides::Unchanged(all))
+                .any(|(all, _)| of == OutcomeNote::Unchanged(all))
         };
         // A dry run is done for what it says.
         let is_silent = self.call.common.quiet && !self.call.common.dry_run;
@@ -123,7 +123,7 @@ impl<'a> Outcomes<'a> {
             match outcome {
                 Ok(_) if is_silent || in_total(besides) => {}
                 Ok(message) => text += &message,
-                Err(error) => told(self.call, &name, error, &mut text),
+                Err(error) => report_error(self.call, &name, error, &mut text),
             }
         }
         for (all, number) in unchanged.iter().filter(|_| !is_silent) {
@@ -137,14 +137,14 @@ impl<'a> Outcomes<'a> {
 
     /// The same in the format that `--json` documents.
     fn as_json(&self) -> Result<String> {
-        let result = |(name, outcome, besides): &(String, Result<String>, Besides)| {
+        let result = |(name, outcome, besides): &(String, Result<String>, OutcomeNote)| {
             let error = outcome.as_ref().err();
             json!({
                 "name": name,
                 "message": outcome.as_deref().ok().map(str::trim_end),
                 "error": error.map(ToString::to_string),
                 "hint": error.and_then(Error::next_step),
-                "code": if let Besides::Stopped(code) = besides { Some(code) } else { None },
+                "code": if let OutcomeNote::Stopped(code) = besides { Some(code) } else { None },
             })
         };
         let results: Vec<Value> = self.results.iter().map(result).collect();
@@ -158,7 +158,7 @@ impl<'a> Outcomes<'a> {
 ///
 /// # Errors
 /// When one has failed; all errors are then reported.
-pub fn look_at(
+pub fn answer_each(
     call: Call,
     names: &[String],
     key: &str,
@@ -175,7 +175,7 @@ pub fn look_at(
                 found.push(one);
                 texts.push(text);
             }
-            Err(error) => told(call, name, error, &mut errors),
+            Err(error) => report_error(call, name, error, &mut errors),
         }
     }
     let text = call.answers(key, &found, || texts.join("\n") + &errors);
@@ -183,7 +183,7 @@ pub fn look_at(
 }
 
 /// Reports one of several errors: on standard error, which a model does not see, or in the answer.
-fn told(call: Call, name: &str, error: Error, answer: &mut String) {
+fn report_error(call: Call, name: &str, error: Error, answer: &mut String) {
     let error = if call.common.verbose {
         error.with_causes()
     } else {

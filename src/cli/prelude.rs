@@ -1,14 +1,14 @@
 //! What most files of this room use.
 
 pub use super::caller::{Answer, Failure};
-pub use super::consent::Consenting;
+pub use super::consent::Consent;
 pub use super::describe::{ToolNames, printable};
 pub(super) use super::json;
 pub use super::json::with;
+pub use super::lookup::installed;
 pub use super::market::{market, market_for, note, watched};
-pub use super::named::installed;
-pub use super::options::{Call, Caller, Common, Findings, Scope, pasted};
-pub use super::outcome::{Besides, Outcomes, look_at};
+pub use super::options::{Call, Caller, CommonOptions, FindingsOption, LayerOption, shell_command};
+pub use super::outcome::{OutcomeNote, Outcomes, answer_each};
 pub use super::screen::{Paint, Screen};
 pub use super::table::{Cell, Table};
 pub use crate::catalog::{Catalog, Entry, Layer, market_at};

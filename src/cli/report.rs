@@ -7,7 +7,7 @@ use crate::cli::prelude::*;
 
 use crate::activation::{added_entries, unmet, why_not_added};
 use crate::catalog::{Disclosure, Installed, base_at};
-use crate::cli::agents::{FindingAgent, connected, finding, names};
+use crate::cli::agents::{AgentLink, agent_names, agents_finding, connected};
 use crate::marketplace::LockEntry;
 use crate::permission::{Restriction, Rule};
 use crate::policy::CONFIGURATION;
@@ -43,7 +43,7 @@ pub struct Report {
     /// The working copy it is a link to.
     pub linked_to: Option<String>,
     /// The agents besides chibi that find it, by our links or in their own directories.
-    pub agents: Vec<FindingAgent>,
+    pub agents: Vec<AgentLink>,
     /// Whether the model is told about it.
     pub offered: bool,
     /// The code of the diagnostic that keeps it from being offered.
@@ -159,7 +159,7 @@ impl Report {
     /// Its source, short enough for a table.
     pub fn origin(&self) -> String {
         if self.agents.iter().any(|finds| finds.link == self.path) {
-            return format!("{}'s own", names(&self.agents));
+            return format!("{}'s own", agent_names(&self.agents));
         }
         if let Some(to) = &self.linked_to {
             return format!("linked to {to}");
@@ -237,8 +237,8 @@ impl<'a> Reporter<'a> {
             changed,
             linked_to: link.map(|to| to.display().to_string()),
             agents: match &facts.run.agent {
-                None => finding(&self.links, &entry.dir),
-                Some(calling) => vec![FindingAgent {
+                None => agents_finding(&self.links, &entry.dir),
+                Some(calling) => vec![AgentLink {
                     agent: calling.agent.as_str(),
                     link: entry.dir.display().to_string(),
                 }],

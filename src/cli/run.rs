@@ -7,9 +7,9 @@ use std::io::Write;
 use clap::FromArgMatches;
 
 use super::args::{Cli, Proposals, Sync, Verb, command};
+use super::authorization::authorize;
 use super::look::{list_installed::list_installed, summary::summarize};
-use super::person::may;
-use super::set_up::{hosts::Connecting, man};
+use super::set_up::{hosts::HostAction, man};
 use crate::sys::{be_quiet, keep_messages, shown, take_kept_messages, time_running};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
@@ -69,7 +69,7 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
         words: &words,
         screen,
     };
-    let answer = may(call, &verb)
+    let answer = authorize(call, &verb)
         .map_err(Failure::from)
         .and_then(|()| run_verb(call, verb, live))
         .map_err(|failure| match failure {
@@ -109,7 +109,7 @@ fn is_file(verb: &Verb) -> bool {
         Verb::Hosts(hosts) => {
             matches!(
                 hosts.change,
-                Some(Connecting::Add { .. } | Connecting::Remove { .. })
+                Some(HostAction::Add { .. } | HostAction::Remove { .. })
             )
         }
         Verb::Completions(_) | Verb::Complete(_) | Verb::Man | Verb::Try(_) => true,

@@ -4,10 +4,12 @@ use std::slice::from_ref;
 
 use crate::activation::unmet;
 use crate::cli::agents::{has_chibi, share};
-use crate::cli::caller::is_models;
-use crate::cli::choosing::{offered, picking};
+use crate::cli::caller::may_be_model;
+use crate::cli::choosing::{offered, skill_picker};
 use crate::cli::get::update::{push as updated, record};
-use crate::cli::permitted::{decide_doubt, deciding, permits_update, refuses_skill};
+use crate::cli::policy_checks::{
+    install_decision, permits_update, refuses_skill, require_person_for_doubt,
+};
 use crate::cli::prelude::*;
 use crate::cli::set_up::config::set;
 use crate::marketplace::{
@@ -23,7 +25,7 @@ pub struct Install {
     #[arg(value_name = "REFERENCE")]
     pub references: Vec<String>,
     #[command(flatten)]
-    pub findings: Findings,
+    pub findings: FindingsOption,
     /// Install every skill of the repository
     #[arg(long, conflicts_with = "skill", requires = "references")]
     pub all: bool,
@@ -54,7 +56,7 @@ pub struct Install {
     #[arg(long = "for", value_name = "AGENT,…", value_delimiter = ',')]
     pub agents: Vec<Agent>,
     #[command(flatten)]
-    pub scope: Scope,
+    pub scope: LayerOption,
 }
 
 impl Install {
@@ -75,14 +77,14 @@ impl Install {
         ];
         let given = options.into_iter().filter(|(_, value)| !value.is_empty());
         words.extend(given.flat_map(|(option, value)| [option.to_owned(), value]));
-        pasted(&words)
+        shell_command(&words)
     }
 
     /// The command that shows what a reference means.
     fn show(&self, reference: &str) -> String {
         match &*self.reading() {
-            "" => pasted(&["show", reference]),
-            reading => pasted(&["show", reference, "--reading", reading]),
+            "" => shell_command(&["show", reference]),
+            reading => shell_command(&["show", reference, "--reading", reading]),
         }
     }
 
@@ -124,7 +126,11 @@ impl Install {
                     for (skill, text) in told {
                         // What has remarks of its own is said on its own.
                         if text.lines().count() == 1 && is_managed(&skill) {
-                            outcomes.push_with(&skill.name, Ok(text), Besides::Unchanged(ALREADY));
+                            outcomes.push_with(
+                                &skill.name,
+                                Ok(text),
+                                OutcomeNote::Unchanged(ALREADY),
+                            );
                         } else {
                             outcomes.push(&skill.name, Ok(text));
                         }
@@ -184,11 +190,11 @@ impl Install {
     ) -> Result<Vec<Installed>> {
         let command = self.command(reference);
         let show = reference.map(|reference| self.show(reference));
-        let mut confirm = deciding(call, self.findings, layer, show.as_deref())?;
+        let mut confirm = install_decision(call, self.findings, layer, show.as_deref())?;
         let Some(reference) = reference else {
             return market.restore(self.frozen, &mut confirm, &mut note);
         };
-        let pick = picking(call, Some(reference), &command);
+        let pick = skill_picker(call, Some(reference), &command);
         let catalog = Catalog::of(call.facts);
         let policies = call.facts.policies()?;
         let is_missing = |skill: &Skill| {
@@ -201,7 +207,7 @@ impl Install {
         };
         let options = InstallOptions {
             is_missing: Some(&is_missing),
-            ..self.options(!is_models(call), pick.as_ref().map(|pick| pick as Pick))
+            ..self.options(!may_be_model(call), pick.as_ref().map(|pick| pick as Pick))
         };
         market.install(reference, &options, &mut confirm, &mut note)
     }
@@ -215,7 +221,7 @@ impl Install {
             let data = json!({"reference": reference, "source": source, "skills": skills});
             Ok((data, shown))
         };
-        look_at(call, &self.references, "references", look)
+        answer_each(call, &self.references, "references", look)
     }
 
     /// Switches the skills of which another version is installed.
@@ -226,7 +232,7 @@ impl Install {
         (layer, command): (Layer, &str),
         installed: &[Installed],
     ) -> Result<Vec<Updated>> {
-        let consenting = Consenting::new(call, self.findings);
+        let consenting = Consent::new(call, self.findings);
         let policies = call.facts.policies()?;
         let mut switched = Vec::new();
         for (skill, switch) in installed
@@ -240,7 +246,7 @@ impl Install {
             };
             let mut agree = |difference: &Difference| {
                 permits_update(&policies, layer, difference)?;
-                decide_doubt(call, difference.provenance.as_deref())?;
+                require_person_for_doubt(call, difference.provenance.as_deref())?;
                 consenting.to_switch(difference, switch, command)
             };
             switched.extend(market.update(from_ref(&skill.name), options, &mut agree)?);
@@ -254,7 +260,7 @@ impl Install {
 const ALREADY: &str = "skills are already installed; `agent-skills update` updates them";
 
 /// Where what a lockfile has is restored: in the project, if it has one and nothing else is said.
-pub fn restoring(facts: &Facts, scope: Scope) -> Layer {
+pub fn restoring(facts: &Facts, scope: LayerOption) -> Layer {
     let project = Layer::Project.base(facts);
     if scope.is_default() && market_at(facts, &project).has_lockfile() {
         return Layer::Project;

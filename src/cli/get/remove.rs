@@ -1,8 +1,8 @@
 //! `remove`.
 
 use crate::cli::agents::withdraw;
-use crate::cli::named::layer_of;
-use crate::cli::permitted::permits_loss;
+use crate::cli::lookup::layer_of;
+use crate::cli::policy_checks::permits_loss;
 use crate::cli::prelude::*;
 use crate::marketplace::InstalledName;
 use crate::sys::text::shorten;
@@ -17,7 +17,7 @@ pub struct Remove {
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     #[command(flatten)]
-    pub scope: Scope,
+    pub scope: LayerOption,
 }
 
 impl Remove {
@@ -53,7 +53,7 @@ impl Remove {
             Layer::Plugin => String::new(),
             other => format!(" --layer {other}"),
         };
-        let back = pasted(&["rollback", &shown]) + &option;
+        let back = shell_command(&["rollback", &shown]) + &option;
         let back = format!("; `agent-skills {back}` {brings} it back");
         let back = if gone.is_stashed { back } else { String::new() };
         let links = withdraw(call, layer, &gone.name);

@@ -1,6 +1,6 @@
 //! `show`: the plan of an install.
 
-use crate::cli::choosing::picking;
+use crate::cli::choosing::skill_picker;
 use crate::cli::describe_plan::describe;
 use crate::cli::prelude::*;
 use crate::marketplace::{InstallOptions, Pick, ReferenceForm};
@@ -45,11 +45,11 @@ impl Show {
                 let file = json!({"reference": reference, "path": path, "text": text});
                 Ok((file, text))
             };
-            return look_at(call, &self.references, "files", read);
+            return answer_each(call, &self.references, "files", read);
         }
         let plan = |reference: &str| {
-            let command = pasted(&["show", reference]);
-            let pick = picking(call, None, &command);
+            let command = shell_command(&["show", reference]);
+            let pick = skill_picker(call, None, &command);
             let options = InstallOptions {
                 pick: pick.as_ref().map(|pick| pick as Pick),
                 ..options.clone()
@@ -58,7 +58,7 @@ impl Show {
             let shown = describe(&plan, None, call.screen, ToolNames::of(call.facts));
             Ok((json!(plan), shown))
         };
-        look_at(call, &self.references, "plans", plan)
+        answer_each(call, &self.references, "plans", plan)
     }
 }
 

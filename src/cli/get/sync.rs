@@ -4,7 +4,7 @@ use super::install;
 use crate::cli::agents::{share, withdraw};
 use crate::cli::describe::short;
 use crate::cli::describe_plan::{at, describe};
-use crate::cli::permitted::{deciding, permits, permits_loss, permits_source_of};
+use crate::cli::policy_checks::{install_decision, permits, permits_loss, permits_source_of};
 use crate::cli::prelude::*;
 use crate::marketplace::{Installed, SyncAction, SyncList, SyncPlan, SyncedSkill, is_foreign};
 use crate::sys::eprint;
@@ -27,12 +27,12 @@ pub struct Sync {
     #[arg(long)]
     pub prune: bool,
     #[command(flatten)]
-    pub findings: Findings,
+    pub findings: FindingsOption,
     /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
     #[command(flatten)]
-    pub scope: Scope,
+    pub scope: LayerOption,
 }
 
 impl Sync {
@@ -75,7 +75,7 @@ impl Sync {
                 .hint("give a skills.lock.json or a collection")
                 .into());
         }
-        let mut confirm = deciding(call, self.findings, layer, None)?;
+        let mut confirm = install_decision(call, self.findings, layer, None)?;
         let market = market_for(call, layer, self.offline)?;
         let mut outcomes = Outcomes::new(call);
         let mut new = Vec::new();
@@ -108,7 +108,7 @@ impl Sync {
     }
 
     /// The answer to a program when nothing was done.
-    pub fn refused(error: &Error, layer: Layer, common: Common) -> Failure {
+    pub fn refused(error: &Error, layer: Layer, common: CommonOptions) -> Failure {
         let mut refused = json!({
             "result": "refused",
             "dry_run": common.dry_run,
@@ -149,7 +149,7 @@ impl Sync {
             None => SyncList::Own,
         };
         let policies = call.facts.policies()?;
-        let consenting = Consenting::new(call, self.findings);
+        let consenting = Consent::new(call, self.findings);
         let mut agree = |plan: &SyncPlan| {
             permits(&policies, layer, &plan.plan)?;
             let gone = plan.skills.iter();
@@ -173,7 +173,7 @@ impl Sync {
 }
 
 /// Shows what would be done, and decides.
-fn agrees(call: Call, consenting: Consenting, plan: &SyncPlan) -> Result<bool> {
+fn agrees(call: Call, consenting: Consent, plan: &SyncPlan) -> Result<bool> {
     let shown = told(&plan.skills, true);
     if plan.plan.skills.is_empty() || !call.asks() && !call.common.yes {
         return call.to_decide(&shown, "Do it?");

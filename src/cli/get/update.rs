@@ -1,8 +1,8 @@
 //! `update`, and how changes to skills are reported.
 
 use crate::cli::describe::{describe_difference, from_to, with_hint};
-use crate::cli::named::layers_of;
-use crate::cli::permitted::permits_update;
+use crate::cli::lookup::layers_of;
+use crate::cli::policy_checks::permits_update;
 use crate::cli::prelude::*;
 use crate::cli::safety::verify::restored;
 use crate::marketplace::{
@@ -15,7 +15,7 @@ pub struct Update {
     /// Names of skills; all if omitted
     pub names: Vec<String>,
     #[command(flatten)]
-    pub findings: Findings,
+    pub findings: FindingsOption,
     /// Update to this commit only, given by at least 12 digits
     #[arg(long, value_name = "COMMIT", value_parser = CommitPrefix::parse, requires = "names")]
     pub to: Option<CommitPrefix>,
@@ -41,7 +41,7 @@ pub struct Update {
     #[arg(long)]
     pub offline: bool,
     #[command(flatten)]
-    pub scope: Scope,
+    pub scope: LayerOption,
 }
 
 impl Update {
@@ -97,7 +97,7 @@ impl Update {
         names: &[String],
         outcomes: &mut Outcomes,
     ) -> Result<()> {
-        let consenting = Consenting::new(call, self.findings);
+        let consenting = Consent::new(call, self.findings);
         let options = UpdateOptions {
             diff: self.diff,
             edited: match (self.stash, self.force) {
@@ -181,12 +181,12 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
 pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
     let besides = match &skill.change {
         UpdateResult::UpToDate if skill.new_signer.is_none() => {
-            Besides::Unchanged("skills are up to date")
+            OutcomeNote::Unchanged("skills are up to date")
         }
         UpdateResult::Kept {
             code: Some(code), ..
-        } => Besides::Stopped(code),
-        _ => Besides::Nothing,
+        } => OutcomeNote::Stopped(code),
+        _ => OutcomeNote::Nothing,
     };
     outcomes.push_with(&skill.name, changed(skill, names), besides);
 }

@@ -39,7 +39,7 @@ impl Check {
             Some(agent) => self.in_agent(call, agent, arguments)?,
             None => self.in_chibi(call, arguments)?,
         };
-        let Explained {
+        let Explanation {
             tool,
             is_allowed,
             message,
@@ -60,7 +60,7 @@ impl Check {
         Failure::unless(is_allowed, call.answer(&explained, || text)?)
     }
 
-    fn in_chibi(&self, call: Call, arguments: Map<String, Value>) -> Result<Explained> {
+    fn in_chibi(&self, call: Call, arguments: Map<String, Value>) -> Result<Explanation> {
         let catalog = Catalog::naming(call.facts, &self.skill);
         // For an unknown name, this error is worded for a person.
         installed(call.facts, &catalog, &self.skill)?;
@@ -74,7 +74,7 @@ impl Check {
         let request = Request::of_chibi(call.facts, used).usable()?;
         Ok(with_call(call.facts, &session, &scope, &request, |call| {
             let decision = decide(&scope, call, &OnDisk);
-            Explained {
+            Explanation {
                 tool: call.tool.to_owned(),
                 is_allowed: decision.allows(),
                 message: message(&decision),
@@ -89,7 +89,7 @@ impl Check {
         call: Call,
         agent: Agent,
         arguments: Map<String, Value>,
-    ) -> Result<Explained> {
+    ) -> Result<Explanation> {
         let used = ToolUse {
             tool: self.tool.clone(),
             arguments: Value::Object(arguments),
@@ -106,7 +106,7 @@ impl Check {
                 break;
             }
         }
-        Ok(Explained {
+        Ok(Explanation {
             tool: used.tool,
             is_allowed: said.0,
             message: said.1,
@@ -116,7 +116,7 @@ impl Check {
 }
 
 /// What is decided on a call, and why.
-struct Explained {
+struct Explanation {
     tool: String,
     is_allowed: bool,
     message: String,

@@ -5,12 +5,12 @@ use serde_json::Map;
 
 use crate::author::no_effect;
 use crate::catalog::{Installed, signature};
-use crate::cli::agents::{connected, names};
+use crate::cli::agents::{agent_names, connected};
 use crate::cli::describe::{short, short_ref};
-use crate::cli::named::layers_with;
+use crate::cli::lookup::layers_with;
 use crate::cli::prelude::*;
 use crate::cli::report::{Report, Reporter, in_agent, remark};
-use crate::cli::signed::{lapsed, signed};
+use crate::cli::signatures::{describe_signature, why_lapsed};
 use crate::marketplace::{CheckedSignature, History, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
@@ -58,17 +58,17 @@ impl Info {
             let history = market(call, entry.layer, self.offline).history(&name)?;
             Ok((json!(history), shown_history(&history)))
         };
-        look_at(call, &self.names, "skills", look)
+        answer_each(call, &self.names, "skills", look)
     }
 }
 
 /// What is known of a skill, each with its label; one without continues the one before.
-struct Lines {
+struct LabelledLines {
     screen: Screen,
     text: String,
 }
 
-impl Lines {
+impl LabelledLines {
     fn add(&mut self, label: &str, value: Option<&str>) {
         let Some(value) = value else { return };
         let gap = " ".repeat(14_usize.saturating_sub(label.len()));
@@ -84,9 +84,9 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> (Value, String) {
     let signature = skill.map(|_| signature_of(facts, entry, &mut reporter.origins));
     let known = reporter.origins.known(facts, entry);
     let known = known.zip(signature.as_ref());
-    let lapsed = known.and_then(|(known, now)| lapsed(known.signer.as_ref(), now));
+    let why_lapsed = known.and_then(|(known, now)| why_lapsed(known.signer.as_ref(), now));
     let report = reporter.report(entry);
-    let mut lines = Lines {
+    let mut lines = LabelledLines {
         screen: call.screen,
         text: String::new(),
     };
@@ -105,7 +105,7 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> (Value, String) {
         .rivals(entry)
         .map(|rival| of_rival(rival, &mut lines));
     let rivals: Vec<Value> = rivals.collect();
-    let agents = names(&report.agents);
+    let agents = agent_names(&report.agents);
     lines.add("found by", Some(&*agents).filter(|names| !names.is_empty()));
     let called_by = skill.map(|_| callers(entry));
     lines.add("called by", called_by);
@@ -115,7 +115,7 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> (Value, String) {
     lines.add("needs", compatibility.as_deref());
     let fields = skill.map(|skill| of_fields(skill, &mut lines));
     lines.add("source", source(&report).as_deref());
-    let checked = lapsed.or_else(|| signature.as_ref().map(signed));
+    let checked = why_lapsed.or_else(|| signature.as_ref().map(describe_signature));
     lines.add("signer", checked.as_deref());
     let listing = skill.map(|skill| Resource::all(&skill.dir));
     let listing = listing.unwrap_or_default();
@@ -158,7 +158,7 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> (Value, String) {
 }
 
 /// Another skill of the same name; without a reason, it is the one that is offered.
-fn of_rival(rival: &Entry, lines: &mut Lines) -> Value {
+fn of_rival(rival: &Entry, lines: &mut LabelledLines) -> Value {
     let (path, layer) = (rival.dir.display().to_string(), rival.layer.as_str());
     let reason = rival.reason_not_offered();
     let why = reason.as_deref().unwrap_or("it is the one that is offered");
@@ -168,7 +168,7 @@ fn of_rival(rival: &Entry, lines: &mut Lines) -> Value {
 
 /// The fields that have no line of their own and are set; for people with the reason why one has no
 /// effect.
-fn of_fields(skill: &Skill, lines: &mut Lines) -> Map<String, Value> {
+fn of_fields(skill: &Skill, lines: &mut LabelledLines) -> Map<String, Value> {
     const OWN_LINE: Names = Names::new(
         "name description license compatibility version allowed-tools disallowed-tools tools \
          user-invocable disable-model-invocation",
@@ -188,7 +188,12 @@ fn of_fields(skill: &Skill, lines: &mut Lines) -> Map<String, Value> {
 }
 
 /// The scripts, each with the program that runs it or why it cannot be run here.
-fn of_scripts(facts: &Facts, skill: &Skill, listing: &[Resource], lines: &mut Lines) -> Vec<Value> {
+fn of_scripts(
+    facts: &Facts,
+    skill: &Skill,
+    listing: &[Resource],
+    lines: &mut LabelledLines,
+) -> Vec<Value> {
     let mut label = "scripts";
     let scripts = listing.iter().filter_map(|resource| {
         let path = resource.path.display().to_string();
@@ -207,7 +212,7 @@ fn of_scripts(facts: &Facts, skill: &Skill, listing: &[Resource], lines: &mut Li
     scripts.collect()
 }
 
-fn of_restriction(report: &Report, lines: &mut Lines) {
+fn of_restriction(report: &Report, lines: &mut LabelledLines) {
     let shown = match &report.restriction {
         None if report.tokens.is_none() => "not known: the skill was not read",
         None if !report.offered => "none, but it is not offered",

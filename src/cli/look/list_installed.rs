@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use crate::catalog::plain;
-use crate::cli::agents::names;
+use crate::cli::agents::agent_names;
 use crate::cli::prelude::*;
 use crate::cli::report::{Report, remark};
 use crate::skill::Diagnostic;
@@ -147,7 +147,7 @@ fn below(report: &Report) -> Vec<Cell> {
     let mut lines: Vec<Cell> = description.map(|text| Cell::new(one_line(text))).collect();
     lines.push(Cell::new(one_line(&report.path)).paint(Paint::Dim));
     if !report.agents.is_empty() {
-        let found = format!("found by {}", names(&report.agents));
+        let found = format!("found by {}", agent_names(&report.agents));
         lines.push(Cell::new(found).paint(Paint::Dim));
     }
     let found = report.diagnostics.iter();

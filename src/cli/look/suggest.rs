@@ -85,7 +85,7 @@ impl Suggest {
         ways.retain(|(flag, _)| !is_empty && (counts || *flag != "--local"));
         let command = |(flag, _): &(&str, &str)| format!("agent-skills {}", self.command(flag));
         let next: Vec<String> = ways.iter().map(command).collect();
-        let left = |(why, (calls, example)): (&Why, &(usize, String))| {
+        let left = |(why, (calls, example)): (&LeftOutReason, &(usize, String))| {
             let (reason, message) = why.code_and_reason();
             json!({"reason": reason, "message": message, "calls": calls, "example": example})
         };
@@ -148,7 +148,7 @@ impl Suggest {
     fn command(&self, flag: &str) -> String {
         let since = self.since.iter().flat_map(|since| ["--since", since]);
         let words = ["suggest", self.skill.as_str()].into_iter().chain(since);
-        pasted(&words.chain([flag]).collect::<Vec<_>>())
+        shell_command(&words.chain([flag]).collect::<Vec<_>>())
     }
 }
 
@@ -272,7 +272,7 @@ fn diff(skill: &Skill, entries: &[String]) -> Result<String> {
     Ok(unified_diff((&names.0, &names.1), before, &after))
 }
 
-impl Suggested {
+impl SuggestedEntry {
     /// By how many calls it is needed.
     pub fn needed(&self) -> String {
         let recorded = (self.recorded > 0).then(|| count(self.recorded, "refused call"));
@@ -291,7 +291,7 @@ const SUGGESTED: &str = "suggested";
 
 /// A suggested entry, in the format that `--json` documents.
 #[derive(Debug, Serialize)]
-struct Suggested {
+struct SuggestedEntry {
     /// The entry.
     entry: String,
     /// How many refused calls on record need it.
@@ -306,7 +306,7 @@ struct Suggested {
 
 /// How many calls pass.
 #[derive(Debug, Default, Serialize)]
-struct Count {
+struct PassCounts {
     /// All of them.
     calls: usize,
     /// Those that pass under the skill's list as it is.
@@ -319,19 +319,19 @@ struct Count {
 #[derive(Debug, Default)]
 struct Suggestions {
     /// Most needed first.
-    entries: Vec<Suggested>,
+    entries: Vec<SuggestedEntry>,
     /// The calls for which nothing is suggested.
-    left_out: Unsuggested,
+    left_out: LeftOutCalls,
     /// The calls on record.
-    recorded: Count,
+    recorded: PassCounts,
     /// The commands in the skill's text.
-    documented: Count,
+    documented: PassCounts,
 }
 
 impl Suggestions {
     /// Works out what to suggest for the skill from its calls since then.
     fn new(facts: &Facts, skill: &Skill, since: UnixMillis) -> Result<Self> {
-        let calls = Calls::gather(facts, skill, since)?;
+        let calls = ObservedCalls::gather(facts, skill, since)?;
         let mut session = session_with(skill);
         let of_servers = calls.found.iter().filter(|found| found.is_mcp);
         session.mcp_tools = of_servers.map(|found| found.used.tool.clone()).collect();
@@ -367,13 +367,13 @@ impl Suggestions {
                     Ok(None)
                 } else if known.len() < ENTRIES {
                     let searched = entries_for(&wanted, &known, &decide);
-                    searched.map(Some).map_err(Why::Obstacle)
+                    searched.map(Some).map_err(LeftOutReason::Obstacle)
                 } else {
                     let passes = passes(&decide(&known));
-                    passes.then(|| Some(Vec::new())).ok_or(Why::More)
+                    passes.then(|| Some(Vec::new())).ok_or(LeftOutReason::More)
                 }
             });
-            let searched = searched.unwrap_or(Err(Why::Gone));
+            let searched = searched.unwrap_or(Err(LeftOutReason::Gone));
             new.count(found, searched == Ok(None), searched.is_ok());
             match searched {
                 Ok(None) => {}
@@ -393,7 +393,7 @@ impl Suggestions {
             let decision = with(facts, &session, &scope, found, decide)?;
             new.cite(found, &decision);
         }
-        let needed = |one: &Suggested| Reverse((one.recorded, one.documented));
+        let needed = |one: &SuggestedEntry| Reverse((one.recorded, one.documented));
         new.entries
             .sort_by(|a, b| (needed(a), &a.entry).cmp(&(needed(b), &b.entry)));
         Ok(new)
@@ -404,7 +404,7 @@ impl Suggestions {
         self.entries.iter().map(|one| one.entry.clone()).collect()
     }
 
-    fn count(&mut self, found: &Found, passes: bool, passes_with: bool) {
+    fn count(&mut self, found: &ObservedCall, passes: bool, passes_with: bool) {
         for (count, number) in [
             (&mut self.recorded, found.recorded),
             (&mut self.documented, found.documented),
@@ -416,12 +416,12 @@ impl Suggestions {
     }
 
     /// Counts the suggested entries that grant parts of a call.
-    fn cite(&mut self, found: &Found, decision: &Decision) {
+    fn cite(&mut self, found: &ObservedCall, decision: &Decision) {
         let cited = decision.granting().into_iter();
         for rule in cited.filter(|rule| rule.source == SUGGESTED) {
             let place = self.entries.iter().position(|one| one.entry == rule.rule);
             let at = place.unwrap_or_else(|| {
-                self.entries.push(Suggested {
+                self.entries.push(SuggestedEntry {
                     entry: rule.rule.clone(),
                     recorded: 0,
                     documented: 0,
@@ -457,7 +457,7 @@ fn with<T>(
     facts: &Facts,
     session: &Session,
     scope: &permission::Scope,
-    found: &Found,
+    found: &ObservedCall,
     then: impl FnOnce(&permission::Call) -> T,
 ) -> Result<T> {
     let Some(_) = found.agent else {
@@ -493,7 +493,7 @@ const CUT: char = '…';
 
 /// A call, and how often it was found.
 #[derive(Debug)]
-struct Found {
+struct ObservedCall {
     /// The call, in the terms of rules.
     used: ToolUse,
     /// The agent whose call it was, if it was not chibi's.
@@ -514,7 +514,7 @@ struct Found {
 
 /// Why nothing is suggested for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Why {
+enum LeftOutReason {
     /// The engine says so.
     Obstacle(Obstacle),
     /// A secret in it was masked, or it was cut, when it was recorded.
@@ -528,18 +528,18 @@ enum Why {
 }
 
 /// Calls for which nothing is suggested, by reason: how many, and one of them.
-type Unsuggested = BTreeMap<Why, (usize, String)>;
+type LeftOutCalls = BTreeMap<LeftOutReason, (usize, String)>;
 
 /// The calls of a skill, in the order in which they were found.
 #[derive(Debug, Default)]
-struct Calls {
+struct ObservedCalls {
     /// Each different call once.
-    found: Vec<Found>,
+    found: Vec<ObservedCall>,
     /// Those that cannot be decided about again.
-    left_out: Unsuggested,
+    left_out: LeftOutCalls,
 }
 
-impl Found {
+impl ObservedCall {
     fn new(agent: Option<Agent>, tool: &str, arguments: Value, example: String) -> Self {
         let used = ToolUse {
             tool: tool.to_owned(),
@@ -558,7 +558,7 @@ impl Found {
     }
 }
 
-impl Why {
+impl LeftOutReason {
     /// A stable name, and the reason as a clause.
     fn code_and_reason(self) -> (&'static str, &'static str) {
         match self {
@@ -578,12 +578,12 @@ impl Why {
 }
 
 /// Counts a call for which nothing is suggested.
-fn leave_out(left_out: &mut Unsuggested, why: Why, count: usize, example: &str) {
+fn leave_out(left_out: &mut LeftOutCalls, why: LeftOutReason, count: usize, example: &str) {
     let entry = left_out.entry(why).or_insert((0, example.to_owned()));
     entry.0 += count;
 }
 
-impl Calls {
+impl ObservedCalls {
     /// What is known of the skill's calls since then.
     fn gather(facts: &Facts, skill: &Skill, since: UnixMillis) -> Result<Self> {
         let mut calls = Self::default();
@@ -597,7 +597,7 @@ impl Calls {
         let source = Source::read(skill.clone());
         for one in documented(&source, &is_known_program) {
             let arguments = json!({"command": one.command});
-            let found = Found::new(None, "shell_exec", arguments, one.written);
+            let found = ObservedCall::new(None, "shell_exec", arguments, one.written);
             calls.add(found, false);
         }
         Ok(calls)
@@ -619,12 +619,12 @@ impl Calls {
         let example = texts.clone().next().unwrap_or(called).to_owned();
         let is_incomplete = |text: &str| text.contains(MASK) || text.ends_with(CUT);
         if texts.clone().any(is_incomplete) {
-            return leave_out(&mut self.left_out, Why::Incomplete, 1, &example);
+            return leave_out(&mut self.left_out, LeftOutReason::Incomplete, 1, &example);
         }
         if line.text("by") == BY_TYPING {
-            return leave_out(&mut self.left_out, Why::Typed, 1, &example);
+            return leave_out(&mut self.left_out, LeftOutReason::Typed, 1, &example);
         }
-        let mut found = Found::new(agent, tool, Value::Object(arguments), example);
+        let mut found = ObservedCall::new(agent, tool, Value::Object(arguments), example);
         if let Some(table) = agent.map(Agent::table).filter(|_| !agent_tool.is_empty()) {
             match table.tool(agent_tool) {
                 Some(its) if its.does == Capability::Skill => {
@@ -643,8 +643,8 @@ impl Calls {
         self.add(found, true);
     }
 
-    fn add(&mut self, found: Found, is_recorded: bool) {
-        let is_same = |one: &Found| {
+    fn add(&mut self, found: ObservedCall, is_recorded: bool) {
+        let is_same = |one: &ObservedCall| {
             one.agent == found.agent
                 && one.used.tool == found.used.tool
                 && one.used.arguments == found.used.arguments
@@ -710,12 +710,12 @@ mod tests {
 
     #[test]
     fn what_is_masked_or_cut_is_left_out() {
-        let mut calls = Calls::default();
+        let mut calls = ObservedCalls::default();
         for command in ["curl -u *** x", "curl xxxx…", "curl x", "curl x"] {
             let event = json!({"tool": "shell_exec", "arguments": {"command": command}});
             calls.record(&line(event));
         }
-        assert_eq!(calls.left_out[&Why::Incomplete].0, 2);
+        assert_eq!(calls.left_out[&LeftOutReason::Incomplete].0, 2);
         assert_eq!(calls.found.len(), 1);
         assert_eq!(calls.found[0].recorded, 2);
     }

@@ -42,7 +42,7 @@ pub fn abilities(
     let is_severe = |finding: &&ScanFinding| finding.severity >= Severity::High;
     let severe = found.iter().filter(is_severe).count();
     if severe > 0 {
-        let command = pasted(&["scan", &dir.display().to_string()]);
+        let command = shell_command(&["scan", &dir.display().to_string()]);
         let found = count(severe, "severe finding");
         lines.push(format!(
             "the scan has {found}: `agent-skills {command}` shows them"

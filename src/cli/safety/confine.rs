@@ -40,7 +40,7 @@ impl Confine {
         })?;
         if call.common.dry_run {
             let words = self.command.iter().map(|word| word.to_string_lossy());
-            let shown = pasted(&words.collect::<Vec<_>>());
+            let shown = shell_command(&words.collect::<Vec<_>>());
             return Ok(format!("would run, confined: {shown}\n"));
         }
         let settings = call.facts.config()?.script(skill.name.as_str());

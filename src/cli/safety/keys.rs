@@ -25,7 +25,7 @@ pub struct Keys {
 #[derive(Debug, Subcommand)]
 pub enum KeyAction {
     /// Add a key to the list, as PRINCIPAL's
-    Add(Added),
+    Add(NewKey),
     /// Remove keys from the list
     Remove {
         /// A principal, or the fingerprint of a key
@@ -48,7 +48,7 @@ pub enum KeyAction {
 
 /// A key to be listed, as a person asks for it.
 #[derive(Debug, Args)]
-pub struct Added {
+pub struct NewKey {
     /// Whose key it is, such as an e-mail address
     pub principal: String,
     /// An ssh key's `.pub`, or an OpenPGP key's full fingerprint
@@ -86,7 +86,7 @@ impl Keys {
 }
 
 /// Keys of one kind: the cells of each, and the same in the format that `--json` documents.
-type Shown = Vec<([String; 4], Value)>;
+type KeyRows = Vec<([String; 4], Value)>;
 
 /// The text of a file of keys; empty if there is none.
 ///
@@ -110,7 +110,7 @@ fn signers(path: &Path) -> Result<Vec<AllowedSigner>> {
 
 /// Shows all keys; a failure if a file cannot be read.
 fn show(call: Call) -> Answer {
-    let (mut listed, mut known, mut revoked) = (Shown::new(), Shown::new(), Shown::new());
+    let (mut listed, mut known, mut revoked) = (KeyRows::new(), KeyRows::new(), KeyRows::new());
     let mut errors = Vec::new();
     for file in signing_files(call.facts)? {
         let read = if file.revokes {
@@ -171,7 +171,7 @@ fn by(file: &SigningFile) -> &'static str {
     if file.is_policy { "policy" } else { "own" }
 }
 
-fn add_listed(file: &SigningFile, keys: &mut Shown) -> Result<()> {
+fn add_listed(file: &SigningFile, keys: &mut KeyRows) -> Result<()> {
     exists(file)?;
     for one in signers(&file.path)? {
         let key = format!("{} {}", one.kind.as_str(), one.fingerprint);
@@ -190,7 +190,7 @@ fn add_listed(file: &SigningFile, keys: &mut Shown) -> Result<()> {
     Ok(())
 }
 
-fn add_known(signers: &KnownSigners, keys: &mut Shown) {
+fn add_known(signers: &KnownSigners, keys: &mut KeyRows) {
     for (source, signer) in signers.iter() {
         let local = UnixMillis(signer.since).local();
         let since = format!("since {}", local.split(' ').next().unwrap_or_default());
@@ -207,7 +207,7 @@ fn add_known(signers: &KnownSigners, keys: &mut Shown) {
     }
 }
 
-fn add_revoked(file: &SigningFile, keys: &mut Shown) -> Result<()> {
+fn add_revoked(file: &SigningFile, keys: &mut KeyRows) -> Result<()> {
     exists(file)?;
     let (bytes, path) = (read(&file.path)?, file.path.display().to_string());
     let found = revocations(&String::from_utf8_lossy(&bytes))
@@ -225,7 +225,7 @@ fn add_revoked(file: &SigningFile, keys: &mut Shown) -> Result<()> {
 /// # Errors
 /// When it is no public key, is listed or revoked already, nobody agrees, or the file cannot be
 /// changed.
-fn add(call: Call, added: &Added) -> Result<String> {
+fn add(call: Call, added: &NewKey) -> Result<String> {
     let who = principal(&added.principal)?;
     let base = Layer::Plugin.base(call.facts);
     let key = match (&added.key, &added.from) {
@@ -461,7 +461,7 @@ fn principal(written: &str) -> Result<&str> {
 }
 
 /// The line for a file of signers.
-fn line(who: &str, key: &str, added: &Added) -> Result<String> {
+fn line(who: &str, key: &str, added: &NewKey) -> Result<String> {
     let is_ssh = !key.starts_with("openpgp ");
     if !is_ssh {
         if added.valid_before.is_some() {
@@ -495,8 +495,8 @@ fn line(who: &str, key: &str, added: &Added) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn asked(valid_before: Option<&str>, namespaces: &str) -> Added {
-        Added {
+    fn asked(valid_before: Option<&str>, namespaces: &str) -> NewKey {
+        NewKey {
             principal: "a".to_owned(),
             key: None,
             from: None,

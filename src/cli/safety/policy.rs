@@ -16,12 +16,12 @@ use crate::policy::{Config, MissingSkill, RuleOutcome, RuleResult, Setting, Skil
 pub struct Policy {
     /// What else to do
     #[command(subcommand)]
-    pub ask: Option<Asking>,
+    pub ask: Option<PolicyAction>,
 }
 
 /// What `policy` can do.
 #[derive(Debug, clap::Subcommand)]
-pub enum Asking {
+pub enum PolicyAction {
     /// Explain which rules apply to each skill, and why
     Explain {
         /// Only of this skill, there or required
@@ -34,7 +34,7 @@ impl Policy {
     pub fn run(&self, call: Call) -> Answer {
         match &self.ask {
             None => show(call),
-            Some(Asking::Explain { name }) => explain(call, name.as_deref()),
+            Some(PolicyAction::Explain { name }) => explain(call, name.as_deref()),
         }
     }
 }

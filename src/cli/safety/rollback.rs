@@ -1,8 +1,8 @@
 //! `rollback`.
 
 use crate::cli::agents::share_again;
-use crate::cli::named::layer_of;
-use crate::cli::permitted::permits_loss;
+use crate::cli::lookup::layer_of;
+use crate::cli::policy_checks::permits_loss;
 use crate::cli::prelude::*;
 
 /// Restore the state before the last update or approved proposal
@@ -12,7 +12,7 @@ pub struct Rollback {
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     #[command(flatten)]
-    pub scope: Scope,
+    pub scope: LayerOption,
 }
 
 impl Rollback {

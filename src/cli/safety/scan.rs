@@ -1,6 +1,6 @@
 //! `scan`: the scan's findings about a skill, which need not be installed.
 
-use crate::cli::named::{Meant, meant};
+use crate::cli::lookup::{NamedSkill, resolve_name};
 use crate::cli::prelude::*;
 use crate::marketplace::{RULES, Rule, scan_directory};
 use crate::sys::visible;
@@ -23,7 +23,7 @@ pub struct Scan {
 }
 
 #[derive(Serialize)]
-struct Scanned {
+struct ScanReport {
     name: String,
     /// The directory of an installed skill.
     path: Option<String>,
@@ -47,7 +47,9 @@ impl Scan {
         if all.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
-        let text = call.answers("skills", &all, || all.iter().map(Scanned::told).collect())?;
+        let text = call.answers("skills", &all, || {
+            all.iter().map(ScanReport::told).collect()
+        })?;
         let is_whole = failed.is_empty();
         let errors = failed.errors();
         let mut findings = all.iter().flat_map(|one| &one.findings);
@@ -56,19 +58,21 @@ impl Scan {
     }
 
     /// The findings about the skills at a target. What is installed is never looked for in a source.
-    fn scan(&self, call: Call, target: &str) -> Result<Vec<Scanned>> {
+    fn scan(&self, call: Call, target: &str) -> Result<Vec<ScanReport>> {
         let facts = call.facts;
         let catalog = Catalog::naming(facts, target);
-        let found = match meant(facts, &catalog, target)? {
-            Meant::Installed(entry) => Some((entry.name(), entry.dir.clone())),
+        let found = match resolve_name(facts, &catalog, target)? {
+            NamedSkill::Installed(entry) => Some((entry.name(), entry.dir.clone())),
             // A path may have many skills below it.
-            Meant::Directory(dir) if !target.contains('/') && dir.join("SKILL.md").exists() => {
+            NamedSkill::Directory(dir)
+                if !target.contains('/') && dir.join("SKILL.md").exists() =>
+            {
                 Some((target.to_owned(), dir))
             }
-            Meant::Directory(_) | Meant::Other => None,
+            NamedSkill::Directory(_) | NamedSkill::Other => None,
         };
         if let Some((name, dir)) = found {
-            return Ok(vec![Scanned {
+            return Ok(vec![ScanReport {
                 name,
                 path: Some(dir.display().to_string()),
                 findings: scan_directory(&dir),
@@ -84,7 +88,7 @@ impl Scan {
                 _ => error,
             }
         })?;
-        let each = scanned.into_iter().map(|(name, findings)| Scanned {
+        let each = scanned.into_iter().map(|(name, findings)| ScanReport {
             name,
             path: None,
             findings,
@@ -93,7 +97,7 @@ impl Scan {
     }
 }
 
-impl Scanned {
+impl ScanReport {
     fn told(&self) -> String {
         let (name, findings) = (&self.name, count(self.findings.len(), "finding"));
         let at = self.path.as_ref();

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 
 use super::abilities::{abilities, below};
-use crate::cli::permitted::permits_findings;
+use crate::cli::policy_checks::permits_findings;
 use crate::cli::prelude::*;
 use crate::policy::{
     self, Ledger, SeenPart, TrustChecker, has_no_shared_files, is_skills_directory, parts_of,

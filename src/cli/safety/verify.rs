@@ -3,9 +3,9 @@
 use std::slice;
 
 use crate::catalog::signing_in_force;
-use crate::cli::named::{layer_of, layers_of, tell_which};
+use crate::cli::lookup::{layer_of, layers_of, tell_which};
 use crate::cli::prelude::*;
-use crate::cli::signed::{Fault, faults, withheld};
+use crate::cli::signatures::{SignatureProblem, signature_problems, unsigned_skills};
 use crate::marketplace::{SyncedSkill, VerifiedSkill};
 use crate::policy::DigestCache;
 
@@ -17,7 +17,7 @@ pub struct Verify {
     /// Names of skills; all if omitted
     pub names: Vec<String>,
     #[command(flatten)]
-    pub scope: Scope,
+    pub scope: LayerOption,
     /// Restore what differs; changed files are kept in stash/
     #[arg(long)]
     pub fix: bool,
@@ -44,7 +44,7 @@ impl Verify {
                     Err(error) => failed.push(name, Err(error)),
                 }
             }
-            match faults(&market, &verified[before..]) {
+            match signature_problems(&market, &verified[before..]) {
                 Ok(found) => unsigned.extend(found),
                 Err(error) => {
                     let error = error.context("signatures could not be checked");
@@ -66,7 +66,7 @@ impl Verify {
         Failure::unless(is_whole, text + &failed.errors())
     }
 
-    fn told(&self, verified: &[VerifiedSkill], unsigned: &[Fault]) -> String {
+    fn told(&self, verified: &[VerifiedSkill], unsigned: &[SignatureProblem]) -> String {
         if verified.is_empty() && unsigned.is_empty() {
             return NONE_RECORDED.to_owned();
         }
@@ -85,7 +85,7 @@ impl Verify {
         if words.len() > 2 {
             let scope = format!("--layer={}", self.scope.layer().as_str());
             words.extend((!self.scope.is_default()).then_some(scope.as_str()));
-            let command = pasted(&words);
+            let command = shell_command(&words);
             let _ = writeln!(text, "`agent-skills {command}` restores what was installed");
         }
         for fault in unsigned {
@@ -115,7 +115,12 @@ impl Verify {
     }
 
     /// Checks anew what has to be signed to be offered, and adds what is not.
-    fn add_withheld(&self, facts: &Facts, verified: &[VerifiedSkill], faults: &mut Vec<Fault>) {
+    fn add_withheld(
+        &self,
+        facts: &Facts,
+        verified: &[VerifiedSkill],
+        problems: &mut Vec<SignatureProblem>,
+    ) {
         if !signing_in_force(facts).require_anything() {
             return;
         }
@@ -126,9 +131,9 @@ impl Verify {
         let is_meant = |name: &str| {
             self.names.is_empty() || verified.iter().any(|verified| verified.name == name)
         };
-        for fault in withheld(facts) {
-            if is_meant(&fault.name) && faults.iter().all(|known| known.path != fault.path) {
-                faults.push(fault);
+        for fault in unsigned_skills(facts) {
+            if is_meant(&fault.name) && problems.iter().all(|known| known.path != fault.path) {
+                problems.push(fault);
             }
         }
     }

@@ -167,7 +167,7 @@ fn settings(facts: &Facts) -> Result<Vec<Setting>> {
 
 /// The value of a key that was changed, as [`get`] tells a person.
 fn told(call: Call, path: &[String]) -> Result<String> {
-    let common = Common::default();
+    let common = CommonOptions::default();
     get(Call { common, ..call }, path)
 }
 

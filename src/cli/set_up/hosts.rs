@@ -3,10 +3,10 @@
 
 use clap::Args;
 
-use super::doctor::check::{Outcome, ask};
+use super::doctor::check::{CheckStatus, ask};
 use super::doctor::placement;
 use crate::author::NewFile;
-use crate::cli::agents::{connected, line, lines, share_installed};
+use crate::cli::agents::{connected, link_line, removed_links, share_installed};
 use crate::cli::prelude::*;
 use crate::cli::write::new::{make, paths};
 use crate::connection::{
@@ -30,12 +30,12 @@ const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];
 pub struct Hosts {
     /// What to do; without it, they are shown
     #[command(subcommand)]
-    pub change: Option<Connecting>,
+    pub change: Option<HostAction>,
 }
 
 /// What `hosts` can change.
 #[derive(Debug, Subcommand)]
-pub enum Connecting {
+pub enum HostAction {
     /// Connect agents: each asks agent-skills before every tool call
     Add {
         /// claude-code, codex, copilot, gemini, qwen-code, opencode or cursor
@@ -79,16 +79,16 @@ impl Hosts {
         };
         match &self.change {
             None => Ok(show(call)?),
-            Some(Connecting::Add { hosts, scope, mode }) => {
+            Some(HostAction::Add { hosts, scope, mode }) => {
                 let program = program(&call.facts.run.env)?;
                 let mode = *mode;
                 let wanted = Invocation { program, mode };
                 each(hosts, &|agent| add(call, agent, *scope, &wanted))
             }
-            Some(Connecting::Remove { hosts, scope }) => {
+            Some(HostAction::Remove { hosts, scope }) => {
                 each(hosts, &|agent| remove(call, agent, *scope))
             }
-            Some(Connecting::Plugin { dir, mode }) => {
+            Some(HostAction::Plugin { dir, mode }) => {
                 let dir = call.facts.run.env.cwd.join(dir);
                 let written = plugin(&call.facts.run, call.common, &dir, *mode);
                 Outcomes::of_one(call, &dir.display().to_string(), written)
@@ -236,7 +236,7 @@ fn share(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<St
     let mut text = String::new();
     for layer in layers {
         let links = share_installed(call.facts, *layer, &[agent], dry_run)?;
-        text.extend(links.iter().map(|it| line(it, dry_run)));
+        text.extend(links.iter().map(|it| link_line(it, dry_run)));
     }
     Ok(text)
 }
@@ -255,7 +255,7 @@ fn lose(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result<String>
     let shared = |layer| SharedSkills::of(call.facts, layer);
     for shared in OWN.into_iter().filter_map(shared) {
         let gone = shared.disconnect(agent, &others, listed_name, dry_run)?;
-        text += &lines(&gone, dry_run);
+        text += &removed_links(&gone, dry_run);
         if shared.all().any(|(_, link)| link.agents.contains(&agent)) && !dry_run {
             let _ = writeln!(
                 text,
@@ -285,7 +285,12 @@ fn diff(change: &ConnectionChange) -> String {
 }
 
 /// Writes a directory in the format of Claude Code's plugins.
-fn plugin(run: &RunContext, common: Common, dir: &Path, mode: Option<Mode>) -> Result<String> {
+fn plugin(
+    run: &RunContext,
+    common: CommonOptions,
+    dir: &Path,
+    mode: Option<Mode>,
+) -> Result<String> {
     let program = program(&run.env)?;
     let files = directory(&Invocation { program, mode }).into_iter();
     let files = files.map(|(path, text)| NewFile {
@@ -306,8 +311,8 @@ fn plugin(run: &RunContext, common: Common, dir: &Path, mode: Option<Mode>) -> R
     }
     make(parent, None, &name, &files)?;
     let (add, once) = (
-        pasted(&["claude", "plugin", "marketplace", "add", &path]),
-        pasted(&["claude", "--plugin-dir", &path]),
+        shell_command(&["claude", "plugin", "marketplace", "add", &path]),
+        shell_command(&["claude", "--plugin-dir", &path]),
     );
     Ok(format!(
         "wrote a plugin for Claude Code into `{path}`. It runs this program, on this machine.\n\
@@ -465,7 +470,7 @@ fn chibi(facts: &Facts) -> Row {
     // Of several that are equally bad, the first.
     let worst = checks.max_by_key(|check| check.outcome);
     let is_connected = worst.as_ref();
-    let is_connected = is_connected.is_some_and(|check| check.outcome != Outcome::Fail);
+    let is_connected = is_connected.is_some_and(|check| check.outcome != CheckStatus::Fail);
     let shown = |path: &Path| path.display().to_string();
     let state = worst.as_ref().map(|check| check.message.clone());
     let remedy = worst.and_then(|check| Some(format!("{}: {}", check.message, check.remedy?)));

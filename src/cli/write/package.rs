@@ -1,7 +1,7 @@
 //! `package`: packs a skill into one file.
 
 use super::try_skill::find_and_tell;
-use super::validate::{Installed, lint};
+use super::validate::{InstalledDescriptions, lint};
 use crate::author::{Package as Packed, ReportFormat, manifest, package, render};
 use crate::cli::prelude::*;
 use crate::marketplace::SignedManifest;
@@ -153,7 +153,7 @@ pub fn checked(
     let own = own.as_deref().and_then(SkillName::from_written);
     let name = own.unwrap_or_else(|| skill.name.clone());
     let installed = Catalog::of(facts);
-    let mut found = lint(facts, &skill.dir, &Installed::new(&installed));
+    let mut found = lint(facts, &skill.dir, &InstalledDescriptions::new(&installed));
     found.retain(|finding| finding.level == Level::Error && counts(&finding.code));
     if !found.is_empty() {
         tell(format_args!("{}", render(1, &found, ReportFormat::Text)));

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use crate::catalog::base_at;
 use crate::cli::describe::{describe_difference, with_hint};
-use crate::cli::permitted::{permits, permits_change};
+use crate::cli::policy_checks::{permits, permits_change};
 use crate::cli::prelude::*;
 use crate::proposal::{
     self, ChangedFile, Proposal, ProposalId, ProposedChange, apply_diff, home_of, proposal_event,
@@ -30,7 +30,7 @@ pub enum Proposals {
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
         #[command(flatten)]
-        findings: Findings,
+        findings: FindingsOption,
     },
     /// Reject proposals
     Reject {
@@ -48,7 +48,7 @@ impl Proposals {
     pub fn run(self, call: Call) -> Answer {
         match self {
             Self::List => Ok(list(call)?),
-            Self::Show { ids } => look_at(call, &ids, "proposals", |id| show(call.facts, id)),
+            Self::Show { ids } => answer_each(call, &ids, "proposals", |id| show(call.facts, id)),
             Self::Approve { ids, findings } => Outcomes::of_each(call, &ids, |id| {
                 approve(call, &get(call.facts, id)?, findings)
             }),
@@ -59,16 +59,16 @@ impl Proposals {
     }
 }
 
-fn approve(call: Call, proposal: &Proposal, findings: Findings) -> Result<String> {
-    let consenting = Consenting::new(call, findings);
+fn approve(call: Call, proposal: &Proposal, findings: FindingsOption) -> Result<String> {
+    let consenting = Consent::new(call, findings);
     let policies = call.facts.policies()?;
     let catalog = Catalog::of(call.facts);
     warn(format_args!("{}", introduction(proposal).trim_end()));
     let skill = &proposal.skill;
     // Whether a dry run has come as far as the question.
     let is_possible = Cell::new(false);
-    let (dir, back) = match today(call.facts, &catalog, proposal)? {
-        Today::Changed(entry, _) => {
+    let (dir, back) = match preview(call.facts, &catalog, proposal)? {
+        ProposalPreview::Changed(entry, _) => {
             let (base, name) = home_of(call.facts, entry)?;
             let base = base_at(call.facts, &base);
             let market = market_at(call.facts, &base);
@@ -104,7 +104,7 @@ fn approve(call: Call, proposal: &Proposal, findings: Findings) -> Result<String
             };
             (entry.dir.clone(), format!("rollback {name}{layer}"))
         }
-        Today::New(text) => {
+        ProposalPreview::New(text) => {
             let source = format!("proposal {}", proposal.id);
             let mut confirm = |plan: &Plan| {
                 permits(&policies, Layer::Plugin, plan)?;
@@ -195,7 +195,7 @@ fn list(call: Call) -> Result<String> {
     let catalog = Catalog::of(call.facts);
     let (mut rows, mut text) = (Vec::new(), String::new());
     for proposal in &proposals {
-        let problem = today(call.facts, &catalog, proposal).err();
+        let problem = preview(call.facts, &catalog, proposal).err();
         let (kind, files) = (proposal.change.kind(), proposal.change.files());
         let what = format!("{kind} {}: {}", proposal.skill, files.join(", "));
         let (what, why) = (brief(&what, 60), brief(&proposal.justification, 100));
@@ -225,17 +225,17 @@ fn show(facts: &Facts, id: &str) -> Result<(Value, String)> {
         let decided = proposal::Proposals::decided(state).get(&ProposalId::parse(id)?);
         decided.map_err(|_| missing)
     })?;
-    let today = if is_decided {
+    let preview = if is_decided {
         let how = "`agent-skills audit --event proposal` shows how";
         Err(Error::new("it was decided").hint(how))
     } else {
-        today(facts, &catalog, &proposal)
+        preview(facts, &catalog, &proposal)
     };
-    let row = row(&proposal, today.as_ref().err());
+    let row = row(&proposal, preview.as_ref().err());
     let mut text = introduction(&proposal);
-    match today {
-        Ok(Today::Changed(_, files)) => text = text + "\n" + &printable(&diff_of(&files)),
-        Ok(Today::New(skill)) => text = text + "\n" + &printable(skill),
+    match preview {
+        Ok(ProposalPreview::Changed(_, files)) => text = text + "\n" + &printable(&diff_of(&files)),
+        Ok(ProposalPreview::New(skill)) => text = text + "\n" + &printable(skill),
         Err(error) => {
             let why = with_hint(&error, error.next_step());
             let _ = writeln!(text, "cannot be applied: {why}");
@@ -280,7 +280,7 @@ fn introduction(proposal: &Proposal) -> String {
 }
 
 /// A proposal applied to the current state.
-enum Today<'p> {
+enum ProposalPreview<'p> {
     /// This skill with these files changed.
     Changed(&'p Entry, Vec<ChangedFile>),
     /// A new skill with this text.
@@ -288,7 +288,11 @@ enum Today<'p> {
 }
 
 /// What applying it now would give.
-fn today<'p>(facts: &Facts, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<Today<'p>> {
+fn preview<'p>(
+    facts: &Facts,
+    catalog: &'p Catalog,
+    proposal: &'p Proposal,
+) -> Result<ProposalPreview<'p>> {
     match &proposal.change {
         ProposedChange::Update { diff, files, .. } => {
             let entry = proposed_for(catalog, proposal)?;
@@ -296,21 +300,21 @@ fn today<'p>(facts: &Facts, catalog: &'p Catalog, proposal: &'p Proposal) -> Res
             market_at(facts, &base_at(facts, &base)).check_changeable(&name)?;
             let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
             // Hints for the author of a diff do not help the person who decides about it.
-            let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;
-            Ok(Today::Changed(entry, changed))
+            let changed = changed.map_err(|error| error.hint(reject_hint(&proposal.id)))?;
+            Ok(ProposalPreview::Changed(entry, changed))
         }
         ProposedChange::Create { text } => {
             let dir = facts.run.dirs.skills().join(&proposal.skill);
             if dir.symlink_metadata().is_err() {
-                return Ok(Today::New(text));
+                return Ok(ProposalPreview::New(text));
             }
             let text = format!("there is a skill `{}` already", proposal.skill);
-            Err(Error::new(text).hint(forget(&proposal.id)))
+            Err(Error::new(text).hint(reject_hint(&proposal.id)))
         }
     }
 }
 
-fn forget(id: &ProposalId) -> String {
+fn reject_hint(id: &ProposalId) -> String {
     format!("`agent-skills proposals reject {id}` discards the proposal")
 }
 

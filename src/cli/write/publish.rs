@@ -3,7 +3,7 @@
 use super::package::{checked, remarks, sign};
 use super::try_skill::find_and_tell;
 use crate::author::{manifest, skills_at};
-use crate::cli::permitted::permitting;
+use crate::cli::policy_checks::source_permit;
 use crate::cli::prelude::*;
 use crate::marketplace::{Artifact, Destination};
 
@@ -22,7 +22,7 @@ pub struct Publish {
     #[arg(long, value_name = "KEY")]
     pub sign: Option<PathBuf>,
     #[command(flatten)]
-    pub findings: Findings,
+    pub findings: FindingsOption,
 }
 
 impl Publish {
@@ -68,7 +68,7 @@ impl Publish {
             artifacts.push(Artifact::new(skill, name.as_str(), files.layer()?, signed));
         }
         let market = Market {
-            permit: permitting(call.facts, Layer::Plugin, "published")?,
+            permit: source_permit(call.facts, Layer::Plugin, "published")?,
             ..market(call, Layer::Plugin, false)
         };
         let done = market.publish(to, &artifacts, self.collection.as_deref())?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::activation::{Instructions, hooks_ahead, required_line};
-use crate::cli::named::{Meant, meant, similar, tell_which};
+use crate::cli::lookup::{NamedSkill, resolve_name, similar, tell_which};
 use crate::cli::prelude::*;
 use crate::host::Protocol;
 use crate::skill::SKILL_CONTENT;
@@ -74,16 +74,16 @@ pub fn find_and_tell(facts: &Facts, written: &str) -> Result<Skill> {
 /// When there is none.
 pub fn find(facts: &Facts, written: &str) -> Result<Skill> {
     let (catalog, shown) = (Catalog::naming(facts, written), quoted(written));
-    let entry = match meant(facts, &catalog, written)? {
-        Meant::Directory(dir) => {
+    let entry = match resolve_name(facts, &catalog, written)? {
+        NamedSkill::Directory(dir) => {
             let dir = real(&dir);
             return Skill::load(&dir).map_err(|diagnostic| {
                 let hint = format!("`agent-skills validate {}` says more", dir.display());
                 Error::new(diagnostic.to_string()).hint(hint)
             });
         }
-        Meant::Installed(entry) => entry,
-        Meant::Other => {
+        NamedSkill::Installed(entry) => entry,
+        NamedSkill::Other => {
             let text =
                 format!("`{shown}` is neither a directory with a skill nor an installed skill");
             return Err(Error::new(text).hint(similar(facts, &catalog, written)));

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use crate::activation::{scope_of, unmet};
 use crate::author::{self, Descriptions, LintFinding, ReportFormat, Source};
 use crate::catalog::OfferedSkill;
-use crate::cli::named::{Meant, meant, tell_which};
+use crate::cli::lookup::{NamedSkill, resolve_name, tell_which};
 use crate::cli::prelude::*;
 use crate::cli::report::{restriction_of, session_with};
 use crate::host::alias::{self, Capability};
@@ -37,7 +37,7 @@ impl Validate {
     pub fn run(&self, call: Call) -> Answer {
         let (mut skills, mut findings) = (0, Vec::new());
         let installed = Catalog::of(call.facts);
-        let compared = Installed::new(&installed);
+        let compared = InstalledDescriptions::new(&installed);
         let mut seen = BTreeSet::new();
         for path in &self.paths {
             // Show the path as it was given.
@@ -77,8 +77,8 @@ fn by_name(facts: &Facts, written: &Path) -> Result<Option<PathBuf>> {
         return Ok(None);
     };
     let catalog = Catalog::naming(facts, name);
-    Ok(match meant(facts, &catalog, name)? {
-        Meant::Installed(entry) => {
+    Ok(match resolve_name(facts, &catalog, name)? {
+        NamedSkill::Installed(entry) => {
             if entry.is_concealed() {
                 let name = quoted(name);
                 let text = format!("`{name}` comes with a project that is not trusted");
@@ -87,7 +87,7 @@ fn by_name(facts: &Facts, written: &Path) -> Result<Option<PathBuf>> {
             tell_which(name, &entry.dir);
             Some(entry.dir.clone())
         }
-        Meant::Directory(_) | Meant::Other => None,
+        NamedSkill::Directory(_) | NamedSkill::Other => None,
     })
 }
 
@@ -141,13 +141,13 @@ const OVERLAP: f64 = 0.75;
 const MOST: usize = 3;
 
 /// The installed skills with which others are compared.
-pub struct Installed<'c> {
+pub struct InstalledDescriptions<'c> {
     catalog: &'c Catalog,
     offered: Vec<OfferedSkill<'c>>,
     descriptions: Descriptions,
 }
 
-impl<'c> Installed<'c> {
+impl<'c> InstalledDescriptions<'c> {
     /// Reads each description once.
     pub fn new(catalog: &'c Catalog) -> Self {
         let offered = catalog.offered();
@@ -161,7 +161,7 @@ impl<'c> Installed<'c> {
 }
 
 /// The findings about the skill in `dir`, sorted by file and place.
-pub fn lint(facts: &Facts, dir: &Path, installed: &Installed) -> Vec<LintFinding> {
+pub fn lint(facts: &Facts, dir: &Path, installed: &InstalledDescriptions) -> Vec<LintFinding> {
     let (mut found, source) = author::lint(dir);
     if let Some(source) = &source {
         found.extend(tools_of(facts, source));
@@ -290,7 +290,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Li
 }
 
 /// Installed skills that the model could confuse with this one.
-fn overlaps(source: &Source, installed: &Installed) -> Vec<LintFinding> {
+fn overlaps(source: &Source, installed: &InstalledDescriptions) -> Vec<LintFinding> {
     let skill = &source.skill;
     let Some(description) = &skill.description else {
         return Vec::new();

@@ -27,13 +27,13 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
 }
 
 /// For whom a command of an agent is; whether it answers, and else why it does not.
-type Proof = (Agent, Scope, Result<(), String>);
+type HookTest = (Agent, Scope, Result<(), String>);
 
 fn of_agent(
     facts: &Facts,
     agent: Agent,
     found: &[ConnectionState],
-    proofs: &[Proof],
+    proofs: &[HookTest],
 ) -> Vec<Check> {
     let mut checks = Vec::new();
     for found in found {
@@ -79,7 +79,7 @@ fn of_agent(
 
 /// Whether the commands of each agent answer. All run at once, since each may use up the time that it
 /// is given.
-fn proofs(facts: &Facts, connected: &[&(Agent, Vec<ConnectionState>)]) -> Vec<Proof> {
+fn proofs(facts: &Facts, connected: &[&(Agent, Vec<ConnectionState>)]) -> Vec<HookTest> {
     let mut runs: Vec<(Agent, Scope, &[String])> = Vec::new();
     for (agent, found) in connected {
         for (found, run) in found

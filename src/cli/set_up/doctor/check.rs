@@ -11,7 +11,7 @@ use crate::sys::process::{self, RunError};
 /// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum CheckStatus {
     /// Correct.
     Ok,
     /// It works, but probably not as intended.
@@ -31,7 +31,7 @@ pub struct Check {
     /// Stable, lowercase, hyphenated.
     pub code: &'static str,
     /// Its outcome.
-    pub outcome: Outcome,
+    pub outcome: CheckStatus,
     /// What was found and why, as a sentence fragment on one line.
     pub message: String,
     /// The next step, if there is one.
@@ -44,7 +44,7 @@ pub struct Check {
 }
 
 impl Check {
-    fn new(code: &'static str, outcome: Outcome, message: &str, remedy: Option<&str>) -> Self {
+    fn new(code: &'static str, outcome: CheckStatus, message: &str, remedy: Option<&str>) -> Self {
         Self {
             area: "",
             code,
@@ -58,17 +58,27 @@ impl Check {
 
     /// A check that succeeded.
     pub fn ok(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(code, Outcome::Ok, &message.into(), None)
+        Self::new(code, CheckStatus::Ok, &message.into(), None)
     }
 
-    /// See [`Outcome::Warn`].
+    /// See [`CheckStatus::Warn`].
     pub fn warn(code: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::new(code, Outcome::Warn, &message.into(), Some(&remedy.into()))
+        Self::new(
+            code,
+            CheckStatus::Warn,
+            &message.into(),
+            Some(&remedy.into()),
+        )
     }
 
-    /// See [`Outcome::Fail`].
+    /// See [`CheckStatus::Fail`].
     pub fn fail(code: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::new(code, Outcome::Fail, &message.into(), Some(&remedy.into()))
+        Self::new(
+            code,
+            CheckStatus::Fail,
+            &message.into(),
+            Some(&remedy.into()),
+        )
     }
 
     /// A check that failed with a room's error.

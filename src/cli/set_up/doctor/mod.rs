@@ -10,7 +10,7 @@ mod rules;
 mod skills;
 
 use crate::cli::prelude::*;
-use check::{Check, Outcome};
+use check::{Check, CheckStatus};
 
 type CheckGroup = fn(&Facts) -> Vec<Check>;
 
@@ -45,7 +45,9 @@ impl Doctor {
             (fixed, not_fixed) = repair(call.facts);
         }
         let checks: Vec<Check> = examine(call.facts).collect();
-        let broken = checks.iter().any(|check| check.outcome == Outcome::Fail);
+        let broken = checks
+            .iter()
+            .any(|check| check.outcome == CheckStatus::Fail);
         let answer = json!({
             "broken": broken, "fixed": fixed, "not_fixed": not_fixed, "checks": checks,
         });
@@ -93,9 +95,9 @@ fn render(checks: &[Check], screen: Screen) -> String {
             let _ = writeln!(text, "{}", screen.paint(area, Paint::Bold));
         }
         let (word, paint) = match check.outcome {
-            Outcome::Ok => ("ok  ", Paint::Good),
-            Outcome::Warn => ("warn", Paint::Warn),
-            Outcome::Fail => ("FAIL", Paint::Bad),
+            CheckStatus::Ok => ("ok  ", Paint::Good),
+            CheckStatus::Warn => ("warn", Paint::Warn),
+            CheckStatus::Fail => ("FAIL", Paint::Bad),
         };
         let before = format!("  {}  ", screen.paint(word, paint));
         text += &screen.hanging(&before, &check.message, INDENT);
@@ -104,8 +106,8 @@ fn render(checks: &[Check], screen: Screen) -> String {
         }
     }
     let count = |is: fn(&&Check) -> bool| checks.iter().filter(is).count();
-    let broken = count(|check| check.outcome == Outcome::Fail);
-    let odd = count(|check| check.outcome == Outcome::Warn);
+    let broken = count(|check| check.outcome == CheckStatus::Fail);
+    let odd = count(|check| check.outcome == CheckStatus::Warn);
     let _ = match (broken, odd) {
         (0, 0) => writeln!(text, "Nothing is wrong."),
         (0, _) => writeln!(text, "Nothing is broken; {odd} to check."),

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::check::{Check, Outcome};
+use super::check::{Check, CheckStatus};
 use crate::catalog::{Disclosure, WithheldReason, roots};
 use crate::cli::agents;
-use crate::cli::named::layers_with;
+use crate::cli::lookup::layers_with;
 use crate::cli::prelude::*;
 use crate::cli::report::Report;
-use crate::cli::signed::faults;
+use crate::cli::signatures::signature_problems;
 use crate::marketplace::VerifiedSkill;
 use crate::policy::Config;
 use crate::sharing::{Link, LinkOutcome, SharedSkills};
@@ -34,7 +34,7 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
     for (dir, mut check) in unusable.chain(standing) {
         // A skill that was installed has a better way out.
         let is_same = |(its, _): &(Option<PathBuf>, Check)| its.as_ref() == Some(&dir);
-        if check.outcome == Outcome::Fail
+        if check.outcome == CheckStatus::Fail
             && let Some(at) = installed.iter().position(is_same)
         {
             check.remedy = installed.remove(at).1.remedy;
@@ -197,7 +197,7 @@ fn installed(facts: &Facts, layer: Layer) -> Vec<(Option<PathBuf>, Check)> {
         (Some(dir), differing(facts, layer, one))
     };
     let mut checks: Vec<_> = differs.map(check).collect();
-    match faults(&market, &verified) {
+    match signature_problems(&market, &verified) {
         Ok(found) => checks.extend(found.into_iter().map(|fault| {
             let text = format!("`{}`: {}", fault.name, fault.message);
             let check = Check::warn("signature-lapsed", text, fault.remedy);

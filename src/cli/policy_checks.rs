@@ -4,7 +4,7 @@
 use crate::cli::prelude::*;
 use std::rc::Rc;
 
-use super::caller::decided_by_a_person;
+use super::caller::require_person;
 use super::describe::doubt;
 use super::describe_plan::{describe, findings, origins};
 use crate::catalog::Installed;
@@ -17,14 +17,14 @@ use crate::policy::{Policies, Subject, refusal};
 ///
 /// # Errors
 /// When a policy cannot be read.
-pub fn deciding<'a>(
+pub fn install_decision<'a>(
     call: Call<'a>,
-    findings: Findings,
+    findings: FindingsOption,
     layer: Layer,
     show: Option<&'a str>,
 ) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
     let policies = call.facts.policies()?;
-    let consenting = Consenting::new(call, findings);
+    let consenting = Consent::new(call, findings);
     Ok(move |plan: &Plan| {
         permits(&policies, layer, plan).map_err(|error| match &*plan.skills {
             [first, _, ..] if !plan.chosen => error.hint(format!(
@@ -38,7 +38,7 @@ pub fn deciding<'a>(
             tell(format_args!("{plan}"));
             return Ok(false);
         }
-        decide_doubt(call, origins(plan))?;
+        require_person_for_doubt(call, origins(plan))?;
         consenting.to_install(plan, show)
     })
 }
@@ -48,10 +48,13 @@ pub fn deciding<'a>(
 ///
 /// # Errors
 /// When somebody else calls.
-pub fn decide_doubt<'o>(call: Call, origins: impl IntoIterator<Item = &'o Origin>) -> Result<()> {
+pub fn require_person_for_doubt<'o>(
+    call: Call,
+    origins: impl IntoIterator<Item = &'o Origin>,
+) -> Result<()> {
     let doubt = origins.into_iter().find_map(doubt);
     doubt.map_or(Ok(()), |doubt| {
-        decided_by_a_person(call).map_err(|error| error.context(doubt))
+        require_person(call).map_err(|error| error.context(doubt))
     })
 }
 
@@ -81,7 +84,11 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
 ///
 /// # Errors
 /// When a policy cannot be read.
-pub fn permitting<'a>(facts: &Facts, layer: Layer, done: &'static str) -> Result<Rc<Permit<'a>>> {
+pub fn source_permit<'a>(
+    facts: &Facts,
+    layer: Layer,
+    done: &'static str,
+) -> Result<Rc<Permit<'a>>> {
     let policies = facts.policies()?;
     let is_selective = policies.has_source_rules() && layer != Layer::Enterprise;
     let check = move |source: &str, address: Option<&str>| {

@@ -5,8 +5,8 @@ use crate::cli::prelude::*;
 use clap::Parser;
 
 use super::args::{Cli, Verb};
-use super::caller::{agent_above, decided_by_a_person, only_for_people, through_host};
-use super::decisions::{Class, decision};
+use super::caller::{ancestor_agent, host_command, people_only, require_person};
+use super::decisions::{CommandClass, decision};
 use crate::marketplace::within_sources;
 use crate::policy::ModelInstalls;
 use crate::protocol::{ModelInstall, Request, ToolCall};
@@ -16,37 +16,37 @@ use crate::session::snapshot;
 ///
 /// # Errors
 /// When a person has to decide it.
-pub fn may(call: Call, verb: &Verb) -> Result<()> {
+pub fn authorize(call: Call, verb: &Verb) -> Result<()> {
     let (class, _) = decision(call.common, verb);
-    if class == Class::Reads {
+    if class == CommandClass::Reads {
         return Ok(());
     }
-    let agent = agent_above(call);
+    let agent = ancestor_agent(call);
     let is_persons = call.caller != Caller::Host && agent.is_none();
     let in_force = |name: &String| is_in_force(call.facts, name);
     match (class, verb) {
         // Nothing is decided by it, and it shows a user's own program what that user may read.
-        (Class::Decides, _) if call.common.dry_run && is_persons => Ok(()),
-        (Class::Decides, _) => decided_by_a_person(call),
+        (CommandClass::Decides, _) if call.common.dry_run && is_persons => Ok(()),
+        (CommandClass::Decides, _) => require_person(call),
         // It asks nobody, so without a terminal somebody has to have said yes.
         (_, Verb::Remove(_)) if is_persons && !call.common.yes && !call.common.dry_run => {
-            decided_by_a_person(call)
+            require_person(call)
                 .map_err(|error| error.hint("run it in a terminal; in a script add `--yes`"))
         }
         _ if is_persons => Ok(()),
         (_, Verb::Remove(remove)) if remove.names.iter().any(in_force) => {
-            Err(only_for_people(agent.as_ref(), call))
+            Err(people_only(agent.as_ref(), call))
         }
         // `pre_tool` has decided on a model's request; a direct call comes from the user.
         _ if agent.is_none() => Ok(()),
-        _ => match model_may(call.facts, call.words) {
+        _ => match authorize_model(call.facts, call.words) {
             ModelInstall::Allowed => Ok(()),
             ModelInstall::AllowedAs(reference) => {
                 let words = one_line(&call.words.join(" "));
                 let text = format!("`{words}` is ambiguous");
                 Err(Error::new(text).hint(format!("write `agent-skills install {reference}`")))
             }
-            ModelInstall::Refused(_) => Err(only_for_people(agent.as_ref(), call)),
+            ModelInstall::Refused(_) => Err(people_only(agent.as_ref(), call)),
         },
     }
 }
@@ -88,7 +88,7 @@ pub fn model_install(facts: &Facts, request: &Request) -> ModelInstall {
     let Some(ToolCall::Command(words)) = request.our_call() else {
         return ModelInstall::Allowed;
     };
-    match model_may(facts, words) {
+    match authorize_model(facts, words) {
         // The reference can only be replaced where it is a separate argument.
         ModelInstall::AllowedAs(_) if request.arguments.get("action").is_none() => {
             refused(&facts.run, &words.join(" "), SOURCES)
@@ -99,7 +99,7 @@ pub fn model_install(facts: &Facts, request: &Request) -> ModelInstall {
 
 /// Decides on a command line as if a model requested it: only commands of its tool, and installs
 /// only from configured sources.
-pub fn model_may(facts: &Facts, words: &[String]) -> ModelInstall {
+pub fn authorize_model(facts: &Facts, words: &[String]) -> ModelInstall {
     let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
     // An invalid command does nothing, and reports the error itself.
     let Ok(Cli {
@@ -144,12 +144,12 @@ const SOURCES: &str = "a skill of a configured source";
 fn for_people(words: &[String]) -> String {
     format!(
         "This is not allowed without the user, who decides it. Tell the user to check it and run in a terminal: agent-skills {}",
-        pasted(words)
+        shell_command(words)
     )
 }
 
 fn refused(run: &RunContext, command: &str, permitted: &str) -> ModelInstall {
-    let command = through_host(run, command);
+    let command = host_command(run, command);
     ModelInstall::Refused(format!(
         "This is not allowed without the user: a model may install only {permitted}. Tell the user to check it and run: {command}"
     ))

@@ -7,7 +7,7 @@ use crate::signing::{MANIFEST, Signature, Signer};
 
 /// The signature of a skill in one sentence: who signed it and since when that is known, or that
 /// nobody did, or what is wrong.
-pub fn signed(checked: &CheckedSignature) -> String {
+pub fn describe_signature(checked: &CheckedSignature) -> String {
     let since = match (&checked.signature, checked.since) {
         (Signature::Good(_), Some(since)) => {
             let local = UnixMillis(since).local();
@@ -26,7 +26,7 @@ pub fn signed(checked: &CheckedSignature) -> String {
 
 /// A skill whose signature holds no longer, or is not what is required.
 #[derive(Debug, Serialize)]
-pub struct Fault {
+pub struct SignatureProblem {
     /// Its directory's name.
     pub name: String,
     /// Its directory.
@@ -37,7 +37,7 @@ pub struct Fault {
     pub remedy: String,
 }
 
-impl Fault {
+impl SignatureProblem {
     fn new(name: &str, path: String, message: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -54,14 +54,17 @@ impl Fault {
 ///
 /// # Errors
 /// When the lockfile cannot be read, or a program that checks is missing or does not answer.
-pub fn faults(market: &Market, compared: &[VerifiedSkill]) -> Result<Vec<Fault>> {
+pub fn signature_problems(
+    market: &Market,
+    compared: &[VerifiedSkill],
+) -> Result<Vec<SignatureProblem>> {
     let is_there = |name: &str| {
         let mut compared = compared.iter();
         compared.any(|one| one.name == name && one.state != State::Missing)
     };
     let may_be_signed =
         |entry: &LockEntry| entry.signer.is_some() || entry.files.get(MANIFEST).is_some();
-    let mut faults = Vec::new();
+    let mut problems = Vec::new();
     for entry in market.entries()? {
         if !may_be_signed(&entry) || !is_there(&entry.name) {
             continue;
@@ -69,16 +72,16 @@ pub fn faults(market: &Market, compared: &[VerifiedSkill]) -> Result<Vec<Fault>>
         // What a project's lockfile says came with it.
         let before = entry.signer.as_ref();
         let before = before.filter(|_| !market.plugin_dir.is_shared());
-        if let Some(why) = lapsed(before, &market.signature(&entry)?) {
+        if let Some(why) = why_lapsed(before, &market.signature(&entry)?) {
             let path = market.dir(&entry.name).display().to_string();
-            faults.push(Fault::new(&entry.name, path, &why));
+            problems.push(SignatureProblem::new(&entry.name, path, &why));
         }
     }
-    Ok(faults)
+    Ok(problems)
 }
 
 /// Why a signature does not hold, or is not by whom the lockfile names; `None` if it is.
-pub fn lapsed(before: Option<&Signer>, now: &CheckedSignature) -> Option<String> {
+pub fn why_lapsed(before: Option<&Signer>, now: &CheckedSignature) -> Option<String> {
     let was = |what: String| match before {
         Some(before) => format!("the lockfile says that it is signed by {before}, and {what}"),
         None => what,
@@ -106,13 +109,13 @@ pub fn lapsed(before: Option<&Signer>, now: &CheckedSignature) -> Option<String>
 }
 
 /// Skills that are withheld because of their signatures, whoever put them there.
-pub fn withheld(facts: &Facts) -> Vec<Fault> {
+pub fn unsigned_skills(facts: &Facts) -> Vec<SignatureProblem> {
     let catalog = Catalog::of(facts);
     let unsigned = |entry: &&Entry| entry.withheld() == Some(WithheldReason::Unsigned);
     let entries = catalog.entries().iter().filter(unsigned);
-    let faults = entries.map(|entry| {
+    let problems = entries.map(|entry| {
         let why = entry.reason_not_offered().unwrap_or_default();
-        Fault::new(&entry.name(), entry.dir.display().to_string(), &why)
+        SignatureProblem::new(&entry.name(), entry.dir.display().to_string(), &why)
     });
-    faults.collect()
+    problems.collect()
 }

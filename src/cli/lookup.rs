@@ -4,14 +4,14 @@
 use crate::cli::prelude::*;
 use std::collections::BTreeSet;
 
-use super::caller::is_models;
+use super::caller::may_be_model;
 use super::report::is_told;
 use crate::author::is_skill_file;
 use crate::catalog::{base_at, suggestion};
 
 /// What a verb was given that takes a path or the name of an installed skill.
 #[derive(Debug)]
-pub enum Meant<'a> {
+pub enum NamedSkill<'a> {
     /// A directory.
     Directory(PathBuf),
     /// An installed skill, of whichever layer.
@@ -25,25 +25,29 @@ pub enum Meant<'a> {
 ///
 /// # Errors
 /// When an installed skill is gone, or is not for the caller: its name then means nothing else.
-pub fn meant<'a>(facts: &Facts, catalog: &'a Catalog, written: &str) -> Result<Meant<'a>> {
+pub fn resolve_name<'a>(
+    facts: &Facts,
+    catalog: &'a Catalog,
+    written: &str,
+) -> Result<NamedSkill<'a>> {
     if let Some(dir) = directory(&facts.run, written) {
-        return Ok(Meant::Directory(dir));
+        return Ok(NamedSkill::Directory(dir));
     }
     if written.contains('/') && facts.run.env.cwd.join(written).exists() {
-        return Ok(Meant::Other);
+        return Ok(NamedSkill::Other);
     }
     if catalog.by_name(written).is_none() && layers_with(facts, written).is_empty() {
-        let elsewhere = of_an_agent(&facts.run, written)?;
-        return Ok(elsewhere.map_or(Meant::Other, Meant::Directory));
+        let elsewhere = in_agents_directory(&facts.run, written)?;
+        return Ok(elsewhere.map_or(NamedSkill::Other, NamedSkill::Directory));
     }
-    installed(facts, catalog, written).map(Meant::Installed)
+    installed(facts, catalog, written).map(NamedSkill::Installed)
 }
 
 /// The directory of the skill of this name that another agent has in the user's home.
 ///
 /// # Errors
 /// When there are several, or it comes with the project, so that its directory has to be given.
-fn of_an_agent(run: &RunContext, written: &str) -> Result<Option<PathBuf>> {
+fn in_agents_directory(run: &RunContext, written: &str) -> Result<Option<PathBuf>> {
     if written.is_empty() || written.contains(['/', ':', '@', '#']) || written.starts_with('.') {
         return Ok(None);
     }
@@ -122,8 +126,8 @@ pub fn similar(facts: &Facts, catalog: &Catalog, written: &str) -> String {
 ///
 /// # Errors
 /// When several layers have it.
-pub fn layer_of(call: Call, scope: Scope, verb: &str, written: &str) -> Result<Layer> {
-    if !scope.is_default() || is_models(call) {
+pub fn layer_of(call: Call, scope: LayerOption, verb: &str, written: &str) -> Result<Layer> {
+    if !scope.is_default() || may_be_model(call) {
         return Ok(scope.layer());
     }
     let layers = layers_with(call.facts, written);
@@ -135,7 +139,7 @@ pub fn layer_of(call: Call, scope: Scope, verb: &str, written: &str) -> Result<L
             let (name, all) = (written.escape_debug(), names.join(", "));
             let text = format!("the skill `{name}` is in several layers: {all}");
             let command = |layer: &str| {
-                let words = pasted(&[verb, written, "--layer", layer]);
+                let words = shell_command(&[verb, written, "--layer", layer]);
                 format!("`agent-skills {words}`")
             };
             let commands: Vec<String> = names.into_iter().map(command).collect();
@@ -164,7 +168,7 @@ pub fn layers_with(facts: &Facts, written: &str) -> Vec<Layer> {
 /// As [`layer_of`].
 pub fn layers_of(
     call: Call,
-    scope: Scope,
+    scope: LayerOption,
     verb: &str,
     names: &[String],
 ) -> Result<Vec<(Layer, Vec<String>)>> {
