@@ -7,8 +7,8 @@ umask go-w
 
 usage() {
     cat <<'TEXT'
-usage: ./install.sh [--dir DIR] [--program FILE] [--link [DIR]] [--completions] [--man]
-       ./install.sh --for AGENT[,AGENT…] [--program FILE] [--link DIR] [--completions] [--man]
+usage: ./install.sh [--dir DIR] [--program FILE] [--link [DIR]] [--completions]
+       ./install.sh --for AGENT[,AGENT…] [--program FILE] [--link DIR] [--completions]
        ./install.sh --uninstall [--dir DIR] [--link DIR]
 
 Builds agent-skills and installs it as a chibi plugin, with two skills, or for other agents. What
@@ -24,7 +24,6 @@ runs meanwhile is not disturbed.
   --link [DIR]     also link the program into DIR, so that shells find it; with --for the place of
                    the program itself (default: ~/.local/bin)
   --completions    also let bash, zsh and fish complete its commands
-  --man            also install the manual page
   --uninstall      disconnect agents, and remove the program, its link, and what it keeps for
                    itself; your skills, their lockfile and your configuration stay
   --help           show this text
@@ -48,7 +47,6 @@ built=
 link=
 bin=
 completions=
-man=
 uninstall=
 while [ $# -gt 0 ]; do
     case $1 in
@@ -93,10 +91,6 @@ while [ $# -gt 0 ]; do
         ;;
     --completions)
         completions=yes
-        shift
-        ;;
-    --man)
-        man=yes
         shift
         ;;
     --uninstall)
@@ -169,7 +163,6 @@ source=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 bash_completion=$data/bash-completion/completions/agent-skills
 zsh_completion=$data/zsh/site-functions/_agent-skills
 fish_completion=${XDG_CONFIG_HOME:-${HOME:-}/.config}/fish/completions/agent-skills.fish
-manual=$data/man/man1/agent-skills.1
 
 # Takes this program out of the configuration of agents, some of which block every call without it:
 # out of all of them, or out of none and nothing is uninstalled.
@@ -207,7 +200,7 @@ if [ -n "$uninstall" ]; then
     rm -rf "$dir/hooks" "$dir/hosts"
     rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir/refusals" "$dir/.agent-skills.new."*
     # Only files that identify themselves as ours.
-    for file in "$bash_completion" "$zsh_completion" "$fish_completion" "$manual"; do
+    for file in "$bash_completion" "$zsh_completion" "$fish_completion"; do
         if [ -n "${HOME:-}" ] && [ -f "$file" ] && grep -q 'agent\\\{0,1\}-skills' "$file"; then
             rm -f "$file"
         fi
@@ -366,17 +359,14 @@ write() { # file, arguments of the program
         fail "could not write $to" "check permissions and free space"
     say "Installed $to"
 }
-if [ -n "$completions$man" ]; then
-    [ -n "${HOME:-}" ] || fail "HOME is not set, so there is no place for it" "set HOME"
-fi
 if [ -n "$completions" ]; then
+    [ -n "${HOME:-}" ] || fail "HOME is not set, so there is no place for it" "set HOME"
     write "$bash_completion" completions bash
     write "$zsh_completion" completions zsh
     write "$fish_completion" completions fish
     say "note: zsh finds its file if ~/.zshrc has, before compinit: fpath+=('${zsh_completion%/*}')"
     [ -n "$link$agents" ] || say "      completion works for \`agent-skills\` on your PATH: ./install.sh --link"
 fi
-[ -z "$man" ] || write "$manual" man
 
 # One conversation as the host would run it: each call is a separate process. It uses a temporary
 # directory, so that the user's skills and settings have no effect.

@@ -99,7 +99,6 @@ stage=$work/$name
 mkdir "$stage"
 cp "$program" "$stage/agent-skills"
 cp -R install.sh README.md LICENSE-MIT LICENSE-APACHE skills docs "$stage/"
-"$program" man >"$stage/agent-skills.1"
 find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} + 2>/dev/null || :
 if tar --version 2>/dev/null | grep -q GNU; then
     tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \

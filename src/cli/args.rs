@@ -86,9 +86,6 @@ pub enum Verb {
     SearchInstalled(SearchInstalled),
     #[command(hide = true)]
     Confine(Confine),
-    /// Print the manual page
-    #[command(hide = true)]
-    Man,
     #[command(name = "__complete", hide = true)]
     Complete(Complete),
 }

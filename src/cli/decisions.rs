@@ -88,7 +88,7 @@ fn of_verb(verb: &Verb) -> (CommandClass, bool) {
         }
         Verb::Proposals(Proposals::List | flags!(Proposals::Show: ids))
         | Verb::Search(flags!(Search: words offline long))
-        | Verb::List(flags!(List: sort long sbom))
+        | Verb::List(flags!(List: long sbom))
         | Verb::ListInstalled
         | Verb::SearchInstalled(flags!(SearchInstalled: words))
         | Verb::Info(flags!(Info: names history offline)) => (CommandClass::Reads, true),
@@ -100,7 +100,7 @@ fn of_verb(verb: &Verb) -> (CommandClass, bool) {
         | Verb::Config(flags!(Config::Get: key) | Config::List | Config::Path)
         | Verb::New(flags!(New: name description script restrict dir, layer: None))
         | Verb::Doctor(flags!(Doctor:, fix: false))
-        | Verb::Scan(flags!(Scan: targets rules fail_on offline))
+        | Verb::Scan(flags!(Scan: targets fail_on offline))
         | Verb::Show(flags!(Show: references all skill reading file offline))
         | Verb::Validate(flags!(Validate: paths fix format))
         | Verb::Try(flags!(Try: skill arguments host))
@@ -108,17 +108,15 @@ fn of_verb(verb: &Verb) -> (CommandClass, bool) {
         | Verb::Package(flags!(Package: in_place skills output, sign: None))
         | Verb::Check(flags!(Check: skill tool arguments agent))
         | Verb::Suggest(flags!(Suggest: skill since, apply: false, local: false))
-        | Verb::Audit(flags!(Audit: since skill event limit all summary by log))
+        | Verb::Audit(flags!(Audit: since skill event limit all summary))
         | Verb::Jobs(flags!(Jobs: follow))
         | Verb::Policy(flags!(Policy:, ask: None | Some(flags!(PolicyAction::Explain: name))))
         | Verb::Keys(flags!(Keys:, change: None))
-        // A plugin runs nothing until a person has Claude Code load it.
-        | Verb::Hosts(flags!(Hosts:, change: None | Some(flags!(HostAction::Plugin: dir mode))))
+        | Verb::Hosts(flags!(Hosts:, change: None))
         | Verb::Completions(flags!(Completions: shell))
         | Verb::Complete(flags!(Complete: words))
         // The command is the caller's own; it can only do less.
-        | Verb::Confine(flags!(Confine: skill project command))
-        | Verb::Man => (CommandClass::Reads, false),
+        | Verb::Confine(flags!(Confine: skill project command)) => (CommandClass::Reads, false),
     }
 }
 

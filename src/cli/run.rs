@@ -9,7 +9,7 @@ use clap::FromArgMatches;
 use super::args::{Cli, Proposals, Sync, Verb, command};
 use super::authorization::authorize;
 use super::look::{list_installed::list_installed, summary::summarize};
-use super::set_up::{hosts::HostAction, man};
+use super::set_up::hosts::HostAction;
 use crate::sys::{be_quiet, keep_messages, shown, take_kept_messages, time_running};
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
@@ -112,7 +112,7 @@ fn is_file(verb: &Verb) -> bool {
                 Some(HostAction::Add { .. } | HostAction::Remove { .. })
             )
         }
-        Verb::Completions(_) | Verb::Complete(_) | Verb::Man | Verb::Try(_) => true,
+        Verb::Completions(_) | Verb::Complete(_) | Verb::Try(_) => true,
         Verb::Proposals(proposals) => matches!(proposals, Proposals::Show { .. }),
         _ => false,
     }
@@ -133,8 +133,7 @@ fn run_verb(call: Call, verb: Verb, live: &mut dyn Write) -> Answer {
         Verb::Audit(verb) if verb.summary => summarize(&verb, call)?,
         Verb::Audit(verb) => verb.run(call)?,
         Verb::Jobs(verb) => verb.run(call, live)?,
-        Verb::ListInstalled => list_installed(call, None, false)?,
-        Verb::Man => man::page(command()),
+        Verb::ListInstalled => list_installed(call, false)?,
         Verb::Complete(verb) => verb.run(call.facts, command()),
     )
 }

@@ -317,18 +317,3 @@ fn an_entry_whose_program_is_gone_is_no_connection() {
     host.succeeds(&["hosts", "remove", "claude-code", "--yes"]);
     assert!(!file.exists());
 }
-
-#[test]
-fn a_plugin_directory_is_written_once() {
-    let host = Host::stdin();
-    let dir = host.home().join("plugin");
-    let words = ["hosts", "plugin", dir.to_str().unwrap(), "--mode", "both"];
-    host.succeeds(&words);
-    let hooks = fs::read_to_string(dir.join("hooks/hooks.json")).unwrap();
-    let hooks: Value = serde_json::from_str(&hooks).unwrap();
-    let entry = &hooks["hooks"]["PreToolUse"][0]["hooks"][0];
-    assert_eq!(entry["command"], env!("CARGO_BIN_EXE_agent-skills"));
-    assert_eq!(entry["args"][3], "both");
-    assert!(dir.join(".claude-plugin/plugin.json").is_file());
-    host.fails(&words).has("exists already");
-}

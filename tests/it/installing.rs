@@ -1,5 +1,5 @@
-//! `install.sh` with a program that is built already: upgrading under a running host, completions
-//! and the manual page, and what uninstalling leaves.
+//! `install.sh` with a program that is built already: upgrading under a running host, completions,
+//! and what uninstalling leaves.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -93,14 +93,13 @@ fn an_upgrade_leaves_what_runs_alone_and_serves_the_next_call() {
 }
 
 #[test]
-fn completions_and_manual_are_installed_on_request() {
+fn completions_are_installed_on_request() {
     let host = Host::stdin().skill("mine", "", "My own.");
     let exe = env!("CARGO_BIN_EXE_agent-skills");
     let files = [
         ".local/share/bash-completion/completions/agent-skills",
         ".local/share/zsh/site-functions/_agent-skills",
         ".config/fish/completions/agent-skills.fish",
-        ".local/share/man/man1/agent-skills.1",
     ]
     .map(|file| host.home().join(file));
     let ran = script(&host, &["--program", exe]);
@@ -108,7 +107,7 @@ fn completions_and_manual_are_installed_on_request() {
         ran.status == 0 && files.iter().all(|file| !file.exists()),
         "{ran:?}"
     );
-    let ran = script(&host, &["--program", exe, "--completions", "--man"]);
+    let ran = script(&host, &["--program", exe, "--completions"]);
     assert!(
         ran.status == 0 && files.iter().all(|file| file.exists()),
         "{ran:?}"

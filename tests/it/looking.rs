@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::Host;
-use crate::host::{Has, each};
+use crate::host::Has;
 use crate::terminal::at_width;
 
 /// A good skill, a restricted one with a long name, a broken one.
@@ -137,21 +137,6 @@ fn text_of_untrusted_project_skills_is_in_no_listing() {
     assert!(!told.contains("evil") && !told.contains("OBEY"), "{told}");
     host.succeeds(&["trust", "--yes"]);
     assert!(host.succeeds(&["list"]).contains("OBEY"));
-}
-
-#[test]
-fn the_order_can_be_chosen() {
-    let host = host();
-    let names = |args: &[&str]| -> Vec<String> {
-        let all = host.json(&[&["list", "--json"], args].concat());
-        let names = each(&all["skills"], "name");
-        names.into_iter().map(str::to_owned).collect()
-    };
-    let long = "a-skill-with-quite-a-long-name";
-    assert_eq!(names(&["--sort", "name"]), [long, "bad", "pdf", "技能"]);
-    assert_eq!(names(&["--sort", "tokens"])[0], "pdf");
-    assert_eq!(names(&["--sort", "problems"])[0], "bad");
-    assert_eq!(names(&["--sort", "layer"]), names(&[]));
 }
 
 #[test]

@@ -11,14 +11,13 @@ const COLUMNS: u16 = 60;
 
 /// Whether a command prints what is not broken: JSON, files, or what other programs read.
 fn prints_data(line: &str) -> bool {
-    const DATA: [&str; 10] = [
+    const DATA: [&str; 9] = [
         "--json",
         "--file",
         "--diff",
         "--format",
         " cat ",
         " try ",
-        " man",
         " completions",
         " proposals show",
         "__complete",

@@ -80,8 +80,7 @@ fn a_proposal_changes_nothing_until_a_person_approves() {
     host.succeeds(&["proposals", "approve", &id, "--yes"]);
     text(&host, "pdf/SKILL.md").finishes("One.\n2.\n3.\n");
     assert_eq!(list(&host), json!([]));
-    host.succeeds(&["info", "--history", "pdf"])
-        .has("since then changed SKILL.md");
+    host.succeeds(&["info", "--history", "pdf"]).has("before: ");
     host.succeeds(&["rollback", "pdf"]);
     assert_eq!(files(&host.skills_dir()), before);
     host.succeeds(&["rollback", "pdf"]);

@@ -1,4 +1,4 @@
-//! `audit --summary` of several machines.
+//! `audit --summary`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,18 +6,16 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::Has;
 
 const HOSTILE: &str = "</style><script>alert(1)</script>\u{202e}";
 
-/// A log with a few events of `machine`.
-fn log(host: &Host, machine: &str) -> String {
+/// The events of one machine, and a line that is none.
+fn record(host: &Host) {
     let mut text = String::new();
     let mut event = |more: Value| {
         let second = text.lines().count();
         let mut event = json!({
-            "time": format!("2026-11-02T10:00:{second:02}.000Z"), "host": "codex",
-            "model": "m-1", "event_id": format!("{machine}-{second}"), "machine": machine,
+            "time": format!("2026-11-02T10:00:{second:02}.000Z"), "host": "codex", "model": "m-1",
         });
         let more = more.as_object().unwrap().clone();
         event.as_object_mut().unwrap().extend(more);
@@ -37,86 +35,45 @@ fn log(host: &Host, machine: &str) -> String {
             "event": "script", "skill": "used", "exit_code": code, "duration_ms": 2500,
         }));
     }
-    // The collector delivered one of them twice.
-    let again = text.lines().next().unwrap().to_owned();
-    writeln!(text, "{again}\nnot an event").unwrap();
-    let file = format!("{machine}.jsonl");
-    fs::write(host.project().join(&file), text).unwrap();
-    file
-}
-
-fn two_machines() -> (Host, Vec<String>) {
-    let host = Host::stdin().skill("used", "", "").skill("unused", "", "");
-    let logs = ["web-1", "web-2"]
-        .map(|machine| log(&host, machine))
-        .to_vec();
-    (host, logs)
-}
-
-fn summarized<'a>(logs: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
-    let words = ["audit", "--summary", "--log"].into_iter();
-    let logs = logs.iter().map(String::as_str);
-    words.chain(logs).chain(more.iter().copied()).collect()
+    let file = host.plugin_dir().join("audit.jsonl");
+    fs::write(file, format!("{text}not an event\n")).unwrap();
 }
 
 #[test]
-fn several_machines_are_counted_together_and_each() {
-    let (host, logs) = two_machines();
-    let all = host.json(&summarized(&logs, &["--json"]));
+fn each_skill_model_and_host_is_counted() {
+    let host = Host::stdin().skill("used", "", "").skill("unused", "", "");
+    record(&host);
+    let all = host.json(&["audit", "--summary", "--json"]);
     let used = all["skills"].as_array().unwrap().iter();
     let used = used.clone().find(|row| row["skill"] == "used").unwrap();
     for (key, value) in [
-        ("activations", 2),
-        ("refusals", 4),
-        ("path_refusals", 2),
-        ("script_reads", 2),
-        ("scripts", 4),
-        ("scripts_succeeded", 2),
-        ("scripts_ms", 10_000),
-        ("tokens", 1900),
+        ("activations", 1),
+        ("refusals", 2),
+        ("path_refusals", 1),
+        ("script_reads", 1),
+        ("scripts", 2),
+        ("scripts_succeeded", 1),
+        ("scripts_ms", 5000),
+        ("tokens", 950),
     ] {
         assert_eq!(used[key], value, "{key}");
     }
-    assert_eq!((&all["events"], &all["repeated"]), (&json!(14), &json!(2)));
+    assert_eq!(all["events"], 7);
     assert_eq!(all["never_used"], json!(["unused"]));
-    for (list, key, name) in [
-        ("machines", "machine", "web-2"),
-        ("hosts", "host", "codex"),
-        ("models", "model", "m-1"),
-    ] {
-        let rows = all[list].as_array().unwrap();
-        assert_eq!(rows.last().unwrap()[key], name);
-        let option = ["--by", key];
-        let table = host.succeeds(&summarized(&logs, &option));
-        assert!(table.starts_with(&key.to_uppercase()), "{table}");
-        assert_eq!(table.lines().count(), rows.len() + 1, "{table}");
+    for (list, key, name) in [("hosts", "host", "codex"), ("models", "model", "m-1")] {
+        assert_eq!(all[list].as_array().unwrap().last().unwrap()[key], name);
     }
-    host.fails(&["audit", "--summary", "--log", "none.jsonl"])
-        .has("none.jsonl");
+    let table = host.succeeds(&["audit", "--summary"]);
+    assert!(table.starts_with("SKILL"), "{table}");
+    assert_eq!(table.lines().count(), 3, "{table}");
 }
 
 #[test]
-fn hostile_numbers_and_second_deliveries_are_counted() {
+fn hostile_numbers_are_counted() {
     let host = Host::stdin();
-    let log = host.home().join("two.jsonl");
-    let line = |id: &str, more: &str| {
-        format!(
-            "{{\"time\":\"2026-01-01T00:00:00.000Z\",\"event\":\"script\",\"skill\":\"pdf\",\
-             \"event_id\":\"{id}\",\"duration_ms\":9223372036854775807{more}}}\n"
-        )
-    };
-    let lines = [
-        line("a", ""),
-        line("b", ""),
-        line("c", ""),
-        line("c", ",\"again\":true"),
-    ];
-    fs::write(&log, lines.concat()).unwrap();
-    let log = log.to_str().unwrap();
-    let told = host.json(&["audit", "--summary", "--log", log, "--json"]);
-    assert_eq!(
-        (&told["events"], &told["repeated"]),
-        (&3.into(), &1.into()),
-        "{told}"
-    );
+    let line = "{\"time\":\"2026-01-01T00:00:00.000Z\",\"event\":\"script\",\"skill\":\"pdf\",\
+                \"duration_ms\":9223372036854775807}\n";
+    fs::write(host.plugin_dir().join("audit.jsonl"), line.repeat(3)).unwrap();
+    let told = host.json(&["audit", "--summary", "--json"]);
+    assert_eq!(told["events"], 3, "{told}");
 }

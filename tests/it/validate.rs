@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::Host;
 use crate::author::{skill, write};
@@ -206,16 +206,6 @@ fn reports_for_programs_hold_what_the_text_says() {
     report("text")
         .has("a b/SKILL.md:1:1: error: the skill has no description")
         .finishes("1 skill: 1 error, 0 warnings, 0 notes\n");
-    let sarif: Value = serde_json::from_str(&report("sarif")).unwrap();
-    let result = &sarif["runs"][0]["results"][0];
-    assert_eq!(
-        (&sarif["version"], &result["ruleId"]),
-        (&json!("2.1.0"), &json!("description-missing"))
-    );
-    assert_eq!(
-        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
-        "a%20b/SKILL.md"
-    );
     report("github").begins("::error file=a b/SKILL.md,line=1,col=1,title=description-missing::");
 }
 

@@ -21,7 +21,7 @@ fn the_help_fits_a_screen() {
     for title in ["Get:", "Look:", "Write:", "Safety:", "Set up:"] {
         assert!(help.lines().any(|line| line == title), "{help}");
     }
-    for hidden in ["list_installed", "search_installed", "confine", "man"] {
+    for hidden in ["list_installed", "search_installed", "confine"] {
         let first = |line: &str| line.split_whitespace().next() == Some(hidden);
         assert!(!help.lines().any(first), "{hidden}: {help}");
     }
@@ -41,11 +41,7 @@ fn list_has_another_meaning_in_the_models_tool() {
         host.tool("skill_marketplace", &arguments).has("csv");
     }
     // `chibi -p agent-skills "list"` is a person's.
-    for words in [
-        &["list"][..],
-        &["list", "--sort", "tokens"],
-        &["list_installed"],
-    ] {
+    for words in [&["list"][..], &["list_installed"]] {
         host.tool("agent-skills", &json!({"args": words}))
             .has("pdf")
             .lacks("csv");

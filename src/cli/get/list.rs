@@ -1,7 +1,7 @@
 //! `list`: what is installed; `search`: what can be.
 
 use crate::catalog::Installed;
-use crate::cli::look::list_installed::{Order, list_installed};
+use crate::cli::look::list_installed::list_installed;
 use crate::cli::prelude::*;
 use crate::cli::report::is_told;
 use crate::marketplace::{Digest, Item, LockEntry, cyclonedx};
@@ -13,14 +13,11 @@ const HOST_CHARS: usize = 100;
 /// List the installed skills and their problems
 #[derive(Debug, clap::Args)]
 pub struct List {
-    /// The order
-    #[arg(long, value_enum)]
-    pub sort: Option<Order>,
     /// Show descriptions, directories, sources and problems in full
     #[arg(long, short)]
     pub long: bool,
     /// Print what is installed as a software bill, in JSON
-    #[arg(long, conflicts_with_all = ["sort", "long"])]
+    #[arg(long, conflicts_with = "long")]
     pub sbom: bool,
 }
 
@@ -35,7 +32,7 @@ impl List {
             }
             return Ok(bill(call.facts)?);
         }
-        Ok(list_installed(call, self.sort, self.long)?)
+        Ok(list_installed(call, self.long)?)
     }
 }
 

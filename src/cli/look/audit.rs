@@ -28,26 +28,6 @@ pub struct Audit {
     /// How often each skill was used, and with what result
     #[arg(long, conflicts_with_all = ["skill", "event", "limit", "all"])]
     pub summary: bool,
-    /// Group the summary by skill, model, host or machine
-    #[arg(long, value_enum, hide_possible_values = true, requires = "summary")]
-    pub by: Option<By>,
-    /// Summarize these logs, such as of other machines, instead of this machine's
-    #[arg(long, value_name = "LOG", requires = "summary", num_args = 1..)]
-    pub log: Vec<PathBuf>,
-}
-
-/// What is counted by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// Skills
-    #[default]
-    Skill,
-    /// Models, where the agent tells which
-    Model,
-    /// Agents: chibi, claude-code, …
-    Host,
-    /// Machines
-    Machine,
 }
 
 /// The events shown unless others are asked for.
@@ -139,7 +119,7 @@ pub fn each_since(
 }
 
 /// Reports unreadable lines to a person.
-pub fn tell_torn(torn: usize) {
+fn tell_torn(torn: usize) {
     if torn > 0 {
         let lines = count(torn, "line");
         warn(format_args!(

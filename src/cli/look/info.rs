@@ -267,31 +267,38 @@ fn callers(entry: &Entry) -> &'static str {
 const SHOWN: usize = 20;
 
 fn shown_history(history: &History) -> String {
-    let source = history.source.as_deref();
-    let source = one_line(source.unwrap_or("an unknown source"));
-    let mut text = format!("{}, from {source}\n", one_line(&history.name));
-    let in_use = version(history.version.as_deref(), history.commit.as_deref());
-    let rev = history.rev.as_ref();
-    let rev = rev.map(|rev| format!(", asked for as {}", one_line(short_ref(rev))));
-    let _ = writeln!(text, "in use: {in_use}{}", rev.unwrap_or_default());
-    let since = history.since_install.as_ref();
-    if let Some(now) = since.filter(|now| now.state == State::Changed) {
-        let files = changed(&now.changed, &now.extra, &now.missing);
-        let _ = writeln!(text, "  changed here after it was installed: {files}");
+    let state = |version: Option<&str>, commit: Option<&str>| match (version, commit) {
+        (None, None) => "no version or commit is known".to_owned(),
+        (Some(version), None) => format!("version {}", brief(version, 40)),
+        (None, Some(commit)) => format!("at {}", short(commit)),
+        (Some(version), Some(commit)) => {
+            format!("version {} at {}", brief(version, 40), short(commit))
+        }
+    };
+    let source = one_line(history.source.as_deref().unwrap_or("an unknown source"));
+    let in_use = state(history.version.as_deref(), history.commit.as_deref());
+    let mut text = format!(
+        "{}, from {source}\nin use: {in_use}",
+        one_line(&history.name)
+    );
+    if let Some(rev) = &history.rev {
+        let _ = write!(text, ", asked for as {}", one_line(short_ref(rev)));
     }
+    text.push('\n');
     if let Some(earlier) = &history.previous {
-        let was = version(earlier.version.as_deref(), earlier.commit.as_deref());
-        let files = changed(&earlier.changed, &earlier.added, &earlier.removed);
-        let _ = writeln!(text, "before: {was}; since then {files}");
+        let was = state(earlier.version.as_deref(), earlier.commit.as_deref());
+        let _ = writeln!(text, "before: {was}");
     }
-    if !history.tags.is_empty() {
-        let tag = |tag: &Tag| {
-            let mark = if tag.in_use { " (in use)" } else { "" };
-            one_line(&tag.name) + mark
-        };
-        // In most repositories the last tags are the newest.
-        let tags = history.tags.iter().rev().take(SHOWN).map(tag);
-        let _ = writeln!(text, "tags: {}", tags.collect::<Vec<_>>().join(", "));
+    // In most repositories the last tags are the newest.
+    let tags: Vec<String> = history
+        .tags
+        .iter()
+        .rev()
+        .take(SHOWN)
+        .map(shown_tag)
+        .collect();
+    if !tags.is_empty() {
+        let _ = writeln!(text, "tags: {}", tags.join(", "));
     }
     for commit in &history.log {
         let mark = if commit.newer { "newer" } else { "     " };
@@ -305,21 +312,6 @@ fn shown_history(history: &History) -> String {
     text
 }
 
-fn version(version: Option<&str>, commit: Option<&str>) -> String {
-    let version = version.map(|version| format!("version {}", brief(version, 40)));
-    let commit = commit.map(|commit| format!("at {}", short(commit)));
-    let parts = version.into_iter().chain(commit);
-    joined(parts, " ").unwrap_or_else(|| "no version or commit is known".to_owned())
-}
-
-fn changed(changed: &[String], added: &[String], removed: &[String]) -> String {
-    let all = [("changed", changed), ("new", added), ("gone", removed)];
-    let parts = all.into_iter().filter(|(_, paths)| !paths.is_empty());
-    let parts = parts.map(|(label, paths)| format!("{label} {}", brief(&paths.join(", "), 200)));
-    joined(parts, "; ").unwrap_or_else(|| "nothing changed".to_owned())
-}
-
-/// The parts, unless there are none.
-fn joined(parts: impl Iterator<Item = String>, between: &str) -> Option<String> {
-    parts.reduce(|all, part| all + between + &part)
+fn shown_tag(tag: &Tag) -> String {
+    one_line(&tag.name) + if tag.in_use { " (in use)" } else { "" }
 }

@@ -9,31 +9,13 @@ use crate::cli::prelude::*;
 use crate::cli::report::{Report, remark};
 use crate::skill::Diagnostic;
 
-/// The order of installed skills; `layer` by default.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Order {
-    /// By name
-    Name,
-    /// By precedence of their layers
-    Layer,
-    /// By source
-    Source,
-    /// Most tokens first
-    Tokens,
-    /// Most severe problems first
-    Problems,
-}
-
 /// Every skill directory, including those that are not offered; `long` with descriptions,
 /// directories and problems in full.
-pub fn list_installed(call: Call, sort_by: Option<Order>, long: bool) -> Result<String> {
+pub fn list_installed(call: Call, long: bool) -> Result<String> {
     let catalog = Catalog::of(call.facts);
     let mut reports: Vec<_> = Report::for_catalog(call.facts, &catalog).collect();
     if call.facts.run.protocol.is_none() {
         reports.extend(Report::of_agents(call.facts, &catalog));
-    }
-    if let Some(order) = sort_by {
-        sort(&mut reports, order);
     }
     if call.common.json {
         // A large catalog and its text do not need to be in memory together.
@@ -74,21 +56,6 @@ pub fn list_installed(call: Call, sort_by: Option<Order>, long: bool) -> Result<
         table.row(row(report, call.screen), below);
     }
     Ok(table.render(call.screen) + &untold)
-}
-
-fn sort(reports: &mut [Report], order: Order) {
-    match order {
-        Order::Name => reports.sort_by(|a, b| a.name.cmp(&b.name)),
-        // The catalog's own order.
-        Order::Layer => {}
-        Order::Source => reports.sort_by_key(Report::origin),
-        Order::Tokens => {
-            reports.sort_by_key(|one| Reverse(one.tokens.map(|cost| cost.instructions)));
-        }
-        Order::Problems => {
-            reports.sort_by_key(|one| Reverse((one.worst(), one.diagnostics.len())));
-        }
-    }
 }
 
 fn row(report: &Report, screen: Screen) -> Vec<Cell> {

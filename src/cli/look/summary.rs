@@ -1,12 +1,10 @@
-//! `audit --summary`: how often each skill was used, and with what result, from the audit log or from
-//! those of other machines.
+//! `audit --summary`: how often each skill was used, and with what result.
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::audit::{Audit, By, each_since, since, tell_torn};
+use super::audit::{Audit, each_since, since};
 use crate::cli::prelude::*;
-use crate::policy::{LoggedEvent, each_event_of};
-use crate::sys::hash;
+use crate::policy::LoggedEvent;
 use crate::sys::text::shorten;
 
 /// The longest name, in characters. Longer ones are cut, and count together if they begin alike.
@@ -15,7 +13,7 @@ const NAME: usize = 120;
 /// A value for each name, as it is shown.
 type Tally<T> = BTreeMap<String, T>;
 
-/// What a skill, a model, an agent or a machine did.
+/// What a skill, a model or an agent did.
 #[derive(Debug, Default, Serialize)]
 struct Figures {
     activations: u64,
@@ -37,59 +35,43 @@ struct Figures {
 /// All figures of a period.
 #[derive(Debug, Default)]
 struct Summary {
-    /// Events that were counted.
     events: u64,
-    /// Events that were delivered again, and not counted again.
-    repeated: u64,
     all: Figures,
     skills: Tally<Figures>,
     models: Tally<Figures>,
     /// By the agent that called: chibi unless another is named.
     hosts: Tally<Figures>,
-    machines: Tally<Figures>,
     /// Refusals by what refused.
     rules: Tally<u64>,
-    /// Hashes of the jobs and of the events that were counted.
-    seen: HashSet<u64>,
+    /// The jobs whose end was counted: each later query of one records it again.
+    ended_jobs: HashSet<String>,
 }
 
 impl Summary {
-    /// Counts an event, of the log of `machine` unless it names another.
-    fn add(&mut self, line: &LoggedEvent, machine: &str) {
-        let (event, skill) = (line.text("event"), line.text("skill"));
-        let id = line.text("event_id");
-        if !id.is_empty() && !self.is_new(id) {
-            self.repeated += 1;
-            return;
-        }
+    fn add(&mut self, line: &LoggedEvent) {
         self.events += 1;
-        let counted = ["activate", "tool", "read", "script", "job"].contains(&event);
-        // Each later query of a finished job records the same end again.
-        let again = event == "job" && !self.is_new(&format!("job {}", line.text("job")));
-        if !counted || again || (skill.is_empty() && !is_refusal(line)) {
+        let (event, skill) = (line.text("event"), line.text("skill"));
+        let counts = ["activate", "tool", "read", "script", "job"].contains(&event);
+        let is_again = event == "job" && !self.ended_jobs.insert(line.text("job").to_owned());
+        if !counts || is_again || (skill.is_empty() && !is_refusal(line)) {
             return;
         }
         self.all.add(line);
-        let or = |key: &str, other: &str| {
-            let text = line.text(key);
-            if text.is_empty() { other } else { text }.to_owned()
-        };
-        if !skill.is_empty() {
-            of(&mut self.skills, skill).add(line);
-        }
         let model = line.text("model");
-        if !model.is_empty() {
-            of(&mut self.models, model).add(line);
+        for (tally, name) in [(&mut self.skills, skill), (&mut self.models, model)] {
+            if !name.is_empty() {
+                of(tally, name).add(line);
+            }
         }
-        of(&mut self.hosts, &or("host", &or("agent", "chibi"))).add(line);
-        of(&mut self.machines, &or("machine", machine)).add(line);
+        let text_or = |key, otherwise| match line.text(key) {
+            "" => otherwise,
+            text => text,
+        };
+        let host = text_or("host", text_or("agent", "chibi"));
+        of(&mut self.hosts, host).add(line);
         if is_refusal(line) {
-            *of(&mut self.rules, &or("by", "(not recorded)")) += 1;
+            *of(&mut self.rules, text_or("by", "(not recorded)")) += 1;
         }
-    }
-
-    fn is_new(&mut self, identity: &str) -> bool {
-        self.seen.insert(hash(identity.as_bytes()))
     }
 
     /// The skills that are installed and were not used.
@@ -168,58 +150,31 @@ fn is_script_read(line: &LoggedEvent) -> bool {
 
 /// Counts everything that happened since the time that is asked for.
 pub fn summarize(audit: &Audit, call: Call) -> Result<String> {
-    let summary = summary(audit, call.facts)?;
-    call.answer(&answer(&summary), || {
-        if summary.all.last_used.is_none() {
-            return "No skill was used.\n".to_owned();
-        }
-        let (title, tally) = match audit.by.unwrap_or_default() {
-            By::Skill => ("SKILL", &summary.skills),
-            By::Model => ("MODEL", &summary.models),
-            By::Host => ("HOST", &summary.hosts),
-            By::Machine => ("MACHINE", &summary.machines),
-        };
-        table(title, tally).render(call.screen)
-    })
-}
-
-fn summary(audit: &Audit, facts: &Facts) -> Result<Summary> {
-    let (from, mut summary) = (since(audit.since.as_deref())?, Summary::default());
-    let catalog = Catalog::of(facts);
+    let mut summary = Summary::default();
+    let catalog = Catalog::of(call.facts);
     for skill in catalog.entries().iter().filter_map(Entry::usable) {
         of(&mut summary.skills, skill.name.as_str());
     }
-    if audit.log.is_empty() {
-        each_since(facts, from, &mut |line| {
-            summary.add(line, "this machine");
-            Ok(())
-        })?;
-    }
-    for log in &audit.log {
-        let name = log.file_stem().unwrap_or(log.as_os_str()).to_string_lossy();
-        let torn = each_event_of(&facts.run.env.cwd.join(log), &mut |line| {
-            if line.time >= from {
-                summary.add(line, &name);
-            }
-            Ok(())
-        })?;
-        tell_torn(torn);
-    }
-    Ok(summary)
-}
-
-/// The summary in the format that `--json` documents.
-fn answer(summary: &Summary) -> Value {
-    json!({
+    each_since(call.facts, since(audit.since.as_deref())?, &mut |line| {
+        summary.add(line);
+        Ok(())
+    })?;
+    let rows = |key: &str, tally: &Tally<Figures>| -> Vec<Value> {
+        let row = |(name, figures): (&String, &Figures)| with(json!({key: name}), value(figures));
+        used(tally).map(row).collect()
+    };
+    let answer = json!({
         "events": summary.events,
-        "repeated": summary.repeated,
         "total": value(&summary.all),
         "skills": rows("skill", &summary.skills),
         "models": rows("model", &summary.models),
         "hosts": rows("host", &summary.hosts),
-        "machines": rows("machine", &summary.machines),
         "rules": summary.rules,
         "never_used": summary.never_used(),
+    });
+    call.answer(&answer, || match summary.all.last_used {
+        None => "No skill was used.\n".to_owned(),
+        Some(_) => table(&summary.skills).render(call.screen),
     })
 }
 
@@ -230,20 +185,15 @@ fn value(figures: &Figures) -> Value {
     with(json!(figures), last)
 }
 
-fn rows(key: &str, tally: &Tally<Figures>) -> Vec<Value> {
-    let row = |(name, figures): (&String, &Figures)| with(json!({key: name}), value(figures));
-    used(tally).map(row).collect()
-}
-
-fn table(title: &'static str, tally: &Tally<Figures>) -> Table {
+fn table(skills: &Tally<Figures>) -> Table {
     let numbers = Figures::default().columns().map(|(heading, _)| heading);
-    let mut columns = vec![(title, 12)];
+    let mut columns = vec![("SKILL", 12)];
     columns.extend(numbers.map(|heading| (heading, 0)));
     columns.push(("LAST USED", 0));
     let leave_out = "TOKENS, SCRIPTS READ, MEAN MS, SUCCEEDED, LAST USED, SCRIPTS, REFUSALS";
     let mut table = Table::new(&columns, leave_out).numbers(&numbers);
     table.headed = true;
-    for (name, one) in used(tally) {
+    for (name, one) in used(skills) {
         let last = one.last_used.map(UnixMillis::local).unwrap_or_default();
         let mut cells = vec![Cell::new(name)];
         cells.extend(one.columns().map(|(_, value)| Cell::new(value)));

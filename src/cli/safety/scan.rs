@@ -2,18 +2,14 @@
 
 use crate::cli::lookup::{NamedSkill, resolve_name};
 use crate::cli::prelude::*;
-use crate::marketplace::{RULES, Rule, scan_directory};
-use crate::sys::visible;
+use crate::marketplace::scan_directory;
 
 /// Scan a skill for dangerous content
 #[derive(Debug, clap::Args)]
 pub struct Scan {
     /// A directory, a reference, or the name of an installed skill
-    #[arg(required_unless_present = "rules", value_name = "TARGET")]
+    #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// List what is looked for in texts, with examples
-    #[arg(long, conflicts_with_all = ["targets", "fail_on", "offline"])]
-    pub rules: bool,
     /// Fail on findings of this severity or worse
     #[arg(long, value_name = "SEVERITY")]
     pub fail_on: Option<Severity>,
@@ -33,9 +29,6 @@ struct ScanReport {
 impl Scan {
     /// The findings; a failure if one is at least as severe as `fail_on`.
     pub fn run(&self, call: Call) -> Answer {
-        if self.rules {
-            return Ok(rules(call)?);
-        }
         let mut all = Vec::new();
         let mut failed = Outcomes::new(call);
         for target in &self.targets {
@@ -108,25 +101,4 @@ impl ScanReport {
         }
         text
     }
-}
-
-/// What is looked for in texts.
-fn rules(call: Call) -> Result<String> {
-    let told = |rule: &Rule| {
-        let [in_texts, in_scripts] = rule.severities.map(Severity::as_str);
-        let severity = if in_texts == in_scripts {
-            in_texts.to_owned()
-        } else {
-            format!("{in_texts}, in scripts {in_scripts}")
-        };
-        format!(
-            "{} ({severity}): {}\n  such as: {}\n  but not: {}\n  see {}\n",
-            rule.code,
-            rule.message,
-            visible(rule.example),
-            rule.counter_example,
-            rule.source
-        )
-    };
-    call.answers("rules", &*RULES, || RULES.iter().map(told).collect())
 }

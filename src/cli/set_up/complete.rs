@@ -32,7 +32,7 @@ pub struct Complete {
 impl Complete {
     /// The completions of the last word: one per line, with its description after a tab.
     pub fn run(&self, facts: &Facts, root: Command) -> String {
-        // Bash splits `--sort=name`.
+        // Bash splits `--format=json`.
         let words = self.words.iter().map(String::as_str);
         let words: Vec<&str> = words.filter(|word| *word != "=").collect();
         let current = words.last().copied().unwrap_or_default();
@@ -184,9 +184,9 @@ mod tests {
             (&["try", "pp"], &["pptx"]),
             (&["info", "pdf", "pp"], &["pptx"]),
             (&["update", "pdf", "--dry-run", "pp"], &["pptx"]),
-            (&["list", "--so"], &["--sort"]),
-            (&["list", "--sort", "to"], &["tokens"]),
-            (&["list", "--sort", "=", "to"], &["tokens"]),
+            (&["list", "--sb"], &["--sbom"]),
+            (&["validate", "--format", "js"], &["json"]),
+            (&["validate", "--format", "=", "js"], &["json"]),
             (&["check", "pdf", "--tool", "x", "--js"], &["--json"]),
             (&["completions", ""], &["bash", "zsh", "fish"]),
             (&["rollback", "pdf", "--qu"], &["--quiet"]),

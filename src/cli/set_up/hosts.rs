@@ -5,13 +5,10 @@ use clap::Args;
 
 use super::doctor::check::{CheckStatus, ask};
 use super::doctor::placement;
-use crate::author::NewFile;
 use crate::cli::agents::{connected, link_line, removed_links, share_installed};
 use crate::cli::prelude::*;
-use crate::cli::write::new::{make, paths};
 use crate::connection::{
-    ConnectionChange, ConnectionFault, ConnectionState, Connector, Invocation, directory,
-    last_seen, program,
+    ConnectionChange, ConnectionFault, ConnectionState, Connector, Invocation, last_seen, program,
 };
 use crate::host::agent::{Mode, Scope};
 use crate::host::program::PROGRAM;
@@ -57,14 +54,6 @@ pub enum HostAction {
         #[arg(long)]
         scope: Option<Scope>,
     },
-    /// Write a plugin for Claude Code, for those who install by plugin
-    Plugin {
-        /// A directory that does not exist yet
-        dir: PathBuf,
-        /// restrict, grant, both or ask; without it, the configuration decides
-        #[arg(long)]
-        mode: Option<Mode>,
-    },
 }
 
 impl Hosts {
@@ -87,11 +76,6 @@ impl Hosts {
             }
             Some(HostAction::Remove { hosts, scope }) => {
                 each(hosts, &|agent| remove(call, agent, *scope))
-            }
-            Some(HostAction::Plugin { dir, mode }) => {
-                let dir = call.facts.run.env.cwd.join(dir);
-                let written = plugin(&call.facts.run, call.common, &dir, *mode);
-                Outcomes::of_one(call, &dir.display().to_string(), written)
             }
         }
     }
@@ -282,42 +266,6 @@ fn diff(change: &ConnectionChange) -> String {
     let names = (name(before), name(after));
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
     unified_diff((&names.0, &names.1), before, after)
-}
-
-/// Writes a directory in the format of Claude Code's plugins.
-fn plugin(
-    run: &RunContext,
-    common: CommonOptions,
-    dir: &Path,
-    mode: Option<Mode>,
-) -> Result<String> {
-    let program = program(&run.env)?;
-    let files = directory(&Invocation { program, mode }).into_iter();
-    let files = files.map(|(path, text)| NewFile {
-        path: path.into(),
-        text,
-        executable: false,
-    });
-    let files: Vec<NewFile> = files.collect();
-    let path = dir.display().to_string();
-    let name = dir.file_name().and_then(EntryName::parse);
-    let place = dir.parent().zip(name);
-    let Some((parent, name)) = place.filter(|_| dir.symlink_metadata().is_err()) else {
-        let text = format!("`{path}` exists already");
-        return Err(Error::new(text).hint("name a directory that does not exist yet"));
-    };
-    if common.dry_run {
-        return Ok(format!("would write {} into `{path}`\n", paths(&files)));
-    }
-    make(parent, None, &name, &files)?;
-    let (add, once) = (
-        shell_command(&["claude", "plugin", "marketplace", "add", &path]),
-        shell_command(&["claude", "--plugin-dir", &path]),
-    );
-    Ok(format!(
-        "wrote a plugin for Claude Code into `{path}`. It runs this program, on this machine.\n\
-         Next: `{add}` and `claude plugin install agent-skills@agent-skills`; or, once, `{once}`.\n"
-    ))
 }
 
 /// A host as `hosts` lists it, in the format that `--json` documents.

@@ -4,4 +4,3 @@ pub mod complete;
 pub mod config;
 pub mod doctor;
 pub mod hosts;
-pub mod man;
