@@ -1,11 +1,8 @@
 //! The findings about skills, as text for people and in formats for other programs.
 
 use super::prelude::*;
-use percent_encoding::utf8_percent_encode;
-
 use crate::error::opening;
 use crate::skill::rules;
-use crate::sys::URI_PATH;
 use crate::sys::text::count;
 
 /// One finding about a skill.
@@ -62,8 +59,6 @@ pub enum ReportFormat {
     Text,
     /// The findings as JSON
     Json,
-    /// SARIF 2.1.0, for code scanning services
-    Sarif,
     /// Workflow commands of GitHub Actions
     Github,
 }
@@ -78,7 +73,6 @@ pub fn render(skills: usize, findings: &[LintFinding], format: ReportFormat) -> 
             let value = json!({"schema": 1, "skills": skills, "findings": findings});
             format!("{value:#}\n")
         }
-        ReportFormat::Sarif => format!("{:#}\n", sarif(findings)),
     }
 }
 
@@ -124,54 +118,6 @@ fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// SARIF 2.1.0, for code scanning services.
-fn sarif(findings: &[LintFinding]) -> Value {
-    let codes = findings.iter().map(|found| found.code.as_str());
-    let codes = Vec::from_iter(codes.collect::<BTreeSet<&str>>());
-    let rule = |code: &&str| {
-        json!({
-            "id": code,
-            "shortDescription": {"text": code.replace('-', " ")},
-            "help": {"text": rules::remedy(code)},
-            "defaultConfiguration": {"level": rules::level(code).as_str()},
-        })
-    };
-    let result = |found: &LintFinding| {
-        json!({
-            "ruleId": found.code,
-            "ruleIndex": codes.binary_search(&found.code.as_str()).unwrap_or_default(),
-            "level": found.level.as_str(),
-            "message": {"text": format!("{}. {}", found.message, found.remedy)},
-            "locations": [{"physicalLocation": {
-                "artifactLocation": {"uri": uri(&found.file)},
-                "region": {"startLine": found.line, "startColumn": found.column},
-            }}],
-        })
-    };
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
-                "name": "agent-skills",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": codes.iter().map(rule).collect::<Vec<_>>(),
-            }},
-            "columnKind": "unicodeCodePoints",
-            "results": findings.iter().map(result).collect::<Vec<_>>(),
-        }],
-    })
-}
-
-fn uri(path: &str) -> String {
-    let encoded = utf8_percent_encode(path, URI_PATH);
-    if path.starts_with('/') {
-        format!("file://{encoded}")
-    } else {
-        encoded.to_string()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,22 +135,5 @@ mod tests {
             "::warning file=a%2Cb%3Ac%25%0A%3A%3Ax/SKILL.md,line=1,col=2,title=body-empty::m%25%0A\
              write what the model is to do\n"
         );
-    }
-
-    #[test]
-    fn a_log_has_the_shape_that_services_take() {
-        let finding = LintFinding::new("body-empty", "a b/SKILL.md".to_owned(), (3, 1), "m");
-        let log = sarif(&[finding]);
-        let run = &log["runs"][0];
-        assert_eq!(log["version"], "2.1.0");
-        assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "body-empty");
-        let result = &run["results"][0];
-        assert_eq!(
-            (&result["ruleIndex"], &result["level"]),
-            (&json!(0), &json!("warning"))
-        );
-        let place = &result["locations"][0]["physicalLocation"];
-        assert_eq!(place["artifactLocation"]["uri"], "a%20b/SKILL.md");
-        assert_eq!(place["region"], json!({"startLine": 3, "startColumn": 1}));
     }
 }

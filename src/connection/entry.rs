@@ -1,6 +1,5 @@
 //! One entry of ours: what an agent is to run, and recognising it again in an event's list of hooks,
-//! whatever the file's format; and plugins that we write: the script that opencode loads, and a
-//! directory in Claude Code's format.
+//! whatever the file's format; and the script that opencode loads.
 
 use std::path::{Path, PathBuf};
 
@@ -160,38 +159,6 @@ pub fn invocation(script: &str) -> Option<Invocation> {
     let line = lines.find_map(|line| line.strip_prefix(COMMAND)?.strip_suffix(';'))?;
     let words: Vec<String> = serde_json::from_str(line).ok()?;
     Invocation::of_words(Agent::OpenCode, &words)
-}
-
-/// The files of a plugin directory for Claude Code, by their paths in it. It is also a marketplace
-/// with this plugin alone, by which it can be installed.
-pub fn directory(wanted: &Invocation) -> Vec<(&'static str, String)> {
-    let about =
-        "Holds a skill to the tools that it declares, and asks agent-skills before each call";
-    let plugin = json!({
-        "name": "agent-skills",
-        "version": env!("CARGO_PKG_VERSION"),
-        "description": about,
-        "author": {"name": "agent-skills"},
-    });
-    let marketplace = json!({
-        "name": "agent-skills",
-        "owner": {"name": "agent-skills"},
-        "plugins": [{"name": "agent-skills", "source": "./", "description": about}],
-    });
-    let agent = Agent::ClaudeCode;
-    let mut events = Map::new();
-    for (event, matcher) in agent.registered() {
-        events.insert(event.to_owned(), json!([wanted.item(agent, matcher)]));
-    }
-    let hooks = json!({"description": about, "hooks": events});
-    let files = [
-        (".claude-plugin/plugin.json", plugin),
-        (".claude-plugin/marketplace.json", marketplace),
-        ("hooks/hooks.json", hooks),
-    ];
-    files
-        .map(|(path, json)| (path, format!("{json:#}\n")))
-        .into()
 }
 
 /// A file with lists of hooks by event, in one format or another.

@@ -13,4 +13,4 @@ pub use change::{
     ConnectionChange, ConnectionFault, ConnectionState, last_seen, seen_file, watched,
 };
 pub use config_file::Connector;
-pub use entry::{Invocation, directory, program};
+pub use entry::{Invocation, program};

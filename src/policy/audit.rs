@@ -269,18 +269,6 @@ pub fn each_event(file: &Path, visit: &mut dyn FnMut(&LoggedEvent) -> Result<()>
     each.sum()
 }
 
-/// As [`each_event`], of one file, which has to be there.
-///
-/// # Errors
-/// If it cannot be read, or the visitor fails.
-pub fn each_event_of(
-    path: &Path,
-    visit: &mut dyn FnMut(&LoggedEvent) -> Result<()>,
-) -> Result<usize> {
-    let log = files::open_regular(path).map_err(|error| Error::io("read", path, &error))?;
-    each_of(path, &log, 0, visit)
-}
-
 /// Opens a log, if it is there.
 fn opened(path: &Path) -> Result<Option<File>> {
     let log = files::if_there(files::open_regular(path));

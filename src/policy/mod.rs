@@ -26,7 +26,7 @@ pub use approval::{
     has_scripts, needed as approval_needed,
 };
 pub use audit::{Audit, Event};
-pub use audit::{LoggedEvent, each_event, each_event_of, last_events, last_heard};
+pub use audit::{LoggedEvent, each_event, last_events, last_heard};
 pub use config::{CONFIGURATION, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
 pub use digest_cache::{DigestCache, SkillUse};
 pub use effective_config::{
