@@ -1,12 +1,8 @@
 //! What the commands for skills say and do about other agents: which of them find a skill.
 
-use std::collections::BTreeMap;
-
 use crate::cli::prelude::*;
 use crate::connection::Connector;
-use crate::host::program::PROGRAM;
-use crate::marketplace::{InstallStatus, Installed, InstalledName};
-use crate::script::find_program;
+use crate::marketplace::{InstallStatus, Installed};
 use crate::sharing::{Link, LinkOutcome, SharedSkills};
 
 /// An agent that finds a skill, in the format that `--json` documents.

@@ -5,7 +5,6 @@ use crate::cli::prelude::*;
 use clap::Parser;
 
 use super::args::{Cli, Verb};
-use super::caller::{ancestor_agent, host_command, people_only, require_person};
 use super::decisions::{CommandClass, decision};
 use crate::marketplace::within_sources;
 use crate::policy::ModelInstalls;

@@ -1,10 +1,9 @@
 //! How it is known who runs a command, and how a command can fail.
 
 use crate::cli::prelude::*;
-use std::io::IsTerminal;
 
+use crate::host::ours;
 use crate::host::program::agent_of;
-use crate::host::{Protocol, ours};
 use crate::sys::process::ProcessId;
 use crate::sys::visible;
 

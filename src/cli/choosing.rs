@@ -7,11 +7,7 @@ use inquire::list_option::ListOption;
 use inquire::ui::RenderConfig;
 use inquire::validator::Validation;
 use inquire::{InquireError, MultiSelect};
-use unicode_width::UnicodeWidthStr;
 
-use super::caller::host_command;
-use super::screen::is_dumb;
-use super::table::shortened;
 use crate::marketplace::Candidate;
 use crate::sys::signals::ignoring_interrupts;
 use crate::sys::wrap;

@@ -4,12 +4,9 @@
 
 use crate::cli::prelude::*;
 use std::io::BufRead;
-use std::rc::Rc;
 
-use super::describe::{describe_difference, list, newly_usable, short_ref};
-use super::describe_plan::{describe, findings, origins, show_of};
-use crate::marketplace::{CommitPrefix, Origin, PlannedSkill, VersionSwitch};
-use crate::sys::{eprint, scrolled_lines};
+use crate::marketplace::{CommitPrefix, PlannedSkill, VersionSwitch};
+use crate::sys::scrolled_lines;
 
 impl Call<'_> {
     fn is_at_terminal(self) -> bool {
@@ -45,7 +42,7 @@ impl Call<'_> {
     pub fn to_decide(self, shown: &str, question: &str) -> Result<bool> {
         if self.asks() {
             eprint(format_args!("{shown}"));
-            return Ok(agrees(question));
+            return Ok(ask_yes_or_no(question));
         }
         if self.common.yes {
             return Ok(true);
@@ -97,17 +94,17 @@ impl<'a> Consent<'a> {
     /// When there is no terminal to ask at and the scan's findings are too severe.
     pub fn to_install(self, plan: &Plan, show: Option<&str>) -> Result<bool> {
         let call = self.call;
-        call.show(&describe(plan, show, call.screen, self.names));
+        call.show(&describe_plan(plan, show, call.screen, self.names));
         if call.asks() {
-            return Ok(agrees("Install?"));
+            return Ok(ask_yes_or_no("Install?"));
         }
         let (command, look) = (call.command(), look(plan, show));
-        let doubt = origins(plan).find_map(Origin::doubt);
+        let doubt = plan_origins(plan).find_map(Origin::doubt);
         if let Some(doubt) = doubt.filter(|_| !call.common.yes) {
             let next = call.next(&command, &format!("{look}; `--yes` accepts it"));
             return Err(Error::new(format!("a commit is {doubt}")).hint(next));
         }
-        self.unless_suspect((findings(plan), &look), "installed", &command)
+        self.unless_suspect((plan_findings(plan), &look), "installed", &command)
     }
 
     /// Shows what would change, and decides. Unless somebody is asked, no skill gains abilities,
@@ -124,7 +121,7 @@ impl<'a> Consent<'a> {
             call.show(&describe_difference(difference, self.names));
         }
         if call.asks() && needed || call.is_at_terminal() && regress.is_some() {
-            return Ok(agrees("Update?"));
+            return Ok(ask_yes_or_no("Update?"));
         }
         let command = shell_command(&["update", &difference.name]);
         let look = format!("look at it with `{command} --dry-run --diff`");
@@ -163,7 +160,9 @@ impl<'a> Consent<'a> {
         let from = to.from.as_deref().map_or("the default branch", short_ref);
         let to = short_ref(&to.to);
         if self.call.asks() {
-            return Ok(agrees(&format!("Switch `{name}` from {from} to {to}?")));
+            return Ok(ask_yes_or_no(&format!(
+                "Switch `{name}` from {from} to {to}?"
+            )));
         }
         if !self.call.common.yes {
             let here = format!(
@@ -186,7 +185,7 @@ impl<'a> Consent<'a> {
         let mut shown = describe_difference(difference, self.names);
         let tools = newly_usable(&difference.powers, self.names);
         if !tools.is_empty() {
-            let tools = list(&tools);
+            let tools = all_names(&tools);
             let _ = writeln!(
                 shown,
                 "ATTENTION: while it is active, the model could use more than now: {tools}"
@@ -200,8 +199,8 @@ impl<'a> Consent<'a> {
     /// # Errors
     /// As [`Consent::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
-        let shown = describe(plan, None, self.call.screen, self.names);
-        self.decides((&shown, "Install it?"), findings(plan), "installed")
+        let shown = describe_plan(plan, None, self.call.screen, self.names);
+        self.decides((&shown, "Install it?"), plan_findings(plan), "installed")
     }
 
     fn decides<'f>(
@@ -258,19 +257,19 @@ fn look(plan: &Plan, show: Option<&str>) -> String {
 
 /// Whether a person at the terminal says yes. An author decides how much there is to read before
 /// that, so a person is told when its beginning may have left the screen.
-pub fn agrees(question: &str) -> bool {
+pub fn ask_yes_or_no(question: &str) -> bool {
     if let Some(lines) = scrolled_lines() {
         eprint(format_args!(
             "These are {lines} lines, more than the terminal shows at once: read them from the \
              beginning.\n"
         ));
     }
-    let answer = asked(&format!("{question} [y/N] ")).to_ascii_lowercase();
+    let answer = ask_for_text(&format!("{question} [y/N] ")).to_ascii_lowercase();
     ["y", "yes"].contains(&answer.as_str())
 }
 
 /// The trimmed answer of a person at the terminal; empty if nothing can be read.
-pub fn asked(question: &str) -> String {
+pub fn ask_for_text(question: &str) -> String {
     eprint(format_args!("{question}"));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);

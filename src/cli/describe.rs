@@ -5,14 +5,11 @@ use crate::cli::prelude::*;
 use std::fmt::Display;
 
 use super::agents;
-use super::signatures::describe_signature;
-use crate::marketplace::{CheckedSignature, Origin, Powers, ToolKey};
-use crate::permission::{Restriction, Rule};
+use crate::marketplace::ToolKey;
 use crate::skill::visible;
-use crate::sys::text::distinct;
 
 /// Why the commit may not belong to its source.
-pub fn doubt(from: &Origin) -> Option<String> {
+pub fn origin_doubt(from: &Origin) -> Option<String> {
     let doubt = from.doubt()?;
     let commit = one_line(from.commit.as_deref().unwrap_or("it"));
     Some(format!("{commit} of {} is {doubt}", one_line(&from.source)))
@@ -21,20 +18,20 @@ pub fn doubt(from: &Origin) -> Option<String> {
 /// Both commits of a change, abbreviated; `None` if neither is known, as for a local directory.
 pub fn from_to<'a>(from: Option<&'a str>, to: Option<&'a str>) -> Option<String> {
     from.or(to)?;
-    let shown = |commit: Option<&'a str>| commit.map_or("an unknown state", short);
+    let shown = |commit: Option<&'a str>| commit.map_or("an unknown state", short_commit);
     Some(format!("{} to {}", shown(from), shown(to)))
 }
 
 /// A commit, abbreviated.
-pub fn short(commit: &str) -> &str {
+pub fn short_commit(commit: &str) -> &str {
     commit.get(..12).unwrap_or(commit)
 }
 
-/// A branch or tag without what git puts before it; a commit as [`short`].
+/// A branch or tag without what git puts before it; a commit as [`short_commit`].
 pub fn short_ref(rev: &str) -> &str {
     let mut kinds = ["refs/tags/", "refs/heads/"].iter();
     let named = kinds.find_map(|kind| rev.strip_prefix(kind));
-    named.unwrap_or_else(|| short(rev))
+    named.unwrap_or_else(|| short_commit(rev))
 }
 
 /// An error with its hint, on one line.
@@ -56,9 +53,9 @@ pub fn describe_difference(difference: &Difference, names: ToolNames) -> String 
         ("new files", some(&difference.added)),
         ("changed", some(&difference.changed)),
         ("gone", some(&difference.removed)),
-        ("new scripts", list(&difference.new_scripts)),
-        ("may also use", list(&usable)),
-        ("can do more", list(&difference.new_powers)),
+        ("new scripts", all_names(&difference.new_scripts)),
+        ("may also use", all_names(&usable)),
+        ("can do more", all_names(&difference.new_powers)),
     ] {
         if !items.is_empty() {
             row(label, &items);
@@ -71,7 +68,7 @@ pub fn describe_difference(difference: &Difference, names: ToolNames) -> String 
     if let Some(checked) = signature.filter(is_other) {
         row("signer", &describe_signature(checked));
     }
-    let fork = difference.provenance.as_deref().and_then(doubt);
+    let fork = difference.provenance.as_deref().and_then(origin_doubt);
     let regress = difference.regress().map(ToString::to_string);
     for doubt in regress.into_iter().chain(fork) {
         row("warning", &doubt);
@@ -100,7 +97,7 @@ fn some(files: &[String]) -> String {
 }
 
 /// All scripts or tools, since who agrees to them must have seen them.
-pub fn list(items: &[String]) -> String {
+pub fn all_names(items: &[String]) -> String {
     let items: Vec<String> = items.iter().map(|item| shown_name(item)).collect();
     items.join(", ")
 }
@@ -155,7 +152,7 @@ impl ToolNames {
 }
 
 /// What a skill may and what it must not use, in these names.
-pub fn tools(name: &str, powers: &Powers, names: ToolNames) -> Vec<(&'static str, String)> {
+pub fn tool_rows(name: &str, powers: &Powers, names: ToolNames) -> Vec<(&'static str, String)> {
     let nowhere = Path::new("");
     let (allowed, denied) = (powers.allowed_tools.as_deref(), &powers.disallowed_tools);
     let read = Restriction::parse(name, allowed, denied, nowhere, nowhere);
@@ -266,7 +263,7 @@ mod tests {
             let text = format!("---\nname: x\n{frontmatter}\n---\nb\n");
             let file = Path::new("/x/SKILL.md").to_owned();
             let skill = Skill::parse(Path::new("/x"), file, text.as_bytes()).unwrap();
-            let rows = tools("x", &Powers::of(&skill), ToolNames::Written);
+            let rows = tool_rows("x", &Powers::of(&skill), ToolNames::Written);
             assert_eq!(rows, [("may use", expected.to_owned())]);
         }
     }

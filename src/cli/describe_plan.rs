@@ -2,13 +2,9 @@
 //! shortened.
 
 use crate::cli::prelude::*;
-use unicode_width::UnicodeWidthStr;
 
-use super::describe::{doubt, short, tools};
-use super::signatures::describe_signature;
-use super::table::shortened;
-use crate::marketplace::{Origin, PlannedSkill, SourceKind};
-use crate::sys::text::{distinct, size};
+use crate::marketplace::{PlannedSkill, SourceKind};
+use crate::sys::text::size;
 
 /// The length of a description that says what a skill is.
 const DESCRIPTION: usize = 200;
@@ -24,9 +20,12 @@ const INDENT: usize = 13;
 
 /// Describes a plan. Long lists are cut if there is a command `show` that shows a skill of the plan
 /// as a whole, as [`shell_command`] writes it.
-pub fn describe(plan: &Plan, show: Option<&str>, screen: Screen, names: ToolNames) -> String {
-    let mut text = format!("From {}:\n", at(&plan.source, plan.commit.as_deref()));
-    for from in distinct(origins(plan)) {
+pub fn describe_plan(plan: &Plan, show: Option<&str>, screen: Screen, names: ToolNames) -> String {
+    let mut text = format!(
+        "From {}:\n",
+        source_at(&plan.source, plan.commit.as_deref())
+    );
+    for from in distinct(plan_origins(plan)) {
         describe_origin(&mut text, plan, from, screen);
     }
     for skill in &plan.skills {
@@ -44,13 +43,13 @@ pub fn describe(plan: &Plan, show: Option<&str>, screen: Screen, names: ToolName
 }
 
 /// Where the skills of a plan come from.
-pub fn origins(plan: &Plan) -> impl Iterator<Item = &Origin> {
+pub fn plan_origins(plan: &Plan) -> impl Iterator<Item = &Origin> {
     let skills = plan.skills.iter();
     skills.filter_map(|skill| skill.provenance.as_deref())
 }
 
 /// The scan's findings about the skills of a plan.
-pub fn findings(plan: &Plan) -> impl Iterator<Item = &ScanFinding> {
+pub fn plan_findings(plan: &Plan) -> impl Iterator<Item = &ScanFinding> {
     plan.skills.iter().flat_map(|skill| &skill.findings)
 }
 
@@ -68,8 +67,8 @@ pub fn show_of(show: &str, plan: &Plan, skill: &PlannedSkill) -> String {
 }
 
 /// A source with its commit, abbreviated.
-pub fn at(source: &str, commit: Option<&str>) -> String {
-    let commit = commit.map(|commit| format!(" at {}", short(&one_line(commit))));
+pub fn source_at(source: &str, commit: Option<&str>) -> String {
+    let commit = commit.map(|commit| format!(" at {}", short_commit(&one_line(commit))));
     one_line(source) + &commit.unwrap_or_default()
 }
 
@@ -78,7 +77,7 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen
     let source = one_line(&from.source);
     let mut line = |line: &str| *text += &screen.hanging("  ", line, 2);
     if from.source != plan.source {
-        line(&at(&from.source, from.commit.as_deref()));
+        line(&source_at(&from.source, from.commit.as_deref()));
     }
     if let Some(address) = &from.address {
         let address = one_line(address);
@@ -89,7 +88,7 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen
             _ => format!("ATTENTION: {source} redirected to {address}"),
         });
     }
-    if let Some(doubt) = doubt(from) {
+    if let Some(doubt) = origin_doubt(from) {
         line(&format!("ATTENTION: {doubt}"));
     }
 }
@@ -144,7 +143,7 @@ impl SkillDescription<'_> {
             let scripts = self.names(scripts.iter(), SCRIPT_LINES, ("", "more script"));
             rows.push(("scripts", scripts));
         }
-        rows.extend(tools(&self.skill.name, powers, self.names));
+        rows.extend(tool_rows(&self.skill.name, powers, self.names));
         let says = powers.remarks().into_iter();
         rows.extend(says.map(|says| ("says", one_line(&says))));
         let remarks = self.skill.warnings.iter().chain(&self.skill.dropped);

@@ -2,7 +2,6 @@
 //! Adding a key keeps the version; removing a key or changing its meaning increments it.
 
 use crate::cli::prelude::*;
-use std::collections::BTreeMap;
 
 use crate::sys::is_invisible;
 

@@ -2,12 +2,9 @@
 //! says so; or suggests similar names.
 
 use crate::cli::prelude::*;
-use std::collections::BTreeSet;
 
-use super::caller::may_be_model;
-use super::report::is_told;
 use crate::author::is_skill_file;
-use crate::catalog::{base_at, suggestion};
+use crate::catalog::suggestion;
 
 /// What a verb was given that takes a path or the name of an installed skill.
 #[derive(Debug)]

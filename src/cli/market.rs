@@ -1,13 +1,8 @@
 //! The market as a command uses it: what the command line says, its deadline and its progress.
 
 use crate::cli::prelude::*;
-use std::io::IsTerminal;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::policy_checks::source_permit;
-use super::screen::is_dumb;
-use crate::host::Protocol;
 use crate::marketplace::Permit;
 use crate::sys::{is_quiet, process, progress};
 

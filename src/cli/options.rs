@@ -1,9 +1,6 @@
 //! The options that several or all verbs share, as clap sees them, and what every verb is handed.
 
 use crate::cli::prelude::*;
-use std::io::IsTerminal;
-
-use clap::Args;
 
 use crate::error::word;
 use crate::sys::visible;

@@ -2,7 +2,6 @@
 //! others.
 
 use crate::cli::prelude::*;
-use crate::sys::{eprint, warn};
 
 /// What became of each thing that a command changes.
 pub struct Outcomes<'a> {

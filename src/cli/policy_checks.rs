@@ -2,14 +2,10 @@
 //! consent is needed.
 
 use crate::cli::prelude::*;
-use std::rc::Rc;
 
-use super::caller::require_person;
-use super::describe::doubt;
-use super::describe_plan::{describe, findings, origins};
 use crate::catalog::Installed;
-use crate::marketplace::{InstalledName, Origin, Permit};
-use crate::policy::{Policies, Subject, refusal};
+use crate::marketplace::Permit;
+use crate::policy::{Subject, refusal};
 
 /// The decision about an install: first the policies; then a person, if a commit may not belong to its
 /// source; then consent. A dry run ends in a no after the policies. `show` is the command that shows one
@@ -34,11 +30,11 @@ pub fn install_decision<'a>(
             _ => error,
         })?;
         if call.common.dry_run {
-            let plan = describe(plan, show, call.screen, consenting.names);
+            let plan = describe_plan(plan, show, call.screen, consenting.names);
             tell(format_args!("{plan}"));
             return Ok(false);
         }
-        require_person_for_doubt(call, origins(plan))?;
+        require_person_for_doubt(call, plan_origins(plan))?;
         consenting.to_install(plan, show)
     })
 }
@@ -52,7 +48,7 @@ pub fn require_person_for_doubt<'o>(
     call: Call,
     origins: impl IntoIterator<Item = &'o Origin>,
 ) -> Result<()> {
-    let doubt = origins.into_iter().find_map(doubt);
+    let doubt = origins.into_iter().find_map(origin_doubt);
     doubt.map_or(Ok(()), |doubt| {
         require_person(call).map_err(|error| error.context(doubt))
     })
@@ -75,7 +71,7 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
         let source = (from.map(|from| &*from.source), address);
         permits_source_of(policies, layer, name, source)?;
     }
-    permits_findings(policies, "installed", findings(plan))
+    permits_findings(policies, "installed", plan_findings(plan))
 }
 
 /// Whether a source may be contacted for skills of this layer, by its name and by the address git
@@ -138,7 +134,9 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
     let source = from.map(|from| from.source.as_str());
     let address = from.and_then(|from| from.address.as_deref());
     refuse_if(policies.refuses_origin(source, address))?;
-    let doubt = from.and_then(doubt).filter(|_| policies.has_source_rules());
+    let doubt = from
+        .and_then(origin_doubt)
+        .filter(|_| policies.has_source_rules());
     refuse_if(doubt.map(|doubt| format!("a policy limits the sources, and {doubt}")))
 }
 

@@ -1,28 +1,34 @@
-//! What most files of this room use.
+//! What most files of this room use: the helpers of the room itself, and what they are made of.
 
-pub use super::caller::{Answer, Failure};
-pub use super::consent::Consent;
-pub use super::describe::{ToolNames, printable};
 pub(super) use super::json;
-pub use super::json::with;
-pub use super::lookup::installed;
-pub use super::market::{market, market_for, note, watched};
-pub use super::options::{Call, Caller, CommonOptions, FindingsOption, LayerOption, shell_command};
-pub use super::outcome::{OutcomeNote, Outcomes, answer_each};
-pub use super::screen::{Paint, Screen};
-pub use super::table::{Cell, Table};
-pub use crate::catalog::{Catalog, Entry, Layer, market_at};
+pub use super::{
+    agents::*, caller::*, choosing::*, consent::*, describe::*, describe_plan::*, json::with,
+    lookup::*, market::*, options::*, outcome::*, policy_checks::*, report::*, screen::*,
+    signatures::*, table::*,
+};
+pub use crate::catalog::{Catalog, Entry, Layer, WithheldReason, base_at, market_at};
 pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;
-pub use crate::host::agent::Agent;
-pub use crate::marketplace::{Difference, Market, Plan, ScanFinding, Severity, State, listed_name};
-pub use crate::policy::Event;
+pub use crate::host::{Protocol, agent::Agent, alias::Capability, program::PROGRAM};
+pub use crate::marketplace::{
+    CheckedSignature, Difference, InstalledName, LockEntry, Market, Origin, Plan, Powers,
+    ScanFinding, Severity, State, SyncedSkill, VerifiedSkill, listed_name, scan_directory,
+};
+pub use crate::permission::{Restriction, Rule};
+pub use crate::policy::{Config, Event, Ledger, Policies};
 pub use crate::run_context::{RunContext, real};
-pub use crate::skill::{Level, Skill, SkillName, brief, one_line, shown_name};
-pub use crate::sys::text::{count, counted, quoted};
-pub use crate::sys::{EntryName, UnixMillis, files, limits, tell};
-pub use clap::{Subcommand, ValueEnum};
+pub use crate::script::find_program;
+pub use crate::skill::{Diagnostic, Level, Skill, SkillName, brief, one_line, shown_name};
+pub use crate::sys::text::{count, counted, did_you_mean, distinct, quoted, shorten};
+pub use crate::sys::{
+    Dir, Durable, EntryName, Env, Progress, UnixMillis, eprint, files, limits, tell, warn,
+};
+pub use clap::{Args, Subcommand, ValueEnum};
 pub use serde::Serialize;
-pub use serde_json::{Value, json};
+pub use serde_json::{Map, Value, json};
+pub use std::collections::{BTreeMap, BTreeSet};
 pub use std::fmt::Write as _;
+pub use std::io::IsTerminal;
 pub use std::path::{Path, PathBuf};
+pub use std::rc::Rc;
+pub use unicode_width::UnicodeWidthStr;

@@ -1,21 +1,17 @@
 //! The report about an installed skill, in the format that `--json` documents (docs/json.md).
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
-use std::collections::{BTreeMap, HashMap};
 
 use crate::cli::prelude::*;
 
 use crate::activation::{added_entries, unmet, why_not_added};
-use crate::catalog::{Disclosure, Installed, base_at};
-use crate::cli::agents::{AgentLink, agent_names, agents_finding, connected};
-use crate::marketplace::LockEntry;
-use crate::permission::{Restriction, Rule};
+use crate::catalog::{Disclosure, Installed};
 use crate::policy::CONFIGURATION;
 use crate::run_context::CallingAgent;
 use crate::session::{ActiveSkill, Session, snapshot};
 use crate::sharing::{self, Link};
-use crate::skill::{Diagnostic, rules, tokens};
-use crate::sys::Progress;
+use crate::skill::{rules, tokens};
 
 /// One skill directory, offered or not.
 #[derive(Debug, Serialize)]
@@ -347,7 +343,7 @@ fn cost(skill: &Skill) -> Option<Tokens> {
 }
 
 /// A diagnostic on one line.
-pub fn remark(found: &Remark) -> String {
+pub fn remark_line(found: &Remark) -> String {
     let level = found.level.as_str();
     format!("{level}: {} ({})", one_line(&found.message), found.code)
 }

@@ -1,8 +1,6 @@
 //! How a signature is told to people, and which of those that were recorded hold no longer.
 
-use crate::catalog::WithheldReason;
 use crate::cli::prelude::*;
-use crate::marketplace::{CheckedSignature, LockEntry, VerifiedSkill};
 use crate::signing::{MANIFEST, Signature, Signer};
 
 /// The signature of a skill in one sentence: who signed it and since when that is known, or that

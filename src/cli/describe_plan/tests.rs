@@ -64,7 +64,7 @@ fn an_ordinary_skill_fits_a_screen_of_24_lines() {
         (Severity::Note, 5),
     ];
     let plan = plan(&frontmatter, 12, &findings);
-    let shown = describe(&plan, SHOW, Screen::wide(80), ToolNames::Chibi);
+    let shown = describe_plan(&plan, SHOW, Screen::wide(80), ToolNames::Chibi);
     // The question follows, and what was typed stands above.
     assert!(shown.lines().count() <= 22, "{shown}");
     assert!(shown.lines().all(|line| line.width() <= 80), "{shown}");
@@ -83,7 +83,7 @@ fn an_ordinary_skill_fits_a_screen_of_24_lines() {
     for name in ["scripts/convert_page_0.py", "references/chapter-0.md"] {
         assert_eq!(shown.matches(name).count(), 1, "{name}: {shown}");
     }
-    let whole = describe(&plan, None, Screen::wide(80), ToolNames::Chibi);
+    let whole = describe_plan(&plan, None, Screen::wide(80), ToolNames::Chibi);
     assert_eq!(whole.matches("(pipe-to-shell)").count(), 15, "{whole}");
     assert!(whole.contains("scripts/convert_page_11.py") && !whole.contains(" more"));
 }
@@ -95,7 +95,7 @@ fn of_several_skills_each_takes_a_few_lines() {
     let mut plan = plan(&frontmatter, 1, &[]);
     plan.chosen = true;
     plan.skills = vec![plan.skills[0].clone(); 4];
-    let shown = describe(&plan, SHOW, Screen::wide(80), ToolNames::Chibi);
+    let shown = describe_plan(&plan, SHOW, Screen::wide(80), ToolNames::Chibi);
     assert_eq!(shown.lines().count(), 1 + 4 * 4, "{shown}");
     assert_eq!(shown.matches("    scripts  scripts/convert").count(), 4);
     assert_eq!(shown.matches("    may use  write_file").count(), 4);
@@ -117,7 +117,7 @@ fn what_is_agreed_to_is_shown_whole() {
         0,
         &[(Severity::Block, 30), (Severity::High, 30)],
     );
-    let shown = describe(&plan, SHOW, Screen::wide(80), ToolNames::Chibi);
+    let shown = describe_plan(&plan, SHOW, Screen::wide(80), ToolNames::Chibi);
     for at in 0..99 {
         let granted = format!("file_head(docs/reference/chapter-{at}/**)");
         assert!(shown.contains(&granted), "{granted}: {shown}");
@@ -139,7 +139,7 @@ fn what_is_agreed_to_is_shown_whole() {
 fn the_command_for_the_rest_means_the_skill() {
     let mut plan = plan("description: d", 40, &[]);
     let more = |plan: &Plan, command: &str| {
-        let shown = describe(
+        let shown = describe_plan(
             plan,
             Some("show acme/skills"),
             Screen::wide(80),
@@ -173,7 +173,7 @@ fn without_a_list_every_tool_may_be_used() {
             "codex; or every tool, if its `tools` names none",
         ),
     ] {
-        let shown = describe(
+        let shown = describe_plan(
             &plan(frontmatter, 0, &[]),
             None,
             Screen::wide(80),

@@ -3,15 +3,9 @@
 use std::slice::from_ref;
 
 use crate::activation::unmet;
-use crate::cli::agents::{has_chibi, share};
-use crate::cli::caller::may_be_model;
-use crate::cli::choosing::{offered, skill_picker};
 use crate::cli::get::update::{push as updated, record};
-use crate::cli::policy_checks::{
-    install_decision, permits_update, refuses_skill, require_person_for_doubt,
-};
 use crate::cli::prelude::*;
-use crate::cli::set_up::config::set;
+use crate::cli::set_up::config::set_in_config;
 use crate::marketplace::{
     InstallOptions, InstallStatus, Installed, LocalEdits, Pick, ReferenceForm, UpdateOptions,
     Updated, offered_name,
@@ -162,7 +156,7 @@ impl Install {
             }
             let name = offered_name(&new.dir, &skill);
             let key = ["visibility".to_owned(), name.to_string()];
-            set(call.facts, &key, "on", false)?;
+            set_in_config(call.facts, &key, "on", false)?;
             text.push_str("  note: it is offered to the model, as you agreed\n");
         }
         Ok(())

@@ -3,9 +3,7 @@
 use crate::catalog::Installed;
 use crate::cli::look::list_installed::list_installed;
 use crate::cli::prelude::*;
-use crate::cli::report::is_told;
-use crate::marketplace::{Digest, Item, LockEntry, cyclonedx};
-use crate::sys::Progress;
+use crate::marketplace::{Digest, Item, cyclonedx};
 
 /// The length of a description that is enough for a model to choose.
 const HOST_CHARS: usize = 100;

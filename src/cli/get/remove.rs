@@ -1,11 +1,6 @@
 //! `remove`.
 
-use crate::cli::agents::withdraw;
-use crate::cli::lookup::layer_of;
-use crate::cli::policy_checks::permits_loss;
 use crate::cli::prelude::*;
-use crate::marketplace::InstalledName;
-use crate::sys::text::shorten;
 
 /// The length of the reason for a question: a skill may have changed in very many files.
 const WHY: usize = 300;

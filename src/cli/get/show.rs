@@ -1,7 +1,5 @@
 //! `show`: the plan of an install.
 
-use crate::cli::choosing::skill_picker;
-use crate::cli::describe_plan::describe;
 use crate::cli::prelude::*;
 use crate::marketplace::{InstallOptions, Pick, ReferenceForm};
 
@@ -55,7 +53,7 @@ impl Show {
                 ..options.clone()
             };
             let plan = market.show(reference, &options, &mut note)?;
-            let shown = describe(&plan, None, call.screen, ToolNames::of(call.facts));
+            let shown = describe_plan(&plan, None, call.screen, ToolNames::of(call.facts));
             Ok((json!(plan), shown))
         };
         answer_each(call, &self.references, "plans", plan)

@@ -1,13 +1,8 @@
 //! `sync`: makes a layer equal to a list, for configuration management and timers.
 
 use super::install;
-use crate::cli::agents::{share, withdraw};
-use crate::cli::describe::short;
-use crate::cli::describe_plan::{at, describe};
-use crate::cli::policy_checks::{install_decision, permits, permits_loss, permits_source_of};
 use crate::cli::prelude::*;
-use crate::marketplace::{Installed, SyncAction, SyncList, SyncPlan, SyncedSkill, is_foreign};
-use crate::sys::eprint;
+use crate::marketplace::{Installed, SyncAction, SyncList, SyncPlan, is_foreign};
 
 /// Make a layer equal to a list: a lockfile or a collection
 #[derive(Debug, clap::Args)]
@@ -158,7 +153,7 @@ impl Sync {
             }
             if call.common.dry_run {
                 if !plan.plan.skills.is_empty() {
-                    let plan = describe(&plan.plan, None, call.screen, consenting.names);
+                    let plan = describe_plan(&plan.plan, None, call.screen, consenting.names);
                     tell(format_args!("{plan}"));
                 }
                 return Ok(false);
@@ -224,12 +219,12 @@ fn told(skills: &[SyncedSkill], dry_run: bool) -> String {
     let mut text = String::new();
     for one in skills {
         let name = listed_name(&one.name);
-        let source = at(&one.source, one.to.as_deref());
+        let source = source_at(&one.source, one.to.as_deref());
         let (done, to_do, rest) = match one.change {
             SyncAction::Unchanged | SyncAction::Extra => continue,
             SyncAction::Installed => ("installed", "install", format!(" from {source}")),
             SyncAction::Replaced => {
-                let old = one.from.as_deref().map(short);
+                let old = one.from.as_deref().map(short_commit);
                 let old = old.map_or_else(String::new, |old| format!(" at {}", one_line(old)));
                 let rest = format!("{old} by that from {source}");
                 ("replaced", "replace", rest)

@@ -1,13 +1,8 @@
 //! `update`, and how changes to skills are reported.
 
-use crate::cli::describe::{describe_difference, from_to, with_hint};
-use crate::cli::lookup::layers_of;
-use crate::cli::policy_checks::permits_update;
 use crate::cli::prelude::*;
 use crate::cli::safety::verify::restored;
-use crate::marketplace::{
-    CommitPrefix, LocalEdits, SyncedSkill, UpdateOptions, UpdateResult, Updated, VerifiedSkill,
-};
+use crate::marketplace::{CommitPrefix, LocalEdits, UpdateOptions, UpdateResult, Updated};
 
 /// Update installed skills from their sources
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,6 @@ use serde_json::value::to_raw_value;
 
 use crate::cli::prelude::*;
 use crate::policy::{LoggedEvent, audit_file, each_event, last_events};
-use crate::sys::warn;
 
 /// Show recorded events
 #[derive(Debug, clap::Args)]

@@ -1,15 +1,10 @@
 //! `check`: explains a decision to a person.
 
-use serde_json::Map;
-
 use crate::activation::scope_of;
 use crate::catalog::usable;
 use crate::cli::prelude::*;
-use crate::cli::report::session_with;
-use crate::host::Agent;
-use crate::host::alias::{self, Capability};
-use crate::host::ours;
 use crate::host::tools::{self, HostTool};
+use crate::host::{Agent, alias, ours};
 use crate::permission::{CALL, Decision, Grant, Outcome, Part, decide};
 use crate::policy::{CONFIGURATION, OnDisk};
 use crate::protocol::agents::asked;

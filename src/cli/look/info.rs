@@ -1,17 +1,10 @@
 //! `info`: everything about one installed skill; its version in use, the available ones, and what
 //! changed.
 
-use serde_json::Map;
-
 use crate::author::no_effect;
 use crate::catalog::{Installed, signature};
-use crate::cli::agents::{agent_names, connected};
-use crate::cli::describe::{short, short_ref};
-use crate::cli::lookup::layers_with;
 use crate::cli::prelude::*;
-use crate::cli::report::{Report, Reporter, in_agent, remark};
-use crate::cli::signatures::{describe_signature, why_lapsed};
-use crate::marketplace::{CheckedSignature, History, Tag};
+use crate::marketplace::{History, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
 use crate::skill::{KnownField, Resource, written};
@@ -135,7 +128,7 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> (Value, String) {
     let scripts = skill.map(|skill| of_scripts(facts, skill, &listing, &mut lines));
     of_restriction(&report, &mut lines);
     for found in &report.diagnostics {
-        for line in call.screen.hanging("", &remark(found), 2).lines() {
+        for line in call.screen.hanging("", &remark_line(found), 2).lines() {
             let line = call.screen.paint(line, found.level.into());
             lines.text.extend([&*line, "\n"]);
         }
@@ -270,9 +263,9 @@ fn shown_history(history: &History) -> String {
     let state = |version: Option<&str>, commit: Option<&str>| match (version, commit) {
         (None, None) => "no version or commit is known".to_owned(),
         (Some(version), None) => format!("version {}", brief(version, 40)),
-        (None, Some(commit)) => format!("at {}", short(commit)),
+        (None, Some(commit)) => format!("at {}", short_commit(commit)),
         (Some(version), Some(commit)) => {
-            format!("version {} at {}", brief(version, 40), short(commit))
+            format!("version {} at {}", brief(version, 40), short_commit(commit))
         }
     };
     let source = one_line(history.source.as_deref().unwrap_or("an unknown source"));
@@ -302,7 +295,7 @@ fn shown_history(history: &History) -> String {
     }
     for commit in &history.log {
         let mark = if commit.newer { "newer" } else { "     " };
-        let (id, date) = (short(&commit.commit), one_line(&commit.date));
+        let (id, date) = (short_commit(&commit.commit), one_line(&commit.date));
         let subject = brief(&commit.subject, 100);
         let _ = writeln!(text, "{mark}  {id}  {date}  {subject}");
     }

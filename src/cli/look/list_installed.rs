@@ -4,10 +4,7 @@
 use std::cmp::Reverse;
 
 use crate::catalog::plain;
-use crate::cli::agents::agent_names;
 use crate::cli::prelude::*;
-use crate::cli::report::{Report, remark};
-use crate::skill::Diagnostic;
 
 /// Every skill directory, including those that are not offered; `long` with descriptions,
 /// directories and problems in full.
@@ -118,7 +115,7 @@ fn below(report: &Report) -> Vec<Cell> {
         lines.push(Cell::new(found).paint(Paint::Dim));
     }
     let found = report.diagnostics.iter();
-    lines.extend(found.map(|found| Cell::new(remark(found)).paint(found.level.into())));
+    lines.extend(found.map(|found| Cell::new(remark_line(found)).paint(found.level.into())));
     lines
 }
 

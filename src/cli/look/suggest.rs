@@ -5,28 +5,24 @@
 //! granting is suggested.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use super::audit::{each_since, since};
 use crate::activation::{begin_in, scope_of, why_none_is_added};
 use crate::author::{Source, documented, with_entries};
 use crate::cli::prelude::*;
-use crate::cli::report::{restriction_of, session_with};
-use crate::cli::set_up::config::set;
+use crate::cli::set_up::config::set_in_config;
 use crate::cli::write::try_skill;
-use crate::host::alias::Capability;
 use crate::host::{Agent, ours};
 use crate::permission::{
     self, Decision, Enforce, EntryRequest, Obstacle, OurTool, Outcome, decide, describe_entry,
     entries_for, is_known_program,
 };
-use crate::policy::{Config, LoggedEvent, OnDisk, Policies, audit_file, last_events};
+use crate::policy::{LoggedEvent, OnDisk, audit_file, last_events};
 use crate::protocol::tools::propose_change;
 use crate::protocol::{BY_TYPING, ProposeSkillUpdate, Request, ToolUse, with_call};
 use crate::run_context::CallingAgent;
 use crate::session::Session;
 use crate::skill::unified_diff;
-use crate::sys::text::{distinct, shorten};
 
 /// Suggest entries that are missing from a skill's list of tools
 #[derive(Debug, clap::Args)]
@@ -207,7 +203,7 @@ fn add_to_configuration(
     let entries = distinct(own.into_iter().chain(found.written()));
     let value = entries.iter().collect::<toml_edit::Array>().to_string();
     let key = ["skills", name, "allow"].map(str::to_owned);
-    set(facts, &key, &value, dry_run)?;
+    set_in_config(facts, &key, &value, dry_run)?;
     let key = format!("skills.{name}.allow");
     let entries = counted(found.entries.len(), "entry", "entries");
     if dry_run {

@@ -1,11 +1,10 @@
 //! `audit --summary`: how often each skill was used, and with what result.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::audit::{Audit, each_since, since};
 use crate::cli::prelude::*;
 use crate::policy::LoggedEvent;
-use crate::sys::text::shorten;
 
 /// The longest name, in characters. Longer ones are cut, and count together if they begin alike.
 const NAME: usize = 120;

@@ -3,9 +3,7 @@
 
 use std::io::ErrorKind;
 
-use crate::cli::describe::tools;
 use crate::cli::prelude::*;
-use crate::marketplace::{Powers, scan_directory};
 use crate::skill::{Hooks, Runner, SkillPath};
 use crate::sys::text::listed;
 
@@ -35,7 +33,7 @@ pub fn abilities(
         lines.push("its SKILL.md cannot be read as that of a skill".to_owned());
         return (lines, None);
     };
-    let tools = tools(skill.name.as_str(), &Powers::of(&skill), names).into_iter();
+    let tools = tool_rows(skill.name.as_str(), &Powers::of(&skill), names).into_iter();
     lines.extend(tools.map(|(label, tools)| format!("{label} {tools}")));
     lines.extend(hooks(&skill));
     let found = scan_directory(dir);

@@ -2,10 +2,8 @@
 //! and what is approved, by whom and when, and whether it still is what was approved.
 
 use super::abilities::{abilities, below, hooks};
-use crate::cli::policy_checks::permits_findings;
 use crate::cli::prelude::*;
-use crate::policy::{Approval, Approvals, Ledger, approval_digest, user};
-use crate::sys::text::did_you_mean;
+use crate::policy::{Approval, Approvals, approval_digest, user};
 use crate::sys::time::local;
 use crate::sys::tree;
 

@@ -1,7 +1,7 @@
 //! `enable` and `disable`: who sees a skill, in the configuration.
 
 use crate::cli::prelude::*;
-use crate::cli::set_up::config::set;
+use crate::cli::set_up::config::set_in_config;
 
 /// Show skills to the model
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,7 @@ fn set_visibility(call: Call, names: &[String], visibility: &str) -> Answer {
     Outcomes::of_each(call, names, |written| {
         let name = configurable(call.facts, written)?;
         let key = ["visibility".to_owned(), name.clone()];
-        set(call.facts, &key, visibility, call.common.dry_run)?;
+        set_in_config(call.facts, &key, visibility, call.common.dry_run)?;
         let would = call.would("is", "be");
         let how = match visibility {
             "name-only" => "shown to the model by its name only,",

@@ -2,15 +2,13 @@
 //! which keys count no longer. Each change to such a file, or to one of revoked keys, is shown with its fingerprint, a person
 //! agrees, and the file is replaced as a whole.
 
-use clap::Args;
-
 use crate::catalog::{own_signing_file, signing_files};
 use crate::cli::prelude::*;
 use crate::marketplace::KnownSigners;
 use crate::policy::SigningFile;
 use crate::signing::{self, AllowedSigner, exported, openpgp_fingerprint, revocations};
 use crate::skill::visible;
-use crate::sys::{Base, Dir, Durable, FileLock};
+use crate::sys::{Base, FileLock};
 
 /// Show or change whose signatures are accepted
 #[derive(Debug, Args)]

@@ -2,13 +2,10 @@
 //! what each rule says of each skill.
 
 use crate::activation::{added_entries, why_not_added};
-use crate::catalog::{
-    Eligibility, EligibilityRules, Installed, WithheldReason, rules_about,
-    signature as signature_of,
-};
+use crate::catalog::signature as signature_of;
+use crate::catalog::{Eligibility, EligibilityRules, Installed, rules_about};
 use crate::cli::prelude::*;
-use crate::cli::report::is_told;
-use crate::policy::{Config, MissingSkill, RuleOutcome, RuleResult, Setting, SkillUse, in_force};
+use crate::policy::{MissingSkill, RuleOutcome, RuleResult, Setting, SkillUse, in_force};
 
 /// Show what is in force, from where, and which skills it affects
 #[derive(Debug, clap::Args)]

@@ -1,8 +1,5 @@
 //! `rollback`.
 
-use crate::cli::agents::share_again;
-use crate::cli::lookup::layer_of;
-use crate::cli::policy_checks::permits_loss;
 use crate::cli::prelude::*;
 
 /// Restore the state before the last update or approved proposal

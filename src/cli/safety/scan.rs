@@ -1,8 +1,6 @@
 //! `scan`: the scan's findings about a skill, which need not be installed.
 
-use crate::cli::lookup::{NamedSkill, resolve_name};
 use crate::cli::prelude::*;
-use crate::marketplace::scan_directory;
 
 /// Scan a skill for dangerous content
 #[derive(Debug, clap::Args)]

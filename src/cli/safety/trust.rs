@@ -4,12 +4,9 @@
 use std::ffi::OsStr;
 
 use super::abilities::{abilities, below};
-use crate::cli::policy_checks::permits_findings;
 use crate::cli::prelude::*;
-use crate::policy::{
-    self, Ledger, SeenPart, TrustChecker, has_no_shared_files, is_skills_directory, parts_of,
-};
-use crate::sys::text::did_you_mean;
+use crate::policy;
+use crate::policy::{SeenPart, TrustChecker, has_no_shared_files, is_skills_directory, parts_of};
 
 /// Trust a project's skills and configuration as they are now
 #[derive(Debug, clap::Args)]

@@ -3,10 +3,7 @@
 use std::slice;
 
 use crate::catalog::signing_in_force;
-use crate::cli::lookup::{layer_of, layers_of, tell_which};
 use crate::cli::prelude::*;
-use crate::cli::signatures::{SignatureProblem, signature_problems, unsigned_skills};
-use crate::marketplace::{SyncedSkill, VerifiedSkill};
 use crate::policy::DigestCache;
 
 const NONE_RECORDED: &str = "The lockfile has no skill.\n";

@@ -1,7 +1,6 @@
 //! Shell completion: `completions`, the script that a shell loads, and `__complete`, which it asks:
 //! exactly what the command line accepts, and the currently installed skills.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::iter;
 

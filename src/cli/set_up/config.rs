@@ -3,7 +3,7 @@
 
 use crate::cli::prelude::*;
 use crate::policy::{self, Setting, edit_key, joined, parse_toml, parts};
-use crate::sys::text::{did_you_mean, split_outside};
+use crate::sys::text::split_outside;
 
 /// Show or change the configuration
 #[derive(Debug, Subcommand)]
@@ -63,7 +63,7 @@ impl Config {
 
 fn set_values(call: Call, key: &[String], values: &[&str]) -> Result<String> {
     let value = value(key, values)?;
-    set(call.facts, key, &value, call.common.dry_run)?;
+    set_in_config(call.facts, key, &value, call.common.dry_run)?;
     if call.common.dry_run {
         let (key, value) = (joined(key), one_line(&value));
         return Ok(format!("would set {key} to {value}\n"));
@@ -115,7 +115,7 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Changes one key of `config.toml`, unless the result would be invalid, or this is a dry run.
-pub fn set(facts: &Facts, key: &[String], value: &str, dry_run: bool) -> Result<()> {
+pub fn set_in_config(facts: &Facts, key: &[String], value: &str, dry_run: bool) -> Result<()> {
     let check = |text: &str| check(facts, key, text);
     let set = edit_key(&facts.run.config_path(), key, Some(value), dry_run, &check);
     set.map_err(|error| unchanged(key, error))

@@ -1,22 +1,16 @@
 //! `hosts`: which hosts this machine has and how agent-skills is connected to each; connecting them
 //! and the undo. What would change is shown and asked about.
 
-use clap::Args;
-
 use super::doctor::check::{CheckStatus, ask};
 use super::doctor::placement;
-use crate::cli::agents::{connected, link_line, removed_links, share_installed};
 use crate::cli::prelude::*;
 use crate::connection::{
     ConnectionChange, ConnectionFault, ConnectionState, Connector, Invocation, last_seen, program,
 };
 use crate::host::agent::{Mode, Scope};
-use crate::host::program::PROGRAM;
-use crate::host::{Protocol, release, tools};
-use crate::script::find_program;
+use crate::host::{release, tools};
 use crate::sharing::SharedSkills;
 use crate::skill::unified_diff;
-use crate::sys::Env;
 
 /// The layers whose skills are this user's.
 const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];

@@ -3,11 +3,10 @@
 use std::io::{self, Write as _};
 
 use crate::author::{NewFile, NewSkill, ScriptLanguage, scaffold};
-use crate::cli::consent::{agrees, asked};
 use crate::cli::prelude::*;
-use crate::marketplace::{InstalledName, SKILLS};
-use crate::permission::{Restriction, RuleNote};
-use crate::sys::{Base, Dir, EntryPath};
+use crate::marketplace::SKILLS;
+use crate::permission::RuleNote;
+use crate::sys::{Base, EntryPath};
 
 /// Write a new skill
 #[derive(Debug, clap::Args)]
@@ -119,7 +118,7 @@ fn name(written: &str) -> Result<SkillName> {
 fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<NewSkill> {
     let description = match &wanted.description {
         Some(description) => description.clone(),
-        None if asks => asked(
+        None if asks => ask_for_text(
             "What does it do, and when should it be used?\n(for example: Fills PDF forms. Use when the user has a form to fill.) ",
         ),
         None => String::new(),
@@ -135,12 +134,12 @@ fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<NewSkill> {
     }
     let script = match wanted.script {
         None if asks => {
-            ScriptLanguage::from_str(&asked("Begin with a script? [py/sh/js/N] "), true).ok()
+            ScriptLanguage::from_str(&ask_for_text("Begin with a script? [py/sh/js/N] "), true).ok()
         }
         script => script,
     };
     let tools = match &wanted.restrict {
-        None if asks && agrees("Restrict it to reading (allowed-tools: Read Grep)?") => {
+        None if asks && ask_yes_or_no("Restrict it to reading (allowed-tools: Read Grep)?") => {
             Some("Read Grep".to_owned())
         }
         tools => tools.clone(),

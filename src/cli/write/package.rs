@@ -6,7 +6,6 @@ use crate::author::{Package as Packed, ReportFormat, manifest, package, render};
 use crate::cli::prelude::*;
 use crate::marketplace::SignedManifest;
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE};
-use crate::sys::{Dir, Progress};
 
 /// Pack skills into .zip files, byte-identical on every machine
 #[derive(Debug, clap::Args)]

@@ -2,16 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::catalog::base_at;
-use crate::cli::describe::{describe_difference, with_hint};
-use crate::cli::policy_checks::{permits, permits_change};
 use crate::cli::prelude::*;
 use crate::proposal::{
     self, ChangedFile, Proposal, ProposalId, ProposedChange, apply_diff, home_of, proposal_event,
     proposed_for,
 };
 use crate::sys::time::local;
-use crate::sys::{Dir, warn};
 
 /// Review changes to skills that a model proposes
 #[derive(Debug, Subcommand)]

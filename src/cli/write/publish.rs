@@ -3,7 +3,6 @@
 use super::package::{checked, remarks, sign};
 use super::try_skill::find_and_tell;
 use crate::author::{manifest, skills_at};
-use crate::cli::policy_checks::source_permit;
 use crate::cli::prelude::*;
 use crate::marketplace::{Artifact, Destination};
 

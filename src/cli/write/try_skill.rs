@@ -1,12 +1,8 @@
 //! `try`: exactly what the model would receive, without activating anything. Also finds a skill by
 //! name or path.
 
-use std::collections::BTreeMap;
-
 use crate::activation::{Instructions, hooks_ahead, required_line};
-use crate::cli::lookup::{NamedSkill, resolve_name, similar, tell_which};
 use crate::cli::prelude::*;
-use crate::host::Protocol;
 use crate::skill::SKILL_CONTENT;
 use crate::sys::wrap;
 

@@ -1,22 +1,17 @@
 //! `validate`: checks for skill authors: all findings about a skill, those of the author room and of
 //! the rooms that run, restrict, scan and install skills.
 
-use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::activation::{scope_of, unmet};
 use crate::author::{self, Descriptions, LintFinding, ReportFormat, Source};
 use crate::catalog::OfferedSkill;
-use crate::cli::lookup::{NamedSkill, resolve_name, tell_which};
 use crate::cli::prelude::*;
-use crate::cli::report::{restriction_of, session_with};
-use crate::host::alias::{self, Capability};
-use crate::host::tools;
-use crate::marketplace::scan_directory;
-use crate::permission::{self, Part, Restriction, Rule, decide};
-use crate::policy::{Config, OnDisk, Policies};
+use crate::host::{alias, tools};
+use crate::permission;
+use crate::permission::{Part, decide};
+use crate::policy::OnDisk;
 use crate::skill::{Runner, find_skill_file, unified_diff};
-use crate::sys::{Durable, Progress};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
 #[derive(Debug, clap::Args)]

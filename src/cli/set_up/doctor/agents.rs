@@ -4,15 +4,11 @@
 use std::process::Command;
 use std::time::SystemTime;
 
-use serde_json::Map;
-
 use super::check::{Check, answer};
 use crate::cli::prelude::*;
 use crate::connection::{ConnectionState, Connector, last_seen, seen_file};
 use crate::host::agent::Scope;
 use crate::host::agent::table::EventKind;
-use crate::host::alias::Capability;
-use crate::sys::Env;
 
 /// The checks of this area: none for an agent that is not connected.
 pub fn checks(facts: &Facts) -> Vec<Check> {

@@ -5,7 +5,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::cli::prelude::*;
-use crate::sys::Env;
 use crate::sys::process::{self, RunError};
 
 /// The outcome of a check.

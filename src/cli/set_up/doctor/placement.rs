@@ -3,16 +3,12 @@
 //! a link out of `plugins/`, not disabled (docs/hosts.md#loading). An installation for other
 //! agents only has no such place.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::check::{Check, ask};
-use crate::cli::agents::{connected, has_chibi};
 use crate::cli::prelude::*;
-use crate::host::program::PROGRAM;
-use crate::host::{Protocol, release};
-use crate::script::find_program;
+use crate::host::release;
 
 /// The host starts a program of this name in a directory of this name.
 const NAME: &str = "agent-skills";

@@ -2,7 +2,7 @@
 
 use super::check::{Check, ask};
 use crate::cli::prelude::*;
-use crate::script::{SandboxMode, find_program, lacking_confinement, program_of, unmet_needs};
+use crate::script::{SandboxMode, lacking_confinement, program_of, unmet_needs};
 use crate::skill::Resource;
 
 /// The least version of git that the tests run with (docs/spec/references.md#git).

@@ -8,10 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use super::check::Check;
 use crate::cli::prelude::*;
 use crate::permission::Enforce;
-use crate::policy::{
-    Ledger, Trust, TrustChecker, has_no_shared_files, is_skills_directory, parts_of,
-};
-use crate::sys::Durable;
+use crate::policy::{Trust, TrustChecker, has_no_shared_files, is_skills_directory, parts_of};
 use crate::sys::process::effective_user;
 
 /// The checks of this area.

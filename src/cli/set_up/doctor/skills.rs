@@ -1,20 +1,13 @@
 //! Checks for skills that are unreadable, shadowed, cut or changed, and of the links by which other
 //! agents find them.
 
-use std::collections::BTreeSet;
 use std::fs;
 
 use super::check::{Check, CheckStatus};
-use crate::catalog::{Disclosure, WithheldReason, roots};
+use crate::catalog::{Disclosure, roots};
 use crate::cli::agents;
-use crate::cli::lookup::layers_with;
 use crate::cli::prelude::*;
-use crate::cli::report::Report;
-use crate::cli::signatures::signature_problems;
-use crate::marketplace::VerifiedSkill;
-use crate::policy::Config;
 use crate::sharing::{Link, LinkOutcome, SharedSkills};
-use crate::skill::Diagnostic;
 use crate::sys::text;
 
 /// The checks of this area.
