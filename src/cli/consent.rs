@@ -225,8 +225,8 @@ impl<'a> Consent<'a> {
         done: &str,
         command: &str,
     ) -> Result<bool> {
-        let suspect = |finding: &&ScanFinding| finding.severity >= Severity::High;
-        let suspects: Vec<&ScanFinding> = findings.into_iter().filter(suspect).collect();
+        let findings = findings.into_iter();
+        let suspects: Vec<&ScanFinding> = findings.filter(|finding| is_severe(finding)).collect();
         if suspects.is_empty() || self.findings.accept_findings {
             return Ok(true);
         }
@@ -241,18 +241,19 @@ impl<'a> Consent<'a> {
 
 /// How to look at the skills of a plan.
 fn look(plan: &Plan, show: Option<&str>) -> String {
-    let suspect = |skill: &&Rc<PlannedSkill>| {
-        let mut findings = skill.findings.iter();
-        findings.any(|finding| finding.severity >= Severity::High)
-    };
+    let suspect = |skill: &&Rc<PlannedSkill>| skill.findings.iter().any(is_severe);
     let skill = plan.skills.iter().find(suspect).or(plan.skills.first());
-    match (show, skill) {
-        (Some(show), Some(skill)) => {
-            let show = show_of(show, plan, skill);
-            format!("look at it with `agent-skills {show}`")
-        }
-        _ => "it was shown as a whole".to_owned(),
-    }
+    let show = show
+        .zip(skill)
+        .map(|(show, skill)| show_of(show, plan, skill));
+    show.map_or("it was shown as a whole".to_owned(), |show| {
+        format!("look at it with `agent-skills {show}`")
+    })
+}
+
+/// Whether hardly any honest skill has what was found.
+pub fn is_severe(finding: &ScanFinding) -> bool {
+    finding.severity >= Severity::High
 }
 
 /// Whether a person at the terminal says yes. An author decides how much there is to read before

@@ -29,15 +29,14 @@ pub fn describe_plan(plan: &Plan, show: Option<&str>, screen: Screen, names: Too
         describe_origin(&mut text, plan, from, screen);
     }
     for skill in &plan.skills {
-        let show = show.map(|show| show_of(show, plan, skill));
-        SkillDescription {
+        let described = SkillDescription {
             skill,
             is_alone: plan.skills.len() == 1,
-            show,
+            show: show.map(|show| show_of(show, plan, skill)),
             screen,
             names,
-        }
-        .write(&mut text);
+        };
+        described.write(&mut text);
     }
     text
 }
@@ -93,6 +92,9 @@ fn describe_origin(text: &mut String, plan: &Plan, from: &Origin, screen: Screen
     }
 }
 
+/// A label and a value.
+type Row = (&'static str, String);
+
 /// One skill of a plan.
 struct SkillDescription<'p> {
     skill: &'p PlannedSkill,
@@ -126,7 +128,7 @@ impl SkillDescription<'_> {
     }
 
     /// What is said about it, each with its label; one without continues the one before.
-    fn rows(&self) -> Vec<(&'static str, String)> {
+    fn rows(&self) -> Vec<Row> {
         let (scripts, findings) = (&self.skill.scripts, &self.skill.findings);
         let powers = &self.skill.powers;
         let mut files = format!("{} ({})", self.skill.files, size(self.skill.bytes));
@@ -147,19 +149,22 @@ impl SkillDescription<'_> {
         let says = powers.remarks().into_iter();
         rows.extend(says.map(|says| ("says", one_line(&says))));
         let remarks = self.skill.warnings.iter().chain(&self.skill.dropped);
-        let remarks: Vec<&String> = remarks.collect();
-        let shown = self.shown(REMARKS, remarks.len());
-        let remark = |remark: &&String| ("note", one_line(remark));
-        rows.extend(remarks[..shown].iter().map(remark));
-        rows.extend(self.more(remarks.len() - shown, "more note"));
+        let remarks = remarks.map(|remark| ("note", one_line(remark)));
+        self.add_first(&mut rows, remarks.collect(), REMARKS, "more note");
         // The worst come first.
-        let severe = |finding: &&ScanFinding| finding.severity >= Severity::High;
-        let severe = findings.iter().filter(severe).count();
-        let shown = self.shown(FINDINGS.max(severe), findings.len());
-        let finding = |finding: &ScanFinding| (finding.severity.as_str(), self.finding(finding));
-        rows.extend(findings[..shown].iter().map(finding));
-        rows.extend(self.more(findings.len() - shown, "more finding"));
+        let severe = findings.iter().filter(|it| is_severe(it)).count();
+        let findings = findings.iter();
+        let findings = findings.map(|it| (it.severity.as_str(), self.finding(it)));
+        let most = FINDINGS.max(severe);
+        self.add_first(&mut rows, findings.collect(), most, "more finding");
         rows
+    }
+
+    /// Adds the first of these rows, and how many more there are.
+    fn add_first(&self, rows: &mut Vec<Row>, all: Vec<Row>, most: usize, what: &str) {
+        let shown = self.shown(most, all.len());
+        let more = self.more(all.len() - shown, what);
+        rows.extend(all.into_iter().take(shown).chain(more));
     }
 
     /// Whether lists are cut.
@@ -169,7 +174,7 @@ impl SkillDescription<'_> {
 
     /// A finding; one that is not severe on one line.
     fn finding(&self, finding: &ScanFinding) -> String {
-        let is_cut = self.is_cut() && finding.severity < Severity::High;
+        let is_cut = self.is_cut() && !is_severe(finding);
         match self.screen.width.filter(|_| is_cut) {
             Some(width) => shortened(&finding.remark(), width.saturating_sub(INDENT)),
             None => finding.remark(),
@@ -182,7 +187,7 @@ impl SkillDescription<'_> {
     }
 
     /// How many more of something there are, and which command shows them.
-    fn more(&self, left: usize, what: &str) -> Option<(&'static str, String)> {
+    fn more(&self, left: usize, what: &str) -> Option<Row> {
         let show = self.show.as_ref().filter(|_| left > 0)?;
         let more = count(left, what);
         Some(("", format!("and {more}: `agent-skills {show}`")))

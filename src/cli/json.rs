@@ -36,6 +36,24 @@ impl Call<'_> {
         }
     }
 
+    /// As [`Call::answers`]; `none` says that there are none.
+    pub fn answers_or(
+        self,
+        key: &str,
+        values: &[impl Serialize],
+        none: &str,
+        text: impl FnOnce() -> String,
+    ) -> Result<String> {
+        let text = || {
+            if values.is_empty() {
+                none.to_owned()
+            } else {
+                text()
+            }
+        };
+        self.answers(key, &values, text)
+    }
+
     /// As [`Call::answer`], with the values as the list `key`.
     pub fn answers(
         self,

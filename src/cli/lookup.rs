@@ -97,10 +97,8 @@ pub fn installed<'a>(facts: &Facts, catalog: &'a Catalog, written: &str) -> Resu
     entry
         .filter(|entry| is_told(&facts.run, entry))
         .ok_or_else(|| {
-            if entry.is_none()
-                && facts.run.protocol.is_none()
-                && !layers_with(facts, written).is_empty()
-            {
+            let is_gone = entry.is_none() && facts.run.protocol.is_none();
+            if is_gone && !layers_with(facts, written).is_empty() {
                 return Market::is_gone(&quoted(written));
             }
             let text = format!("there is no installed skill `{}`", quoted(written));
@@ -135,12 +133,11 @@ pub fn layer_of(call: Call, scope: LayerOption, verb: &str, written: &str) -> Re
             let names: Vec<&str> = layers.iter().map(|layer| layer.as_str()).collect();
             let (name, all) = (written.escape_debug(), names.join(", "));
             let text = format!("the skill `{name}` is in several layers: {all}");
-            let command = |layer: &str| {
+            let commands = names.into_iter().map(|layer| {
                 let words = shell_command(&[verb, written, "--layer", layer]);
                 format!("`agent-skills {words}`")
-            };
-            let commands: Vec<String> = names.into_iter().map(command).collect();
-            Err(Error::new(text).hint(commands.join(" or ")))
+            });
+            Err(Error::new(text).hint(commands.collect::<Vec<_>>().join(" or ")))
         }
     }
 }

@@ -146,8 +146,8 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
 /// When a policy forbids it.
 pub fn permits_update(policies: &Policies, layer: Layer, difference: &Difference) -> Result<()> {
     permits_origin(policies, layer, difference.provenance.as_deref())?;
-    let (name, version) = (&difference.name, difference.version.as_deref());
-    refuse_if(policies.refuses_version(name, version))?;
+    let version = difference.version.as_deref();
+    refuse_if(policies.refuses_version(&difference.name, version))?;
     permits_findings(policies, "installed", &difference.new_findings)
 }
 
@@ -163,9 +163,9 @@ pub fn permits_change(
     difference: &Difference,
 ) -> Result<()> {
     let about = (skill, difference.version.as_deref());
-    let by_source = || policies.refuses_origin(source, None);
-    let by_source = || by_source().filter(|_| layer != Layer::Enterprise);
-    refuse_if(refuses_skill(policies, layer, &difference.name, about).or_else(by_source))?;
+    refuse_if(refuses_skill(policies, layer, &difference.name, about))?;
+    let by_source = policies.refuses_origin(source, None);
+    refuse_if(by_source.filter(|_| layer != Layer::Enterprise))?;
     permits_findings(policies, "installed", &difference.new_findings)
 }
 

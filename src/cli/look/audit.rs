@@ -62,9 +62,8 @@ impl Audit {
             }
         }
         let values: Vec<_> = lines.iter().map(|line| &line.value).collect();
-        call.answers("events", &values, || match lines.as_slice() {
-            [] => NOTHING.to_owned(),
-            lines => lines.iter().map(row).collect(),
+        call.answers_or("events", &values, NOTHING, || {
+            lines.iter().map(row).collect()
         })
     }
 }
@@ -82,12 +81,10 @@ fn all(call: Call, log: &Path, is_wanted: &dyn Fn(&LoggedEvent) -> bool) -> Resu
         Ok(())
     })?;
     tell_torn(torn);
-    call.answers("events", &events, || {
-        if text.is_empty() {
-            text.push_str(NOTHING);
-        }
-        text
-    })
+    if text.is_empty() {
+        text.push_str(NOTHING);
+    }
+    call.answers("events", &events, || text)
 }
 
 /// The time that a person wrote; the beginning of all if there is none.

@@ -26,10 +26,8 @@ impl Jobs {
 
 fn list(call: Call) -> Result<String> {
     let jobs = script::Jobs::of(&call.facts.run).list();
-    call.answers("jobs", &jobs, || {
-        if jobs.is_empty() {
-            return "No jobs. A script that outlasts its call becomes a job.\n".to_owned();
-        }
+    let none = "No jobs. A script that outlasts its call becomes a job.\n";
+    call.answers_or("jobs", &jobs, none, || {
         let line = |job: &script::JobSummary| {
             let skill = job.skill.as_ref().map(|skill| format!(" of {skill}"));
             let exit = job.exit_code.map(|code| format!(", exit code {code}"));

@@ -37,8 +37,7 @@ pub fn abilities(
     lines.extend(tools.map(|(label, tools)| format!("{label} {tools}")));
     lines.extend(hooks(&skill));
     let found = scan_directory(dir);
-    let is_severe = |finding: &&ScanFinding| finding.severity >= Severity::High;
-    let severe = found.iter().filter(is_severe).count();
+    let severe = found.iter().filter(|finding| is_severe(finding)).count();
     if severe > 0 {
         let command = shell_command(&["scan", &dir.display().to_string()]);
         let found = count(severe, "severe finding");

@@ -197,8 +197,6 @@ fn list(call: Call) -> Result<String> {
             listed.push(with(of, json!({"state": state})));
         }
     }
-    call.answers("approvals", &listed, || match listed.as_slice() {
-        [] => "No skill is approved.\n".to_owned(),
-        _ => table.render(call.screen),
-    })
+    let none = "No skill is approved.\n";
+    call.answers_or("approvals", &listed, none, || table.render(call.screen))
 }

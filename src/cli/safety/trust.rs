@@ -273,12 +273,8 @@ impl TrustPreview {
                         kept += 1;
                         continue;
                     }
-                    let is_severe = |it: &ScanFinding| it.severity >= Severity::High;
-                    let list = if worst.as_ref().is_some_and(is_severe) {
-                        &mut severe
-                    } else {
-                        &mut parts
-                    };
+                    let is_severe = worst.as_ref().is_some_and(is_severe);
+                    let list = if is_severe { &mut severe } else { &mut parts };
                     list.push(below(line(holder, &part.path, &state, "new")) + &inside);
                 }
             }
@@ -386,8 +382,5 @@ fn trusted(call: Call) -> Result<String> {
         // Whether it stays trusted whatever changes, and what is not trusted as it is now.
         listed.push(json!({"path": path, "always": always, "differs": differs}));
     }
-    call.answers("projects", &listed, || match listed.as_slice() {
-        [] => "No project is trusted.\n".to_owned(),
-        _ => text,
-    })
+    call.answers_or("projects", &listed, "No project is trusted.\n", || text)
 }

@@ -334,7 +334,7 @@ fn scanned(dir: &Path) -> Vec<LintFinding> {
         if Path::new(&found.file).ancestors().skip(1).any(is_skill) {
             return None;
         }
-        let stops = found.severity >= Severity::High;
+        let stops = is_severe(&found);
         // A secret whose line says that it is an example is not real.
         let is_example = found.code == "secret" && found.excerpt.contains("EXAMPLE");
         if is_example || !(stops || ours.contains(&found.code)) {
