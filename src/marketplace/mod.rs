@@ -35,7 +35,7 @@ pub use lock::{is_foreign, listed_name, named_by_directory, offered_name};
 pub use market::{Candidate, Confirm, InstallOptions, Market, Note, Pick};
 pub use reference::{Ancestry, CommitPrefix, Reach, ReferenceForm, SourceKind};
 pub use registry::{Artifact, Destination, PublishResult};
-pub use scan::{RULES, Rule, ScanFinding, Severity, scan as scan_directory};
+pub use scan::{ScanFinding, Severity, scan as scan_directory};
 pub use source::{ListedSkill, Origin, Source, within_sources};
 pub use verification::{
     CheckedSignature, KnownSigner, KnownSigners, SignatureChecker, SignedManifest,

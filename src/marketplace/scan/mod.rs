@@ -15,5 +15,3 @@ mod text;
 pub use crate::skill::Severity;
 pub use directory::{is_binary, scan};
 pub use finding::ScanFinding;
-pub use rule::Rule;
-pub use rules::RULES;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use regex_lite::Regex;
-use serde::Serialize;
 
 use super::Severity;
 use super::finding::FindingKind;
@@ -54,7 +53,7 @@ const SHARED: [(&str, &str); 13] = [
 ];
 
 /// A rule for a line of a text.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Rule {
     /// Stable, lowercase, hyphenated.
     pub code: &'static str,
@@ -62,19 +61,10 @@ pub struct Rule {
     pub severities: [Severity; 2],
     /// What it says about a skill.
     pub message: &'static str,
-    /// A text that it is about.
-    pub example: &'static str,
-    /// A text like that which it is not about.
-    pub counter_example: &'static str,
-    /// Where the danger is described: MITRE ATT&CK, OWASP's list for language models, CWE or CVE.
-    pub source: &'static str,
     /// Whether its patterns reach over a line of any length.
-    #[serde(skip)]
     reaches: bool,
     /// The line needs one of them.
-    #[serde(skip)]
     words: &'static str,
-    #[serde(skip)]
     tests: Vec<Condition>,
 }
 
@@ -102,28 +92,9 @@ impl Rule {
             code,
             severities: [severity; 2],
             message,
-            example: "",
-            counter_example: "",
-            source: "",
             reaches: false,
             words: "",
             tests: Vec::new(),
-        }
-    }
-
-    /// With an example, a counter-example and the source of the danger.
-    #[must_use]
-    pub fn finds(
-        self,
-        example: &'static str,
-        counter_example: &'static str,
-        source: &'static str,
-    ) -> Self {
-        Self {
-            example,
-            counter_example,
-            source,
-            ..self
         }
     }
 
