@@ -11,7 +11,7 @@ pub struct Outcomes<'a> {
 }
 
 /// What there is to say of one besides what was done.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub enum OutcomeNote {
     /// Nothing.
     Nothing,
@@ -100,33 +100,31 @@ impl<'a> Outcomes<'a> {
         if !is_good && self.results.len() == 1 {
             return self.results.remove(0).1.map_err(Failure::Failed);
         }
-        let mut unchanged: Vec<(&str, usize)> = Vec::new();
-        for (.., besides) in &self.results {
-            if let OutcomeNote::Unchanged(all) = besides {
-                match unchanged.iter_mut().find(|(said, _)| said == all) {
-                    Some((_, number)) => *number += 1,
-                    None => unchanged.push((all, 1)),
-                }
+        let mut unchanged: BTreeMap<&str, usize> = BTreeMap::new();
+        for (.., note) in &self.results {
+            if let OutcomeNote::Unchanged(all) = note {
+                *unchanged.entry(all).or_default() += 1;
             }
         }
-        unchanged.retain(|(_, number)| *number > 1);
-        let in_total = |of: OutcomeNote| {
-            unchanged
-                .iter()
-                .any(|(all, _)| of == OutcomeNote::Unchanged(all))
-        };
+        unchanged.retain(|_, number| *number > 1);
+        let in_total =
+            |note| matches!(note, OutcomeNote::Unchanged(all) if unchanged.contains_key(all));
         // A dry run is done for what it says.
         let is_silent = self.call.common.quiet && !self.call.common.dry_run;
         let mut text = String::new();
-        for (name, outcome, besides) in self.results {
+        for (name, outcome, note) in self.results {
             match outcome {
-                Ok(_) if is_silent || in_total(besides) => {}
+                Ok(_) if is_silent || in_total(note) => {}
                 Ok(message) => text += &message,
                 Err(error) => report_error(self.call, &name, error, &mut text),
             }
         }
-        for (all, number) in unchanged.iter().filter(|_| !is_silent) {
-            let _ = writeln!(text, "{number} {all}");
+        if !is_silent {
+            text.extend(
+                unchanged
+                    .iter()
+                    .map(|(all, number)| format!("{number} {all}\n")),
+            );
         }
         if !self.call.common.quiet {
             text += &self.next;

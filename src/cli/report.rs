@@ -1,8 +1,5 @@
 //! The report about an installed skill, in the format that `--json` documents (docs/json.md).
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
-
 use crate::cli::prelude::*;
 
 use crate::activation::{added_entries, unmet, why_not_added};
@@ -128,22 +125,20 @@ impl Report {
     pub fn of_agents(facts: &Facts, catalog: &Catalog) -> Vec<Self> {
         let ours = catalog.entries().iter();
         // `None` for those of the catalog, else where the report is.
-        let mut seen: HashMap<_, _> = ours.map(|entry| (real(&entry.dir), None)).collect();
+        let mut seen: BTreeMap<PathBuf, Option<usize>> =
+            ours.map(|entry| (real(&entry.dir), None)).collect();
         let mut found: Vec<Self> = Vec::new();
         for agent in connected(&facts.run) {
             let its = in_agent(facts, agent);
             let catalog = Catalog::of(&its);
             let mut reporter = Reporter::new(&its, &catalog);
             for entry in catalog.entries() {
-                match seen.entry(real(&entry.dir)) {
-                    Slot::Occupied(known) => {
-                        if let Some(at) = *known.get() {
-                            let report: &mut Self = &mut found[at];
-                            report.agents.extend(reporter.report(entry).agents);
-                        }
-                    }
-                    Slot::Vacant(new) => {
-                        new.insert(Some(found.len()));
+                let place = real(&entry.dir);
+                match seen.get(&place) {
+                    Some(None) => {}
+                    Some(&Some(at)) => found[at].agents.extend(reporter.report(entry).agents),
+                    None => {
+                        seen.insert(place, Some(found.len()));
                         found.push(reporter.report(entry));
                     }
                 }
@@ -161,10 +156,9 @@ impl Report {
             return format!("linked to {to}");
         }
         let source = self.source.as_deref().unwrap_or_default();
-        let shown = source.strip_prefix("https://").unwrap_or(source);
-        let shown = shown.strip_prefix("github.com/").unwrap_or(shown);
-        let shown = shown.strip_suffix(".git").unwrap_or(shown);
-        format!("{}{shown}", self.says())
+        let shown = source.trim_start_matches("https://");
+        let shown = shown.trim_start_matches("github.com/");
+        format!("{}{}", self.says(), shown.trim_end_matches(".git"))
     }
 
     /// What stands before a source that is only claimed.

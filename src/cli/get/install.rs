@@ -109,8 +109,7 @@ impl Install {
             let command = self.command(reference);
             let done = self.install(call, &market, layer, reference);
             let done = done.and_then(|installed| {
-                let mut told = told(call, installed.clone(), layer)?;
-                share(call, (layer, &self.agents), &mut told)?;
+                let mut told = told(call, installed.clone(), (layer, &self.agents))?;
                 Self::offer_what_was_seen(call, &mut told)?;
                 let switched = self.switch(call, &market, (layer, &command), &installed)?;
                 Ok((told, switched))
@@ -272,15 +271,15 @@ pub fn is_new(skill: &Installed) -> bool {
     skill.status == InstallStatus::New
 }
 
-/// Records what was installed, and says of each skill what has become of it in this layer, unless it
-/// is installed at another state than the one that was asked for.
+/// Records what was installed, has agents find it, and says of each skill what has become of it in
+/// this layer, unless it is installed at another state than the one that was asked for.
 ///
 /// # Errors
-/// When a person declined all of them.
+/// When a person declined all of them, or this layer's skills are not for the agents that were given.
 pub fn told(
     call: Call,
     installed: Vec<Installed>,
-    layer: Layer,
+    (layer, agents): (Layer, &[Agent]),
 ) -> Result<Vec<(Installed, String)>> {
     for skill in installed.iter().filter(|skill| is_new(skill)) {
         let (source, commit) = (skill.source.clone(), skill.commit.clone());
@@ -309,6 +308,7 @@ pub fn told(
     if let Some((_, last)) = all.last_mut() {
         last.push_str(&unmet);
     }
+    share(call, (layer, agents), &mut all)?;
     Ok(all)
 }
 

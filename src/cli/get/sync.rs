@@ -65,22 +65,15 @@ impl Sync {
     /// is in it; a failure if one was left out.
     fn import(&self, call: Call, layer: Layer, list: &str) -> Answer {
         if self.prune {
-            let text = "`--prune` needs a list of exactly which skills to keep";
-            return Err(Error::new(text)
-                .hint("give a skills.lock.json or a collection")
-                .into());
+            let error = Error::new("`--prune` needs a list of exactly which skills to keep");
+            return Err(error.hint("give a skills.lock.json or a collection").into());
         }
         let mut confirm = install_decision(call, self.findings, layer, None)?;
         let market = market_for(call, layer, self.offline)?;
         let mut outcomes = Outcomes::new(call);
         let mut new = Vec::new();
         for (name, done) in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
-            let told = done.and_then(|installed| {
-                let mut told = install::told(call, installed, layer)?;
-                share(call, (layer, &[]), &mut told)?;
-                Ok(told)
-            });
-            match told {
+            match done.and_then(|installed| install::told(call, installed, (layer, &[]))) {
                 Ok(told) => {
                     for (skill, text) in told {
                         outcomes.push(&skill.name, Ok(text));
@@ -94,11 +87,9 @@ impl Sync {
             }
         }
         outcomes.then(install::what_next(call, &new, layer));
-        let text = outcomes.answer()?;
-        if new.is_empty() {
-            Ok(text)
-        } else {
-            Err(Failure::Changed(text))
+        match outcomes.answer()? {
+            text if new.is_empty() => Ok(text),
+            text => Err(Failure::Changed(text)),
         }
     }
 

@@ -34,25 +34,20 @@ impl Check {
             Some(agent) => self.in_agent(call, agent, arguments)?,
             None => self.in_chibi(call, arguments)?,
         };
-        let Explanation {
-            tool,
-            is_allowed,
-            message,
-            parts,
-        } = explained;
+        let (is_allowed, message) = (explained.is_allowed, &explained.message);
         let word = if is_allowed { "allowed" } else { "blocked" };
-        let mut text = format!("{word}: {}\n", one_line(&message));
-        let parts = parts.iter().filter(|part| part.kind != CALL);
-        let parts: Vec<Value> = parts.map(|part| told(part, &message, &mut text)).collect();
-        let explained = json!({
-            "tool": tool,
+        let mut text = format!("{word}: {}\n", one_line(message));
+        let parts = explained.parts.iter().filter(|part| part.kind != CALL);
+        let parts: Vec<Value> = parts.map(|part| told(part, message, &mut text)).collect();
+        let value = json!({
+            "tool": explained.tool,
             "allowed": is_allowed,
             // Why the call is allowed or not, for a person.
             "message": message,
             // The parts of a shell command; empty if there is nothing to split.
             "parts": parts,
         });
-        Failure::unless(is_allowed, call.answer(&explained, || text)?)
+        Failure::unless(is_allowed, call.answer(&value, || text)?)
     }
 
     fn in_chibi(&self, call: Call, arguments: Map<String, Value>) -> Result<Explanation> {

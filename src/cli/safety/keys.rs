@@ -96,6 +96,15 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(read.unwrap_or_default())
 }
 
+/// The keys in a file of revoked ones.
+///
+/// # Errors
+/// When it cannot be read or understood.
+fn revoked(path: &Path) -> Result<BTreeSet<String>> {
+    let found = revocations(&String::from_utf8_lossy(&read(path)?));
+    found.map_err(|error| error.context(format!("`{}`", path.display())))
+}
+
 /// The signers in a file.
 ///
 /// # Errors
@@ -108,13 +117,12 @@ fn signers(path: &Path) -> Result<Vec<AllowedSigner>> {
 
 /// Shows all keys; a failure if a file cannot be read.
 fn show(call: Call) -> Answer {
-    let (mut listed, mut known, mut revoked) = (KeyRows::new(), KeyRows::new(), KeyRows::new());
+    let (mut listed, mut known, mut no_longer) = (KeyRows::new(), KeyRows::new(), KeyRows::new());
     let mut errors = Vec::new();
     for file in signing_files(call.facts)? {
-        let read = if file.revokes {
-            add_revoked(&file, &mut revoked)
-        } else {
-            add_listed(&file, &mut listed)
+        let read = match file.revokes {
+            true => add_revoked(&file, &mut no_longer),
+            false => add_listed(&file, &mut listed),
         };
         errors.extend(read.err().map(|error| error.to_string()));
     }
@@ -122,10 +130,16 @@ fn show(call: Call) -> Answer {
         Ok(signers) => add_known(&signers, &mut known),
         Err(error) => errors.push(error.to_string()),
     }
-    let [signers, of_installed, no_longer] = [&listed, &known, &revoked]
-        .map(|keys| keys.iter().map(|(_, json)| json).collect::<Vec<_>>());
+    let values = |keys: &KeyRows| {
+        keys.iter()
+            .map(|(_, value)| value.clone())
+            .collect::<Value>()
+    };
     let all = json!({
-        "signers": signers, "known": of_installed, "revoked": no_longer, "errors": errors,
+        "signers": values(&listed),
+        "known": values(&known),
+        "revoked": values(&no_longer),
+        "errors": errors,
     });
     let text = call.answer(&all, || {
         let shown = |error| format!("CANNOT BE READ: {}", one_line(error));
@@ -135,7 +149,7 @@ fn show(call: Call) -> Answer {
         for (title, last, leave_out, keys) in [
             ("Listed", "FOR", "BY, FOR", &listed),
             ("Known by what was installed", "SOURCE", "BY", &known),
-            ("Revoked", "FILE", "FILE", &revoked),
+            ("Revoked", "FILE", "FILE", &no_longer),
         ] {
             let columns = [("WHO", 12), ("KEY", 0), ("BY", 0), (last, 8)];
             let mut table = Table::new(&columns, leave_out);
@@ -207,10 +221,8 @@ fn add_known(signers: &KnownSigners, keys: &mut KeyRows) {
 
 fn add_revoked(file: &SigningFile, keys: &mut KeyRows) -> Result<()> {
     exists(file)?;
-    let (bytes, path) = (read(&file.path)?, file.path.display().to_string());
-    let found = revocations(&String::from_utf8_lossy(&bytes))
-        .map_err(|error| error.context(format!("`{path}`")))?;
-    for key in found {
+    let path = file.path.display().to_string();
+    for key in revoked(&file.path)? {
         let json = json!({"key": key, "file": path, "policy": file.is_policy});
         let cells = ["", &key, by(file), &path];
         keys.push((cells.map(one_line), json));
@@ -343,10 +355,7 @@ fn revoke(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
         })?
     };
     let (file, shown) = place(&call.facts.run, file, true);
-    let bytes = read(&file)?;
-    let there = revocations(&String::from_utf8_lossy(&bytes))
-        .map_err(|error| error.context(format!("`{shown}`")))?;
-    if there.contains(&fingerprint) {
+    if revoked(&file)?.contains(&fingerprint) {
         return Ok(format!("{fingerprint} is revoked already, in {shown}\n"));
     }
     let who = whose(call.facts, &fingerprint).unwrap_or_default();
@@ -404,8 +413,7 @@ fn place(run: &RunContext, written: Option<&Path>, revokes: bool) -> (PathBuf, S
 fn revoked_in(facts: &Facts, fingerprint: &str) -> Result<Option<PathBuf>> {
     let files = signing_files(facts)?.into_iter();
     for file in files.filter(|file| file.revokes) {
-        let text = String::from_utf8_lossy(&read(&file.path)?).into_owned();
-        if revocations(&text).is_ok_and(|keys| keys.contains(fingerprint)) {
+        if revoked(&file.path)?.contains(fingerprint) {
             return Ok(Some(file.path));
         }
     }

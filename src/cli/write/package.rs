@@ -69,12 +69,11 @@ impl Package {
         }
         let (files, bytes) = (count(packed.digests.len(), "file"), packed.bytes.len());
         if call.common.dry_run {
-            let more = self.sign.as_ref();
-            let more = more.map(|_| format!(", and {shown}.manifest with its signature"));
-            let more = more.unwrap_or_default();
-            return Ok(format!(
-                "would write {shown}: {files}, {bytes} bytes{more}\n"
-            ));
+            let mut text = format!("would write {shown}: {files}, {bytes} bytes");
+            if self.sign.is_some() {
+                let _ = write!(text, ", and {shown}.manifest with its signature");
+            }
+            return Ok(text + "\n");
         }
         let sign = |key| sign(call.facts, &manifest(skill, &packed)?, key);
         let signed = self.sign.as_deref().map(sign).transpose()?;

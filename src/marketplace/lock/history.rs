@@ -5,9 +5,7 @@ use serde::Serialize;
 
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Commit, Failure, Fetcher};
-use crate::marketplace::lock::{
-    Digest, InstalledName, LockEntry, Lockfile, Previous, VerifiedSkill,
-};
+use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous};
 use crate::marketplace::prelude::*;
 
 /// The history of one installed skill.
@@ -24,8 +22,6 @@ pub struct History {
     pub rev: Option<String>,
     /// The commit in use.
     pub commit: Option<String>,
-    /// How it differs from what was installed; `None` for a skill that was not installed.
-    pub since_install: Option<VerifiedSkill>,
     /// What `rollback` would restore.
     pub previous: Option<EarlierVersion>,
     /// The tags of its repository, each with its commit.
@@ -36,19 +32,13 @@ pub struct History {
     pub unasked: Option<String>,
 }
 
-/// An earlier state of a skill, and what changed since.
+/// An earlier state of a skill.
 #[derive(Debug, Clone, Serialize)]
 pub struct EarlierVersion {
     /// The version that its author stated.
     pub version: Option<String>,
     /// The commit.
     pub commit: Option<String>,
-    /// Files changed since.
-    pub changed: Vec<String>,
-    /// Files added since.
-    pub added: Vec<String>,
-    /// Files removed since.
-    pub removed: Vec<String>,
 }
 
 /// A tag of a repository.
@@ -72,15 +62,13 @@ impl Market<'_> {
         let name = self.installed(written)?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let entry = lockfile.get(&name);
-        let since_install = entry.map(|entry| self.compare(entry)).transpose()?;
         let version = |dir| Skill::load(dir).ok()?.fields.version();
         let mut history = History {
             version: version(&self.dir(&name)),
             source: entry.map(|entry| entry.source.clone()),
             rev: entry.and_then(|entry| entry.rev.as_ref().map(ToString::to_string)),
             commit: entry.and_then(|entry| entry.commit.clone()),
-            since_install,
-            previous: self.earlier(&name)?,
+            previous: self.earlier(&name),
             tags: Vec::new(),
             log: Vec::new(),
             unasked: None,
@@ -97,20 +85,13 @@ impl Market<'_> {
         Ok(history)
     }
 
-    fn earlier(&self, name: &InstalledName) -> Result<Option<EarlierVersion>> {
-        let Ok(previous) = Previous::of(self.plugin_dir, name) else {
-            return Ok(None);
-        };
-        let old = Digest::read(previous.dir.path())?;
-        let new = Digest::read(&self.dir(name))?;
+    fn earlier(&self, name: &InstalledName) -> Option<EarlierVersion> {
+        let previous = Previous::of(self.plugin_dir, name).ok()?;
         let skill = Skill::load(previous.dir.path()).ok();
-        Ok(Some(EarlierVersion {
+        Some(EarlierVersion {
             version: skill.and_then(|skill| skill.fields.version()),
             commit: previous.entry.and_then(|entry| entry.commit),
-            changed: new.files.changed(&old.files),
-            added: new.files.only(&old.files),
-            removed: old.files.only(&new.files),
-        }))
+        })
     }
 }
 
