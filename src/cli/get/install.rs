@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use crate::activation::unmet;
-use crate::cli::get::update::{push as updated, record};
+use crate::cli::get::update::{push_update, record};
 use crate::cli::prelude::*;
 use crate::cli::set_up::config::set_in_config;
 use crate::marketplace::{
@@ -92,7 +92,7 @@ impl Install {
     /// Without a reference, installs from the lockfile: the project's, otherwise the user's.
     pub fn run(&self, call: Call) -> Answer {
         let layer = match self.references[..] {
-            [] => restoring(call.facts, self.scope),
+            [] => layer_to_restore(call.facts, self.scope),
             _ => self.scope.layer(),
         };
         let market = market_for(call, layer, self.offline)?;
@@ -109,7 +109,7 @@ impl Install {
             let command = self.command(reference);
             let done = self.install(call, &market, layer, reference);
             let done = done.and_then(|installed| {
-                let mut told = told(call, installed.clone(), (layer, &self.agents))?;
+                let mut told = record_installed(call, installed.clone(), (layer, &self.agents))?;
                 Self::offer_what_was_seen(call, &mut told)?;
                 let switched = self.switch(call, &market, (layer, &command), &installed)?;
                 Ok((told, switched))
@@ -130,7 +130,7 @@ impl Install {
                         new.extend(Some(skill).filter(is_new));
                     }
                     for one in &switched {
-                        updated(&mut outcomes, one, ToolNames::of(call.facts));
+                        push_update(&mut outcomes, one, ToolNames::of(call.facts));
                     }
                 }
                 Err(error) => outcomes.push(reference.unwrap_or("the lockfile"), Err(error)),
@@ -253,7 +253,7 @@ impl Install {
 const ALREADY: &str = "skills are already installed; `agent-skills update` updates them";
 
 /// Where what a lockfile has is restored: in the project, if it has one and nothing else is said.
-pub fn restoring(facts: &Facts, scope: LayerOption) -> Layer {
+pub fn layer_to_restore(facts: &Facts, scope: LayerOption) -> Layer {
     let project = Layer::Project.base(facts);
     if scope.is_default() && market_at(facts, &project).has_lockfile() {
         return Layer::Project;
@@ -276,7 +276,7 @@ pub fn is_new(skill: &Installed) -> bool {
 ///
 /// # Errors
 /// When a person declined all of them, or this layer's skills are not for the agents that were given.
-pub fn told(
+pub fn record_installed(
     call: Call,
     installed: Vec<Installed>,
     (layer, agents): (Layer, &[Agent]),
@@ -290,7 +290,7 @@ pub fn told(
     if !call.common.dry_run && !installed.is_empty() && installed.iter().all(declined) {
         return Err(Error::new("nothing was installed: you said no"));
     }
-    let unmet = unmet_of(call.facts, &installed);
+    let unmet = unmet_requirements(call.facts, &installed);
     let told = |skill: Installed| {
         if call.common.dry_run && declined(&skill) {
             let from = one_line(skill.source.as_deref().unwrap_or_default());
@@ -312,7 +312,7 @@ pub fn told(
     Ok(all)
 }
 
-fn unmet_of(facts: &Facts, installed: &[Installed]) -> String {
+fn unmet_requirements(facts: &Facts, installed: &[Installed]) -> String {
     let requires = |skill: &Installed| {
         let skill = Skill::load(&skill.dir).ok()?;
         skill.fields.value("requires").is_some().then_some(skill)

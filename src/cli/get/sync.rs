@@ -40,9 +40,9 @@ impl Sync {
         }
         let skills = self.sync(call, layer)?;
         let is_changed = skills.iter().any(SyncedSkill::is_change);
-        let mut text = told(&skills, call.common.dry_run);
+        let mut text = describe_changes(&skills, call.common.dry_run);
         if is_changed {
-            text += &after(call, layer, &skills);
+            text += &record_and_share(call, layer, &skills);
         }
         if call.common.json {
             let result = if is_changed { "changed" } else { "unchanged" };
@@ -73,7 +73,9 @@ impl Sync {
         let mut outcomes = Outcomes::new(call);
         let mut new = Vec::new();
         for (name, done) in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
-            match done.and_then(|installed| install::told(call, installed, (layer, &[]))) {
+            match done
+                .and_then(|installed| install::record_installed(call, installed, (layer, &[])))
+            {
                 Ok(told) => {
                     for (skill, text) in told {
                         outcomes.push(&skill.name, Ok(text));
@@ -123,7 +125,7 @@ impl Sync {
                 layers.find(is_its).unwrap_or(Layer::Personal)
             }
             Some(_) => self.scope.layer(),
-            None => install::restoring(facts, self.scope),
+            None => install::layer_to_restore(facts, self.scope),
         }
     }
 
@@ -160,7 +162,7 @@ impl Sync {
 
 /// Shows what would be done, and decides.
 fn agrees(call: Call, consenting: Consent, plan: &SyncPlan) -> Result<bool> {
-    let shown = told(&plan.skills, true);
+    let shown = describe_changes(&plan.skills, true);
     if plan.plan.skills.is_empty() || !call.asks() && !call.common.yes {
         return call.to_decide(&shown, "Do it?");
     }
@@ -171,7 +173,7 @@ fn agrees(call: Call, consenting: Consent, plan: &SyncPlan) -> Result<bool> {
 }
 
 /// Records what was done, and has other agents find it.
-fn after(call: Call, layer: Layer, skills: &[SyncedSkill]) -> String {
+fn record_and_share(call: Call, layer: Layer, skills: &[SyncedSkill]) -> String {
     let mut text = String::new();
     let mut new = Vec::new();
     for one in skills {
@@ -206,7 +208,7 @@ fn after(call: Call, layer: Layer, skills: &[SyncedSkill]) -> String {
 }
 
 /// What is or would be done, a line for each skill.
-fn told(skills: &[SyncedSkill], dry_run: bool) -> String {
+fn describe_changes(skills: &[SyncedSkill], dry_run: bool) -> String {
     let mut text = String::new();
     for one in skills {
         let name = listed_name(&one.name);

@@ -78,7 +78,7 @@ impl Update {
         let mut outcomes = Outcomes::new(call);
         let names = ToolNames::of(call.facts);
         for one in &updated {
-            let text = changed(one, names).map(|text| text + &later_tags(one));
+            let text = describe_update(one, names).map(|text| text + &later_tags(one));
             outcomes.push(&one.name, text);
         }
         outcomes.answer()
@@ -127,7 +127,7 @@ impl Update {
         let restores = repaired.as_deref().unwrap_or_default();
         let is_last = |one: &&Updated| restores.iter().all(|restored| *restored.name != *one.name);
         for one in updated.iter().filter(is_last) {
-            push(outcomes, one, consenting.names);
+            push_update(outcomes, one, consenting.names);
         }
         for one in repaired? {
             outcomes.push(&one.name, Ok(restored(call, &one, layer)));
@@ -173,7 +173,7 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
 }
 
 /// Adds what has become of a skill.
-pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
+pub fn push_update(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
     let besides = match &skill.change {
         UpdateResult::UpToDate if skill.new_signer.is_none() => {
             OutcomeNote::Unchanged("skills are up to date")
@@ -183,14 +183,14 @@ pub fn push(outcomes: &mut Outcomes, skill: &Updated, names: ToolNames) {
         } => OutcomeNote::Stopped(code),
         _ => OutcomeNote::Nothing,
     };
-    outcomes.push_with(&skill.name, changed(skill, names), besides);
+    outcomes.push_with(&skill.name, describe_update(skill, names), besides);
 }
 
 /// What has become of a skill.
 ///
 /// # Errors
 /// When it could not be examined or updated.
-pub fn changed(skill: &Updated, names: ToolNames) -> Result<String> {
+pub fn describe_update(skill: &Updated, names: ToolNames) -> Result<String> {
     let name = listed_name(&skill.name);
     let mut text = match &skill.change {
         UpdateResult::UpToDate => format!("`{name}` is up to date\n"),

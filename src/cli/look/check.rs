@@ -38,7 +38,9 @@ impl Check {
         let word = if is_allowed { "allowed" } else { "blocked" };
         let mut text = format!("{word}: {}\n", one_line(message));
         let parts = explained.parts.iter().filter(|part| part.kind != CALL);
-        let parts: Vec<Value> = parts.map(|part| told(part, message, &mut text)).collect();
+        let parts: Vec<Value> = parts
+            .map(|part| explain_part(part, message, &mut text))
+            .collect();
         let value = json!({
             "tool": explained.tool,
             "allowed": is_allowed,
@@ -124,7 +126,7 @@ fn message(decision: &Decision) -> String {
 }
 
 /// One part of a shell command as data, and its line unless the message already has that part.
-fn told(part: &Part, message: &str, text: &mut String) -> Value {
+fn explain_part(part: &Part, message: &str, text: &mut String) -> Value {
     let why = match &part.outcome {
         Err(why) => format!("refused: {why}"),
         Ok(grant) if grant.source() == Some(CONFIGURATION) => {

@@ -147,12 +147,12 @@ impl SearchInstalled {
             found.push(json!({"name": name, "tool": tool, "description": description}));
         }
         call.answers("skills", &found, || {
-            self.told(call.facts, found.len(), text)
+            self.describe_found(call.facts, found.len(), text)
         })
     }
 
     /// The first of so many that were found, and what to do next.
-    fn told(&self, facts: &Facts, found: usize, mut text: String) -> String {
+    fn describe_found(&self, facts: &Facts, found: usize, mut text: String) -> String {
         if found == 0 {
             let words = quoted(&self.words.join(" "));
             // A model's tool calls it an action, a shell a command.

@@ -64,7 +64,7 @@ fn approve(call: Call, written: &str) -> Result<String> {
     one.to_agree(&screenful, "Approve it as it is now?", &undone)?;
     let approval = Approval::now(digest.clone(), user(&call.facts.run.env));
     let put = approved.approve(&name, &entry.dir, approval);
-    put.map_err(|error| to_owner(call.facts, error))?;
+    put.map_err(|error| with_owner_hint(call.facts, error))?;
     let event = Event::new("approve")
         .with("skill", name.as_str())
         .with("path", entry.dir.display().to_string())
@@ -117,7 +117,7 @@ fn revoke(call: Call, written: &str) -> Result<String> {
         return Ok(format!("would no longer approve `{}`\n", one_line(written)));
     }
     let revoked = approved.revoke(&name, dir);
-    revoked.map_err(|error| to_owner(call.facts, error))?;
+    revoked.map_err(|error| with_owner_hint(call.facts, error))?;
     let event = Event::new("unapprove").with("skill", name);
     call.facts
         .record(event.with("path", dir.map(|dir| dir.display().to_string())));
@@ -141,7 +141,7 @@ fn read(entry: &Entry) -> Result<(Skill, String)> {
 }
 
 /// Says whose record it is, where it cannot be written.
-fn to_owner(facts: &Facts, error: Error) -> Error {
+fn with_owner_hint(facts: &Facts, error: Error) -> Error {
     let approved = Ledger::approvals(facts.enterprise(), facts.state());
     let file = approved.file().display();
     error.or_hint(format!("`{file}` has to be writable: run it as its owner"))

@@ -179,7 +179,7 @@ fn exists(file: &SigningFile) -> Result<()> {
     )))
 }
 
-fn by(file: &SigningFile) -> &'static str {
+fn origin(file: &SigningFile) -> &'static str {
     if file.is_policy { "policy" } else { "own" }
 }
 
@@ -196,7 +196,7 @@ fn add_listed(file: &SigningFile, keys: &mut KeyRows) -> Result<()> {
             "line": one.line,
             "policy": file.is_policy,
         });
-        let cells = [&*one.principals, &key, by(file), &one.options];
+        let cells = [&*one.principals, &key, origin(file), &one.options];
         keys.push((cells.map(one_line), json));
     }
     Ok(())
@@ -224,7 +224,7 @@ fn add_revoked(file: &SigningFile, keys: &mut KeyRows) -> Result<()> {
     let path = file.path.display().to_string();
     for key in revoked(&file.path)? {
         let json = json!({"key": key, "file": path, "policy": file.is_policy});
-        let cells = ["", &key, by(file), &path];
+        let cells = ["", &key, origin(file), &path];
         keys.push((cells.map(one_line), json));
     }
     Ok(())
@@ -253,7 +253,7 @@ fn add(call: Call, added: &NewKey) -> Result<String> {
     let line = line(who, &key, added)?;
     let listed = listed(&line)?;
     let fingerprint = &listed.fingerprint;
-    let (file, shown) = place(&call.facts.run, added.file.as_deref(), false);
+    let (file, shown) = file_to_change(&call.facts.run, added.file.as_deref(), false);
     if let Some(revoked) = revoked_in(call.facts, fingerprint)? {
         let revoked = revoked.display();
         let text = format!("the key {fingerprint} is revoked in `{revoked}`");
@@ -301,7 +301,7 @@ fn add(call: Call, added: &NewKey) -> Result<String> {
 /// # Errors
 /// When it is not there, nobody agrees, or the file cannot be changed.
 fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
-    let (file, shown) = place(&call.facts.run, file, false);
+    let (file, shown) = file_to_change(&call.facts.run, file, false);
     let meant = |listed: &&AllowedSigner| {
         listed.fingerprint.eq_ignore_ascii_case(which)
             || listed.principals.split(',').any(|one| one == which)
@@ -354,11 +354,11 @@ fn revoke(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
             Error::new(text).hint("`agent-skills keys` shows fingerprints")
         })?
     };
-    let (file, shown) = place(&call.facts.run, file, true);
+    let (file, shown) = file_to_change(&call.facts.run, file, true);
     if revoked(&file)?.contains(&fingerprint) {
         return Ok(format!("{fingerprint} is revoked already, in {shown}\n"));
     }
-    let who = whose(call.facts, &fingerprint).unwrap_or_default();
+    let who = principal_of(call.facts, &fingerprint).unwrap_or_default();
     let of = match &*who {
         "" => String::new(),
         who => format!(" of {who}"),
@@ -400,7 +400,7 @@ fn listed(line: &str) -> Result<AllowedSigner> {
 }
 
 /// The file to change, and how it is shown.
-fn place(run: &RunContext, written: Option<&Path>, revokes: bool) -> (PathBuf, String) {
+fn file_to_change(run: &RunContext, written: Option<&Path>, revokes: bool) -> (PathBuf, String) {
     let file = match written {
         Some(file) => run.env.cwd.join(file),
         None => own_signing_file(run, revokes),
@@ -421,7 +421,7 @@ fn revoked_in(facts: &Facts, fingerprint: &str) -> Result<Option<PathBuf>> {
 }
 
 /// Who is listed with a key, in any file that counts.
-fn whose(facts: &Facts, fingerprint: &str) -> Option<String> {
+fn principal_of(facts: &Facts, fingerprint: &str) -> Option<String> {
     let files = signing_files(facts).ok()?.into_iter();
     let files = files.filter(|file| !file.revokes);
     let mut listed = files.flat_map(|file| signers(&file.path).unwrap_or_default());

@@ -58,7 +58,7 @@ fn show(call: Call) -> Answer {
     ] {
         text += &title(of);
         text += if rules.is_empty() { none } else { "" };
-        text.extend(rules.iter().map(|rule| line(rule, screen)));
+        text.extend(rules.iter().map(|rule| rule_line(rule, screen)));
     }
     let missing: Vec<String> = catalog.missing.iter().map(ToString::to_string).collect();
     if !missing.is_empty() {
@@ -123,7 +123,7 @@ fn unknown(call: Call, error: &Error) -> Answer {
 }
 
 /// A key with its value, and where it is written.
-fn line(rule: &Setting, screen: Screen) -> String {
+fn rule_line(rule: &Setting, screen: Screen) -> String {
     let from = match (&rule.file, rule.line) {
         (Some(file), Some(line)) => format!("{file}, line {line}"),
         (Some(file), None) => file.clone(),
@@ -205,14 +205,14 @@ fn explain(call: Call, name: Option<&str>) -> Answer {
     let is_meant = |one: &&MissingSkill| is_it(&one.name);
     let missing = catalog.missing.iter().filter(is_meant);
     let missing: Vec<String> = missing.map(ToString::to_string).collect();
-    let meant = match meant(call.facts, &catalog, name) {
+    let meant = match skills_named(call.facts, &catalog, name) {
         // One that is missing may be nowhere.
         Err(_) if !missing.is_empty() => Vec::new(),
         meant => meant?,
     };
     let in_force = EligibilityRules::new(call.facts, SkillUse::Any);
     let mut origins = Installed::default();
-    let about = |entry| about(call, (&in_force, &rules), entry, &mut origins);
+    let about = |entry| explain_skill(call, (&in_force, &rules), entry, &mut origins);
     let (skills, texts): (Vec<Value>, Vec<String>) = meant.into_iter().map(about).unzip();
     let answer = json!({"skills": skills, "missing": missing});
     let text = call.answer(&answer, || {
@@ -227,7 +227,11 @@ fn explain(call: Call, name: Option<&str>) -> Answer {
 }
 
 /// The entries that a name means with all others of it, or all that may be told.
-fn meant<'c>(facts: &Facts, catalog: &'c Catalog, name: Option<&str>) -> Result<Vec<&'c Entry>> {
+fn skills_named<'c>(
+    facts: &Facts,
+    catalog: &'c Catalog,
+    name: Option<&str>,
+) -> Result<Vec<&'c Entry>> {
     let told = |entry: &&Entry| is_told(&facts.run, entry);
     let Some(name) = name else {
         return Ok(catalog.entries().iter().filter(told).collect());
@@ -238,7 +242,7 @@ fn meant<'c>(facts: &Facts, catalog: &'c Catalog, name: Option<&str>) -> Result<
 }
 
 /// What each rule says of one skill, as data and as text.
-fn about(
+fn explain_skill(
     call: Call,
     (rules, written): (&EligibilityRules, &[Setting]),
     entry: &Entry,

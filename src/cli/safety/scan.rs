@@ -39,7 +39,7 @@ impl Scan {
             return failed.answer();
         }
         let text = call.answers("skills", &all, || {
-            all.iter().map(ScanReport::told).collect()
+            all.iter().map(ScanReport::describe).collect()
         })?;
         let is_whole = failed.is_empty();
         let errors = failed.errors();
@@ -89,7 +89,7 @@ impl Scan {
 }
 
 impl ScanReport {
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let (name, findings) = (&self.name, count(self.findings.len(), "finding"));
         let at = self.path.as_ref();
         let at = at.map(|path| format!(" in {}", one_line(path)));

@@ -261,7 +261,7 @@ impl TrustPreview {
         for part in seen.iter().filter(|part| !is_nothing(&part.path)) {
             match trusts.of_seen(holder, part) {
                 _ if !part.is_readable() => {
-                    parts.push(below(told(holder, &part.path, "it cannot be read")));
+                    parts.push(below(part_line(holder, &part.path, "it cannot be read")));
                 }
                 policy::Trust::Given if !is_blocking => kept += 1,
                 state => {
@@ -275,13 +275,16 @@ impl TrustPreview {
                     }
                     let is_severe = worst.as_ref().is_some_and(is_severe);
                     let list = if is_severe { &mut severe } else { &mut parts };
-                    list.push(below(line(holder, &part.path, &state, "new")) + &inside);
+                    list.push(below(state_line(holder, &part.path, &state, "new")) + &inside);
                 }
             }
         }
         if is_all {
             let gone = trusts.gone(holder);
-            parts.extend(gone.iter().map(|path| below(told(holder, path, "gone"))));
+            parts.extend(
+                gone.iter()
+                    .map(|path| below(part_line(holder, path, "gone"))),
+            );
         }
         parts.splice(..0, severe);
         let is_same = parts.is_empty() && !trusts.is_always(holder);
@@ -334,17 +337,17 @@ fn is_nothing(part: &Path) -> bool {
 }
 
 /// One line about a part that is not trusted as it is.
-fn line(holder: &Path, part: &Path, state: &policy::Trust, missing: &str) -> String {
+fn state_line(holder: &Path, part: &Path, state: &policy::Trust, missing: &str) -> String {
     let state = match state {
         policy::Trust::Given => "as before".to_owned(),
         policy::Trust::Missing => missing.to_owned(),
         policy::Trust::Outdated(changed) if changed.is_empty() => "changed since".to_owned(),
         policy::Trust::Outdated(changed) => format!("changed since: {}", changed.join(", ")),
     };
-    told(holder, part, &state)
+    part_line(holder, part, &state)
 }
 
-fn told(holder: &Path, part: &Path, state: &str) -> String {
+fn part_line(holder: &Path, part: &Path, state: &str) -> String {
     let path = part.strip_prefix(holder).unwrap_or(part);
     let what = if is_skills_directory(part) {
         "/ (beside the skills)"
@@ -370,10 +373,10 @@ fn trusted(call: Call) -> Result<String> {
         parts.retain(|part| !is_nothing(part));
         let states = parts.iter().filter_map(|part: &PathBuf| {
             let state = trusts.of_part(holder, part);
-            (state != policy::Trust::Given).then(|| line(holder, part, &state, "not trusted"))
+            (state != policy::Trust::Given).then(|| state_line(holder, part, &state, "not trusted"))
         });
         let gone = trusts.gone(holder);
-        let gone = gone.iter().map(|path| told(holder, path, "gone"));
+        let gone = gone.iter().map(|path| part_line(holder, path, "gone"));
         let differs: Vec<String> = states.chain(gone).collect();
         let always = recorded.is_always();
         let shown = if always { "  always" } else { "" };

@@ -57,13 +57,13 @@ impl Verify {
             "skills": verified,
             "signatures": unsigned,
         });
-        let text = call.answer(&compared, || self.told(&verified, &unsigned))?;
+        let text = call.answer(&compared, || self.describe(&verified, &unsigned))?;
         let is_whole =
             failed.is_empty() && unsigned.is_empty() && verified.iter().all(VerifiedSkill::is_well);
         Failure::unless(is_whole, text + &failed.errors())
     }
 
-    fn told(&self, verified: &[VerifiedSkill], unsigned: &[SignatureProblem]) -> String {
+    fn describe(&self, verified: &[VerifiedSkill], unsigned: &[SignatureProblem]) -> String {
         if verified.is_empty() && unsigned.is_empty() {
             return NONE_RECORDED.to_owned();
         }

@@ -68,7 +68,7 @@ fn set_values(call: Call, key: &[String], values: &[&str]) -> Result<String> {
         let (key, value) = (joined(key), one_line(&value));
         return Ok(format!("would set {key} to {value}\n"));
     }
-    told(call, key)
+    describe_value(call, key)
 }
 
 fn unset(call: Call, key: &[String]) -> Result<String> {
@@ -85,7 +85,8 @@ fn unset(call: Call, key: &[String]) -> Result<String> {
         let (key, file) = (joined(key), file.display().to_string());
         return Ok(format!("would remove {key} from {}\n", one_line(&file)));
     }
-    Ok(told(call, key).unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
+    Ok(describe_value(call, key)
+        .unwrap_or_else(|_| format!("`{}` is no longer set\n", joined(key))))
 }
 
 /// The value as TOML or text. Of a list, `a,b` and each further value is an entry.
@@ -166,7 +167,7 @@ fn settings(facts: &Facts) -> Result<Vec<Setting>> {
 }
 
 /// The value of a key that was changed, as [`get`] tells a person.
-fn told(call: Call, path: &[String]) -> Result<String> {
+fn describe_value(call: Call, path: &[String]) -> Result<String> {
     let common = CommonOptions::default();
     get(Call { common, ..call }, path)
 }
@@ -178,7 +179,7 @@ fn get(call: Call, path: &[String]) -> Result<String> {
     let is_meant = |one: &&Setting| one.key == key || one.key.starts_with(&below);
     let found: Vec<&Setting> = settings.iter().filter(is_meant).collect();
     if !found.is_empty() {
-        let listed: Vec<Value> = found.iter().map(|one| told_of(one)).collect();
+        let listed: Vec<Value> = found.iter().map(|one| setting_json(one)).collect();
         let lines = || found.iter().map(|one| line(one)).collect();
         return call.answers("settings", &listed, lines);
     }
@@ -204,7 +205,7 @@ fn list(call: Call) -> Result<String> {
         let line = format!("{} = {value}  # {what}: {takes}{from}", setting.key);
         text += &call.screen.hanging("", &line, INDENT);
         let known = json!({"about": about, "values": values});
-        listed.push(with(told_of(&setting), known));
+        listed.push(with(setting_json(&setting), known));
     }
     for key in KEYS.iter().filter(|key| key.is_table()) {
         let line = format!("  # {}: {}", key.about, key.values);
@@ -217,7 +218,7 @@ fn list(call: Call) -> Result<String> {
 const INDENT: usize = 4;
 
 /// A setting in the format that `--json` documents.
-fn told_of(setting: &Setting) -> Value {
+fn setting_json(setting: &Setting) -> Value {
     json!({"key": setting.key, "value": setting.value, "origin": setting.origin()})
 }
 

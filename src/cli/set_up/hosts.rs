@@ -81,7 +81,7 @@ fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<St
     let change = Connector::of(&call.facts.run).add(agent, scope, wanted)?;
     let path = one_line(&change.path().display().to_string());
     let links = match scope {
-        Scope::User => share(call, agent, &OWN, true)?,
+        Scope::User => make_links(call, agent, &OWN, true)?,
         Scope::Project | Scope::Managed => String::new(),
     };
     if change.is_nothing() && links.is_empty() {
@@ -100,7 +100,7 @@ fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<St
     }
     let shown = format!("{}{links}{notes}", diff(&change));
     if call.common.dry_run {
-        let whom = whom(scope);
+        let whom = in_words(scope);
         return Ok(format!("would connect {agent} for {whom}:\n{shown}"));
     }
     let words = ("Connect", "connected");
@@ -114,12 +114,12 @@ fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<St
     } else {
         format!("but it does not call the hook yet: {}", missing.join("; "))
     };
-    let whom = whom(scope);
+    let whom = in_words(scope);
     let mut said = format!("connected {agent} for {whom}: `{path}`; {outcome}\n");
     match scope {
-        Scope::User => said += &share(call, agent, &OWN, false)?,
+        Scope::User => said += &make_links(call, agent, &OWN, false)?,
         // Those links are part of the project.
-        Scope::Project if !share(call, agent, &[Layer::Project], true)?.is_empty() => {
+        Scope::Project if !make_links(call, agent, &[Layer::Project], true)?.is_empty() => {
             let _ = writeln!(
                 said,
                 "Next: `agent-skills install --layer project --for {agent}` has it find the \
@@ -148,7 +148,7 @@ fn remove(call: Call, agent: Agent, scope: Option<Scope>) -> Result<String> {
         said += &remove_from(call, agent, *each)?;
     }
     if said.is_empty() {
-        let of: Vec<&str> = scopes.into_iter().map(whom).collect();
+        let of: Vec<&str> = scopes.into_iter().map(in_words).collect();
         said = format!("{agent} is not connected for {}\n", of.join(" or for "));
     }
     let rest = Connector::of(&call.facts.run).found(agent).into_iter();
@@ -169,7 +169,7 @@ fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
         if !call.common.dry_run {
             Connector::of(&call.facts.run).forget(agent, scope)?;
         }
-        return lose(call, agent, scope, call.common.dry_run);
+        return remove_links(call, agent, scope, call.common.dry_run);
     };
     let path = one_line(&change.path().display().to_string());
     let how = if change.is_exact {
@@ -177,17 +177,17 @@ fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
     } else {
         "only what `hosts add` wrote is removed, since the file was changed after that"
     };
-    let links = lose(call, agent, scope, true)?;
+    let links = remove_links(call, agent, scope, true)?;
     let shown = format!("{}{how}\n{links}", diff(&change));
     if call.common.dry_run {
-        let whom = whom(scope);
+        let whom = in_words(scope);
         return Ok(format!("would disconnect {agent} for {whom}:\n{shown}"));
     }
     let words = ("Disconnect", "disconnected");
     apply(call, (&change, &shown), (agent, scope), words)?;
-    let whom = whom(scope);
+    let whom = in_words(scope);
     let mut said = format!("disconnected {agent} for {whom}: `{path}`; {how}\n");
-    said += &lose(call, agent, scope, false)?;
+    said += &remove_links(call, agent, scope, false)?;
     Ok(said)
 }
 
@@ -198,7 +198,7 @@ fn apply(
     (agent, scope): (Agent, Scope),
     (question, done): (&str, &str),
 ) -> Result<()> {
-    let question = format!("{question} {agent} for {}?", whom(scope));
+    let question = format!("{question} {agent} for {}?", in_words(scope));
     let undone = format!("{agent} was not {done}");
     call.to_agree(shown, &question, &undone)?;
     let applied = Connector::of(&call.facts.run).apply(change);
@@ -210,7 +210,7 @@ fn apply(
 
 /// Has the agent find what is installed in these layers; returns each link that was made, or
 /// something else in its place, a line each. A dry run makes none.
-fn share(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<String> {
+fn make_links(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<String> {
     let mut text = String::new();
     for layer in layers {
         let links = share_installed(call.facts, *layer, &[agent], dry_run)?;
@@ -221,7 +221,7 @@ fn share(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<St
 
 /// The links that go with the user's connection, a line each: none that another connected agent
 /// needs, and none if an administrator connected the agent too.
-fn lose(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result<String> {
+fn remove_links(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result<String> {
     let stays = |found: &ConnectionState| found.scope == Scope::Managed && found.is_connected;
     let found = Connector::of(&call.facts.run).found(agent);
     if scope != Scope::User || found.iter().any(stays) {
@@ -245,7 +245,7 @@ fn lose(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result<String>
     Ok(text)
 }
 
-fn whom(scope: Scope) -> &'static str {
+fn in_words(scope: Scope) -> &'static str {
     match scope {
         Scope::User => "you",
         Scope::Project => "this project",

@@ -64,7 +64,7 @@ impl New {
                 error.or_hint("check permissions and free space, or use --dir")
             }
         })?;
-        Ok(told(&call.facts.run, self, &dir, &files))
+        Ok(next_steps(&call.facts.run, self, &dir, &files))
     }
 }
 
@@ -193,7 +193,7 @@ pub fn paths(files: &[NewFile]) -> String {
 }
 
 /// What was written and the next steps, with the path as a person would type it.
-fn told(run: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
+fn next_steps(run: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
     let near = near(run, dir);
     let shown = near.display();
     let mut text = format!(

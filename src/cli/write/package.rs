@@ -43,7 +43,7 @@ impl Package {
     }
 
     fn pack(&self, call: Call, skill: &Skill) -> Result<String> {
-        let (name, packed) = checked(call.facts, skill, "packed", |_| true)?;
+        let (name, packed) = packed_without_errors(call.facts, skill, "packed", |_| true)?;
         let file = PathBuf::from(format!("{name}.zip"));
         let output = match &self.output {
             None => file,
@@ -92,7 +92,7 @@ impl Package {
                 "Signed with {}: hand on {shown}.manifest and {shown}.manifest{SSH_SIGNATURE} beside it",
                 signed.key
             );
-        } else if beside("").exists() && !is_of(&beside(""), skill, &packed) {
+        } else if beside("").exists() && !is_manifest_of(&beside(""), skill, &packed) {
             let _ = writeln!(
                 text,
                 "{shown}.manifest is of other files: an install refuses them together; `--sign` \
@@ -112,7 +112,7 @@ impl Package {
     fn sign_in_place(&self, call: Call, skill: &Skill) -> Result<String> {
         // A manifest of earlier files is what this replaces.
         let is_other = |code: &str| code != "manifest-differs";
-        let (name, packed) = checked(call.facts, skill, "signed", is_other)?;
+        let (name, packed) = packed_without_errors(call.facts, skill, "signed", is_other)?;
         let (manifest, shown) = (manifest(skill, &packed)?, skill.dir.display());
         let files = count(manifest.files.len(), "file");
         let names = format!("{MANIFEST} and {MANIFEST}{SSH_SIGNATURE}");
@@ -140,7 +140,7 @@ impl Package {
 ///
 /// # Errors
 /// When it has errors, or cannot be packed.
-pub fn checked(
+pub fn packed_without_errors(
     facts: &Facts,
     skill: &Skill,
     done: &str,
@@ -181,7 +181,7 @@ pub fn remarks(packed: &Packed) -> String {
 }
 
 /// Whether the manifest in `file` is that of these files.
-fn is_of(file: &Path, skill: &Skill, packed: &Packed) -> bool {
+fn is_manifest_of(file: &Path, skill: &Skill, packed: &Packed) -> bool {
     let written = files::read_capped(file, limits::MANIFEST);
     let manifest = manifest(skill, packed);
     written

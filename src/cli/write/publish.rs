@@ -1,6 +1,6 @@
 //! `publish`: pushes skills to a registry.
 
-use super::package::{checked, remarks, sign};
+use super::package::{packed_without_errors, remarks, sign};
 use super::try_skill::find_and_tell;
 use crate::author::{manifest, skills_at};
 use crate::cli::prelude::*;
@@ -34,11 +34,11 @@ impl Publish {
     fn publish(&self, call: Call) -> Result<String> {
         let (mut skills, mut packed) = (Vec::new(), Vec::new());
         for written in &self.skills {
-            skills.extend(several(call.facts, written)?);
+            skills.extend(skills_at_or_below(call.facts, written)?);
         }
         let mut said = String::new();
         for skill in &skills {
-            let (name, files) = checked(call.facts, skill, "published", |_| true)?;
+            let (name, files) = packed_without_errors(call.facts, skill, "published", |_| true)?;
             if !files.doubtful.is_empty() && !self.findings.accept_findings {
                 let secrets = one_line(&files.doubtful.join(", "));
                 let text =
@@ -102,7 +102,7 @@ impl Publish {
 }
 
 /// The skill that a word means, or all below a directory that is none.
-fn several(facts: &Facts, written: &str) -> Result<Vec<Skill>> {
+fn skills_at_or_below(facts: &Facts, written: &str) -> Result<Vec<Skill>> {
     let path = facts.run.env.cwd.join(written);
     if !path.is_dir() {
         return Ok(vec![find_and_tell(facts, written)?]);
