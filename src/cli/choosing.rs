@@ -5,7 +5,7 @@
 use crate::cli::prelude::*;
 use inquire::list_option::ListOption;
 use inquire::ui::RenderConfig;
-use inquire::validator::Validation;
+use inquire::validator::MinLengthValidator;
 use inquire::{InquireError, MultiSelect};
 
 use crate::marketplace::Candidate;
@@ -69,12 +69,8 @@ fn marked(candidates: &[Candidate], reference: &str, screen: Screen) -> Result<V
         let names = names.map(|one| one_line(&candidates[one.index].name));
         names.collect::<Vec<_>>().join(", ")
     };
-    let at_least_one = |marked: &[ListOption<&String>]| {
-        Ok(match marked {
-            [] => Validation::Invalid("mark one with space, or leave with Esc".into()),
-            _ => Validation::Valid,
-        })
-    };
+    let at_least_one =
+        MinLengthValidator::new(1).with_message("mark one with space, or leave with Esc");
     let colours = if screen.colour {
         RenderConfig::default_colored()
     } else {

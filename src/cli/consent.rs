@@ -87,6 +87,12 @@ impl<'a> Consent<'a> {
         }
     }
 
+    /// Says what would be installed.
+    pub fn tell_plan(self, plan: &Plan, show: Option<&str>) {
+        let plan = describe_plan(plan, show, self.call.screen, self.names);
+        tell(format_args!("{plan}"));
+    }
+
     /// Shows what would be installed, and decides; `show` is the command that shows a skill as a
     /// whole.
     ///

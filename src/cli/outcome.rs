@@ -11,9 +11,10 @@ pub struct Outcomes<'a> {
 }
 
 /// What there is to say of one besides what was done.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub enum OutcomeNote {
     /// Nothing.
+    #[default]
     Nothing,
     /// A code of what stopped it, for programs.
     Stopped(&'static str),
@@ -68,8 +69,8 @@ impl<'a> Outcomes<'a> {
     }
 
     /// The same, with what there is to say besides.
-    pub fn push_with(&mut self, name: &str, outcome: Result<String>, besides: OutcomeNote) {
-        self.results.push((name.to_owned(), outcome, besides));
+    pub fn push_with(&mut self, name: &str, outcome: Result<String>, note: OutcomeNote) {
+        self.results.push((name.to_owned(), outcome, note));
     }
 
     /// Adds what to do next, once for all of them.
@@ -119,12 +120,8 @@ impl<'a> Outcomes<'a> {
                 Err(error) => report_error(self.call, &name, error, &mut text),
             }
         }
-        if !is_silent {
-            text.extend(
-                unchanged
-                    .iter()
-                    .map(|(all, number)| format!("{number} {all}\n")),
-            );
+        for (all, number) in unchanged.iter().filter(|_| !is_silent) {
+            let _ = writeln!(text, "{number} {all}");
         }
         if !self.call.common.quiet {
             text += &self.next;
@@ -134,14 +131,14 @@ impl<'a> Outcomes<'a> {
 
     /// The same in the format that `--json` documents.
     fn as_json(&self) -> Result<String> {
-        let result = |(name, outcome, besides): &(String, Result<String>, OutcomeNote)| {
+        let result = |(name, outcome, note): &(String, Result<String>, OutcomeNote)| {
             let error = outcome.as_ref().err();
             json!({
                 "name": name,
                 "message": outcome.as_deref().ok().map(str::trim_end),
                 "error": error.map(ToString::to_string),
                 "hint": error.and_then(Error::next_step),
-                "code": if let OutcomeNote::Stopped(code) = besides { Some(code) } else { None },
+                "code": if let OutcomeNote::Stopped(code) = note { Some(code) } else { None },
             })
         };
         let results: Vec<Value> = self.results.iter().map(result).collect();

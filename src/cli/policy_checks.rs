@@ -30,8 +30,7 @@ pub fn install_decision<'a>(
             _ => error,
         })?;
         if call.common.dry_run {
-            let plan = describe_plan(plan, show, call.screen, consenting.names);
-            tell(format_args!("{plan}"));
+            consenting.tell_plan(plan, show);
             return Ok(false);
         }
         require_person_for_doubt(call, plan_origins(plan))?;

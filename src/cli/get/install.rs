@@ -60,8 +60,7 @@ impl Install {
         words.extend(reference.map(str::to_owned));
         words.extend(self.all.then(|| "--all".to_owned()));
         let agents: Vec<&str> = self.agents.iter().map(|agent| agent.as_str()).collect();
-        let is_elsewhere = !self.scope.is_default();
-        let layer = Some(self.scope.layer().as_str()).filter(|_| is_elsewhere);
+        let layer = Some(self.scope.layer().as_str()).filter(|_| !self.scope.is_default());
         let options = [
             ("--for", agents.join(",")),
             ("--skill", self.skill.join(",")),
@@ -118,15 +117,9 @@ impl Install {
                 Ok((told, switched)) => {
                     for (skill, text) in told {
                         // What has remarks of its own is said on its own.
-                        if text.lines().count() == 1 && is_managed(&skill) {
-                            outcomes.push_with(
-                                &skill.name,
-                                Ok(text),
-                                OutcomeNote::Unchanged(ALREADY),
-                            );
-                        } else {
-                            outcomes.push(&skill.name, Ok(text));
-                        }
+                        let is_plain = text.lines().count() == 1 && is_managed(&skill);
+                        let note = is_plain.then_some(OutcomeNote::Unchanged(ALREADY));
+                        outcomes.push_with(&skill.name, Ok(text), note.unwrap_or_default());
                         new.extend(Some(skill).filter(is_new));
                     }
                     for one in &switched {

@@ -73,9 +73,8 @@ impl Sync {
         let mut outcomes = Outcomes::new(call);
         let mut new = Vec::new();
         for (name, done) in market.import_lock(Path::new(list), &mut confirm, &mut note)? {
-            match done
-                .and_then(|installed| install::record_installed(call, installed, (layer, &[])))
-            {
+            let record = |installed| install::record_installed(call, installed, (layer, &[]));
+            match done.and_then(record) {
                 Ok(told) => {
                     for (skill, text) in told {
                         outcomes.push(&skill.name, Ok(text));
@@ -89,9 +88,11 @@ impl Sync {
             }
         }
         outcomes.then(install::what_next(call, &new, layer));
-        match outcomes.answer()? {
-            text if new.is_empty() => Ok(text),
-            text => Err(Failure::Changed(text)),
+        let text = outcomes.answer()?;
+        if new.is_empty() {
+            Ok(text)
+        } else {
+            Err(Failure::Changed(text))
         }
     }
 
@@ -146,8 +147,7 @@ impl Sync {
             }
             if call.common.dry_run {
                 if !plan.plan.skills.is_empty() {
-                    let plan = describe_plan(&plan.plan, None, call.screen, consenting.names);
-                    tell(format_args!("{plan}"));
+                    consenting.tell_plan(&plan.plan, None);
                 }
                 return Ok(false);
             }

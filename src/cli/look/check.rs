@@ -38,9 +38,8 @@ impl Check {
         let word = if is_allowed { "allowed" } else { "blocked" };
         let mut text = format!("{word}: {}\n", one_line(message));
         let parts = explained.parts.iter().filter(|part| part.kind != CALL);
-        let parts: Vec<Value> = parts
-            .map(|part| explain_part(part, message, &mut text))
-            .collect();
+        let parts = parts.map(|part| explain_part(part, message, &mut text));
+        let parts: Vec<Value> = parts.collect();
         let value = json!({
             "tool": explained.tool,
             "allowed": is_allowed,

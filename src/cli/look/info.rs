@@ -270,10 +270,8 @@ fn shown_history(history: &History) -> String {
     };
     let source = one_line(history.source.as_deref().unwrap_or("an unknown source"));
     let in_use = state(history.version.as_deref(), history.commit.as_deref());
-    let mut text = format!(
-        "{}, from {source}\nin use: {in_use}",
-        one_line(&history.name)
-    );
+    let name = one_line(&history.name);
+    let mut text = format!("{name}, from {source}\nin use: {in_use}");
     if let Some(rev) = &history.rev {
         let _ = write!(text, ", asked for as {}", one_line(short_ref(rev)));
     }
@@ -283,15 +281,10 @@ fn shown_history(history: &History) -> String {
         let _ = writeln!(text, "before: {was}");
     }
     // In most repositories the last tags are the newest.
-    let tags: Vec<String> = history
-        .tags
-        .iter()
-        .rev()
-        .take(SHOWN)
-        .map(shown_tag)
-        .collect();
+    let tags = history.tags.iter().rev().take(SHOWN).map(shown_tag);
+    let tags = tags.collect::<Vec<_>>().join(", ");
     if !tags.is_empty() {
-        let _ = writeln!(text, "tags: {}", tags.join(", "));
+        let _ = writeln!(text, "tags: {tags}");
     }
     for commit in &history.log {
         let mark = if commit.newer { "newer" } else { "     " };

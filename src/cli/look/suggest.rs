@@ -20,7 +20,6 @@ use crate::permission::{
 use crate::policy::{LoggedEvent, OnDisk, audit_file, last_events};
 use crate::protocol::tools::propose_change;
 use crate::protocol::{BY_TYPING, ProposeSkillUpdate, Request, ToolUse, with_call};
-use crate::run_context::CallingAgent;
 use crate::session::Session;
 use crate::skill::unified_diff;
 
@@ -244,10 +243,6 @@ fn propose(facts: &Facts, skill: &Skill, found: &Suggestions, dry_run: bool) -> 
 
 /// The change to the skill's file as a diff.
 fn diff(skill: &Skill, entries: &[String]) -> Result<String> {
-    let by_hand = || {
-        let entries = entries.join(", ");
-        format!("add by hand: {entries}; or use `--local`")
-    };
     let bytes = files::read_capped(&skill.file, limits::SKILL_FILE);
     let bytes = bytes.map_err(|error| Error::io("read", &skill.file, &error))?;
     // A diff leaves line ends as they are.
@@ -256,12 +251,10 @@ fn diff(skill: &Skill, entries: &[String]) -> Result<String> {
     let changed = text.as_deref();
     let changed = changed.and_then(|text| with_entries(&skill.dir, text, entries));
     let (Some(before), Some(after)) = (text.as_deref(), changed) else {
-        let file = skill.file.display().to_string();
-        let text = format!(
-            "the list in `{}` cannot be edited automatically",
-            one_line(&file)
-        );
-        return Err(Error::new(text).hint(by_hand()));
+        let file = one_line(&skill.file.display().to_string());
+        let text = format!("the list in `{file}` cannot be edited automatically");
+        let entries = entries.join(", ");
+        return Err(Error::new(text).hint(format!("add by hand: {entries}; or use `--local`")));
     };
     let file = skill.file.file_name().unwrap_or_default().to_string_lossy();
     let names = (format!("a/{file}"), format!("b/{file}"));
@@ -383,15 +376,29 @@ impl Suggestions {
                 }
             }
         }
+        let mut entries: BTreeMap<String, SuggestedEntry> = BTreeMap::new();
         for found in open {
             let scope = by_agent[&found.agent].adding(SUGGESTED, &known);
             let decide = |call: &permission::Call| decide(&scope, call, &OnDisk);
             let decision = with(facts, &session, &scope, found, decide)?;
-            new.cite(found, &decision);
+            let cited = decision.granting().into_iter();
+            for rule in cited.filter(|rule| rule.source == SUGGESTED) {
+                let unneeded = || SuggestedEntry {
+                    entry: rule.rule.clone(),
+                    recorded: 0,
+                    documented: 0,
+                    example: found.example.clone(),
+                    opens: describe_entry(&rule.rule),
+                };
+                let one = entries.entry(rule.rule.clone()).or_insert_with(unneeded);
+                one.recorded += found.recorded;
+                one.documented += found.documented;
+            }
         }
-        let needed = |one: &SuggestedEntry| Reverse((one.recorded, one.documented));
+        // Those that are needed equally stay sorted by their text.
+        new.entries = entries.into_values().collect();
         new.entries
-            .sort_by(|a, b| (needed(a), &a.entry).cmp(&(needed(b), &b.entry)));
+            .sort_by_key(|one| Reverse((one.recorded, one.documented)));
         Ok(new)
     }
 
@@ -410,26 +417,6 @@ impl Suggestions {
             count.pass_with += number * usize::from(passes_with);
         }
     }
-
-    /// Counts the suggested entries that grant parts of a call.
-    fn cite(&mut self, found: &ObservedCall, decision: &Decision) {
-        let cited = decision.granting().into_iter();
-        for rule in cited.filter(|rule| rule.source == SUGGESTED) {
-            let place = self.entries.iter().position(|one| one.entry == rule.rule);
-            let at = place.unwrap_or_else(|| {
-                self.entries.push(SuggestedEntry {
-                    entry: rule.rule.clone(),
-                    recorded: 0,
-                    documented: 0,
-                    example: found.example.clone(),
-                    opens: describe_entry(&rule.rule),
-                });
-                self.entries.len() - 1
-            });
-            self.entries[at].recorded += found.recorded;
-            self.entries[at].documented += found.documented;
-        }
-    }
 }
 
 /// What decides the calls of this agent, begun in the project.
@@ -441,7 +428,7 @@ fn scope_in(
     let Some(agent) = agent else {
         return scope_of(facts, config, policies, session);
     };
-    let facts = Facts::of_agent(facts.run.env.clone(), CallingAgent::of(agent));
+    let facts = in_agent(facts, agent);
     let mut scope = scope_of(&facts, config, policies, session);
     let persists = agent.table().shell.persists;
     begin_in(&mut scope, &facts.run.env.cwd, persists);
@@ -593,8 +580,9 @@ impl ObservedCalls {
         let source = Source::read(skill.clone());
         for one in documented(&source, &is_known_program) {
             let arguments = json!({"command": one.command});
-            let found = ObservedCall::new(None, "shell_exec", arguments, one.written);
-            calls.add(found, false);
+            let mut found = ObservedCall::new(None, "shell_exec", arguments, one.written);
+            found.documented = 1;
+            calls.add(found);
         }
         Ok(calls)
     }
@@ -621,6 +609,7 @@ impl ObservedCalls {
             return leave_out(&mut self.left_out, LeftOutReason::Typed, 1, &example);
         }
         let mut found = ObservedCall::new(agent, tool, Value::Object(arguments), example);
+        found.recorded = 1;
         if let Some(table) = agent.map(Agent::table).filter(|_| !agent_tool.is_empty()) {
             match table.tool(agent_tool) {
                 Some(its) if its.does == Capability::Skill => {
@@ -636,26 +625,21 @@ impl ObservedCalls {
                 }
             }
         }
-        self.add(found, true);
+        self.add(found);
     }
 
-    fn add(&mut self, found: ObservedCall, is_recorded: bool) {
-        let is_same = |one: &ObservedCall| {
+    fn add(&mut self, found: ObservedCall) {
+        let is_same = |one: &&mut ObservedCall| {
             one.agent == found.agent
                 && one.used.tool == found.used.tool
                 && one.used.arguments == found.used.arguments
         };
-        let known = self.found.iter().position(is_same);
-        let at = known.unwrap_or(self.found.len());
-        if at >= CALLS {
-            return;
-        }
-        if known.is_none() {
+        if let Some(known) = self.found.iter_mut().find(is_same) {
+            known.recorded += found.recorded;
+            known.documented += found.documented;
+        } else if self.found.len() < CALLS {
             self.found.push(found);
         }
-        let found = &mut self.found[at];
-        found.recorded += usize::from(is_recorded);
-        found.documented += usize::from(!is_recorded);
     }
 }
 

@@ -120,9 +120,10 @@ fn show(call: Call) -> Answer {
     let (mut listed, mut known, mut no_longer) = (KeyRows::new(), KeyRows::new(), KeyRows::new());
     let mut errors = Vec::new();
     for file in signing_files(call.facts)? {
-        let read = match file.revokes {
-            true => add_revoked(&file, &mut no_longer),
-            false => add_listed(&file, &mut listed),
+        let read = if file.revokes {
+            add_revoked(&file, &mut no_longer)
+        } else {
+            add_listed(&file, &mut listed)
         };
         errors.extend(read.err().map(|error| error.to_string()));
     }
@@ -130,11 +131,7 @@ fn show(call: Call) -> Answer {
         Ok(signers) => add_known(&signers, &mut known),
         Err(error) => errors.push(error.to_string()),
     }
-    let values = |keys: &KeyRows| {
-        keys.iter()
-            .map(|(_, value)| value.clone())
-            .collect::<Value>()
-    };
+    let values = |keys: &KeyRows| Value::from_iter(keys.iter().map(|(_, value)| value.clone()));
     let all = json!({
         "signers": values(&listed),
         "known": values(&known),

@@ -281,10 +281,8 @@ impl TrustPreview {
         }
         if is_all {
             let gone = trusts.gone(holder);
-            parts.extend(
-                gone.iter()
-                    .map(|path| below(part_line(holder, path, "gone"))),
-            );
+            let gone = gone.iter().map(|path| part_line(holder, path, "gone"));
+            parts.extend(gone.map(below));
         }
         parts.splice(..0, severe);
         let is_same = parts.is_empty() && !trusts.is_always(holder);

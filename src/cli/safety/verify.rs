@@ -49,7 +49,7 @@ impl Verify {
                 }
             }
         }
-        self.add_withheld(call.facts, &verified, &mut unsigned);
+        self.add_unsigned(call.facts, &verified, &mut unsigned);
         if verified.is_empty() && !failed.is_empty() {
             return failed.answer();
         }
@@ -112,7 +112,7 @@ impl Verify {
     }
 
     /// Checks anew what has to be signed to be offered, and adds what is not.
-    fn add_withheld(
+    fn add_unsigned(
         &self,
         facts: &Facts,
         verified: &[VerifiedSkill],
@@ -128,9 +128,10 @@ impl Verify {
         let is_meant = |name: &str| {
             self.names.is_empty() || verified.iter().any(|verified| verified.name == name)
         };
-        for fault in unsigned_skills(facts) {
-            if is_meant(&fault.name) && problems.iter().all(|known| known.path != fault.path) {
-                problems.push(fault);
+        for problem in unsigned_skills(facts) {
+            let is_new = problems.iter().all(|known| known.path != problem.path);
+            if is_new && is_meant(&problem.name) {
+                problems.push(problem);
             }
         }
     }

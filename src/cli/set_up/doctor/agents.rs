@@ -78,15 +78,14 @@ fn of_agent(
 fn proofs(facts: &Facts, connected: &[&(Agent, Vec<ConnectionState>)]) -> Vec<HookTest> {
     let mut runs: Vec<(Agent, Scope, &[String])> = Vec::new();
     for (agent, found) in connected {
-        for (found, run) in found
-            .iter()
-            .flat_map(|it| it.commands.iter().map(move |run| (it, run)))
-        {
-            if !runs
-                .iter()
-                .any(|(its, _, known)| its == agent && *known == run)
-            {
-                runs.push((*agent, found.scope, run));
+        for found in found {
+            for run in &found.commands {
+                let is_known = runs
+                    .iter()
+                    .any(|(its, _, known)| its == agent && *known == run);
+                if !is_known {
+                    runs.push((*agent, found.scope, run));
+                }
             }
         }
     }
