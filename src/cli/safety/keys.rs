@@ -131,7 +131,10 @@ fn show(call: Call) -> Answer {
         Ok(signers) => add_known(&signers, &mut known),
         Err(error) => errors.push(error.to_string()),
     }
-    let values = |keys: &KeyRows| Value::from_iter(keys.iter().map(|(_, value)| value.clone()));
+    let values = |keys: &KeyRows| {
+        let values = keys.iter().map(|(_, value)| value.clone());
+        values.collect::<Value>()
+    };
     let all = json!({
         "signers": values(&listed),
         "known": values(&known),
