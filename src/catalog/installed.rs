@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::roots::base_at;
-use super::signed_skills::market_at;
+use super::signing_files::market_at;
 use super::{Entry, Layer};
 use crate::error::{Error, Result};
 use crate::facts::Facts;

@@ -13,6 +13,7 @@ mod naming;
 mod precedence;
 mod roots;
 mod signed_skills;
+mod signing_files;
 #[cfg(test)]
 mod testing;
 
@@ -26,4 +27,5 @@ pub use installed::{Installed, write_events};
 pub use naming::RequiredSkills;
 pub use naming::{is_qualified, suggestion, usable, usable_or_active};
 pub use roots::{Layer, Root, base_at, roots};
-pub use signed_skills::{market_at, own_signing_file, signature, signing_files, signing_in_force};
+pub use signed_skills::signature;
+pub use signing_files::{market_at, own_signing_file, signing_files, signing_in_force};
