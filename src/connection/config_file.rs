@@ -161,14 +161,14 @@ impl ConfigFile {
     /// When it cannot be written, or its owner cannot be kept; nothing has changed then.
     pub fn write(&self, text: &str) -> Result<()> {
         let (dir, name) = self.open()?;
-        let write = || match files::if_there(dir.open_file(&name))? {
-            Some((_, before)) => dir.replace_as(&name, text.as_bytes(), &before),
-            None => {
-                dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes)?;
-                match self.scope {
-                    Scope::Managed => dir.publish(&name),
-                    _ => Ok(()),
-                }
+        let write = || {
+            if let Some((_, before)) = files::if_there(dir.open_file(&name))? {
+                return dir.replace_as(&name, text.as_bytes(), &before);
+            }
+            dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes)?;
+            match self.scope {
+                Scope::Managed => dir.publish(&name),
+                Scope::User | Scope::Project => Ok(()),
             }
         };
         write().map_err(|error| dir.error("write", &name, &error))
