@@ -142,7 +142,7 @@ impl fmt::Display for Reading {
             RepositoryPart::Named(name) => write!(f, "skill `{name}` of ")?,
             RepositoryPart::Path(path) => write!(f, "directory `{}` of ", path.as_str())?,
             RepositoryPart::PathOrName(path) => {
-                write!(f, "directory or skill `{}` of ", path.as_str())?
+                write!(f, "directory or skill `{}` of ", path.as_str())?;
             }
         }
         match &self.place {
