@@ -336,12 +336,12 @@ mod tests {
     #[test]
     fn only_our_colours_stay_of_escape_sequences() {
         let text = "\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07\x1b[38;5;1m\x1b[8m";
-        let take_kept_messages = shown(text, true);
+        let kept = shown(text, true);
         assert!(
-            take_kept_messages.starts_with("\x1b[31mred\x1b[0m<U+001B>[2J<U+001B>]0;"),
+            kept.starts_with("\x1b[31mred\x1b[0m<U+001B>[2J<U+001B>]0;"),
             "{kept}"
         );
-        assert_eq!(take_kept_messages.matches('\x1b').count(), 2);
+        assert_eq!(kept.matches('\x1b').count(), 2);
         assert!(!shown(text, false).contains('\x1b'));
     }
 
