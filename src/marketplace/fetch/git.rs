@@ -10,7 +10,7 @@ use crate::marketplace::reference::{CommitId, RepoUrl, is_authority};
 use crate::sys::{files, limits};
 
 /// Settings that no repository may override, since it may be hostile.
-const SETTINGS: [&str; 10] = [
+const SETTINGS: [&str; 9] = [
     "protocol.ext.allow=never",
     "protocol.file.allow=user",
     "core.symlinks=false",
@@ -19,8 +19,6 @@ const SETTINGS: [&str; 10] = [
     // Nothing is checked out, and what is read of a tree is checked where it is read. An old commit
     // with a bad date stops nobody.
     "fetch.fsckObjects=false",
-    // What is cut off leaves nothing: of single objects some would stay, and look like the whole.
-    "fetch.unpackLimit=1",
     "submodule.recurse=false",
     "gc.auto=0",
     "maintenance.auto=false",
