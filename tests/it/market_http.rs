@@ -66,12 +66,15 @@ fn a_transfer_cut_off_leaves_nothing_and_can_be_repeated() {
     let host = Host::stdin();
     let reference = format!("{}@big", server.url("acme/skills.git"));
     let fetches = || server.behaviour.fetches.swap(0, Ordering::SeqCst);
-    for _ in 0..2 {
+    // The trees are cut off, then the SKILL.md files, then the skill's own files. What has arrived
+    // is kept: each attempt begins with what was cut off before.
+    for (whole, begun) in [(0, 1), (1, 2), (1, 2)] {
+        server.behaviour.whole.store(whole, Ordering::SeqCst);
         server.behaviour.cuts.store(1, Ordering::SeqCst);
         host.fails(&["install", &reference])
             .has("check the network");
         assert_eq!(fs::read_dir(host.skills_dir()).unwrap().count(), 0);
-        assert_eq!(fetches(), 1);
+        assert_eq!(fetches(), begun);
     }
     host.succeeds(&["install", &reference]);
     assert_eq!(fetches(), 1);

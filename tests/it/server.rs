@@ -21,6 +21,8 @@ pub struct Behaviour {
     pub redirects: Mutex<HashMap<String, String>>,
     /// `user:password` in base64, if it asks for one.
     pub password: Mutex<Option<String>>,
+    /// How many answers to `fetch` go out whole before.
+    pub whole: AtomicUsize,
     /// How many times `fetch` was asked for.
     pub fetches: AtomicUsize,
     /// How many answers to `fetch` it has still to break off.
@@ -190,7 +192,7 @@ fn reply(
     behaviour
         .fetches
         .fetch_add(usize::from(is_fetch), Ordering::SeqCst);
-    let cut = is_fetch && take(&behaviour.cuts);
+    let cut = is_fetch && !take(&behaviour.whole) && take(&behaviour.cuts);
     let kept = if cut {
         &content[..content.len() / 2]
     } else {

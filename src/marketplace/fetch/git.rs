@@ -81,15 +81,16 @@ impl<'a> Git<'a> {
         Err(self.tool.tried(Failure::from_stderr(&ran.errors)))
     }
 
-    /// As [`Git::run`], but without input, and reads the output into memory.
-    pub fn read(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
-        let output = self.run(args, "", limits::GIT_LISTING)?;
+    /// As [`Git::run`], but reads the output into memory.
+    pub fn read(&self, args: &[&str], input: &str) -> Result<Vec<u8>, Failure> {
+        let output = self.run(args, input, limits::GIT_LISTING)?;
         files::read_all_capped(output, limits::GIT_LISTING).map_err(|e| self.tool.local(&e))
     }
 
     /// As [`Git::read`], but as text.
     pub fn text(&self, args: &[&str]) -> Result<String, Failure> {
-        Ok(String::from_utf8_lossy(&self.read(args)?).into_owned())
+        let output = self.read(args, "")?;
+        Ok(String::from_utf8_lossy(&output).into_owned())
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -242,7 +243,7 @@ mod tests {
             ("KEPT", "k"),
         ];
         let settings = alias("env");
-        let output = git_in(&vars, |git| git.with(&settings).read(&["x"])).unwrap();
+        let output = git_in(&vars, |git| git.with(&settings).read(&["x"], "")).unwrap();
         let output = String::from_utf8(output).unwrap();
         for gone in ["GIT_DIR=", "CHIBI_HOOK", "GIT_TRACE2"] {
             assert!(!output.contains(gone), "{gone} in {output}");

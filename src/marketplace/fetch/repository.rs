@@ -60,12 +60,10 @@ impl<'a> Repository<'a> {
         if offline {
             return Err(Failure::not_kept(format!("commit {commit}")));
         }
-        // By the branch the next fetch tells what is here already.
-        let what = format!("+{commit}:refs/heads/fetched");
-        match repository.fetch_into_slot(&["--depth=1", NAME, &what]) {
+        match repository.fetch_into_slot(&["--depth=1", NAME, commit.as_str()]) {
             // Servers and versions of git that lack shallow fetches report it in many ways.
             Err(failure) if failure.class == FailureKind::Other => {
-                repository.fetch_into_slot(&[NAME, &what])?;
+                repository.fetch_into_slot(&[NAME, commit.as_str()])?;
             }
             fetched => fetched?,
         }
@@ -96,7 +94,7 @@ impl<'a> Repository<'a> {
     /// When git fails.
     pub fn tree(&self, commit: &CommitId) -> Result<Tree> {
         let args = ["ls-tree", "-r", "-t", "-z", "--full-tree", commit.as_str()];
-        let output = self.git().read(&args)?;
+        let output = self.git().read(&args, "")?;
         let (mut tree, mut links) = (Tree::default(), Vec::new());
         for entry in output.split(|byte| *byte == 0).filter(|e| !e.is_empty()) {
             match parse_entry(entry) {
@@ -196,6 +194,8 @@ const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
 
 const CACHE: EntryName = EntryName::from_static("cache");
 const REPOSITORIES: EntryName = EntryName::from_static("clones");
+const OBJECTS: EntryName = EntryName::from_static("objects");
+const PACK: EntryName = EntryName::from_static("pack");
 const GIT: EntryName = EntryName::from_static(".git");
 const REFS: EntryName = EntryName::from_static(".refs");
 const LOCK: EntryName = EntryName::from_static(".lock");
@@ -280,11 +280,9 @@ impl CachedRepository {
         let Some(repository) = self.repositories.find_dir(&name)? else {
             return Ok(false);
         };
+        let packs = repository.open_dir(&OBJECTS)?.find_dir(&PACK)?;
         let mut size = 0;
-        for below in ["", "objects/pack", "refs/heads"] {
-            let Some(dir) = files::if_there(repository.open_dir_below(Path::new(below)))? else {
-                continue;
-            };
+        for dir in [Some(repository), packs].into_iter().flatten() {
             for (name, _) in dir.entries()? {
                 let text = name.as_os_str().as_bytes();
                 if text.ends_with(b".lock") || text.starts_with(b"tmp_") {
@@ -372,11 +370,7 @@ mod tests {
             let commit = CommitId::parse(&"a".repeat(40)).unwrap();
             slot.prepare(&git, &commit).unwrap();
             let pack = slot.dir.join("objects/pack");
-            let litter = [
-                slot.dir.join("shallow.lock"),
-                slot.dir.join("refs/heads/fetched.lock"),
-                pack.join("tmp_pack_x"),
-            ];
+            let litter = [slot.dir.join("shallow.lock"), pack.join("tmp_pack_x")];
             for path in &litter {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, "").unwrap();

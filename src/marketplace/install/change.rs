@@ -70,32 +70,36 @@ impl SkillChange {
     /// When its files cannot be read.
     pub fn new(name: &InstalledName, files: &Dir, entry: Option<&LockEntry>) -> Result<Self> {
         let digest = Digest::read(files.path())?.sha256;
-        Ok(Self::to(name, entry, FileChange::New(digest), false))
+        Ok(Self::to(name, entry, FileChange::New(digest)))
     }
 
     /// What was staged and checked takes the place of what is there, with the entry that was made of it.
     pub fn staged(entry: &LockEntry) -> Self {
-        let files = FileChange::New(entry.sha256.clone());
-        Self::to(&entry.name, Some(entry), files, true)
+        Self {
+            is_checked: true,
+            ..Self::to(
+                &entry.name,
+                Some(entry),
+                FileChange::New(entry.sha256.clone()),
+            )
+        }
     }
 
     /// Only the entry changes, to one whose signature was checked, unless the skill was removed
     /// meanwhile.
     pub fn noted(entry: &LockEntry) -> Self {
-        Self::to(&entry.name, Some(entry), FileChange::Same, true)
+        Self {
+            is_checked: true,
+            ..Self::to(&entry.name, Some(entry), FileChange::Same)
+        }
     }
 
     /// The skill is removed.
     pub fn gone(name: &InstalledName) -> Self {
-        Self::to(name, None, FileChange::Gone, false)
+        Self::to(name, None, FileChange::Gone)
     }
 
-    fn to(
-        name: &InstalledName,
-        entry: Option<&LockEntry>,
-        files: FileChange,
-        is_checked: bool,
-    ) -> Self {
+    fn to(name: &InstalledName, entry: Option<&LockEntry>, files: FileChange) -> Self {
         Self {
             name: name.clone(),
             entry: entry.cloned(),
@@ -103,7 +107,7 @@ impl SkillChange {
             stash: None,
             seen: None,
             stashes: false,
-            is_checked,
+            is_checked: false,
         }
     }
 

@@ -51,6 +51,11 @@ impl CopyPlan {
         Ok(plan)
     }
 
+    /// The files whose bytes are needed.
+    pub fn files_to_read(&self) -> impl Iterator<Item = FileToRead> + '_ {
+        self.files.iter().map(|piece| piece.from.clone())
+    }
+
     /// Adds the directory `from` as the directory `to`. `within` are the directories whose copying
     /// led here.
     fn add(
@@ -128,7 +133,7 @@ impl CopyPlan {
     /// # Errors
     /// When they together exceed [`limits::INSTALL_BYTES`], or cannot be read or written.
     pub fn write(&mut self, content: &dyn Content, dest: &Dir) -> Result<()> {
-        let files_to_read: Vec<_> = self.files.iter().map(|file| file.from.clone()).collect();
+        let files_to_read: Vec<FileToRead> = self.files_to_read().collect();
         let mut lost = Vec::new();
         content.each(
             &files_to_read,

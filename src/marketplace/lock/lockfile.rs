@@ -71,13 +71,9 @@ impl LockEntry {
         Some(tag.to_owned())
     }
 
-    /// What an entry has for a digest of which only the place is known, as a collection lists it. A
-    /// lockfile with it is not read.
-    pub const UNKNOWN_FILES: &str = "?";
-
-    /// Whether only its place is known.
+    /// Whether only its place is known, as a collection lists it. A lockfile has no such entry.
     pub fn is_of_unknown_files(&self) -> bool {
-        self.sha256 == Self::UNKNOWN_FILES
+        self.sha256.is_empty()
     }
 
     /// The name of an invalid field, if any, among those whose type validates nothing. All fields
@@ -102,7 +98,7 @@ impl LockEntry {
             ("license", self.license.iter().all(is_plain)),
             ("commit", self.commit.iter().all(is_id)),
             ("tree", self.tree.iter().all(is_tree)),
-            ("digest", is_id(&self.sha256)),
+            ("digest", !self.is_of_unknown_files() && is_id(&self.sha256)),
             ("ref", self.rev.iter().all(is_ref)),
             (
                 "path",
