@@ -67,7 +67,7 @@ impl Market<'_> {
     /// of running commands are not touched. Install, update and remove begin with this.
     pub fn clean_litter(&self) {
         if !self.dry_run {
-            clean(self.plugin_dir);
+            clean(self.plugin_dir, self.plugin_dir.path() == self.home);
         }
     }
 

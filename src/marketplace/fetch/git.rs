@@ -128,6 +128,16 @@ impl<'a> Git<'a> {
 
 /// The name of the remote in all our git calls, so that they all use the same address.
 pub const NAME: &str = "agent-skills";
+/// Arguments before a fetch that leaves out what is not asked for. Only a fetch gets them: for any
+/// other command a missing object is then missing, whatever the version of git. With them git fetches
+/// it by itself, or fails.
+pub const PARTIAL: [&str; 4] = [
+    "-c",
+    "remote.agent-skills.promisor=true",
+    "-c",
+    "remote.agent-skills.partialclonefilter=blob:none",
+];
+
 /// A repository that may be contacted, as passed to git.
 #[derive(Debug, Clone)]
 pub struct Remote {

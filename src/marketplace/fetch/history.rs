@@ -3,21 +3,14 @@
 use std::path::PathBuf;
 
 use crate::marketplace::fetch::{
-    FETCH, Failure, FailureKind, Fetcher, Git, NAME, Remote, ResolvedRef,
+    FETCH, Failure, FailureKind, Fetcher, Git, NAME, NEW, PARTIAL, Remote, ResolvedRef,
 };
 use crate::marketplace::prelude::*;
 
 const HISTORY_DIR: EntryName = EntryName::from_static("history.git");
+/// The directories in which git writes in a staging directory.
+pub const WORKED_IN: [EntryName; 2] = [HISTORY_DIR, NEW];
 
-/// Arguments before a fetch that leaves out what is not asked for. Only a fetch gets them: for any
-/// other command a missing object is then missing, whatever the version of git. With them git fetches
-/// it by itself, or fails.
-const PARTIAL: [&str; 4] = [
-    "-c",
-    "remote.agent-skills.promisor=true",
-    "-c",
-    "remote.agent-skills.partialclonefilter=blob:none",
-];
 /// The number of generations of commits that a log covers.
 const DEPTH: usize = 200;
 /// The maximum number of commits in a log.

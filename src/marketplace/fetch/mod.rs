@@ -14,13 +14,13 @@ pub mod tree;
 mod well_known;
 
 pub use archive::{Layers, is_packed};
-pub use git::{Git, NAME, Remote};
-pub use history::Commit;
+pub use git::{Git, NAME, PARTIAL, Remote};
+pub use history::{Commit, WORKED_IN};
 pub use http::{Permit, PermittedUrl};
 pub use local::{LocalDir, expand, real};
 pub use open::{Fetcher, OpenedPlace, Snapshot};
 pub use refs::{Refs, ResolvedRef};
-pub use repository::{CachedRepository, FETCH, Repository, cache, file_name};
+pub use repository::{CachedRepository, FETCH, NEW, Repository, cache, file_name};
 pub use tool::{CommandOutput, Failure, FailureKind, Tool, patience};
 pub use tree::{Content, FileToRead, GitObject, Memory, Node, Tree, Visit, check_total};
 pub use tree::{each_small, read_small};

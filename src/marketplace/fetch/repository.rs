@@ -1,9 +1,12 @@
-//! One commit of a repository. It is fetched into the cache without history, and read without a
-//! checkout, so that no link, hook, filter or submodule takes effect.
+//! One commit of a repository. It is fetched into the cache without history and, if possible,
+//! without file contents, and read without a checkout, so that no link, hook, filter or submodule
+//! takes effect.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io::{self, BufRead, BufReader, Read};
+use std::fs::File;
+use std::io;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -11,14 +14,13 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use crate::marketplace::fetch::PARTIAL;
 use crate::marketplace::fetch::{Content, Failure, FailureKind, check_total, patience, read_small};
 use crate::marketplace::fetch::{FileToRead, Git, GitObject, NAME, Node, Remote, Tree, Visit};
 use crate::marketplace::prelude::*;
 
 /// The maximum length of a link's target, as in the kernel.
 const LINK: u64 = 4096;
-/// The longest line that precedes a file in git's answer, with what ends the file.
-const HEADER: u64 = 128;
 /// Arguments of every fetch.
 pub const FETCH: [&str; 3] = ["fetch", "--no-tags", "--no-recurse-submodules"];
 
@@ -28,12 +30,22 @@ pub struct Repository<'a> {
     slot: CachedRepository,
     settings: Vec<String>,
     offline: bool,
+    /// The files of many skills, of which each reads its own.
+    brought: RefCell<Option<Batch>>,
     /// The texts of commits and tags, by their ids.
     texts: RefCell<HashMap<String, Rc<str>>>,
 }
 
+/// Git's answer with many objects.
+struct Batch {
+    answer: File,
+    /// Where each object begins in it and its size, by its id.
+    at: HashMap<String, (u64, u64)>,
+}
+
 impl<'a> Repository<'a> {
-    /// Fetches only `commit`, without history, unless it is cached.
+    /// Fetches only `commit`, unless it is cached: without history and, if the server supports
+    /// that, without file contents.
     ///
     /// # Errors
     /// When the cache cannot be used, or git fails.
@@ -49,35 +61,52 @@ impl<'a> Repository<'a> {
             slot,
             settings: remote.settings.clone(),
             offline,
+            brought: RefCell::default(),
             texts: RefCell::default(),
         };
         let _turn = repository.turn()?;
-        repository.slot.prepare(&git, commit)?;
-        let tree = format!("{commit}^{{tree}}");
-        if repository.git().text(&["cat-file", "-e", &tree]).is_ok() {
-            return Ok(repository);
-        }
-        if offline {
-            return Err(Failure::not_kept(format!("commit {commit}")));
-        }
-        match repository.fetch_into_slot(&["--depth=1", NAME, commit.as_str()]) {
-            // Servers and versions of git that lack shallow fetches report it in many ways.
-            Err(failure) if failure.class == FailureKind::Other => {
-                repository.fetch_into_slot(&[NAME, commit.as_str()])?;
-            }
-            fetched => fetched?,
-        }
+        repository.fetch_commit(commit)?;
         Ok(repository)
     }
 
+    fn fetch_commit(&self, commit: &CommitId) -> Result<(), Failure> {
+        self.slot.prepare(&self.git, commit)?;
+        let tree = format!("{commit}^{{tree}}");
+        if self.git().text(&["cat-file", "-e", &tree]).is_ok() {
+            return Ok(());
+        }
+        if self.offline {
+            return Err(Failure::not_kept(format!("commit {commit}")));
+        }
+        let what = [NAME, commit.as_str()];
+        let fetch = |settings: &[&str], how: &[&str]| {
+            self.fetch_into_slot(settings, &[how, &what].concat(), "")
+        };
+        // Servers and versions of git that lack filters or shallow fetches report it in many ways.
+        let again = |failure: Failure, how: &[&str]| match failure.class {
+            FailureKind::Other => fetch(&[], how),
+            _ => Err(failure),
+        };
+        fetch(&PARTIAL, &["--depth=1", "--filter=blob:none"])
+            .or_else(|failure| again(failure, &["--depth=1"]))
+            .or_else(|failure| again(failure, &[]))
+    }
+
     /// Fetches, and leaves nothing of a fetch that fails. The caller has the turn.
-    fn fetch_into_slot(&self, what: &[&str]) -> Result<(), Failure> {
+    fn fetch_into_slot(
+        &self,
+        settings: &[&str],
+        what: &[&str],
+        input: &str,
+    ) -> Result<(), Failure> {
         let loudness = match self.git.tool.progress {
             Some(_) => "--progress",
             None => "--quiet",
         };
-        let fetched = self.git().text(&[&FETCH[..], &[loudness], what].concat());
-        fetched.map(drop).inspect_err(|_| drop(self.slot.tidy()))
+        let ran = self
+            .git()
+            .read(&[settings, &FETCH, &[loudness], what].concat(), input);
+        ran.map(drop).inspect_err(|_| drop(self.slot.tidy()))
     }
 
     fn turn(&self) -> Result<FileLock> {
@@ -116,9 +145,69 @@ impl<'a> Repository<'a> {
         root.trim().clone_into(&mut tree.root);
         Ok(tree)
     }
+
+    /// The size of each object, `None` for missing ones.
+    fn sizes(&self, ids: &str) -> Result<Vec<Option<u64>>, Failure> {
+        let output = self
+            .git()
+            .read(&["cat-file", "--batch-check=%(objectsize)"], ids)?;
+        let output = String::from_utf8_lossy(&output);
+        Ok(output.lines().map(|line| line.parse().ok()).collect())
+    }
+
+    /// The sizes of the objects, after the missing ones were fetched in one request.
+    fn fetch_missing(&self, files: &[FileToRead]) -> Result<Vec<u64>, Failure> {
+        let ids = lines(files);
+        let mut sizes = self.sizes(&ids)?;
+        if sizes.contains(&None) {
+            let _turn = self.turn()?;
+            if self.offline {
+                let text = "its files are not on this machine";
+                return Err(Failure::new(FailureKind::Offline, text));
+            }
+            let missing = files.iter().zip(&sizes).filter(|(_, size)| size.is_none());
+            let missing = lines(missing.map(|(file, _)| file));
+            let settings = [&PARTIAL[..], &["-c", "fetch.negotiationAlgorithm=noop"]].concat();
+            let objects = ["--filter=blob:none", "--stdin", NAME];
+            self.fetch_into_slot(&settings, &objects, &missing)?;
+            sizes = self.sizes(&ids)?;
+        }
+        let whole: Option<Vec<u64>> = sizes.into_iter().collect();
+        whole
+            .filter(|sizes| sizes.len() == files.len())
+            .ok_or_else(|| {
+                let text = "the repository did not send all of its files";
+                Failure::new(FailureKind::Other, text).hint("try again")
+            })
+    }
+
+    /// Git's answer with files of at most `max` bytes, after the missing ones were fetched.
+    fn batch(&self, files: &[FileToRead], max: u64) -> Result<Batch, Failure> {
+        let sizes = self.fetch_missing(files)?;
+        check_total(sizes.iter().sum(), max)?;
+        let (mut at, mut next) = (HashMap::new(), 0);
+        for (file, size) in files.iter().zip(sizes) {
+            at.insert(file.id.clone(), (next, size));
+            next += header(&file.id, size).len() as u64 + size + 1;
+        }
+        let answer = self
+            .git()
+            .run(&["cat-file", "--batch"], &lines(files), next)?;
+        Ok(Batch { answer, at })
+    }
 }
 
 impl Content for Repository<'_> {
+    fn bring(&self, files: &[FileToRead]) -> Result<()> {
+        match self.batch(files, limits::BROUGHT) {
+            Ok(batch) => *self.brought.borrow_mut() = Some(batch),
+            // Each skill's are read by themselves.
+            Err(failure) if failure.class == FailureKind::TooLarge => {}
+            Err(failure) => return Err(failure.into()),
+        }
+        Ok(())
+    }
+
     fn git_object(&self, kind: &str, id: &str) -> Result<Option<GitObject>> {
         let mut texts = self.texts.borrow_mut();
         if !texts.contains_key(id) {
@@ -127,7 +216,8 @@ impl Content for Repository<'_> {
             if text.is_err() && !self.offline {
                 // An annotated tag does not come with its commit.
                 let _turn = self.turn()?;
-                self.fetch_into_slot(&["--depth=1", NAME, id])?;
+                let what = ["--depth=1", "--filter=blob:none", NAME, id];
+                self.fetch_into_slot(&PARTIAL, &what, "")?;
                 text = read();
             }
             let missing = |_| Failure::not_kept("what was signed");
@@ -144,33 +234,43 @@ impl Content for Repository<'_> {
         if files.is_empty() {
             return Ok(());
         }
-        let ids: String = files.iter().map(|file| file.id.clone() + "\n").collect();
-        let headers = HEADER * files.len() as u64;
-        let answer = self
-            .git()
-            .run(&["cat-file", "--batch"], &ids, max + headers)?;
-        let (mut answer, mut total) = (BufReader::new(answer), 0);
+        let brought = self.brought.borrow();
+        let has_all = |batch: &&Batch| files.iter().all(|file| batch.at.contains_key(&file.id));
+        let own;
+        let batch = if let Some(brought) = brought.as_ref().filter(has_all) {
+            brought
+        } else {
+            own = self.batch(files, max)?;
+            &own
+        };
+        let mut answer = BufReader::new(&batch.answer);
+        let mut total = 0;
         for (index, file) in files.iter().enumerate() {
-            let mut line = String::new();
-            let read = answer.read_line(&mut line);
-            let size = line.strip_prefix(&file.id).filter(|_| read.is_ok());
-            let size = size.and_then(|rest| rest.trim_end().strip_prefix(" blob ")?.parse().ok());
-            let broken = || {
-                let text = "git answered something that is not the file";
-                Error::new(text).hint("try again")
-            };
-            let size = size.ok_or_else(broken)?;
+            let (at, size) = batch.at[&file.id];
             total += size;
             check_total(total, max)?;
-            let mut content = answer.by_ref().take(size);
-            visit(index, size, &mut content)?;
-            // The rest of it, and the end of its line.
-            let left = content.limit() + 1;
-            let rest = io::copy(&mut answer.by_ref().take(left), &mut io::sink());
-            rest.map_err(|_| broken())?;
+            let mut line = String::new();
+            let moved = answer.seek(SeekFrom::Start(at));
+            let read = moved.and_then(|_| answer.read_line(&mut line));
+            if read.is_err() || line != header(&file.id, size) {
+                let text = "git answered something that is not the file";
+                return Err(Error::new(text).hint("try again"));
+            }
+            visit(index, size, &mut answer.by_ref().take(size))?;
         }
         Ok(())
     }
+}
+
+/// The line that precedes an object.
+fn header(id: &str, size: u64) -> String {
+    format!("{id} blob {size}\n")
+}
+
+/// The ids, one per line, as git expects them.
+fn lines<'w>(files: impl IntoIterator<Item = &'w FileToRead>) -> String {
+    let lines = files.into_iter().map(|file| file.id.clone() + "\n");
+    lines.collect()
 }
 
 /// Parses `<mode> SP <kind> SP <id> TAB <path>`; `None` for a path that is not UTF-8. A link has its
@@ -193,14 +293,14 @@ fn parse_entry(entry: &[u8]) -> Option<(String, Node)> {
 const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
 
 const CACHE: EntryName = EntryName::from_static("cache");
-const REPOSITORIES: EntryName = EntryName::from_static("clones");
+const REPOSITORIES: EntryName = EntryName::from_static("repositories");
 const OBJECTS: EntryName = EntryName::from_static("objects");
 const PACK: EntryName = EntryName::from_static("pack");
 const GIT: EntryName = EntryName::from_static(".git");
 const REFS: EntryName = EntryName::from_static(".refs");
 const LOCK: EntryName = EntryName::from_static(".lock");
 /// Where a repository is created.
-const NEW: EntryName = EntryName::from_static("new.git");
+pub const NEW: EntryName = EntryName::from_static("new.git");
 
 /// The directory `name` in the cache of the plugin directory `home`, created if missing.
 ///
@@ -325,9 +425,9 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_was_fetched_is_read_offline() {
+    fn only_the_content_that_is_read_is_fetched() {
         let world = World::new();
-        world.commit("o/r", &[("a", "wanted"), ("b", "not read")]);
+        world.commit("o/r", &[("a", "wanted"), ("b", "not wanted")]);
         world.with_git(|git| {
             let url =
                 RepoUrl::parse(&format!("file://{}", world.path("repos/o/r").display())).unwrap();
@@ -343,6 +443,8 @@ mod tests {
             let tree = repository.tree(&commit).unwrap();
             assert_eq!(tree.unusable, 0);
             let wanted = |path: &str| FileToRead::new(path, tree.get(path).unwrap()).unwrap();
+            let is_here = |path: &str| repository.sizes(&wanted(path).id).unwrap()[0].is_some();
+            assert!(!is_here("a") && !is_here("b"));
             let mut read = String::new();
             let mut visit = |_: usize, _: u64, bytes: &mut dyn Read| {
                 bytes.read_to_string(&mut read).unwrap();
@@ -352,9 +454,21 @@ mod tests {
                 .each(&[wanted("a"), wanted("a")], 100, &mut visit)
                 .unwrap();
             assert_eq!(read, "wantedwanted");
+            assert!(is_here("a") && !is_here("b"));
             let offline = fetch(true).unwrap();
-            let skipped = offline.each(&[wanted("b"), wanted("a")], 100, &mut |_, _, _| Ok(()));
-            skipped.unwrap();
+            offline
+                .each(&[wanted("a")], 100, &mut |_, _, _| Ok(()))
+                .unwrap();
+            assert!(
+                offline
+                    .each(&[wanted("b")], 100, &mut |_, _, _| Ok(()))
+                    .is_err()
+            );
+            let litter = slot().dir.join("objects/pack/tmp_pack_x");
+            fs::write(&litter, "").unwrap();
+            fs::rename(world.path("repos/o/r"), world.path("gone")).unwrap();
+            assert!(repository.bring(&[wanted("b")]).is_err() && !litter.exists());
+            fs::rename(world.path("gone"), world.path("repos/o/r")).unwrap();
             let too_large = repository.each(&[wanted("a"), wanted("b")], 10, &mut |_, _, _| Ok(()));
             assert!(too_large.unwrap_err().to_string().contains("larger than"));
         });

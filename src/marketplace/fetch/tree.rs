@@ -194,6 +194,14 @@ pub trait Content {
     /// When the files together exceed `max` bytes, cannot be read, or the visitor fails.
     fn each(&self, files: &[FileToRead], max: u64, visit: &mut Visit) -> Result<()>;
 
+    /// Fetches files that later visits will read, so that each is requested only once.
+    ///
+    /// # Errors
+    /// When they cannot be fetched.
+    fn bring(&self, _files: &[FileToRead]) -> Result<()> {
+        Ok(())
+    }
+
     /// A commit or an annotated tag by its kind and id; `None` for what is no repository.
     ///
     /// # Errors

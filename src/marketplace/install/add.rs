@@ -131,6 +131,7 @@ impl Market<'_> {
             }
             free.push((found, name));
         }
+        plan::bring(snapshot, free.iter().map(|(found, _)| found))?;
         let progress = Progress::new("reading skills", free.len(), self.progress);
         let mut staged = Vec::with_capacity(free.len());
         for (done, (found, name)) in free.into_iter().enumerate() {

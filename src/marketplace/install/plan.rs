@@ -99,6 +99,18 @@ fn copied(snapshot: &Snapshot, found: &FoundSkill) -> Result<CopyPlan> {
     CopyPlan::new(&snapshot.tree, &found.path, &others.collect::<Vec<_>>())
 }
 
+/// Fetches the files of several skills in one request, before each is staged.
+///
+/// # Errors
+/// When they cannot be fetched.
+pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f FoundSkill>) -> Result<()> {
+    // A skill that cannot be copied is reported when it is staged.
+    let copies = chosen.filter_map(|found| copied(snapshot, found).ok());
+    let copies: Vec<CopyPlan> = copies.collect();
+    let files: Vec<_> = copies.iter().flat_map(CopyPlan::files_to_read).collect();
+    snapshot.content.bring(&files)
+}
+
 /// The scan's findings about a skill that is copied to `dir`.
 ///
 /// # Errors

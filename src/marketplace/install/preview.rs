@@ -125,6 +125,7 @@ impl Market<'_> {
             Ok(one) => one,
             Err(_) => self.pick(&mut fetcher, &understood, target, &options(true), note)?,
         };
+        plan::bring(&picked.snapshot, picked.chosen.iter())?;
         let progress = Progress::new("scanning", picked.chosen.len(), self.progress);
         let each = picked.chosen.iter().enumerate().map(|(at, found)| {
             progress.at(at);

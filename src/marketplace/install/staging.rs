@@ -161,7 +161,7 @@ mod tests {
         let root = base.make().unwrap().make_dir(&STAGING).unwrap();
         root.new_of_ours(&EntryName::from_static("1-0")).unwrap();
         fs::create_dir_all(plugin.path().join("staging/1-0/new/x")).unwrap();
-        clean(&base);
+        clean(&base, false);
         assert!(!plugin.path().join("staging/1-0").exists());
         assert!(running.dir().path().exists());
         drop(running);
@@ -190,7 +190,7 @@ mod tests {
             fs::create_dir(at("more")).unwrap();
             fs::write(at("more/.agent-skills"), "").unwrap();
             fs::write(at("more/file"), "text").unwrap();
-            clean(&base);
+            clean(&base, false);
             for name in ["1-0", "1-1", "1-2", "1-3"] {
                 assert!(!at(name).exists(), "{name}");
             }
@@ -201,6 +201,37 @@ mod tests {
             );
             assert!(running.dir().path().exists());
         }
+    }
+
+    #[test]
+    fn what_a_dying_git_makes_anew_is_removed_among_our_own_files() {
+        let place = tempfile::tempdir().unwrap();
+        let base = Base::own(place.path().join("own"));
+        let at = |path: &str| base.path().join("staging").join(path);
+        for file in [
+            "11-0/history.git/objects/pack/tmp_rev_x",
+            "11-1/new.git/config",
+            "theirs/history.git/x",
+            "11-x/history.git/x",
+            "2024-11/thesis/a.txt",
+            "2024-12/a.txt",
+            "12-0/history.git/x",
+            "12-0/thesis/a.txt",
+            "12-1/intended.json",
+            "12-2/new.git",
+        ] {
+            fs::create_dir_all(at(file).parent().unwrap()).unwrap();
+            fs::write(at(file), "x").unwrap();
+        }
+        clean(&base, true);
+        let left = fs::read_dir(base.path().join("staging")).unwrap();
+        let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut left: Vec<_> = left.collect();
+        left.sort_unstable();
+        let theirs = [
+            "11-x", "12-0", "12-1", "12-2", "2024-11", "2024-12", "theirs",
+        ];
+        assert_eq!(left, theirs);
     }
 
     #[test]
@@ -221,14 +252,14 @@ mod tests {
         ] {
             fs::write(at(".chibi/staging/1-0").join(name), text).unwrap();
         }
-        clean(&base);
+        clean(&base, false);
         drop(Staging::new(&base, Duration::ZERO).unwrap());
         assert!(at(".chibi/staging/1-0/old/SKILL.md").exists());
         assert!(at(".chibi/staging/mine/lock").exists() && !at(".chibi/skills/x").exists());
         // A link in its place is not our staging directory.
         fs::rename(at(".chibi/staging"), at("elsewhere")).unwrap();
         symlink("../elsewhere", at(".chibi/staging")).unwrap();
-        clean(&base);
+        clean(&base, false);
         let error = Staging::new(&base, Duration::ZERO).unwrap_err();
         assert!(
             error

@@ -54,6 +54,7 @@ impl Market<'_> {
             });
         }
         drop(progress);
+        bring(&checked);
         let mut sets = KeySetCache::new(self.tool(&staging));
         let settled = checked.into_iter().map(|checked| {
             let decided = checked.and_then(|behind| update.decide(&behind, &mut sets, agree));
@@ -301,6 +302,19 @@ impl Update<'_> {
             }
         }
         changes
+    }
+}
+
+/// Fetches the files of all skills of a source that differ in one request.
+fn bring(checked: &[Result<OutOfDate, Settled>]) {
+    let mut left: Vec<&OutOfDate> = checked.iter().flatten().collect();
+    while let Some(first) = left.first() {
+        let snapshot = Rc::clone(&first.snapshot);
+        let is_same = |one: &&OutOfDate| Rc::ptr_eq(&one.snapshot, &snapshot);
+        let (same, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_same);
+        // What cannot be fetched together is fetched, or reported, for each skill.
+        let _ = plan::bring(&snapshot, same.iter().map(|one| &one.found));
+        left = others;
     }
 }
 

@@ -77,7 +77,7 @@ impl Killed {
 
     /// Runs the recovery of the next command.
     fn recover(&self) {
-        clean(&self.base);
+        clean(&self.base, false);
         assert!(!self.plugin.path().join("staging").exists());
     }
 
@@ -418,7 +418,7 @@ fn what_is_intended_under_a_hostile_name_moves_nothing() {
             .unwrap_err()
             .to_string();
         assert!(!error.contains('\u{1b}'), "{error:?}");
-        clean(&killed.base);
+        clean(&killed.base, false);
         assert!(killed.staging.path_of(&NEW).join("x/x/SKILL.md").exists());
     }
 }
