@@ -113,7 +113,7 @@ fn tool(facts: &Facts, call: ToolCall) -> Result<Response> {
         }
         ToolCall::RunSkillScript(call) => return tools::run_skill_script(facts, &call),
         ToolCall::ReadSkillFile(call) => tools::read_skill_file(facts, &call)?,
-        ToolCall::Activate(wanted) => tools::activate(facts, wanted)?,
+        ToolCall::Activate(wanted) => tools::activate(facts, &wanted)?,
         ToolCall::SkillSession(call) => tools::skill_session(facts, &call)?,
         ToolCall::ProposeSkillUpdate(call) => tools::propose_skill_update(facts, &call)?,
         ToolCall::CreateSkill(call) => tools::create_skill(facts, &call)?,

@@ -132,8 +132,9 @@ impl From<String> for Mistake {
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.wrong)?;
-        let takes = self.takes.iter();
-        takes.map(|takes| write!(f, ": it takes {takes}")).collect()
+        self.takes
+            .iter()
+            .try_for_each(|takes| write!(f, ": it takes {takes}"))
     }
 }
 

@@ -88,16 +88,18 @@ fn invoke(facts: &Facts, call: SlashCommand) -> Result<Option<String>> {
         return Err(Error::new(text));
     }
     let text = hand_over(facts, &called)?;
-    let mut prompt = format!("The user calls the skill `{}`.", skill.name);
+    let called_by_user = format!("The user calls the skill `{}`.", skill.name);
     // The older host's system prompt carries the active skills' instructions in each turn.
-    prompt += &match facts.run.protocol {
-        Some(Protocol::Environment) => " Follow its instructions under <active_skills>.".to_owned(),
-        _ => format!("\n\n{text}"),
+    let prompt = match facts.run.protocol {
+        Some(Protocol::Environment) => {
+            called_by_user + " Follow its instructions under <active_skills>."
+        }
+        _ => format!("{called_by_user}\n\n{text}"),
     };
-    if let Some(arguments) = &called.arguments {
-        prompt += &format!("\n\n{arguments}");
-    }
-    Ok(Some(prompt))
+    Ok(Some(match &called.arguments {
+        Some(arguments) => format!("{prompt}\n\n{arguments}"),
+        None => prompt,
+    }))
 }
 
 fn not_callable(name: &str, entry: &Entry) -> Error {

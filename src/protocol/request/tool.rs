@@ -433,7 +433,7 @@ impl RunSkillScript {
         };
         let mut start = written.start;
         if start.workdir.is_empty() {
-            start.workdir = "skill".to_owned();
+            "skill".clone_into(&mut start.workdir);
         }
         match (written.job, script) {
             (Some(job), script) if script.is_some() || start.background => {

@@ -9,7 +9,7 @@ use crate::protocol::prelude::*;
 ///
 /// # Errors
 /// As [`hand_over`], and if there is no such skill, or the tool is no longer ours.
-pub fn activate(facts: &Facts, wanted: Activate) -> Result<String> {
+pub fn activate(facts: &Facts, wanted: &Activate) -> Result<String> {
     let called = resolve(facts, wanted.clone())?;
     let session = facts.session();
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.

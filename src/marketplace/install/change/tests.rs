@@ -171,7 +171,7 @@ impl Case {
         match at {
             0 => changes.intend(&[step]).unwrap(),
             1 if self.old.is_some() => {
-                previous::write_entry(&home(), changes.lockfile().get("x")).unwrap();
+                write_json(&home(), &ENTRY, &changes.lockfile().get("x"), 0o644).unwrap();
             }
             2 if !in_three => exchange(&home(), &skills, x).unwrap(),
             2 => skills.rename(x, &home(), &OLD).unwrap(),
@@ -196,7 +196,7 @@ impl Case {
         if let Some(former) = self.former {
             let homes = killed.base.make().unwrap().make_dir(&PREVIOUS).unwrap();
             let home = homes.new_of_ours(name("x").entry()).unwrap();
-            previous::write_entry(&home, Some(&entry("x", former))).unwrap();
+            write_json(&home, &ENTRY, &Some(entry("x", former)), 0o644).unwrap();
             Killed::put(&home.path().join("x"), former);
         }
         if let Some(old) = self.old {
