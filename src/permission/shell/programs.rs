@@ -396,14 +396,27 @@ impl Program {
     }
 }
 
-/// The row of each name, from 1, and the name's length, at its hash or behind it. The compiler fills it
-/// in, so that it needs no work when the program starts.
-static INDEX: [(u8, u8); SLOTS] = index();
+/// Where a name stands in the table: the number of its row from 1, and its place there.
+#[derive(Clone, Copy)]
+struct Slot {
+    row: u8,
+    length: u8,
+    begin: u16,
+}
+
+/// The names by their hashes; those of the same hash follow. The compiler fills it in, so that it
+/// needs no work when the program starts.
+static INDEX: [Slot; SLOTS] = index();
 const SLOTS: usize = 1024;
 
 #[allow(clippy::cast_possible_truncation)] // a test finds each name
-const fn index() -> [(u8, u8); SLOTS] {
-    let mut index = [(0, 0); SLOTS];
+const fn index() -> [Slot; SLOTS] {
+    const EMPTY: Slot = Slot {
+        row: 0,
+        length: 0,
+        begin: 0,
+    };
+    let mut index = [EMPTY; SLOTS];
     let mut row = 0;
     while row < TABLE.len() {
         let names = TABLE[row].names.as_bytes();
@@ -411,10 +424,14 @@ const fn index() -> [(u8, u8); SLOTS] {
         while at <= names.len() {
             if at == names.len() || names[at] == b' ' {
                 let mut slot = hash(names, begin, at);
-                while index[slot].0 != 0 {
+                while index[slot].row != 0 {
                     slot = (slot + 1) % SLOTS;
                 }
-                index[slot] = (row as u8 + 1, (at - begin) as u8);
+                index[slot] = Slot {
+                    row: row as u8 + 1,
+                    length: (at - begin) as u8,
+                    begin: begin as u16,
+                };
                 begin = at + 1;
             }
             at += 1;
@@ -453,9 +470,13 @@ pub fn by_path(name: &str) -> &'static Program {
 fn find_row(name: &str) -> Option<&'static Program> {
     let mut at = hash(name.as_bytes(), 0, name.len());
     loop {
-        let (row, length) = INDEX[at];
-        let program = &TABLE[usize::from(row).checked_sub(1)?];
-        if usize::from(length) == name.len() && has_word(program.names, name) {
+        let slot = INDEX[at];
+        let program = &TABLE[usize::from(slot.row).checked_sub(1)?];
+        let begin = usize::from(slot.begin);
+        let names = program.names.as_bytes();
+        if usize::from(slot.length) == name.len()
+            && &names[begin..begin + name.len()] == name.as_bytes()
+        {
             return Some(program);
         }
         at = (at + 1) % SLOTS;
