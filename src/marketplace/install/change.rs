@@ -71,36 +71,32 @@ impl SkillChange {
     /// When its files cannot be read.
     pub fn new(name: &InstalledName, files: &Dir, entry: Option<&LockEntry>) -> Result<Self> {
         let digest = Digest::read(files.path())?.sha256;
-        Ok(Self::to(name, entry, FileChange::New(digest)))
+        Ok(Self::to(name, entry, FileChange::New(digest), false))
     }
 
     /// What was staged and checked takes the place of what is there, with the entry that was made of it.
     pub fn staged(entry: &LockEntry) -> Self {
-        Self {
-            is_checked: true,
-            ..Self::to(
-                &entry.name,
-                Some(entry),
-                FileChange::New(entry.sha256.clone()),
-            )
-        }
+        let files = FileChange::New(entry.sha256.clone());
+        Self::to(&entry.name, Some(entry), files, true)
     }
 
     /// Only the entry changes, to one whose signature was checked, unless the skill was removed
     /// meanwhile.
     pub fn noted(entry: &LockEntry) -> Self {
-        Self {
-            is_checked: true,
-            ..Self::to(&entry.name, Some(entry), FileChange::Same)
-        }
+        Self::to(&entry.name, Some(entry), FileChange::Same, true)
     }
 
     /// The skill is removed.
     pub fn gone(name: &InstalledName) -> Self {
-        Self::to(name, None, FileChange::Gone)
+        Self::to(name, None, FileChange::Gone, false)
     }
 
-    fn to(name: &InstalledName, entry: Option<&LockEntry>, files: FileChange) -> Self {
+    fn to(
+        name: &InstalledName,
+        entry: Option<&LockEntry>,
+        files: FileChange,
+        is_checked: bool,
+    ) -> Self {
         Self {
             name: name.clone(),
             entry: entry.cloned(),
@@ -108,7 +104,7 @@ impl SkillChange {
             stash: None,
             seen: None,
             stashes: false,
-            is_checked: false,
+            is_checked,
         }
     }
 

@@ -197,7 +197,7 @@ impl Market<'_> {
     /// When a manifest cannot be read.
     pub fn may_be_signed(&self, skill: &SkillOnDisk) -> Result<bool> {
         Ok(skill.pinned.is_some()
-            || self.signing.known.has_installed()
+            || !self.signing.known.installed.is_empty()
             || ManifestProof::inside(&skill.dir)?.is_some())
     }
 
@@ -222,7 +222,7 @@ impl Market<'_> {
                 proofs.push(Proof::Wrong(why.to_owned()));
             }
             None => {
-                let installed = self.signing.known.installed(&digest.sha256);
+                let installed = self.signing.known.installed.get(&digest.sha256);
                 proofs.extend(installed.cloned().map(Proof::Pinned));
             }
         }

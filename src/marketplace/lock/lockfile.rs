@@ -71,9 +71,13 @@ impl LockEntry {
         Some(tag.to_owned())
     }
 
-    /// Whether only its place is known, as a collection lists it. A lockfile has no such entry.
+    /// What an entry has for a digest of which only the place is known, as a collection lists it. A
+    /// lockfile with it is not read.
+    pub const UNKNOWN_FILES: &str = "?";
+
+    /// Whether only its place is known.
     pub fn is_of_unknown_files(&self) -> bool {
-        self.sha256.is_empty()
+        self.sha256 == Self::UNKNOWN_FILES
     }
 
     /// The name of an invalid field, if any, among those whose type validates nothing. All fields
@@ -98,7 +102,7 @@ impl LockEntry {
             ("license", self.license.iter().all(is_plain)),
             ("commit", self.commit.iter().all(is_id)),
             ("tree", self.tree.iter().all(is_tree)),
-            ("digest", !self.is_of_unknown_files() && is_id(&self.sha256)),
+            ("digest", is_id(&self.sha256)),
             ("ref", self.rev.iter().all(is_ref)),
             (
                 "path",

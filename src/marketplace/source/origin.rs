@@ -61,7 +61,7 @@ impl Origin {
             commit: self.commit.clone(),
             path: path.to_owned(),
             tree: None,
-            sha256: String::new(),
+            sha256: LockEntry::UNKNOWN_FILES.to_owned(),
             files: Files::default(),
             license: None,
             signer: None,

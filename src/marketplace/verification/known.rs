@@ -33,7 +33,7 @@ pub struct KnownSigners {
     /// Who signed what the user has installed into projects, by the digest of the files: what the
     /// lockfile of a project says is not believed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    installed: BTreeMap<String, Signer>,
+    pub installed: BTreeMap<String, Signer>,
 }
 
 impl KnownSigners {
@@ -69,16 +69,6 @@ impl KnownSigners {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &KnownSigner)> {
         let each = self.sources.iter();
         each.flat_map(|(source, known)| known.iter().map(move |known| (source.as_str(), known)))
-    }
-
-    /// Whether anything signed was installed into a project.
-    pub fn has_installed(&self) -> bool {
-        !self.installed.is_empty()
-    }
-
-    /// Who signed the files with this digest when they were installed into a project.
-    pub fn installed(&self, sha256: &str) -> Option<&Signer> {
-        self.installed.get(sha256)
     }
 
     /// Remembers the signers of skills that were installed, for their sources since `now`, those known
