@@ -58,7 +58,7 @@ impl Killed {
         Self::put(&dir.path_of(name.entry()), text);
         let entry = entry(at, text);
         let files = FileChange::New(entry.sha256.clone());
-        SkillChange::to(&name, Some(&entry), files)
+        SkillChange::to(&name, Some(&entry), files, false)
     }
 
     fn changes(&self) -> Transaction<'_> {
