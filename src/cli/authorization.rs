@@ -69,13 +69,13 @@ fn is_in_force(facts: &Facts, written: &str) -> bool {
 /// Whether it is always on in any context, even one invisible from this one. Doubt counts as yes.
 fn is_always_on(facts: &Facts, entry: &Entry) -> bool {
     facts.config().map_or(true, |config| {
-        let is_it = |name: &str| {
+        let names_skill = |name: &str| {
             let catalog = Catalog::naming(facts, name);
             let qualified = catalog.by_qualified_name(name);
             let named = qualified.or_else(|| catalog.by_name(name));
             named.is_some_and(|named| named.dir == entry.dir)
         };
-        config.uses_skills.names().any(is_it)
+        config.uses_skills.names().any(names_skill)
     })
 }
 

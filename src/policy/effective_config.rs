@@ -101,13 +101,13 @@ pub fn settings(
     let in_project = written(&project_file, "project");
     let [own, with_project] = [leaves(own), leaves(&with_project)];
     let settings = leaves(&in_force).into_iter().map(|(key, value)| {
-        let is_it = |written: &&Setting| written.key == key;
+        let sets_key = |written: &&Setting| written.key == key;
         let (layer, file, line) = if with_project.get(&key) != Some(&value) {
             ("policy", None, None)
         } else if own.get(&key) != Some(&value) {
-            let line = in_project.iter().find(is_it).and_then(|it| it.line);
+            let line = in_project.iter().find(sets_key).and_then(|it| it.line);
             ("project", Some(project_file.display().to_string()), line)
-        } else if let Some(written) = in_own.iter().find(is_it) {
+        } else if let Some(written) = in_own.iter().find(sets_key) {
             (written.layer, written.file.clone(), written.line)
         } else {
             ("default", None, None)

@@ -253,10 +253,10 @@ impl Policy {
         }: Subject,
     ) -> Vec<RuleResult> {
         let (skills, shown) = (&self.skills, self.file.display());
-        let is_it = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
+        let matches_skill = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
         let mut found = Vec::new();
         if !skills.block.is_empty() {
-            let said = match skills.block.iter().find(is_it) {
+            let said = match skills.block.iter().find(matches_skill) {
                 Some(glob) => Err(format!("the policy `{shown}` blocks skills named `{glob}`")),
                 None => Ok("no glob matches its name".to_owned()),
             };

@@ -3,8 +3,8 @@
 
 mod patch;
 mod proposed;
-mod store;
+mod waiting;
 
 pub use patch::{Applied, parse_diff};
 pub use proposed::{ChangedFile, apply_diff, home_of, proposal_event, proposed_for};
-pub use store::{Proposal, ProposalId, Proposals, ProposedChange};
+pub use waiting::{Proposal, ProposalId, Proposals, ProposedChange};

@@ -214,8 +214,8 @@ impl Session {
     /// arguments.
     pub fn hand(&mut self, handed: &[(&Skill, Option<&str>)]) {
         for active in &mut self.activated {
-            let is_it = |(skill, _): &&(&Skill, _)| skill.dir == Path::new(&active.dir);
-            if let Some((_, arguments)) = handed.iter().find(is_it) {
+            let is_of_skill = |(skill, _): &&(&Skill, _)| skill.dir == Path::new(&active.dir);
+            if let Some((_, arguments)) = handed.iter().find(is_of_skill) {
                 active.handed = Some(digest(*arguments));
                 active.arguments = short_arguments(*arguments);
             }
@@ -341,11 +341,11 @@ impl Session {
         meant: impl Fn(&ActiveSkill) -> bool,
         restricted_too: bool,
     ) -> Result<Vec<EndedActivation>> {
-        let held = |skill: &&ActiveSkill| skill.is_restricted() && meant(skill);
-        if let Some(held) = self.active().find(held).filter(|_| !restricted_too) {
+        let restricts = |skill: &&ActiveSkill| skill.is_restricted() && meant(skill);
+        if let Some(skill) = self.active().find(restricts).filter(|_| !restricted_too) {
             let text = format!(
                 "the skill `{}` restricts which tools may be used, so only the user can end it",
-                held.name
+                skill.name
             );
             return Err(Error::new(text).hint(
                 "`agent-skills deactivate` is for the user to run; a load with mode \"add\" keeps it",

@@ -430,8 +430,9 @@ impl Store {
     /// As [`Store::load`].
     pub fn begin_hooks(&self, record: &HookRecord) -> Result<bool> {
         self.change_known(|state| {
-            let is_it = |known: &HookRecord| known.is_same_as(record) && known.runner.is_none();
-            let is_new = !state.hooks.iter().any(is_it);
+            let is_recorded =
+                |known: &HookRecord| known.is_same_as(record) && known.runner.is_none();
+            let is_new = !state.hooks.iter().any(is_recorded);
             if is_new {
                 state.hooks.push(record.clone());
             }

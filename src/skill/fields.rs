@@ -61,8 +61,8 @@ impl Fields {
     /// The entries of `disallowed-tools` in all its spellings; empty if there is no such key.
     pub fn disallowed_tools(&self) -> Vec<String> {
         let all = self.0.iter();
-        let is_it = |key| RestrictingKey::of(key) == Some(RestrictingKey::DisallowedTools);
-        let spellings = all.filter(|(key, _)| is_it(key));
+        let denies = |key| RestrictingKey::of(key) == Some(RestrictingKey::DisallowedTools);
+        let spellings = all.filter(|(key, _)| denies(key));
         spellings.flat_map(|(_, value)| entries(value)).collect()
     }
 

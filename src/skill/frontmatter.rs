@@ -127,8 +127,8 @@ fn skip_blank_and_comments(text: &str) -> usize {
 
 /// Where the YAML ends and where the body begins, both as offsets in `block`.
 fn closing(block: &str, diagnostics: &mut Vec<Diagnostic>) -> (usize, usize) {
-    let first = |is_it: &dyn Fn(&str) -> bool| {
-        let found = lines(block).find(|(_, line)| is_it(line));
+    let first = |matches: &dyn Fn(&str) -> bool| {
+        let found = lines(block).find(|(_, line)| matches(line));
         found.map(|(at, _)| at)
     };
     let whole = whole_fence(block);

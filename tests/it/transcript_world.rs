@@ -303,8 +303,8 @@ fn without_numbers(text: &str) -> String {
         let found = events.find_map(|(key, name)| {
             let (before, value) = line.split_once(key)?;
             let (_, after) = value.split_once('"')?;
-            let is_it = before.trim().is_empty();
-            is_it.then(|| format!("{before}{key}{name}\"{after}"))
+            let is_indented = before.trim().is_empty();
+            is_indented.then(|| format!("{before}{key}{name}\"{after}"))
         });
         found.unwrap_or(line)
     };

@@ -157,11 +157,11 @@ fn effects(
         | Eligibility::Offered { name_only: false } => {}
     }
     for (contexts, names) in config.uses_skills.lists() {
-        let is_it = |name: &String| {
+        let names_entry = |name: &String| {
             let named = catalog.by_users_name(name);
             named.is_some_and(|named| named.dir == entry.dir)
         };
-        if names.iter().any(is_it) {
+        if names.iter().any(names_entry) {
             let reason = format!("in contexts `{contexts}` (`uses_skills`)");
             found("always-on", reason);
         }
@@ -201,8 +201,8 @@ fn explain(call: Call, name: Option<&str>) -> Answer {
         None => Catalog::of(call.facts),
     };
     let wanted = name.map(SkillName::from_written);
-    let is_it = |one: &SkillName| wanted.as_ref().is_none_or(|it| it.as_ref() == Some(one));
-    let is_meant = |one: &&MissingSkill| is_it(&one.name);
+    let is_wanted = |one: &SkillName| wanted.as_ref().is_none_or(|it| it.as_ref() == Some(one));
+    let is_meant = |one: &&MissingSkill| is_wanted(&one.name);
     let missing = catalog.missing.iter().filter(is_meant);
     let missing: Vec<String> = missing.map(ToString::to_string).collect();
     let meant = match skills_named(call.facts, &catalog, name) {
@@ -306,11 +306,11 @@ fn explain_skill(
 /// The line of a rule in its file.
 fn line_of(said: &RuleResult, written: &[Setting]) -> Option<usize> {
     let file = said.file.as_ref().map(|file| file.display().to_string());
-    let is_it = |one: &&Setting| {
+    let states_rule = |one: &&Setting| {
         let below = one.key.strip_prefix(said.rule);
         file.is_some()
             && one.file == file
             && below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
     };
-    written.iter().find(is_it).and_then(|one| one.line)
+    written.iter().find(states_rule).and_then(|one| one.line)
 }

@@ -420,9 +420,9 @@ mod tests {
             for key in accepted.split('`').skip(1).step_by(2) {
                 let table = table.replace(".x", ".NAME");
                 let key = format!("{table}{key}");
-                let is_it =
+                let is_documented =
                     |known: &Key| known.name == key || known.name.starts_with(&format!("{key}."));
-                assert!(KEYS.iter().any(is_it), "{key}");
+                assert!(KEYS.iter().any(is_documented), "{key}");
             }
         }
     }

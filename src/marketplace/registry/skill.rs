@@ -270,9 +270,9 @@ impl Client<'_> {
                 SSH_SIGNATURE => media_type::SSH_SIGNATURE,
                 _ => media_type::SIGNED_MANIFEST,
             };
-            let is_it =
+            let is_small_part =
                 |layer: &&Descriptor| layer.media_type == kind && layer.size <= limits::MANIFEST;
-            let layer = layers.iter().find(is_it);
+            let layer = layers.iter().find(is_small_part);
             Ok(layer.map(|layer| self.blob(repo, layer)).transpose()?)
         })
     }

@@ -189,12 +189,12 @@ fn add_required(
         at += 1;
         for written in skill.fields.requires() {
             let name = SkillName::from_written(&written);
-            let is_it = |one: &&FoundSkill| Some(&one.skill.name) == name.as_ref();
-            let mut named = found.iter().filter(is_it);
+            let has_name = |one: &&FoundSkill| Some(&one.skill.name) == name.as_ref();
+            let mut named = found.iter().filter(has_name);
             let (Some(required), None) = (named.next(), named.next()) else {
                 continue;
             };
-            if chosen.iter().any(|one| is_it(&one)) {
+            if chosen.iter().any(|one| has_name(&one)) {
                 continue;
             }
             let (name, by) = (&required.skill.name, &skill.name);
@@ -384,8 +384,8 @@ fn several<'f>(
 pub fn selects(found: &[FoundSkill], skill: &FoundSkill) -> String {
     let everything: Vec<&FoundSkill> = found.iter().collect();
     let name = skill.skill.name.as_str();
-    let is_it = named(&everything, name).is_ok_and(|named| named.path == skill.path);
-    let select = if is_it || skill.path.is_empty() {
+    let is_unique = named(&everything, name).is_ok_and(|named| named.path == skill.path);
+    let select = if is_unique || skill.path.is_empty() {
         name
     } else {
         &skill.path

@@ -182,12 +182,16 @@ impl<'p> KeySetCache<'p> {
 
     fn of(&mut self, demand: &SourceRequirement) -> &Result<KeySet<'p>> {
         let (signers, revoked) = (&demand.signers, &demand.revoked);
-        let is_it = |(of, less, _): &(_, _, _)| (of, less) == (signers, revoked);
-        let at = self.sets.iter().position(is_it).unwrap_or_else(|| {
-            let set = KeySet::read(self.tool, signers.as_deref(), revoked.as_deref());
-            self.sets.push((signers.clone(), revoked.clone(), set));
-            self.sets.len() - 1
-        });
+        let has_these_files = |(of, less, _): &(_, _, _)| (of, less) == (signers, revoked);
+        let at = self
+            .sets
+            .iter()
+            .position(has_these_files)
+            .unwrap_or_else(|| {
+                let set = KeySet::read(self.tool, signers.as_deref(), revoked.as_deref());
+                self.sets.push((signers.clone(), revoked.clone(), set));
+                self.sets.len() - 1
+            });
         &self.sets[at].2
     }
 }

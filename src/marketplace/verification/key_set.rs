@@ -40,12 +40,12 @@ impl<'p> KeySet<'p> {
 
     /// The lines that list a signer's key: by its fingerprint, or that of the part of it that signed.
     pub fn lines<'s>(&'s self, signer: &'s Signer) -> impl Iterator<Item = &'s AllowedSigner> {
-        let is_it = |line: &&AllowedSigner| {
+        let is_signers = |line: &&AllowedSigner| {
             line.kind == signer.key.kind
                 && (line.fingerprint == signer.key.fingerprint
                     || signer.public.as_ref() == Some(&line.fingerprint))
         };
-        self.signers.iter().flatten().filter(is_it)
+        self.signers.iter().flatten().filter(is_signers)
     }
 
     /// The signature by a key, in the light of who is listed and revoked now.

@@ -33,9 +33,9 @@ impl FoundSkill {
         facts: &'static Facts,
         catalog: Catalog,
         is_seen: bool,
-        is_it: impl Fn(&Entry) -> bool,
+        is_meant: impl Fn(&Entry) -> bool,
     ) -> Option<Self> {
-        let at = catalog.entries().iter().position(is_it)?;
+        let at = catalog.entries().iter().position(is_meant)?;
         Some(Self {
             facts,
             catalog,
@@ -378,8 +378,8 @@ impl SkillSearch<'_> {
             let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
             let hidden = inside.filter(|dir| !skills.skips_hidden && hides(dir));
             let mut all = hidden.chain(skills.itself.then(|| root.dir.clone()));
-            let is_it = |dir: &PathBuf| dir.join("SKILL.md").exists() && sought.is(dir, None);
-            if let Some(dir) = all.find(is_it) {
+            let bears_name = |dir: &PathBuf| dir.join("SKILL.md").exists() && sought.is(dir, None);
+            if let Some(dir) = all.find(bears_name) {
                 let text = format!(
                     "{} is not in a directory of its own whose name begins with no dot",
                     dir.join("SKILL.md").display()
@@ -650,8 +650,8 @@ pub fn refuse_slash_command(caller: Caller, written: &str, stands_in: bool) -> O
     if let Some(file) = found.iter().find(|file| asking(file)) {
         return Some(why(file));
     }
-    let is_it = |dir: &&Path| plugin.is_some_and(|plugin| dir.ends_with(plugin));
-    let is_there = |dir: &Path| Some(dir).filter(is_it).map(Path::to_owned);
+    let is_plugins = |dir: &&Path| plugin.is_some_and(|plugin| dir.ends_with(plugin));
+    let is_there = |dir: &Path| Some(dir).filter(is_plugins).map(Path::to_owned);
     let is_unknown = found.is_empty() && !in_all(&is_there).is_empty();
     is_unknown.then(|| {
         format!(

@@ -295,11 +295,11 @@ impl Placeholders<'_> {
     }
 
     fn name(&self, text: &str) -> Option<&(usize, String)> {
-        let is_it = |name: &str| {
+        let is_used = |name: &str| {
             let behind = text.strip_prefix(name);
             behind.is_some_and(|it| !it.starts_with('[') && !is_word(it))
         };
-        self.names.iter().find(|(_, name)| is_it(name))
+        self.names.iter().find(|(_, name)| is_used(name))
     }
 
     fn word(&self, n: usize) -> Option<String> {

@@ -87,9 +87,13 @@ fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
 /// means, else the latest. One that is not active counts as unloaded.
 fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<PathBuf> {
     let entry = catalog.by_name(written);
-    let is_it = |active: &&ActiveSkill| active.name == written || active.tool == written;
+    let has_written_name = |active: &&ActiveSkill| active.name == written || active.tool == written;
     let is_active = entry.is_some_and(|entry| session.active_in(&entry.dir).is_some());
-    if let Some(active) = session.active().rfind(is_it).filter(|_| !is_active) {
+    if let Some(active) = session
+        .active()
+        .rfind(has_written_name)
+        .filter(|_| !is_active)
+    {
         return Ok(PathBuf::from(&active.dir));
     }
     let entry = entry.ok_or_else(|| {

@@ -173,10 +173,10 @@ impl Proposals {
         let bytes = bytes?.ok_or_else(none)?;
         let read: Option<Proposal> = serde_json::from_slice(&bytes).ok();
         // The content decides the id, so the user decides about exactly what was shown under it.
-        let is_it = |proposal: &Proposal| {
+        let has_its_id = |proposal: &Proposal| {
             proposal.id == *id && *id == ProposalId::new(&proposal.skill, &proposal.change)
         };
-        read.filter(is_it).ok_or_else(|| {
+        read.filter(has_its_id).ok_or_else(|| {
             let shown = path.display();
             let text = format!("`{shown}` is not a proposal, or was changed after it was recorded");
             Error::new(text).hint("remove the file")
