@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_skills::permission::{
-    Call, Places, ProtectedPaths, ProtectedPlaces, Resolve, Restriction, Scope, decide,
+    Call, PathResolver, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope, decide,
 };
 use serde_json::json;
 
@@ -138,7 +138,7 @@ fn generated(seed: u64) -> String {
 
 struct NoLinks;
 
-impl Resolve for NoLinks {
+impl PathResolver for NoLinks {
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
         Some(path.to_owned())
     }

@@ -47,8 +47,8 @@ pub fn offered_by_names<'a>(
 pub fn put_in_force(facts: &Facts, skill: &Skill, tool: &str) -> Result<()> {
     let config = facts.config()?;
     let loading = match config.stacking {
-        Stacking::Replace => Loading::InPlace,
-        Stacking::Intersect => Loading::Add,
+        Stacking::Replace => LoadMode::InPlace,
+        Stacking::Intersect => LoadMode::Add,
     };
     make_active(facts, &config, &[(skill, tool)], loading)
 }
@@ -63,10 +63,10 @@ pub fn load(facts: &Facts, skills: &[OfferedSkill], adds: bool) -> Result<()> {
     let config = facts.config()?;
     let restricted_too = config.deactivate == Deactivate::Model;
     let loading = match config.stacking {
-        _ if adds => Loading::Add,
+        _ if adds => LoadMode::Add,
         // As a skill's own tool does.
-        Stacking::Replace if !restricted_too => Loading::InPlace,
-        _ => Loading::Replace { restricted_too },
+        Stacking::Replace if !restricted_too => LoadMode::InPlace,
+        _ => LoadMode::Replace { restricted_too },
     };
     let skills: Vec<_> = skills.iter().map(|one| (one.skill, one.tool)).collect();
     make_active(facts, &config, &skills, loading)
@@ -76,7 +76,7 @@ fn make_active(
     facts: &Facts,
     config: &Config,
     skills: &[(&Skill, &str)],
-    loading: Loading,
+    loading: LoadMode,
 ) -> Result<()> {
     let (store, key, most) = (facts.store(), facts.key(), config.max_active.0.get());
     let snapshots = skills.iter().map(|(skill, tool)| snapshot(skill, tool));

@@ -28,7 +28,7 @@ const MAGIC: &[u8; 16] = b"agent-skills ix8";
 
 /// Everything that was found.
 #[derive(Debug, Default)]
-struct ScanResult {
+struct DirectoryListing {
     /// In the order of the roots.
     roots: Vec<KnownRoot>,
     /// The stored skills, concatenated.
@@ -75,11 +75,11 @@ pub struct CatalogText {
 type Answer = (String, CatalogText);
 
 /// What every call reads: the key, the roots, the answers, and where the stored skills are.
-type Table<K, R, A> = (K, R, A, CachedPart);
+type AgentProfile<K, R, A> = (K, R, A, CachedPart);
 
 /// An index that was read from disk.
 #[derive(Debug)]
-struct Stored {
+struct StoredIndex {
     parts: CachedParts,
     skills: CachedPart,
     cached: OnceCell<Vec<u8>>,
@@ -98,9 +98,9 @@ struct Stored {
 pub struct Index {
     place: PathBuf,
     key: String,
-    stored: Option<Stored>,
+    stored: Option<StoredIndex>,
     /// What this run found, once the roots have been read.
-    found: Option<ScanResult>,
+    found: Option<DirectoryListing>,
 }
 
 /// A skill, or the reason why it does not load, with its file's stamp and its stored bytes.
@@ -110,7 +110,7 @@ impl Index {
     /// The index in `file`, if it was written under this `key`.
     pub fn open(file: PathBuf, key: String) -> Self {
         Self {
-            stored: Stored::open(&file, &key),
+            stored: StoredIndex::open(&file, &key),
             place: file,
             key,
             found: None,
@@ -132,7 +132,7 @@ impl Index {
         let Some(found) = &self.found else {
             return;
         };
-        let is_same = |it: &&Stored| it.roots == found.roots && it.cached() == found.cached;
+        let is_same = |it: &&StoredIndex| it.roots == found.roots && it.cached() == found.cached;
         let earlier = self.stored.as_ref().filter(is_same);
         let mut answers = earlier.map_or_else(Vec::new, |stored| stored.answers.clone());
         answers.retain(|(earlier, _)| *earlier != answer.0);
@@ -143,7 +143,7 @@ impl Index {
 
     /// Every directory of `roots` with its skill. Of those that are not trusted only the name is known.
     pub(super) fn load(&mut self, roots: &[Root], rules: &EligibilityRules) -> Vec<Entry> {
-        let (mut found, mut entries) = (ScanResult::default(), Vec::new());
+        let (mut found, mut entries) = (DirectoryListing::default(), Vec::new());
         for (at, root) in roots.iter().enumerate() {
             let stored = self.stored.as_ref();
             let known = stored.and_then(|stored| Some((stored, stored.roots.get(at)?)));
@@ -235,12 +235,12 @@ impl KnownRoot {
     }
 }
 
-impl Stored {
+impl StoredIndex {
     /// Opens the index at `path` if it is valid, complete, and was written by this user under
     /// `key`.
     fn open(path: &Path, key: &str) -> Option<Self> {
         let (table, parts) = cache_file::open(path, MAGIC, limits::CATALOG_INDEX)?;
-        let table: Table<String, _, _> = postcard::from_bytes(&table).ok()?;
+        let table: AgentProfile<String, _, _> = postcard::from_bytes(&table).ok()?;
         let (its_key, roots, answers, skills) = table;
         (its_key == key).then(|| Self {
             parts,
@@ -259,8 +259,8 @@ impl Stored {
 }
 
 /// Replaces the index at `path`. Best effort: it can be rebuilt.
-fn write(path: &Path, key: &str, found: &ScanResult, answers: &[Answer]) {
-    let table: Table<_, _, _> = (
+fn write(path: &Path, key: &str, found: &DirectoryListing, answers: &[Answer]) {
+    let table: AgentProfile<_, _, _> = (
         key,
         &found.roots,
         answers,
@@ -271,7 +271,7 @@ fn write(path: &Path, key: &str, found: &ScanResult, answers: &[Answer]) {
     }
 }
 
-fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
+fn is_root_current(root: &Path, known: &KnownRoot, stored: &StoredIndex) -> bool {
     let has_same_entries = || {
         let (dirs, stamp) = list(root);
         let names = dirs.iter().filter_map(|dir| dir.file_name());
@@ -306,7 +306,7 @@ fn directories(root: &Path, known: Option<&KnownRoot>) -> (Vec<PathBuf>, Option<
 }
 
 /// The skill in `dir`, from the index, if its file is unchanged.
-fn unchanged(dir: &Path, root: &KnownRoot, stored: &Stored) -> Option<ReadSkill> {
+fn unchanged(dir: &Path, root: &KnownRoot, stored: &StoredIndex) -> Option<ReadSkill> {
     let (entries, name) = (&root.entries, dir.file_name()?);
     let at = entries.binary_search_by(|entry| entry.dir.as_os_str().cmp(name));
     let known = &entries[at.ok()?];

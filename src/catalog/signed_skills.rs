@@ -121,7 +121,7 @@ impl SignatureChecks {
     }
 }
 
-/// When a host's call begins no check any more.
+/// After this time a host's call starts no further signature check.
 fn deadline() -> Instant {
     Instant::now() + CALL.saturating_sub(time_running())
 }

@@ -1,4 +1,4 @@
-//! What a command does, and the single table of that for each command (tests/decisions.md shows it). Each
+//! What each command does, in one table (tests/decisions.md shows it). Each
 //! verb is destructured down to its last flag, so a new flag does not compile until it is decided
 //! here.
 

@@ -51,7 +51,7 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
         (false, true) => shown(answer, screen.colour),
         (false, false) => screen.fit(shown(answer, screen.colour)),
     };
-    // Who reads this one's answer reads no text.
+    // Programs parse this answer, so its errors are JSON, too.
     let synced = match &verb {
         Verb::Sync(sync) if common.json => Some(sync.layer(facts)),
         _ => None,

@@ -2,8 +2,9 @@
 
 pub use crate::error::{Error, Result, past};
 pub use crate::marketplace::reference::{
-    Ancestry, CommitId, OciDigest, OciReference, OciRepo, Pin, Place, Reach, Reading, Reference,
-    ReferenceForm, RepoUrl, RepositoryPart, Revision, SourceKind, SubPath, WebUrl, is_local,
+    Ancestry, CommitId, OciDigest, OciReference, OciRepo, Pin, Reach, Reading, Reference,
+    ReferenceForm, RepoUrl, RepositoryPart, Revision, SourceKind, SourceLocation, SubPath, WebUrl,
+    is_local,
 };
 pub use crate::skill::{Runner, Skill, SkillName, brief, has_bit, one_line, visible};
 pub use crate::sys::text::{did_you_mean, has_any, listed};

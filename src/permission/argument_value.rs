@@ -1,7 +1,7 @@
 //! What the arguments of one of our own tools mean. A rule is compared with what the tool will do,
 //! not with one of the ways to write it (docs/spec/restriction.md#argument-patterns).
 
-use super::command_pattern::{Canonical, CommandPattern};
+use super::command_pattern::{CanonicalCommand, CommandPattern};
 use super::entry_grammar::Purpose;
 use crate::skill::SkillName;
 
@@ -73,7 +73,7 @@ impl ArgumentValue {
 
 /// Whether a glob, in which only `*` is special, covers a text.
 pub fn fits(glob: &str, text: &str) -> bool {
-    let mut canonical = Canonical::default();
+    let mut canonical = CanonicalCommand::default();
     canonical.literal(text);
     CommandPattern::text(glob).matches(&canonical)
 }

@@ -247,7 +247,6 @@ mod tests {
             "ENV",
             "GIT_DIR",
             "IFS",
-            // Once known only to `src/script`; now there is one list.
             "CARGO_HOME",
             "HTTPS_PROXY",
             "ld_preload",

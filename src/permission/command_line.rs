@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::active_restrictions::{ActiveList, ActiveRestrictions, Denials};
 use super::arg_matcher::ArgMatcher;
-use super::command_pattern::{Canonical, CommandPattern};
+use super::command_pattern::{CanonicalCommand, CommandPattern};
 use super::evidence::{CitedRule, Grant, Part};
 use super::path::Located;
 use super::path_context::PathContext;
@@ -86,7 +86,7 @@ impl<'a> CommandLine<'a> {
         let of_commands: Vec<_> = command_denials(denials, &self.tool).collect();
         if let Some((rule, _)) = of_commands.first() {
             let home = self.context.places.home.as_deref().and_then(Path::to_str);
-            let denies = |command: &Canonical| {
+            let denies = |command: &CanonicalCommand| {
                 let forms = command.forms(home);
                 let covers =
                     |pattern: &CommandPattern| forms.iter().any(|form| pattern.may_match(form));
@@ -208,7 +208,7 @@ impl ListRules<'_> {
 impl shell::CommandRules for ListRules<'_> {
     fn granting_rule(
         &self,
-        command: &Canonical,
+        command: &CanonicalCommand,
         spelled: &[&str],
         home: bool,
     ) -> Option<CitedRule> {

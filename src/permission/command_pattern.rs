@@ -12,9 +12,9 @@ use super::shell::{is_name, may_be_exported};
 /// The words of one simple command in an unambiguous form: two words `a b` never equal one word `'a
 /// b'`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Canonical(String);
+pub struct CanonicalCommand(String);
 
-impl Canonical {
+impl CanonicalCommand {
     /// Starts the next word.
     pub fn word(&mut self) {
         if !self.0.is_empty() {
@@ -142,7 +142,7 @@ impl CommandPattern {
     }
 
     /// Whether the pattern covers a command.
-    pub fn matches(&self, command: &Canonical) -> bool {
+    pub fn matches(&self, command: &CanonicalCommand) -> bool {
         let mut endings = self.endings.iter();
         endings.any(|ending| wildcards::matches(&self.tokens, ending, &command.0))
     }
@@ -162,7 +162,7 @@ impl CommandPattern {
     }
 
     /// Whether the pattern covers what a command may become, whatever replaces its unknown text.
-    pub fn may_match(&self, command: &Canonical) -> bool {
+    pub fn may_match(&self, command: &CanonicalCommand) -> bool {
         let may_end = |ending: &&[Token]| {
             let tokens = [&self.tokens, *ending].concat();
             // Text after the last word may also begin another one.

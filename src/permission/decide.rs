@@ -8,7 +8,7 @@ use super::baseline;
 use super::call::{Call, OurTool};
 use super::command_line::{CommandLine, command_denials};
 use super::evidence::{CALL, CitedRule, Grant, Part};
-use super::path::Resolve;
+use super::path::PathResolver;
 use super::path_context::PathContext;
 use super::protected::{Relation, WHY_PROTECTED};
 use super::reading_by_shell;
@@ -61,7 +61,7 @@ impl Decision {
 }
 
 /// Decides about a call, and about the file that a script is given to read.
-pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
+pub fn decide(scope: &Scope, call: &Call, resolve: &dyn PathResolver) -> Decision {
     let mut decision = decide_call(scope, call, resolve);
     if !decision.allows() {
         return decision;
@@ -81,7 +81,7 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
     decision
 }
 
-fn decide_call(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
+fn decide_call(scope: &Scope, call: &Call, resolve: &dyn PathResolver) -> Decision {
     PathContext::with(&scope.places, resolve, |context| {
         let mut parts = Vec::new();
         let outcome = Evaluation::new(scope, call, context).evaluate(&mut parts);
@@ -93,7 +93,7 @@ fn decide_call(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
 }
 
 /// Whether a denial covers a call, whatever else would allow it.
-pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
+pub fn denied(scope: &Scope, call: &Call, resolve: &dyn PathResolver) -> bool {
     PathContext::with(&scope.places, resolve, |context| {
         let evaluation = Evaluation::new(scope, call, context);
         evaluation

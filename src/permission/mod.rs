@@ -1,6 +1,6 @@
 //! `allowed-tools`: what a skill's list means and whether it permits a call
 //! (docs/spec/restriction.md). Pure functions from text to decisions, without I/O: file system
-//! queries go through [`Resolve`], and state and settings are passed in.
+//! queries go through [`PathResolver`], and state and settings are passed in.
 
 mod absolute_arguments;
 mod active_restrictions;
@@ -46,7 +46,7 @@ pub use decide::{
 };
 pub use evidence::{CALL, CitedRule, Grant, Part};
 pub use outline::Outline;
-pub use path::Resolve;
+pub use path::PathResolver;
 pub use places::{Places, ProtectedPaths, ProtectedPlaces};
 pub use refusal::{Reason, Refusal};
 pub use restriction::Restriction;

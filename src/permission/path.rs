@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use super::steps::Steps;
 
 /// File system queries needed for decisions about paths; the caller implements them.
-pub trait Resolve {
+pub trait PathResolver {
     /// The path without links and `..`, where missing names count as directories yet to be made;
     /// `None` if it cannot be known.
     fn canonical(&self, path: &Path) -> Option<PathBuf>;
@@ -51,7 +51,7 @@ pub trait Resolve {
 
 /// Caches the answers: one command may name the same directories a thousand times.
 pub struct CachingResolver<'a> {
-    inner: &'a dyn Resolve,
+    inner: &'a dyn PathResolver,
     steps: &'a Steps,
     known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
     links: RefCell<HashMap<PathBuf, Vec<PathBuf>>>,
@@ -59,7 +59,7 @@ pub struct CachingResolver<'a> {
 
 impl<'a> CachingResolver<'a> {
     /// Queries `inner` while steps remain.
-    pub fn new(inner: &'a dyn Resolve, steps: &'a Steps) -> Self {
+    pub fn new(inner: &'a dyn PathResolver, steps: &'a Steps) -> Self {
         Self {
             inner,
             steps,
@@ -69,7 +69,7 @@ impl<'a> CachingResolver<'a> {
     }
 }
 
-impl Resolve for CachingResolver<'_> {
+impl PathResolver for CachingResolver<'_> {
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
         self.steps.spend(path.as_os_str().len() / PER_STEP);
         if let Some(known) = self.known.borrow().get(path) {
@@ -143,7 +143,7 @@ pub struct Located {
 
 impl Located {
     /// Locates an absolute path.
-    pub fn at(path: &Path, resolve: &dyn Resolve) -> Self {
+    pub fn at(path: &Path, resolve: &dyn PathResolver) -> Self {
         let lexical = normalise(path);
         let climbs = path.components().any(|part| part == Component::ParentDir);
         let forms = [lexical.as_path()]
@@ -171,7 +171,7 @@ impl Located {
     }
 
     /// Whether the path stays in a directory in every form.
-    pub fn is_inside(&self, dir: &Path, resolve: &dyn Resolve) -> bool {
+    pub fn is_inside(&self, dir: &Path, resolve: &dyn PathResolver) -> bool {
         let Some((resolved, canonical)) = self.resolved.as_ref().zip(resolve.canonical(dir)) else {
             return false;
         };
@@ -202,7 +202,7 @@ mod tests {
 
     struct Nothing;
 
-    impl Resolve for Nothing {
+    impl PathResolver for Nothing {
         fn canonical(&self, _: &Path) -> Option<PathBuf> {
             None
         }
@@ -247,13 +247,13 @@ mod tests {
 
 #[cfg(test)]
 pub mod fake {
-    use super::{Path, PathBuf, Resolve, normalise};
+    use super::{Path, PathBuf, PathResolver, normalise};
 
     /// A file system that contains only links. One to nowhere (`""`) cannot be resolved.
     #[derive(Default)]
     pub struct Links(pub Vec<(&'static str, &'static str)>);
 
-    impl Resolve for Links {
+    impl PathResolver for Links {
         fn canonical(&self, path: &Path) -> Option<PathBuf> {
             let mut done = PathBuf::new();
             for component in path.components() {

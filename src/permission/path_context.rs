@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::path::{CachingResolver, Located, Resolve};
+use super::path::{CachingResolver, Located, PathResolver};
 use super::places::Places;
 use super::protected::{Protection, Relation};
 use super::steps::Steps;
@@ -13,7 +13,7 @@ pub struct PathContext<'a> {
     /// The directories that rules refer to.
     pub places: &'a Places,
     /// Queries to the file system.
-    pub resolve: &'a dyn Resolve,
+    pub resolve: &'a dyn PathResolver,
     /// The step budget left for this decision.
     pub steps: &'a Steps,
     /// The protected places.
@@ -24,7 +24,7 @@ impl PathContext<'_> {
     /// Runs one decision, resolving each path once and counting every step.
     pub fn with<T>(
         places: &Places,
-        resolve: &dyn Resolve,
+        resolve: &dyn PathResolver,
         decide: impl FnOnce(PathContext) -> T,
     ) -> T {
         let steps = Steps::default();

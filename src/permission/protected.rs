@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::path::{Located, Resolve, normalise};
+use super::path::{Located, PathResolver, normalise};
 use super::places::ProtectedPlaces;
 use super::steps::Steps;
 
@@ -36,7 +36,7 @@ pub enum Relation {
 /// The protected places in the current file system, resolved once per decision.
 pub struct Protection<'a> {
     protected: &'a ProtectedPlaces,
-    resolve: &'a dyn Resolve,
+    resolve: &'a dyn PathResolver,
     steps: &'a Steps,
     places: OnceCell<Vec<Place>>,
     linked: OnceCell<Vec<Place>>,
@@ -51,7 +51,11 @@ struct Place {
 
 impl<'a> Protection<'a> {
     /// The places as `resolve` sees them.
-    pub fn new(protected: &'a ProtectedPlaces, resolve: &'a dyn Resolve, steps: &'a Steps) -> Self {
+    pub fn new(
+        protected: &'a ProtectedPlaces,
+        resolve: &'a dyn PathResolver,
+        steps: &'a Steps,
+    ) -> Self {
         Self {
             protected,
             resolve,

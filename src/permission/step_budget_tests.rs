@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::call::Call;
 use super::decide::{Outcome, decide};
-use super::path::Resolve;
+use super::path::PathResolver;
 use super::path_context::PathContext;
 use super::refusal::Reason;
 use super::scene::{Scene, scene};
@@ -17,7 +17,7 @@ use super::scene::{Scene, scene};
 #[derive(Default)]
 struct Counting(Cell<usize>);
 
-impl Resolve for Counting {
+impl PathResolver for Counting {
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
         self.0.set(self.0.get() + path.components().count());
         Some(path.to_owned())

@@ -41,7 +41,8 @@ pub use ledger::Ledger;
 pub use masking::mask;
 pub use on_disk::OnDisk;
 pub use policies::{
-    ApprovalReason, MinimumVersion, Missing, MissingSkill, Policies, Presence, RequiredSkill,
+    ApprovalReason, MinimumVersion, Missing, MissingSkill, Policies, RequiredPresence,
+    RequiredSkill,
 };
 pub use required_signatures::{
     OWN_SIGNERS, SignatureRules, SigningFile, SigningRules, SourceSigning,

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::permission::Resolve;
+use crate::permission::PathResolver;
 use crate::sys::{EntryKind, files, limits};
 
 /// This machine's current file system.
@@ -20,7 +20,7 @@ const MAX_LINKS: usize = 40;
 /// Below a path of fewer bytes every system has room for a name of greatest length.
 const ROOM: usize = 1024 - 256;
 
-impl Resolve for OnDisk {
+impl PathResolver for OnDisk {
     /// Reads each component once, so the cost is linear.
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
         followed(PathBuf::from("/"), steps(path).collect())

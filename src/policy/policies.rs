@@ -251,7 +251,7 @@ pub struct RequiredSkill {
     pub name: SkillName,
     /// Where.
     #[serde(default)]
-    pub in_force: Presence,
+    pub in_force: RequiredPresence,
     pub(super) version: Option<MinimumVersion>,
     source: Option<SourceGlob>,
 }
@@ -259,7 +259,7 @@ pub struct RequiredSkill {
 /// What a required skill has to be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Presence {
+pub enum RequiredPresence {
     /// Offered in every conversation.
     #[default]
     Offered,
@@ -448,11 +448,11 @@ mod tests {
     fn a_requirement_is_a_name_or_a_table() {
         let plain = read("'Data Handling'").unwrap();
         assert_eq!(plain.name.as_str(), "data-handling");
-        assert_eq!(plain.in_force, Presence::Offered);
+        assert_eq!(plain.in_force, RequiredPresence::Offered);
         let long =
             "{name = 'x', in_force = 'always', version = '>=1.2', source = 'github.com/a/*'}";
         let long = read(long).unwrap();
-        assert_eq!(long.in_force, Presence::Always);
+        assert_eq!(long.in_force, RequiredPresence::Always);
         assert!(long.needs_source() && !plain.needs_source());
         assert!(long.lacks_source(None).is_some());
         assert_eq!(long.lacks_source(Some("https://github.com/a/b")), None);

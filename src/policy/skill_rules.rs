@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::policies::{ApprovalReason, Missing, Policies, Policy, Presence, RequiredSkill};
+use super::policies::{ApprovalReason, Missing, Policies, Policy, RequiredPresence, RequiredSkill};
 use super::skill_names::SkillGlob;
 use super::source_address::{SourceAddress, SourceGlob};
 use crate::skill::SkillName;
@@ -211,7 +211,7 @@ impl Policies {
         let each =
             each.filter(move |policy| !only_blocking || policy.skills.missing == Missing::Block);
         let required = each.flat_map(|policy| &policy.skills.require);
-        let always = required.filter(|one| one.in_force == Presence::Always);
+        let always = required.filter(|one| one.in_force == RequiredPresence::Always);
         always.map(|one| &one.name)
     }
 

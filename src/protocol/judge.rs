@@ -133,11 +133,11 @@ pub fn mode_of(facts: &Facts) -> Mode {
 pub struct JudgeContext<'a> {
     facts: &'a Facts,
     session: &'a Result<Session, Unreadable>,
-    blocker: Option<Blocker>,
+    blocker: Option<MissingPrecondition>,
 }
 
 impl<'a> JudgeContext<'a> {
-    /// The grounds in this session.
+    /// The context of a call in this session.
     pub fn new(facts: &'a Facts, session: &'a Result<Session, Unreadable>) -> Self {
         Self {
             facts,
@@ -586,32 +586,35 @@ fn asks_for_terminal((transcript, call): &(PathBuf, String)) -> Option<bool> {
     Some(lines.any(|line| asks(line) == Some(true)))
 }
 
-/// What is missing.
+/// Why nothing but reading is allowed.
 #[derive(Debug)]
-pub struct Blocker {
-    /// What that means, as a clause.
+pub struct MissingPrecondition {
+    /// What is missing, as a clause after `while`.
     pub what: &'static str,
-    /// Which, and why.
+    /// The skill or file that is missing, and the cause.
     pub error: Error,
 }
 
 /// What is missing for calls of this host in this session.
-pub fn blocker(facts: &Facts, session: &Result<Session, Unreadable>) -> Option<Blocker> {
+pub fn blocker(
+    facts: &Facts,
+    session: &Result<Session, Unreadable>,
+) -> Option<MissingPrecondition> {
     let missing = if facts.run.agent.is_none() {
         let what = "skills that are always on are not active";
         let session = session.as_ref().ok();
         let error = session.and_then(|it| missing_always_on(facts, it));
-        error.map(|error| Blocker { what, error })
+        error.map(|error| MissingPrecondition { what, error })
     } else {
         let what = "a required skill is missing";
-        required_and_missing(facts).map(|error| Blocker { what, error })
+        required_and_missing(facts).map(|error| MissingPrecondition { what, error })
     };
     // A mistake in the configuration could hide what a policy requires.
     missing.or_else(|| {
         let requires = facts.policies().is_ok_and(|all| all.require_any());
         let error = requires.then(|| facts.config().err())??;
         let what = "the configuration cannot be read";
-        Some(Blocker { what, error })
+        Some(MissingPrecondition { what, error })
     })
 }
 

@@ -1,5 +1,5 @@
 //! Jobs: scripts that continue after the call that started them, each in a directory of its own. A job's
-//! supervisor writes output and result there ([`Supervised`]), and others read them ([`Job`]).
+//! supervisor writes output and result there ([`SupervisedJob`]), and others read them ([`Job`]).
 //!
 //! Whether it runs, stopping it and waiting for it use a FIFO that the supervisor holds open, rather
 //! than a process id, which could have been reused: opening it for writing shows whether the
@@ -221,13 +221,13 @@ impl JobRecord {
 
 /// A job as its supervisor has it.
 #[derive(Debug)]
-pub struct Supervised {
+pub struct SupervisedJob {
     dir: Dir,
     /// The FIFO on which any data requests the job's end. Holding it open shows that the job runs.
     stop: File,
 }
 
-impl Supervised {
+impl SupervisedJob {
     /// Makes a script's outputs go on in a directory that only this user can enter.
     ///
     /// # Errors

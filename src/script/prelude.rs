@@ -1,6 +1,6 @@
 //! What most files of this room use.
 
-pub use super::jobs::{JobRecord, Jobs, Supervised};
+pub use super::jobs::{JobRecord, Jobs, SupervisedJob};
 pub use super::lifeline::{Conditions, Ended, Failure, Interest, Lifeline, Order, ProcessSpec};
 pub use super::lifeline::{Report, not_now, poll};
 pub use super::outcome::{JobId, ScriptOutcome, ScriptState};

@@ -74,7 +74,7 @@ struct Supervisor {
     /// Standard output and standard error.
     outputs: [Spool; 2],
     /// The job that the script has become.
-    job: Option<Supervised>,
+    job: Option<SupervisedJob>,
     /// Whether the job's id has been printed: lifeline and host no longer matter.
     is_released: bool,
     /// Readable when a child has ended.
@@ -130,7 +130,7 @@ impl Supervisor {
         while !self.is_released {
             match self.lifeline.hear() {
                 Some(Order::Adopt(dir)) => {
-                    let adopted = Supervised::adopt(dir.as_ref(), &mut self.outputs);
+                    let adopted = SupervisedJob::adopt(dir.as_ref(), &mut self.outputs);
                     let told = adopted.map(|job| self.job = Some(job));
                     let told = told.map_err(|error| errno(&error));
                     self.lifeline.tell(Report::Adopted(told));
@@ -213,7 +213,7 @@ impl Supervisor {
         [
             Some((self.children.as_fd(), PollFlags::IN)),
             host.map(|host| (host.as_fd(), PollFlags::IN)),
-            self.job.as_ref().map(Supervised::stop),
+            self.job.as_ref().map(SupervisedJob::stop),
             stdout.interest(),
             stderr.interest(),
             self.lifeline.interest().filter(|_| !self.is_released),

@@ -161,7 +161,7 @@ pub struct ActiveSkill {
 
 /// What happens to the skills that are active already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loading {
+pub enum LoadMode {
     /// They stay.
     Add,
     /// They are replaced, but restrict as the user's `stacking` says. Their denials stay.
@@ -283,17 +283,17 @@ impl Session {
     pub fn load(
         &mut self,
         skills: Vec<ActiveSkill>,
-        loading: Loading,
+        loading: LoadMode,
         most: usize,
     ) -> Result<SessionChange> {
         let mut changed = SessionChange::default();
         match loading {
-            Loading::Add => {}
-            Loading::InPlace => {
+            LoadMode::Add => {}
+            LoadMode::InPlace => {
                 let others = |skill: &ActiveSkill| is_other(skill, &skills);
                 changed.ended = self.leave(others, ActivationStatus::Replaced);
             }
-            Loading::Replace { restricted_too } => {
+            LoadMode::Replace { restricted_too } => {
                 changed.ended = self.unload(|skill| is_other(skill, &skills), restricted_too)?;
             }
         }
@@ -547,13 +547,13 @@ const CONTEXTS: usize = 100;
 /// Every conversation for which something is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Contexts {
+pub struct Conversations {
     /// By the conversation's name: when it was last changed, and [`Session::activated`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) known: BTreeMap<String, Session>,
 }
 
-impl Contexts {
+impl Conversations {
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
@@ -701,7 +701,7 @@ mod tests {
         session.active().map(|skill| skill.name.as_str()).collect()
     }
 
-    const REPLACE: Loading = Loading::Replace {
+    const REPLACE: LoadMode = LoadMode::Replace {
         restricted_too: false,
     };
 
@@ -709,9 +709,9 @@ mod tests {
     fn added_ones_come_last_and_each_stands_once() {
         let mut session = Session::default();
         session
-            .load(vec![free("a"), free("b")], Loading::Add, 5)
+            .load(vec![free("a"), free("b")], LoadMode::Add, 5)
             .unwrap();
-        let again = session.load(vec![free("a")], Loading::Add, 5).unwrap();
+        let again = session.load(vec![free("a")], LoadMode::Add, 5).unwrap();
         assert_eq!(
             (active(&session), again.began.len()),
             (vec!["b", "a"], 0),
@@ -721,7 +721,7 @@ mod tests {
 
     #[test]
     fn loading_the_same_twice_is_loading_it_once() {
-        for loading in [Loading::Add, Loading::InPlace, REPLACE] {
+        for loading in [LoadMode::Add, LoadMode::InPlace, REPLACE] {
             let mut session = Session::default();
             session.load(vec![free("z")], loading, 5).unwrap();
             session
@@ -740,12 +740,12 @@ mod tests {
     fn a_restricted_skill_is_unloaded_by_permission_only() {
         let mut session = Session::default();
         let strict = skill("a", Some("Read"), &["WebFetch"]);
-        session.load(vec![strict], Loading::Add, 5).unwrap();
+        session.load(vec![strict], LoadMode::Add, 5).unwrap();
         let before = session.clone();
         assert!(session.unload(|skill| skill.name == "a", false).is_err());
         assert_eq!(session, before);
         assert!(before.clone().load(vec![free("b")], REPLACE, 5).is_err());
-        let by_permission = Loading::Replace {
+        let by_permission = LoadMode::Replace {
             restricted_too: true,
         };
         let changed = session.load(vec![free("b")], by_permission, 5).unwrap();
@@ -761,9 +761,9 @@ mod tests {
     fn a_replacement_leaves_earlier_restrictions_on_record() {
         let mut session = Session::default();
         session
-            .load(vec![skill("a", Some("Read"), &[])], Loading::InPlace, 5)
+            .load(vec![skill("a", Some("Read"), &[])], LoadMode::InPlace, 5)
             .unwrap();
-        session.load(vec![free("b")], Loading::InPlace, 5).unwrap();
+        session.load(vec![free("b")], LoadMode::InPlace, 5).unwrap();
         assert_eq!(active(&session), ["b"]);
         assert_eq!(session.activated[0].status, ActivationStatus::Replaced);
         assert!(session.activated[0].allowed.is_some());
@@ -774,9 +774,9 @@ mod tests {
         let strict = skill("a", Some("Read"), &["WebFetch"]);
         let mut session = Session::default();
         session
-            .load(vec![skill("b", Some("Write"), &[])], Loading::InPlace, 5)
+            .load(vec![skill("b", Some("Write"), &[])], LoadMode::InPlace, 5)
             .unwrap();
-        session.load(vec![strict], Loading::InPlace, 5).unwrap();
+        session.load(vec![strict], LoadMode::InPlace, 5).unwrap();
         let failed = session.clone();
         assert_eq!(session.withdraw("/a").len(), 1);
         assert_eq!(active(&session), ["b"]);
@@ -798,12 +798,12 @@ mod tests {
         let mut session = Session::default();
         let names = ["a", "b", "c", "d", "e", "f"];
         let six = names.map(free).to_vec();
-        assert!(session.clone().load(six.clone(), Loading::Add, 5).is_err());
-        session.load(six[..5].to_vec(), Loading::Add, 5).unwrap();
+        assert!(session.clone().load(six.clone(), LoadMode::Add, 5).is_err());
+        session.load(six[..5].to_vec(), LoadMode::Add, 5).unwrap();
         assert!(
             session
                 .clone()
-                .load(vec![free("f")], Loading::Add, 5)
+                .load(vec![free("f")], LoadMode::Add, 5)
                 .is_err()
         );
         session.load(vec![free("f")], REPLACE, 5).unwrap();
@@ -813,15 +813,15 @@ mod tests {
     #[test]
     fn a_handover_is_known_while_the_skill_is_unchanged() {
         let mut session = Session::default();
-        session.load(vec![free("a")], Loading::InPlace, 5).unwrap();
+        session.load(vec![free("a")], LoadMode::InPlace, 5).unwrap();
         session.activated[0].handed = Some("x".to_owned());
-        session.load(vec![free("a")], Loading::InPlace, 5).unwrap();
+        session.load(vec![free("a")], LoadMode::InPlace, 5).unwrap();
         assert!(session.activated[0].handed.is_some());
         let edited = ActiveSkill {
             digest: "sha256:1".to_owned(),
             ..free("a")
         };
-        let changed = session.load(vec![edited], Loading::InPlace, 5).unwrap();
+        let changed = session.load(vec![edited], LoadMode::InPlace, 5).unwrap();
         assert_eq!(changed.began, ["/a"]);
         assert!(session.activated[0].handed.is_none());
     }
@@ -831,10 +831,10 @@ mod tests {
         let mut session = Session::default();
         let strict = |n: usize| skill(&n.to_string(), None, &["WebFetch"]);
         for n in 0..SESSION_SKILLS {
-            session.load(vec![strict(n)], Loading::InPlace, 5).unwrap();
+            session.load(vec![strict(n)], LoadMode::InPlace, 5).unwrap();
         }
         let more = vec![strict(SESSION_SKILLS)];
-        let refused = session.load(more, Loading::InPlace, 5).unwrap_err();
+        let refused = session.load(more, LoadMode::InPlace, 5).unwrap_err();
         assert!(refused.next_step().unwrap().contains("deactivate"));
     }
 
@@ -857,7 +857,7 @@ mod tests {
 
     #[test]
     fn entering_gives_back_only_what_this_conversation_kept() {
-        let mut contexts = Contexts::default();
+        let mut contexts = Conversations::default();
         let mut first = session("a", &[kept("x", true)], 1);
         contexts.keep(&first, &[]).unwrap();
         contexts.enter(&mut first, "b", true);
@@ -869,7 +869,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_not_taken_for_what_was_always_on_elsewhere() {
-        let mut contexts = Contexts::default();
+        let mut contexts = Conversations::default();
         contexts
             .keep(&session("a", &[kept("x", true)], 1), &[])
             .unwrap();
@@ -883,7 +883,7 @@ mod tests {
 
     #[test]
     fn what_another_process_added_stays() {
-        let mut contexts = Contexts::default();
+        let mut contexts = Conversations::default();
         contexts
             .keep(&session("a", &[kept("x", true)], 1), &[])
             .unwrap();
@@ -902,7 +902,7 @@ mod tests {
 
     #[test]
     fn only_the_quietest_unrestricted_conversation_makes_room() {
-        let mut contexts = Contexts::default();
+        let mut contexts = Conversations::default();
         for n in 0..CONTEXTS as u64 {
             let restricted = n != 7 && n != 3;
             let one = session(&format!("c{n}"), &[kept("x", restricted)], 1000 - n);

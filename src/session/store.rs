@@ -12,8 +12,8 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::active::{
-    ActiveSkill, Contexts, EndReason, EndedActivation, Loading, OF_CONTEXT, Session, SessionChange,
-    in_session, is_other,
+    ActiveSkill, Conversations, EndReason, EndedActivation, LoadMode, OF_CONTEXT, Session,
+    SessionChange, in_session, is_other,
 };
 use super::key::{self, SessionKey, has_expired, now};
 use crate::error::{Error, Result};
@@ -31,8 +31,8 @@ pub(super) struct State {
     /// By session key.
     pub sessions: BTreeMap<String, Session>,
     /// What is kept for conversations (`scope = "context"`).
-    #[serde(default, skip_serializing_if = "Contexts::is_empty")]
-    pub contexts: Contexts,
+    #[serde(default, skip_serializing_if = "Conversations::is_empty")]
+    pub contexts: Conversations,
     /// Whether an unreadable file was discarded. Which sessions it restricted is unknown, so the calls
     /// of each session without an entry are refused until its own next prompt, or until the user
     /// says that nothing is active.
@@ -112,7 +112,7 @@ impl Default for State {
         Self {
             version: Self::VERSION,
             sessions: BTreeMap::new(),
-            contexts: Contexts::default(),
+            contexts: Conversations::default(),
             reset: false,
             hooks: Vec::new(),
         }
@@ -374,7 +374,7 @@ impl Store {
         &self,
         key: &SessionKey,
         skills: &[ActiveSkill],
-        loading: Loading,
+        loading: LoadMode,
         most: usize,
     ) -> Result<SessionChange> {
         self.change(key, |session| {
@@ -593,7 +593,7 @@ impl Store {
     fn change_session<T>(
         &self,
         key: &SessionKey,
-        edit: impl Fn(&mut Session, &mut Contexts) -> Result<T>,
+        edit: impl Fn(&mut Session, &mut Conversations) -> Result<T>,
     ) -> Result<T> {
         self.change_known(|state| {
             let known = state.session(key)?.cloned();

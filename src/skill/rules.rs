@@ -1,5 +1,5 @@
-//! How bad a diagnostic or a finding is, and the table of rules: the level and remedy of each code. Codes are an interface: pipelines filter
-//! by them, so their meaning never changes.
+//! Levels and severities, and for each code its level and remedy. Codes are an interface: pipelines
+//! filter by them, so their meaning never changes.
 
 use serde::{Deserialize, Serialize};
 

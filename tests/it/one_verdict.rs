@@ -2,7 +2,7 @@
 //! through none. What differs is listed below, with the fact of the host that makes it so.
 
 use agent_skills::host::Agent;
-use agent_skills::host::agent::table::Table;
+use agent_skills::host::agent::table::AgentProfile;
 use agent_skills::host::alias::Capability;
 use agent_skills::host::shell::Language;
 use proptest::prelude::*;
@@ -219,7 +219,7 @@ fn a_call_has_one_verdict_through_every_door() {
 #[test]
 fn hosts_differ_where_their_tables_say_so() {
     let doors = Doors::with("Bash(git log:*) Read");
-    let by_table = |differs: fn(&Table) -> bool| -> Vec<Agent> {
+    let by_table = |differs: fn(&AgentProfile) -> bool| -> Vec<Agent> {
         let all = doors.agents.iter().map(|world| world.form.agent);
         all.filter(|agent| differs(agent.table())).collect()
     };

@@ -7,13 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent_skills::permission::{
-    Call, Outcome, Places, ProtectedPaths, ProtectedPlaces, Resolve, Restriction, Scope, decide,
+    Call, Outcome, PathResolver, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope,
+    decide,
 };
 use serde_json::json;
 
 struct NoLinks;
 
-impl Resolve for NoLinks {
+impl PathResolver for NoLinks {
     fn canonical(&self, path: &Path) -> Option<PathBuf> {
         let mut plain = PathBuf::new();
         for part in path.components() {

@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use agent_skills::permission::Resolve;
+use agent_skills::permission::PathResolver;
 
 pub use crate::shell_log::Logged;
 use crate::shell_log::{logs, text};
@@ -87,7 +87,7 @@ pub struct Happened {
 /// The file system as it is.
 pub struct Disk;
 
-impl Resolve for Disk {
+impl PathResolver for Disk {
     fn is_directory(&self, path: &Path) -> bool {
         path.is_dir()
     }

@@ -98,9 +98,9 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
     sleep(SETTLED);
     assert_eq!(world.answer(), world.truth());
     // A forged index is believed, which proves that the files were not read.
-    let stored = Stored::open(&world.file(), "key").unwrap();
+    let stored = StoredIndex::open(&world.file(), "key").unwrap();
     let kept = String::from_utf8(stored.cached().to_vec()).unwrap();
-    let found = ScanResult {
+    let found = DirectoryListing {
         roots: stored.roots.clone(),
         cached: kept.replace("written", "indexed").into_bytes(),
     };
@@ -127,9 +127,9 @@ fn one_skill_that_changed_is_read_and_the_others_are_not() {
     world.skill("one/b", "b", "written");
     sleep(SETTLED);
     world.answer();
-    let stored = Stored::open(&world.file(), "key").unwrap();
+    let stored = StoredIndex::open(&world.file(), "key").unwrap();
     let kept = String::from_utf8(stored.cached().to_vec()).unwrap();
-    let found = ScanResult {
+    let found = DirectoryListing {
         roots: stored.roots.clone(),
         cached: kept.replace("written", "indexed").into_bytes(),
     };
@@ -188,7 +188,7 @@ fn whatever_is_odd_about_the_file_means_that_there_is_none() {
     write(&whole);
     fs::set_permissions(world.file(), fs::Permissions::from_mode(0o666)).unwrap();
     assert!(
-        Stored::open(&world.file(), "key").is_none(),
+        StoredIndex::open(&world.file(), "key").is_none(),
         "anybody could have written it"
     );
     fs::remove_file(world.file()).unwrap();

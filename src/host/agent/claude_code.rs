@@ -52,7 +52,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["ToolSearch", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "StructuredOutput"] },
 ];
 
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
+pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
     keys: CallKeys::USUAL,
     events: EVENTS,
     own_prompts: OWN_PROMPTS,
@@ -109,5 +109,5 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
     switched_in: Words("settings.json settings.local.json"),
     switched_in_project: Words(".claude/settings.json .claude/settings.local.json"),
     unseen: &["a file that a prompt mentions as `@FILE`"],
-    ..Table::default()
+    ..AgentProfile::default()
 });

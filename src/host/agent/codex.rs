@@ -12,7 +12,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["tool_search", "collaborationwait_agent", "collaborationlist_agents", "collaborationinterrupt_agent"] },
 ];
 
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
+pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
     keys: CallKeys {
         prompt: "turn_id",
         ..CallKeys::USUAL
@@ -76,5 +76,5 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
         "what is typed into a running command (`write_stdin`); while a skill has a list, a call that asks for a terminal is refused",
         "searches of the web that its provider makes",
     ],
-    ..Table::default()
+    ..AgentProfile::default()
 });

@@ -26,7 +26,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["report_intent", "task_complete", "read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"] },
 ];
 
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
+pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
     keys: CallKeys {
         // A subagent has a session of its own.
         parent: "parent_agent_id",
@@ -88,5 +88,5 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
     off_switches: &[("disableAllHooks", HooksOffValue::Is(true))],
     switched_in: Words("settings.json config.json"),
     switched_in_project: Words(".github/copilot/settings.json .github/copilot/settings.local.json"),
-    ..Table::default()
+    ..AgentProfile::default()
 });

@@ -18,7 +18,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Todo, keys: &[], names: &["TodoWrite"] },
 ];
 
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
+pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
     keys: CallKeys {
         session: "conversation_id",
         subagent: "",
@@ -66,5 +66,5 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
         ".cursor/hooks.json .cursor/permissions.json .cursor/plugins .cursor/cli.json",
     ),
     watched_machine: "/etc/cursor",
-    ..Table::default()
+    ..AgentProfile::default()
 });

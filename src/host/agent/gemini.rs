@@ -20,7 +20,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task"] },
 ];
 
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
+pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
     keys: CallKeys {
         // A subagent's calls carry no mark, and have no prompt of their own.
         subagent: "",
@@ -81,5 +81,5 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
     ],
     switched_in: Words("settings.json"),
     switched_in_project: Words(".gemini/settings.json"),
-    ..Table::default()
+    ..AgentProfile::default()
 });

@@ -1,6 +1,6 @@
 //! Other agents that ask us before each of their tool calls. One file per agent: its names of events
-//! and tools, where it finds skills, and where its configuration is. Adding an agent is one file and
-//! its variant, name and table here.
+//! and tools, where it finds skills, and where its configuration is. CONTRIBUTING.md says what
+//! else names it.
 
 mod claude_code;
 mod codex;
@@ -15,7 +15,7 @@ pub mod table;
 use serde::{Deserialize, Serialize};
 
 use crate::error::named;
-use table::{EventKind, Table};
+use table::{AgentProfile, EventKind};
 
 pub use table::Scope;
 
@@ -66,7 +66,7 @@ impl Agent {
     }
 
     /// What its events, tools and arguments are to us.
-    pub fn table(self) -> &'static Table {
+    pub fn table(self) -> &'static AgentProfile {
         match self {
             Self::ClaudeCode => &claude_code::TABLE,
             Self::Codex => &codex::TABLE,

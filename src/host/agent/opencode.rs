@@ -22,7 +22,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["invalid", "StructuredOutput"] },
 ];
 
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
+pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
     keys: CallKeys {
         event: "event",
         session: "sessionID",
@@ -94,5 +94,5 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
          .opencode/modes",
     ),
     watched_machine: "/etc/opencode",
-    ..Table::default()
+    ..AgentProfile::default()
 });

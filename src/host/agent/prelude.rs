@@ -1,9 +1,9 @@
 //! What the file of nearly every agent uses.
 
 pub use super::table::{
-    AnswerFormat, CallKeys, CallSyntax, CommandInjection, CommandRuleFiles, EventKind, Home,
-    HooksOffValue, McpNaming, NameSource, PrecedenceOfDuplicates, PromptDetection, Skills, Table,
-    Tool,
+    AgentProfile, AnswerFormat, CallKeys, CallSyntax, CommandInjection, CommandRuleFiles,
+    EventKind, Home, HooksOffValue, McpNaming, NameSource, PrecedenceOfDuplicates, PromptDetection,
+    Skills, Tool,
 };
 pub use crate::host::alias::Capability;
 pub use crate::host::shell::{BASH_OR_ZSH, SH, Shell};

@@ -22,7 +22,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["exit_plan_mode", "tool_search", "structured_output"] },
 ];
 
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
+pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
     keys: CallKeys {
         // The event comes again after each step, and for turns that nobody submitted, without this.
         text: "submitted_prompt",
@@ -72,5 +72,5 @@ pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table {
     off_switches: &[("disableAllHooks", HooksOffValue::Is(true))],
     switched_in: Words("settings.json"),
     switched_in_project: Words(".qwen/settings.json"),
-    ..Table::default()
+    ..AgentProfile::default()
 });

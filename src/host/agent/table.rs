@@ -16,7 +16,7 @@ use crate::sys::name_list::{Names, Words};
 
 /// Everything that differs between agents. Defaults are what is usual, or nothing.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct AgentProfile {
     /// The keys of a call's JSON.
     pub keys: CallKeys,
     /// Its events that matter here; all others are answered with silence.
@@ -377,7 +377,7 @@ pub struct Tool {
     pub names: &'static [&'static str],
 }
 
-impl Table {
+impl AgentProfile {
     /// What an event is to us; `None` if it does not matter.
     pub fn event_kind(&self, event: &str) -> Option<EventKind> {
         let found = self.events.iter().find(|(name, _)| *name == event);

@@ -7,7 +7,7 @@ use std::io::{Cursor, Read};
 use flate2::read::GzDecoder;
 use tar::EntryType;
 
-use crate::marketplace::fetch::{Memory, Node, tree};
+use crate::marketplace::fetch::{InMemoryTree, Node, tree};
 use crate::marketplace::prelude::*;
 
 /// How gzip's output begins.
@@ -18,8 +18,8 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// # Errors
 /// When it is not an archive, is broken or encrypted, is larger than [`limits::UNPACKED`], has more
 /// entries than [`limits::ARCHIVE_FILES`], or contains a path that leaves it.
-pub fn read(bytes: &[u8]) -> Result<Memory> {
-    let mut layers = Layers::default();
+pub fn read(bytes: &[u8]) -> Result<InMemoryTree> {
+    let mut layers = ImageLayers::default();
     if bytes.starts_with(b"PK") {
         layers.zip(bytes)?;
     } else if bytes.trim_ascii_start().starts_with(b"<") {
@@ -32,14 +32,14 @@ pub fn read(bytes: &[u8]) -> Result<Memory> {
 
 /// Several tars and files, the later over the earlier, under the caps of one archive.
 #[derive(Default)]
-pub struct Layers {
+pub struct ImageLayers {
     /// What is unpacked so far.
-    pub memory: Memory,
+    pub memory: InMemoryTree,
     bytes: u64,
     entries: usize,
 }
 
-impl Layers {
+impl ImageLayers {
     /// Unpacks a tar, compressed or not.
     ///
     /// # Errors

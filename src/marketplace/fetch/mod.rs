@@ -13,7 +13,7 @@ mod tool;
 pub mod tree;
 mod well_known;
 
-pub use archive::{Layers, is_packed};
+pub use archive::{ImageLayers, is_packed};
 pub use git::{Git, NAME, PARTIAL, Remote};
 pub use history::{Commit, WORKED_IN};
 pub use http::{Permit, PermittedUrl};
@@ -22,6 +22,6 @@ pub use open::{Fetcher, OpenedPlace, Snapshot};
 pub use refs::{Refs, ResolvedRef};
 pub use repository::{CachedRepository, FETCH, NEW, Repository, cache, file_name};
 pub use tool::{CommandOutput, Failure, FailureKind, Tool, patience};
-pub use tree::{Content, FileToRead, GitObject, Memory, Node, Tree, Visit, check_total};
+pub use tree::{Content, FileToRead, GitObject, InMemoryTree, Node, Tree, Visit, check_total};
 pub use tree::{each_small, read_small};
 pub use well_known::{Index, choose_offers};

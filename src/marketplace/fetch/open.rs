@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::marketplace::fetch::{CachedRepository, Remote, Repository, ResolvedRef, Tree};
 use crate::marketplace::fetch::{Content, FailureKind, archive, expand, http, tree};
 use crate::marketplace::fetch::{
-    Failure, Git, Index, LocalDir, Memory, Permit, PermittedUrl, Refs,
+    Failure, Git, InMemoryTree, Index, LocalDir, Permit, PermittedUrl, Refs,
 };
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::parse;
@@ -123,7 +123,7 @@ impl<'a> Fetcher<'a> {
         };
         let none = ManifestProofs::default();
         Ok(match &reading.place {
-            Place::Repository { url, at } => {
+            SourceLocation::Repository { url, at } => {
                 let resolved = self.resolve(url, at)?;
                 OpenedPlace {
                     snapshot: self.snapshot(url, &resolved.commit)?,
@@ -138,7 +138,7 @@ impl<'a> Fetcher<'a> {
                     path: resolved.path,
                 }
             }
-            Place::Local(written) => {
+            SourceLocation::Local(written) => {
                 let (path, digest) = match written.rsplit_once("#sha256=") {
                     Some((path, hex)) => (path, Some(parse::digest(&format!("sha256={hex}"))?)),
                     None => (written.as_str(), None),
@@ -165,13 +165,13 @@ impl<'a> Fetcher<'a> {
                         .map_err(|error| error.context(format!("`{source}`")))?
                 }
             }
-            Place::Archive { url, sha256 } => {
+            SourceLocation::Archive { url, sha256 } => {
                 let (bytes, address) = self.download(url, limits::DOWNLOAD)?;
                 let beside = ManifestProof::find(|end| self.beside(url, end))?;
                 let origin = of_web(url, address, SourceKind::Archive);
                 open_archive(&bytes, sha256.as_deref(), origin, beside)?
             }
-            Place::WellKnown(url) => {
+            SourceLocation::WellKnown(url) => {
                 let index = self.index(url)?;
                 let of_site = |error: Error| error.context(format!("`{url}`"));
                 let offers = index.choose(&reading.want, skills, all).map_err(of_site)?;
@@ -182,12 +182,12 @@ impl<'a> Fetcher<'a> {
                 };
                 OpenedPlace::new(memory.tree.clone(), memory, url.host(), origin, none)?
             }
-            Place::Registry { repo, at } => {
+            SourceLocation::Registry { repo, at } => {
                 let place = (repo, at.as_ref());
                 self.open_registry(place, requested, &reading.want, (skills, all))?
             }
-            Place::File(url) => {
-                let mut memory = Memory::default();
+            SourceLocation::File(url) => {
+                let mut memory = InMemoryTree::default();
                 let (bytes, address) = self.download(url, limits::SKILL_FILE)?;
                 memory.add_file("SKILL.md", bytes, false)?;
                 let origin = of_web(url, address, SourceKind::File);
@@ -201,16 +201,18 @@ impl<'a> Fetcher<'a> {
     ///
     /// # Errors
     /// When it cannot or may not be queried.
-    pub fn offers(&self, place: &Place) -> Result<Option<Vec<(String, String)>>, Failure> {
+    pub fn offers(&self, place: &SourceLocation) -> Result<Option<Vec<(String, String)>>, Failure> {
         Ok(match place {
-            Place::WellKnown(url) => {
+            SourceLocation::WellKnown(url) => {
                 let all = self.index(url)?.skills.into_iter();
                 Some(all.map(|one| (one.name, one.description)).collect())
             }
-            Place::Registry { repo, at } => self.collection(repo, at.as_ref())?.map(|members| {
-                let all = members.all.into_iter();
-                all.map(|one| (one.name, one.description)).collect()
-            }),
+            SourceLocation::Registry { repo, at } => {
+                self.collection(repo, at.as_ref())?.map(|members| {
+                    let all = members.all.into_iter();
+                    all.map(|one| (one.name, one.description)).collect()
+                })
+            }
             _ => None,
         })
     }

@@ -273,13 +273,13 @@ pub fn each_small(
 
 /// A tree with the bytes of its files.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct InMemoryTree {
     /// The tree.
     pub tree: Tree,
     bytes: BTreeMap<String, Vec<u8>>,
 }
 
-impl Memory {
+impl InMemoryTree {
     /// Adds a file, a link or a special file, together with its parent directories, unless the path
     /// is unsafe.
     ///
@@ -310,7 +310,7 @@ impl Memory {
     /// Adds a file with its bytes.
     ///
     /// # Errors
-    /// As [`Memory::add`].
+    /// As [`InMemoryTree::add`].
     pub fn add_file(&mut self, path: &str, bytes: Vec<u8>, executable: bool) -> Result<()> {
         let id = format!("{:x}", Sha256::digest(&bytes));
         self.add(path, Node::File { id, executable })?;
@@ -328,7 +328,7 @@ impl Memory {
     /// Removes a directory that contains everything else, unless it is itself a skill.
     ///
     /// # Errors
-    /// As [`Memory::add`].
+    /// As [`InMemoryTree::add`].
     pub fn unwrapped(self) -> Result<Self> {
         let first = self.tree.iter().next().map(|(path, _)| path.to_owned());
         let Some(top) = first.filter(|path| !path.contains('/')) else {
@@ -349,7 +349,7 @@ impl Memory {
     /// Adds the files of another that are below its directory `from`, below the directory `to`.
     ///
     /// # Errors
-    /// As [`Memory::add`].
+    /// As [`InMemoryTree::add`].
     pub fn add_below(&mut self, other: &Self, from: &str, to: &str) -> Result<()> {
         for (path, node) in other.tree.below(from) {
             let (at, to) = (join(from, path), join(to, path));
@@ -373,7 +373,7 @@ fn twofold(path: &str) -> Error {
     Error::new(text).hint("tell its author")
 }
 
-impl Content for Memory {
+impl Content for InMemoryTree {
     fn each(&self, files: &[FileToRead], max: u64, visit: &mut Visit) -> Result<()> {
         let mut total = 0;
         for (index, file) in files.iter().enumerate() {
@@ -472,7 +472,7 @@ pub mod tests {
     #[test]
     fn a_directory_around_all_is_taken_off_unless_a_skill() {
         let paths = |files: &[&str]| {
-            let mut memory = Memory::default();
+            let mut memory = InMemoryTree::default();
             for file in files {
                 memory.add_file(file, Vec::new(), false).unwrap();
             }

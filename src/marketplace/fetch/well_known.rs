@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use crate::marketplace::fetch::{Failure, FailureKind, Memory, PermittedUrl, Tool, http, tree};
+use crate::marketplace::fetch::{
+    Failure, FailureKind, InMemoryTree, PermittedUrl, Tool, http, tree,
+};
 use crate::marketplace::prelude::*;
 
 /// Where the index may be, the newest convention first.
@@ -88,7 +90,7 @@ impl Index {
     ///
     /// # Errors
     /// When a name or path would leave the index's directory, or a file cannot be fetched.
-    pub fn fetch(&self, tool: &Tool, offers: &[&SkillOffer]) -> Result<Memory> {
+    pub fn fetch(&self, tool: &Tool, offers: &[&SkillOffer]) -> Result<InMemoryTree> {
         let mut paths = Vec::new();
         for offer in offers {
             let dir = SubPath::parse(&offer.name)?;
@@ -105,7 +107,7 @@ impl Index {
             let text = format!("the skill has more than {} files", limits::ARCHIVE_FILES);
             return Err(Error::new(text).hint("choose fewer skills"));
         }
-        let mut memory = Memory::default();
+        let mut memory = InMemoryTree::default();
         // All of them together take no longer than one.
         let end = Instant::now() + Duration::from_secs(limits::GIT_SECONDS);
         let tool = &Tool {

@@ -9,7 +9,7 @@ use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{
     Installed, Plan, SkillChange, StagedSkill, Staging, copy_tree, plan,
 };
-use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous, State};
+use crate::marketplace::lock::{InstalledName, KeptVersion, LockEntry, Lockfile, State};
 use crate::marketplace::prelude::*;
 use crate::marketplace::source::{SkillChoice, choose};
 use crate::marketplace::{Confirm, Market, Note};
@@ -98,7 +98,7 @@ impl Market<'_> {
 
     /// Whether a lockfile leads elsewhere on this machine than into the project with which it came:
     /// others write it, so only what a person types leads there.
-    pub(crate) fn leads_out(&self, place: &Place) -> bool {
+    pub(crate) fn leads_out(&self, place: &SourceLocation) -> bool {
         let root = self.plugin_dir.path().parent().map(Path::canonicalize);
         let is_inside = |real: &Path| matches!(&root, Some(Ok(root)) if real.starts_with(root));
         let is_outside = |path: &str| {
@@ -107,12 +107,12 @@ impl Market<'_> {
         };
         self.plugin_dir.is_shared()
             && match place {
-                Place::Local(path) => {
+                SourceLocation::Local(path) => {
                     let archive = path.rsplit_once("#sha256=");
                     is_outside(path) || archive.is_some_and(|(path, _)| is_outside(path))
                 }
                 // Git decodes it, so it is not compared.
-                Place::Repository { url, .. } => url.as_str().starts_with("file:"),
+                SourceLocation::Repository { url, .. } => url.as_str().starts_with("file:"),
                 _ => false,
             }
     }
@@ -128,14 +128,14 @@ impl Market<'_> {
         let mut changes = self.changes(&staging)?;
         let (name, kept) = match self.installed(written) {
             Ok(name) => {
-                let kept = Previous::of(self.plugin_dir, &name)?;
+                let kept = KeptVersion::of(self.plugin_dir, &name)?;
                 (name, kept)
             }
             Err(error) => {
                 let Ok(name) = InstalledName::parse(written) else {
                     return Err(error);
                 };
-                let kept = Previous::in_stash(self.plugin_dir, &name)?;
+                let kept = KeptVersion::in_stash(self.plugin_dir, &name)?;
                 (name, kept.ok_or(error)?)
             }
         };

@@ -325,7 +325,7 @@ impl Market<'_> {
             Reference::Readings(mut readings) if readings.len() == 1 => readings.remove(0).place,
             _ => return Err(no_list("is not a collection in a registry")),
         };
-        let Place::Registry { repo, at } = &place else {
+        let SourceLocation::Registry { repo, at } = &place else {
             return Err(no_list("is not a collection in a registry"));
         };
         let staging = self.home_staging()?;

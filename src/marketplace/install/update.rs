@@ -60,7 +60,7 @@ impl Market<'_> {
             let decided = checked.and_then(|behind| update.decide(&behind, &mut sets, agree));
             decided.unwrap_or_else(|settled| settled)
         });
-        let settled: Vec<Settled> = settled.collect();
+        let settled: Vec<UpdateDecision> = settled.collect();
         let changes = directories.into_iter().zip(update.apply(settled));
         let after = Lockfile::read(self.plugin_dir)?;
         let updated = changes.map(|(name, change)| {
@@ -109,9 +109,9 @@ struct Update<'u> {
 
 /// What becomes of a skill of which nothing more has to be found out, and the change that makes it
 /// so, if anything has to be done. An error settles it, too.
-struct Settled(Box<(UpdateResult, Option<SkillChange>)>);
+struct UpdateDecision(Box<(UpdateResult, Option<SkillChange>)>);
 
-impl Settled {
+impl UpdateDecision {
     /// The skill matches its source, and `entry` records its new commit, unless the lockfile `stays`.
     fn equal(stays: bool, entry: &LockEntry) -> Self {
         let change = (!stays).then(|| SkillChange::noted(entry));
@@ -119,13 +119,13 @@ impl Settled {
     }
 }
 
-impl From<UpdateResult> for Settled {
+impl From<UpdateResult> for UpdateDecision {
     fn from(result: UpdateResult) -> Self {
         Self(Box::new((result, None)))
     }
 }
 
-impl<E: Into<Error>> From<E> for Settled {
+impl<E: Into<Error>> From<E> for UpdateDecision {
     fn from(error: E) -> Self {
         UpdateResult::failed(&error.into()).into()
     }
@@ -148,7 +148,7 @@ impl Update<'_> {
         &self,
         entry: &'e LockEntry,
         fetcher: &mut Fetcher<'s>,
-    ) -> Result<OutOfDate<'e, 's>, Settled> {
+    ) -> Result<OutOfDate<'e, 's>, UpdateDecision> {
         let switch = self.options.switch;
         let rev = switch.map_or(entry.rev.as_deref(), |switch| Some(&switch.to));
         let reading = Reading::recorded(entry.kind, &entry.source, rev, &entry.path)?;
@@ -196,7 +196,7 @@ impl Update<'_> {
                 address: origin.address,
                 ..entry.clone()
             };
-            return Err(Settled::equal(stays, &entry));
+            return Err(UpdateDecision::equal(stays, &entry));
         }
         Ok(OutOfDate {
             entry,
@@ -214,7 +214,7 @@ impl Update<'_> {
         behind: &OutOfDate,
         sets: &mut KeySetCache,
         agree: &mut Agree,
-    ) -> Result<Settled, Settled> {
+    ) -> Result<UpdateDecision, UpdateDecision> {
         let entry = behind.entry;
         let dir = self.staging.prepare(&entry.name)?;
         let (snapshot, origin) = (&behind.snapshot, &behind.origin);
@@ -226,7 +226,7 @@ impl Update<'_> {
             let stays = behind.stays
                 || self.market.signer_change(entry, &staged.planned).is_some()
                 || permit(&staged.planned, false).is_err();
-            return Ok(Settled::equal(stays, &staged.entry));
+            return Ok(UpdateDecision::equal(stays, &staged.entry));
         }
         let installed = self.market.dir(&entry.name);
         check_same_name(&entry.name, &installed, &staged.path)?;
@@ -271,11 +271,11 @@ impl Update<'_> {
             dropped: staged.planned.dropped.clone(),
             stashed: None,
         };
-        Ok(Settled(Box::new((change, Some(step)))))
+        Ok(UpdateDecision(Box::new((change, Some(step)))))
     }
 
     /// Writes the entries and replaces the skills, all under one lock. Returns what became of each.
-    fn apply(&self, settled: Vec<Settled>) -> Vec<UpdateResult> {
+    fn apply(&self, settled: Vec<UpdateDecision>) -> Vec<UpdateResult> {
         let (mut changes, steps): (Vec<_>, Vec<_>) = settled.into_iter().map(|it| *it.0).unzip();
         let steps = steps.into_iter().enumerate();
         let steps = steps.filter_map(|(of, step)| Some((of, step?)));
@@ -306,7 +306,7 @@ impl Update<'_> {
 }
 
 /// Fetches the files of all skills of a source that differ in one request.
-fn bring(checked: &[Result<OutOfDate, Settled>]) {
+fn bring(checked: &[Result<OutOfDate, UpdateDecision>]) {
     let mut left: Vec<&OutOfDate> = checked.iter().flatten().collect();
     while let Some(first) = left.first() {
         let snapshot = Rc::clone(&first.snapshot);

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::marketplace::Market;
 use crate::marketplace::fetch::{Commit, Failure, Fetcher};
-use crate::marketplace::lock::{InstalledName, LockEntry, Lockfile, Previous};
+use crate::marketplace::lock::{InstalledName, KeptVersion, LockEntry, Lockfile};
 use crate::marketplace::prelude::*;
 
 /// The history of one installed skill.
@@ -86,7 +86,7 @@ impl Market<'_> {
     }
 
     fn earlier(&self, name: &InstalledName) -> Option<EarlierVersion> {
-        let previous = Previous::of(self.plugin_dir, name).ok()?;
+        let previous = KeptVersion::of(self.plugin_dir, name).ok()?;
         let skill = Skill::load(previous.dir.path()).ok();
         Some(EarlierVersion {
             version: skill.and_then(|skill| skill.fields.version()),
@@ -102,7 +102,7 @@ fn asked(
     reading: &Reading,
     fetcher: &mut Fetcher,
 ) -> Result<(Vec<Tag>, Vec<Commit>), Failure> {
-    let Place::Repository { url, .. } = &reading.place else {
+    let SourceLocation::Repository { url, .. } = &reading.place else {
         return Ok((Vec::new(), Vec::new()));
     };
     let at = match entry.pin() {

@@ -14,5 +14,5 @@ pub use history::{EarlierVersion, History, Tag};
 pub use import::is_foreign;
 pub use installed_name::{InstalledName, listed_name, named_by_directory, offered_name};
 pub use lockfile::{LockEntry, Lockfile, write_json};
-pub use previous::Previous;
+pub use previous::KeptVersion;
 pub use verify::{State, VerifiedSkill};

@@ -17,7 +17,7 @@ pub const ENTRY: EntryName = EntryName::from_static(".entry.json");
 
 /// What is kept of a skill.
 #[derive(Debug)]
-pub struct Previous {
+pub struct KeptVersion {
     /// Its files.
     pub dir: Dir,
     /// Its lockfile entry, unless it came from no source.
@@ -26,7 +26,7 @@ pub struct Previous {
     place: Option<EntryName>,
 }
 
-impl Previous {
+impl KeptVersion {
     /// The state of an installed skill before its last change.
     ///
     /// # Errors

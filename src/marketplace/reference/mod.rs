@@ -9,6 +9,7 @@ mod pin;
 pub use address::{RefName, RepoUrl, SubPath, WebUrl, is_authority, is_loopback};
 pub use oci::{OciDigest, OciReference, OciRepo};
 pub use parse::{
-    Place, Reading, Reference, ReferenceForm, RepositoryPart, Revision, SourceKind, is_local,
+    Reading, Reference, ReferenceForm, RepositoryPart, Revision, SourceKind, SourceLocation,
+    is_local,
 };
 pub use pin::{Ancestry, CommitId, CommitPrefix, Pin, Reach};

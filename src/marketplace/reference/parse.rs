@@ -56,10 +56,11 @@ impl Reference {
             let why = "is empty, too long or has control characters";
             return Err(refused(written, why));
         }
-        let one =
-            |place: Place, want: RepositoryPart| Ok(Self::Readings(vec![Reading { place, want }]));
+        let one = |place: SourceLocation, want: RepositoryPart| {
+            Ok(Self::Readings(vec![Reading { place, want }]))
+        };
         if reading == Some(ReferenceForm::Path) || (reading.is_none() && is_local(text)) {
-            return one(Place::Local(text.to_owned()), RepositoryPart::Any);
+            return one(SourceLocation::Local(text.to_owned()), RepositoryPart::Any);
         }
         if text.starts_with('-') {
             return Err(refused(written, "begins with `-`, as options do"));
@@ -89,7 +90,7 @@ impl Reference {
                 return Err(refused(written, why));
             }
             let (repo, at, want) = registry(text)?;
-            one(Place::Registry { repo, at }, want)
+            one(SourceLocation::Registry { repo, at }, want)
         } else if let Some(url) = url {
             Ok(Self::Readings(vec![address(
                 &url,
@@ -146,15 +147,15 @@ impl fmt::Display for Reading {
             }
         }
         match &self.place {
-            Place::Repository { url, at } => {
+            SourceLocation::Repository { url, at } => {
                 write!(f, "repository {url}")?;
                 at.text().map_or(Ok(()), |at| write!(f, " at {at}"))
             }
-            Place::Local(path) => write!(f, "path {path}"),
-            Place::Archive { url, .. } => write!(f, "archive {url}"),
-            Place::WellKnown(url) => write!(f, "site {url}"),
-            Place::File(url) => write!(f, "file {url}"),
-            Place::Registry { repo, at } => {
+            SourceLocation::Local(path) => write!(f, "path {path}"),
+            SourceLocation::Archive { url, .. } => write!(f, "archive {url}"),
+            SourceLocation::WellKnown(url) => write!(f, "site {url}"),
+            SourceLocation::File(url) => write!(f, "file {url}"),
+            SourceLocation::Registry { repo, at } => {
                 let at = at.as_ref().map(OciReference::suffix).unwrap_or_default();
                 write!(f, "artifact {repo}{at}")
             }
@@ -166,14 +167,14 @@ impl fmt::Display for Reading {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// Where to look.
-    pub place: Place,
+    pub place: SourceLocation,
     /// Which of the skills there are wanted.
     pub want: RepositoryPart,
 }
 
 /// Where skills can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum SourceLocation {
     /// A git repository in a certain state.
     Repository {
         /// Its address.
@@ -254,7 +255,7 @@ pub enum Revision {
 impl Reading {
     /// A place in a repository.
     pub fn repository(url: RepoUrl, at: Revision, want: RepositoryPart) -> Self {
-        let place = Place::Repository { url, at };
+        let place = SourceLocation::Repository { url, at };
         Self { place, want }
     }
 
@@ -267,20 +268,20 @@ impl Reading {
         let place = match kind {
             SourceKind::Git => {
                 let (url, at) = (RepoUrl::parse(source)?, Revision::parse(rev)?);
-                Place::Repository { url, at }
+                SourceLocation::Repository { url, at }
             }
-            SourceKind::Local => Place::Local(source.to_owned()),
-            SourceKind::Archive if source.starts_with('/') => Place::Local(match rev {
+            SourceKind::Local => SourceLocation::Local(source.to_owned()),
+            SourceKind::Archive if source.starts_with('/') => SourceLocation::Local(match rev {
                 Some(digest) => format!("{source}#sha256={digest}"),
                 None => source.to_owned(),
             }),
             SourceKind::Archive => {
                 let (url, sha256) = (WebUrl::parse(source)?, rev.map(str::to_owned));
-                Place::Archive { url, sha256 }
+                SourceLocation::Archive { url, sha256 }
             }
-            SourceKind::WellKnown => Place::WellKnown(WebUrl::parse(source)?),
-            SourceKind::File => Place::File(WebUrl::parse(source)?),
-            SourceKind::Oci => Place::Registry {
+            SourceKind::WellKnown => SourceLocation::WellKnown(WebUrl::parse(source)?),
+            SourceKind::File => SourceLocation::File(WebUrl::parse(source)?),
+            SourceKind::Oci => SourceLocation::Registry {
                 repo: OciRepo::parse(source)?,
                 at: rev.map(OciReference::parse).transpose()?,
             },
@@ -307,7 +308,7 @@ impl SourceKind {
     }
 }
 
-impl Place {
+impl SourceLocation {
     /// The place as it is recorded: kind, source, and branch, tag, commit or digest.
     pub fn record(&self) -> (SourceKind, String, Option<String>) {
         let on_web = |kind, url: &WebUrl| (kind, url.to_string(), None);
@@ -441,15 +442,15 @@ fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Readi
     let mut want = named.map_or(RepositoryPart::Any, RepositoryPart::Named);
     if is_archive {
         let (url, sha256) = (WebUrl::parse(bare)?, fragment.map(digest).transpose()?);
-        let place = Place::Archive { url, sha256 };
+        let place = SourceLocation::Archive { url, sha256 };
         return Ok(Reading { place, want });
     }
     if is_web && !repository && fragment.is_none() && !is_forge(bare) {
         let url = WebUrl::parse(bare)?;
         let place = if is_skill_file(url.file_name()) {
-            Place::File(url)
+            SourceLocation::File(url)
         } else {
-            Place::WellKnown(url)
+            SourceLocation::WellKnown(url)
         };
         return Ok(Reading { place, want });
     }

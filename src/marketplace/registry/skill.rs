@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::marketplace::fetch::http::HttpRequest;
 use crate::marketplace::fetch::{
-    Failure, FailureKind, Fetcher, Layers, Memory, OpenedPlace, Snapshot,
+    Failure, FailureKind, Fetcher, ImageLayers, InMemoryTree, OpenedPlace, Snapshot,
 };
 use crate::marketplace::fetch::{check_total, choose_offers, is_packed, tree};
 use crate::marketplace::prelude::*;
@@ -58,7 +58,7 @@ impl<'a> Fetcher<'a> {
             }
             Contents::Collection(members) => {
                 let chosen = members.choose(want, skills, all).map_err(of_repo)?;
-                let (mut memory, mut left) = (Memory::default(), limits::BROUGHT);
+                let (mut memory, mut left) = (InMemoryTree::default(), limits::BROUGHT);
                 for member in &chosen {
                     let (place, manifest) = client.member(repo, member)?;
                     let files = client.files(&place, &manifest)?;
@@ -98,7 +98,7 @@ impl<'a> Fetcher<'a> {
         &self,
         repo: &OciRepo,
         at: Option<&OciReference>,
-    ) -> Result<Option<Members>, Failure> {
+    ) -> Result<Option<CollectionMembers>, Failure> {
         let digest = self.resolve_tag(repo, at)?;
         Ok(match self.registry.open(repo, &digest)? {
             Contents::Skill(..) => None,
@@ -109,7 +109,12 @@ impl<'a> Fetcher<'a> {
 
 /// Puts the files of a member's skill, which may be below one directory, into a directory of the
 /// member's name. `left` is how many bytes there may be still.
-fn put(member: &Member, files: &Memory, all: &mut Memory, left: &mut u64) -> Result<()> {
+fn put(
+    member: &CollectionMember,
+    files: &InMemoryTree,
+    all: &mut InMemoryTree,
+    left: &mut u64,
+) -> Result<()> {
     let name = &member.name;
     let is_skill = |dir: &str| {
         let mut below = files.tree.below(dir);
@@ -149,7 +154,7 @@ enum Contents {
     /// One skill, by its manifest and that one's digest.
     Skill(Rc<Manifest>, OciDigest),
     /// Several.
-    Collection(Members),
+    Collection(CollectionMembers),
 }
 
 impl Client<'_> {
@@ -166,7 +171,7 @@ impl Client<'_> {
                 .contains_key(annotation::COLLECTION_NAME)
             || listed.iter().any(is_named);
         if is_collection {
-            return Ok(Contents::Collection(Members::of(listed)));
+            return Ok(Contents::Collection(CollectionMembers::of(listed)));
         }
         let no_skill = |why: &str| {
             Error::new(format!("the index `{repo}@{digest}` lists {why}"))
@@ -183,7 +188,11 @@ impl Client<'_> {
 
     /// The manifest of a member: in the collection's repository, or else where it says that it is
     /// published. Its digest is the collection's in either case.
-    fn member(&self, repo: &OciRepo, member: &Member) -> Result<(OciRepo, Rc<Manifest>), Failure> {
+    fn member(
+        &self,
+        repo: &OciRepo,
+        member: &CollectionMember,
+    ) -> Result<(OciRepo, Rc<Manifest>), Failure> {
         let (place, opened) = match (self.open(repo, &member.digest), &member.published) {
             (Err(failure), Some(other)) if failure.is_absence() && other != repo => {
                 (other, self.open(other, &member.digest)?)
@@ -199,7 +208,7 @@ impl Client<'_> {
     }
 
     /// The files of a skill. Each blob has been checked.
-    fn files(&self, repo: &OciRepo, manifest: &Manifest) -> Result<Memory, Failure> {
+    fn files(&self, repo: &OciRepo, manifest: &Manifest) -> Result<InMemoryTree, Failure> {
         let layers = manifest.layers.as_deref().unwrap_or_default();
         let sizes = layers.iter().map(|layer| layer.size);
         let total = sizes.fold(0, u64::saturating_add);
@@ -209,7 +218,7 @@ impl Client<'_> {
             return Err(Failure::new(FailureKind::TooLarge, text));
         }
         let of_repo = |error: Error| error.context(format!("`{repo}`"));
-        let mut all = Layers::default();
+        let mut all = ImageLayers::default();
         for layer in layers {
             let (kind, title) = (&layer.media_type, layer.said(annotation::TITLE));
             if kind == media_type::EMPTY {
@@ -311,7 +320,7 @@ impl Client<'_> {
 
 /// A skill of a collection.
 #[derive(Debug, Clone)]
-pub struct Member {
+pub struct CollectionMember {
     /// Its name, which is also the directory it gets.
     pub name: String,
     /// What the collection says of it; empty if nothing.
@@ -324,21 +333,21 @@ pub struct Member {
 
 /// The skills of a collection.
 #[derive(Debug, Default)]
-pub struct Members {
+pub struct CollectionMembers {
     /// Those with a usable name.
-    pub all: Vec<Member>,
+    pub all: Vec<CollectionMember>,
     /// What the first other entry calls itself. Whoever makes something equal to the list has to
     /// know that there is one.
     pub unusable: Option<String>,
 }
 
-impl Members {
+impl CollectionMembers {
     fn of(listed: &[Descriptor]) -> Self {
         let mut members = Self::default();
         for one in listed.iter().filter(|one| !one.is_attestation()) {
             let named = one.said(annotation::SKILL_NAME);
             let named = named.or_else(|| one.said(annotation::TITLE));
-            if let Some(member) = Member::of(one, named) {
+            if let Some(member) = CollectionMember::of(one, named) {
                 members.all.push(member);
             } else {
                 let said = || named.unwrap_or(one.digest.as_str()).to_owned();
@@ -349,7 +358,12 @@ impl Members {
     }
 
     /// The members that are meant. It never guesses.
-    fn choose(&self, want: &RepositoryPart, skills: &[String], all: bool) -> Result<Vec<&Member>> {
+    fn choose(
+        &self,
+        want: &RepositoryPart,
+        skills: &[String],
+        all: bool,
+    ) -> Result<Vec<&CollectionMember>> {
         let names: Vec<&str> = self.all.iter().map(|member| member.name.as_str()).collect();
         let mut counts = HashMap::new();
         for name in &names {
@@ -365,7 +379,7 @@ impl Members {
     }
 }
 
-impl Member {
+impl CollectionMember {
     /// The skill that a collection lists so; `None` for one without a usable name.
     fn of(listed: &Descriptor, named: Option<&str>) -> Option<Self> {
         let published = listed.said(annotation::SKILL_REF);

@@ -367,7 +367,7 @@ fn elsewhere(source: &Value) -> Result<Option<Reading>> {
 fn archive(url: &str, sha256: Option<&str>) -> Result<Reading> {
     let digest = sha256.map(|digest| parse::digest(&format!("sha256={digest}")));
     let (url, sha256) = (WebUrl::parse(url)?, digest.transpose()?);
-    let (place, want) = (Place::Archive { url, sha256 }, RepositoryPart::Any);
+    let (place, want) = (SourceLocation::Archive { url, sha256 }, RepositoryPart::Any);
     Ok(Reading { place, want })
 }
 

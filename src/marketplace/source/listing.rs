@@ -171,8 +171,10 @@ impl Market<'_> {
     ) -> Result<CachedListing> {
         let place = place_of(&source.reference)?;
         let state = match &place {
-            Place::Repository { url, at } => fetcher.resolve(url, at)?.commit.to_string(),
-            Place::Registry { repo, at } => fetcher.resolve_tag(repo, at.as_ref())?.to_string(),
+            SourceLocation::Repository { url, at } => fetcher.resolve(url, at)?.commit.to_string(),
+            SourceLocation::Registry { repo, at } => {
+                fetcher.resolve_tag(repo, at.as_ref())?.to_string()
+            }
             _ => String::new(),
         };
         let mut fresh = CachedListing {
@@ -265,7 +267,12 @@ impl CachedListing {
     }
 
     /// The skills of a site or a collection, as its index describes them.
-    fn add_offers(&mut self, source: &Source, place: &Place, offers: Vec<(String, String)>) {
+    fn add_offers(
+        &mut self,
+        source: &Source,
+        place: &SourceLocation,
+        offers: Vec<(String, String)>,
+    ) {
         let (kind, address, rev) = place.record();
         let listed = offers.into_iter().map(|(name, description)| ListedSkill {
             reference: format!("{name}@{}", source.name),
@@ -396,7 +403,7 @@ struct SourcesFile {
 }
 
 /// The place of a source, or the address of a manifest that points to places ([`manifest`]).
-fn place_of(reference: &str) -> Result<Place> {
+fn place_of(reference: &str) -> Result<SourceLocation> {
     let parsed = Reference::parse(reference, None)?;
     match parsed {
         Reference::Readings(readings) => match &readings[..] {
@@ -408,10 +415,10 @@ fn place_of(reference: &str) -> Result<Place> {
 }
 
 /// The manifest that a source is, if it is no place with skills.
-fn manifest(place: &Place) -> Option<&WebUrl> {
+fn manifest(place: &SourceLocation) -> Option<&WebUrl> {
     let is_json = |url: &&WebUrl| url.file_name().to_ascii_lowercase().ends_with(".json");
     match place {
-        Place::WellKnown(url) => Some(url).filter(is_json),
+        SourceLocation::WellKnown(url) => Some(url).filter(is_json),
         _ => None,
     }
 }
@@ -442,11 +449,12 @@ pub fn read(home: &Path) -> Result<Vec<Source>> {
 /// is not in one. `home` contains `sources.json`.
 pub fn within_sources(home: &Path, reference: &str) -> Option<String> {
     let sources = read(home).ok()?;
-    let is_source = |place: &Place| {
+    let is_source = |place: &SourceLocation| {
         let same = |source: &Source| match (place_of(&source.reference), place) {
-            (Ok(Place::Repository { url, .. }), Place::Repository { url: wanted, .. }) => {
-                url == *wanted
-            }
+            (
+                Ok(SourceLocation::Repository { url, .. }),
+                SourceLocation::Repository { url: wanted, .. },
+            ) => url == *wanted,
             (Ok(of_source), place) => of_source == *place && manifest(place).is_none(),
             _ => false,
         };
@@ -460,7 +468,7 @@ pub fn within_sources(home: &Path, reference: &str) -> Option<String> {
         return Some(reference.to_owned());
     }
     match (&first.place, &first.want) {
-        (Place::Repository { url, at }, RepositoryPart::Named(name))
+        (SourceLocation::Repository { url, at }, RepositoryPart::Named(name))
             if *at == Revision::Default =>
         {
             Some(format!("github:{url}@{name}"))
@@ -540,7 +548,7 @@ impl Market<'_> {
         };
         Ok(match &readings[..] {
             [only] => match &only.place {
-                Place::Local(path) => real(path, self.env)?.to_string_lossy().into_owned(),
+                SourceLocation::Local(path) => real(path, self.env)?.to_string_lossy().into_owned(),
                 _ => reference.to_owned(),
             },
             _ => format!("github:{reference}"),
@@ -551,9 +559,9 @@ impl Market<'_> {
 fn name_for(reference: &str, name: Option<&str>) -> Result<String> {
     let of = |owner: Option<&str>, name: &str| format!("{}-{name}", owner.unwrap_or_default());
     let derived = match place_of(reference)? {
-        Place::Repository { url, .. } => of(url.owner(), url.repo_name()),
-        Place::Registry { repo, .. } => of(repo.owner(), repo.short_name()),
-        Place::WellKnown(url) => url.host().to_owned(),
+        SourceLocation::Repository { url, .. } => of(url.owner(), url.repo_name()),
+        SourceLocation::Registry { repo, .. } => of(repo.owner(), repo.short_name()),
+        SourceLocation::WellKnown(url) => url.host().to_owned(),
         _ => tree::base(reference).to_owned(),
     };
     let written = name.unwrap_or(&derived);

@@ -48,7 +48,7 @@ impl Market<'_> {
             }
             // Whether it exists is not asked, so another reading may be meant.
             if readings.len() > 1
-                && let Place::Repository { url, .. } = &reading.place
+                && let SourceLocation::Repository { url, .. } = &reading.place
                 && let Err(failure) = fetcher.remote(url)
             {
                 forbidden.get_or_insert(failure);
@@ -56,7 +56,7 @@ impl Market<'_> {
             }
             let told = format!("`{requested}` is the {reading}");
             // What is written as a path is what it says.
-            let is_plain = matches!(&reading.place, Place::Local(path) if path == requested)
+            let is_plain = matches!(&reading.place, SourceLocation::Local(path) if path == requested)
                 && is_local(requested);
             // With several readings, it is not known before which one applies.
             if readings.len() == 1 && !is_plain {
@@ -68,7 +68,7 @@ impl Market<'_> {
                 options.pick.map_or(Ok(Vec::new()), |pick| pick(candidates))
             };
             let mut skills = options.skills.clone();
-            // Of a site or a collection only what is meant is fetched.
+            // From a site or a collection only the wanted skills are fetched.
             if let (RepositoryPart::Any, Some(_), false) = (&reading.want, options.pick, choosing) {
                 let offered = offered(fetcher, &reading.place, &installed)?;
                 if offered.len() > 1 {
@@ -92,7 +92,7 @@ impl Market<'_> {
             };
             // From a site, only the chosen skills were fetched.
             let (want, all) = match &reading.place {
-                Place::WellKnown(_) => (RepositoryPart::Any, true),
+                SourceLocation::WellKnown(_) => (RepositoryPart::Any, true),
                 _ => (opened.want(reading), options.all),
             };
             let found = &opened.snapshot.found;
@@ -215,7 +215,7 @@ fn add_required(
 /// The skills that a site or a collection lists; none for any other place.
 fn offered(
     fetcher: &Fetcher,
-    place: &Place,
+    place: &SourceLocation,
     installed: &HashSet<String>,
 ) -> Result<Vec<Candidate>> {
     let (_, source, _) = place.record();
@@ -233,7 +233,7 @@ fn offered(
 
 /// Warns that `REPO@NAME` means a skill here, while other tools read `NAME` as a ref.
 fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
-    if let (Place::Repository { url, .. }, RepositoryPart::Named(name)) =
+    if let (SourceLocation::Repository { url, .. }, RepositoryPart::Named(name)) =
         (&reading.place, &reading.want)
         && fetcher.refs.get(url).is_some_and(|refs| refs.has(name))
     {

@@ -22,7 +22,7 @@ pub fn upstream_state(
     reading: &Reading,
     fetcher: &mut Fetcher,
 ) -> Result<UpstreamState> {
-    if let Place::Registry { repo, at } = &reading.place {
+    if let SourceLocation::Registry { repo, at } = &reading.place {
         let digest = fetcher.resolve_tag(repo, at.as_ref())?;
         let same = entry.commit.as_deref() == Some(digest.as_str());
         return Ok(if same {
@@ -31,7 +31,7 @@ pub fn upstream_state(
             UpstreamState::Other
         });
     }
-    let Place::Repository { url, at } = &reading.place else {
+    let SourceLocation::Repository { url, at } = &reading.place else {
         return Ok(UpstreamState::Other);
     };
     if let Revision::Pin(Pin::Commit(commit)) = at {
@@ -65,7 +65,7 @@ pub fn ancestry(
     new: &Origin,
     fetcher: &mut Fetcher,
 ) -> Option<Ancestry> {
-    let Place::Repository { url, .. } = &reading.place else {
+    let SourceLocation::Repository { url, .. } = &reading.place else {
         return None;
     };
     let new = new.commit.as_deref().and_then(CommitId::parse);
@@ -89,7 +89,7 @@ pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &FoundSkill) 
 /// The tags later than a skill's pinned tag, if its repository was queried.
 pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
     let place = entry.reading().ok().map(|reading| reading.place);
-    let (Some(Place::Repository { url, .. }), Some(own)) = (place, entry.tag()) else {
+    let (Some(SourceLocation::Repository { url, .. }), Some(own)) = (place, entry.tag()) else {
         return Vec::new();
     };
     later_tags(&own, fetcher.tags(&url).map(|(name, _)| name))

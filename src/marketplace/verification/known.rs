@@ -25,7 +25,7 @@ pub struct KnownSigner {
     pub since: u64,
 }
 
-/// All of them, by source.
+/// All known signers, by source.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct KnownSigners {
     version: u32,

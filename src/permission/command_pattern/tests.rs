@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl<S: AsRef<str>> FromIterator<S> for Canonical {
+impl<S: AsRef<str>> FromIterator<S> for CanonicalCommand {
     fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
         let mut this = Self::default();
         for word in words {
@@ -101,7 +101,7 @@ fn colons_before_the_end_are_text_except_in_the_program() {
 #[test]
 fn dynamic_text_is_covered_by_a_star_only() {
     let command = |words: &[&str]| {
-        let mut command: Canonical = words.iter().collect();
+        let mut command: CanonicalCommand = words.iter().collect();
         command.word();
         command.dynamic();
         command
@@ -114,7 +114,7 @@ fn dynamic_text_is_covered_by_a_star_only() {
 
 #[test]
 fn a_denial_matches_what_dynamic_text_may_become() {
-    let mut command: Canonical = ["git"].iter().collect();
+    let mut command: CanonicalCommand = ["git"].iter().collect();
     command.word();
     command.dynamic();
     for text in [
@@ -127,7 +127,7 @@ fn a_denial_matches_what_dynamic_text_may_become() {
         assert!(pattern(text).may_match(&command), "{text}");
     }
     assert!(!pattern("rm:*").may_match(&command));
-    let plain = |words: &[&str]| words.iter().collect::<Canonical>();
+    let plain = |words: &[&str]| words.iter().collect::<CanonicalCommand>();
     assert!(pattern("rm:*").may_match(&plain(&["rm"])));
     assert!(pattern("rm:*").may_match(&plain(&["rm", "-rf", "x"])));
     assert!(!pattern("rm:*").may_match(&plain(&["rmdir", "x"])));
@@ -137,7 +137,7 @@ fn a_denial_matches_what_dynamic_text_may_become() {
 #[test]
 fn assignments_that_steer_programs_are_spelled() {
     let with = |name: &str, words: &[&str]| {
-        let mut command = Canonical::default();
+        let mut command = CanonicalCommand::default();
         command.assignment(name);
         for word in words {
             command.word();

@@ -14,18 +14,22 @@ use super::reading_programs::{self, Depth, FileRead, file_read};
 use super::step::{Assignment, BlockKind, Input, Redirection, SimpleCommand, Step};
 use super::variables::{self, Variables};
 use super::word::{self, Piece, Word, WordCount, is_digits};
-use super::wrappers::{self, Inner};
+use super::wrappers::{self, WrappedCommand};
 use super::{Rejection, find};
 use crate::host::shell::{Language, Shell};
-use crate::permission::command_pattern::Canonical;
+use crate::permission::command_pattern::CanonicalCommand;
 use crate::permission::evidence::{CitedRule, Grant, Part};
 
 /// What the shell module asks of the rules.
 pub trait CommandRules {
     /// The rule that grants a command and itself contains each word of `spelled`. Outside `home`, a
     /// rule with a relative path names another file and grants nothing.
-    fn granting_rule(&self, command: &Canonical, spelled: &[&str], home: bool)
-    -> Option<CitedRule>;
+    fn granting_rule(
+        &self,
+        command: &CanonicalCommand,
+        spelled: &[&str],
+        home: bool,
+    ) -> Option<CitedRule>;
     /// The rule that permits writing or reading a file, or why none does.
     ///
     /// # Errors
@@ -254,13 +258,15 @@ impl Checker<'_> {
             let program = by_path(name);
             for inner in wrappers::inner_commands(program, arguments) {
                 outcome = Some(match inner {
-                    Inner::Command(words) => {
+                    WrappedCommand::Command(words) => {
                         let begin = wrappers::inner_command_start(program, arguments).unwrap_or(0);
                         let elsewhere = has_directory_option(&arguments[..begin]);
                         let programs_only = call.programs_only || runs_programs(program);
                         self.grant_wrapped(&words, call, programs_only, elsewhere)
                     }
-                    Inner::Text { text, .. } => self.grant_text(program.wraps, &text, call),
+                    WrappedCommand::Text { text, .. } => {
+                        self.grant_text(program.wraps, &text, call)
+                    }
                 });
             }
             if let Some(outcome) = outcome {
@@ -326,11 +332,11 @@ impl Checker<'_> {
         }
         let is_builtin = call.programs_only && program.has(SHELL_ONLY);
         match wrappers::grantable_inner(call.words).filter(|_| !is_builtin) {
-            Some(Inner::Command(words)) => {
+            Some(WrappedCommand::Command(words)) => {
                 let programs_only = call.programs_only || runs_programs(program);
                 self.grant_wrapped(&words, call, programs_only, false)
             }
-            Some(Inner::Text { text, .. }) => self.grant_text(program.wraps, &text, call),
+            Some(WrappedCommand::Text { text, .. }) => self.grant_text(program.wraps, &text, call),
             _ => Err("no entry grants it".into()),
         }
     }

@@ -6,9 +6,9 @@ use super::parse::ParseCache;
 use super::programs::{OperandUse, base, by_path};
 use super::step::SimpleCommand;
 use super::word::{self, Word};
-use super::wrappers::{self, Inner};
+use super::wrappers::{self, WrappedCommand};
 use crate::host::shell::Shell;
-use crate::permission::command_pattern::Canonical;
+use crate::permission::command_pattern::CanonicalCommand;
 
 /// The limit of commands and texts within each other.
 const MAX_DEPTH: usize = 8;
@@ -33,14 +33,14 @@ impl From<Rejection> for Denial {
 /// The first such part, or what is not clear.
 pub fn check_denials(
     command: &str,
-    denies: &dyn Fn(&Canonical) -> Option<usize>,
+    denies: &dyn Fn(&CanonicalCommand) -> Option<usize>,
     cache: &ParseCache,
 ) -> Result<(), Denial> {
     DenialCheck { denies, cache }.check_text(command, cache.places.shell, 0)
 }
 
 struct DenialCheck<'a> {
-    denies: &'a dyn Fn(&Canonical) -> Option<usize>,
+    denies: &'a dyn Fn(&CanonicalCommand) -> Option<usize>,
     cache: &'a ParseCache<'a>,
 }
 
@@ -83,8 +83,8 @@ impl DenialCheck<'_> {
         }
         for run in wrappers::inner_commands(row, arguments) {
             match run {
-                Inner::Command(words) => self.check_command(&words, simple, depth + 1)?,
-                Inner::Text { text, is_known } => {
+                WrappedCommand::Command(words) => self.check_command(&words, simple, depth + 1)?,
+                WrappedCommand::Text { text, is_known } => {
                     Rejection::err_if(!is_known, name, "it runs text that is not known")?;
                     self.check_text(&text, Shell::default(), depth + 1)?;
                 }

@@ -15,7 +15,7 @@ use super::protected_operands::{directory_option, has_directory_option};
 use super::step::{Redirection, SimpleCommand};
 use super::word::{Word, WordCount};
 use super::word_expansion::{KnownValues, MAX_WORK, expansions};
-use crate::permission::command_pattern::Canonical;
+use crate::permission::command_pattern::CanonicalCommand;
 use crate::permission::evidence::{CitedRule, Grant};
 use crate::permission::path_context::PathContext;
 
@@ -197,7 +197,7 @@ impl CommandRules for EffectRecorder<'_> {
         }
     }
 
-    fn granting_rule(&self, _: &Canonical, _: &[&str], _: bool) -> Option<CitedRule> {
+    fn granting_rule(&self, _: &CanonicalCommand, _: &[&str], _: bool) -> Option<CitedRule> {
         None
     }
 

@@ -29,7 +29,7 @@ pub struct OperandCheck<'a> {
 }
 
 /// One thing that a word of a command may become.
-pub struct Expanded<'w> {
+pub struct WordExpansion<'w> {
     /// The word.
     pub word: &'w Word,
     /// Its place among the command's words.
@@ -38,7 +38,7 @@ pub struct Expanded<'w> {
     pub text: String,
 }
 
-impl Expanded<'_> {
+impl WordExpansion<'_> {
     /// Whether this is an option.
     pub fn is_option(&self) -> bool {
         self.text.starts_with('-')
@@ -63,7 +63,7 @@ impl OperandCheck<'_> {
     ///
     /// # Errors
     /// A word that may become too many.
-    pub fn expand<'w>(&self, words: &'w [Word]) -> Result<Vec<Expanded<'w>>, Rejection> {
+    pub fn expand<'w>(&self, words: &'w [Word]) -> Result<Vec<WordExpansion<'w>>, Rejection> {
         let mut all = Vec::with_capacity(words.len());
         for (at, word) in words.iter().enumerate() {
             let found =
@@ -71,7 +71,11 @@ impl OperandCheck<'_> {
             let length: usize = found.iter().map(String::len).sum();
             let steps = WORD * found.len() + word.raw.len() / 4 + length / 8;
             Rejection::spend(self.context.steps, steps)?;
-            all.extend(found.into_iter().map(|text| Expanded { word, at, text }));
+            all.extend(
+                found
+                    .into_iter()
+                    .map(|text| WordExpansion { word, at, text }),
+            );
         }
         Ok(all)
     }
@@ -164,9 +168,9 @@ impl OperandCheck<'_> {
         let all = self.expand(std::slice::from_ref(word))?;
         // `>(…)` is a pipe: the command in it is judged by itself.
         let is_pipe = word.raw.starts_with(['<', '>']);
-        let is_known = |it: &Expanded| it.text.contains(|c| c != UNKNOWN);
+        let is_known = |it: &WordExpansion| it.text.contains(|c| c != UNKNOWN);
         Rejection::err_if(!is_pipe && !all.iter().any(is_known), &word.raw, NOT_KNOWN)?;
-        let is_place = |it: &Expanded| self.relation(&it.text) == Relation::Inside;
+        let is_place = |it: &WordExpansion| self.relation(&it.text) == Relation::Inside;
         Rejection::err_if(all.iter().any(is_place), &word.raw, WHY_PROTECTED)
     }
 

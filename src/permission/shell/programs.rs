@@ -396,7 +396,7 @@ impl Program {
     }
 }
 
-/// Where a name stands in the table: the number of its row from 1, and its place there.
+/// A hash slot: a row of the table (from 1; 0 is none), and where the name stands in it.
 #[derive(Clone, Copy)]
 struct Slot {
     row: u8,

@@ -1,12 +1,12 @@
 //! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
-use super::operand_paths::{Checked, Expanded, OperandCheck};
+use super::operand_paths::{Checked, OperandCheck, WordExpansion};
 use super::programs::{self, OperandUse, Program, Wraps, base};
 use super::reading_programs::file_read;
 use super::word::Word;
 use super::word_expansion::mark_wildcards;
-use super::wrappers::{self, Inner};
+use super::wrappers::{self, WrappedCommand};
 use super::{Rejection, find};
 use crate::permission::protected::{ANY_CHAR, ANY_TEXT, Relation, WHY_PROTECTED, may_match};
 use crate::sys::name_list::Names;
@@ -32,8 +32,8 @@ impl OperandCheck<'_> {
         }
         let runs = wrappers::inner_commands(programs::by_path(program.text()?), arguments);
         runs.iter().find_map(|run| match run {
-            Inner::Command(words) => self.our_executable_in(words, depth + 1),
-            Inner::Text { .. } => None,
+            WrappedCommand::Command(words) => self.our_executable_in(words, depth + 1),
+            WrappedCommand::Text { .. } => None,
         })
     }
 
@@ -99,7 +99,7 @@ impl OperandCheck<'_> {
         row: &Program,
         operand_use: OperandUse,
         words: &[Word],
-        texts: &[Expanded],
+        texts: &[WordExpansion],
         depth: usize,
     ) -> Checked {
         Rejection::spend(self.context.steps, texts.len())?;
@@ -132,7 +132,7 @@ impl OperandCheck<'_> {
                 if matches!(row.wraps, Wraps::Command { .. }) {
                     for run in wrappers::inner_commands(row, words) {
                         // Texts are read by themselves.
-                        if let Inner::Command(inner) = run {
+                        if let WrappedCommand::Command(inner) = run {
                             self.check_command(&inner, depth + 1)?;
                         }
                     }
@@ -143,7 +143,7 @@ impl OperandCheck<'_> {
     }
 
     /// Operands that are removed or changed, perhaps with everything below, and the values of options.
-    fn check_changed(&self, texts: &[Expanded]) -> Checked {
+    fn check_changed(&self, texts: &[WordExpansion]) -> Checked {
         self.check_named(texts.iter().filter(|it| it.is_option()))?;
         // As in `sed -i '' …` of macOS.
         not_options(texts)
@@ -151,7 +151,7 @@ impl OperandCheck<'_> {
     }
 
     /// The files that a program for `sed` writes by `w`.
-    fn check_sed_script(&self, expanded: &Expanded) -> Checked {
+    fn check_sed_script(&self, expanded: &WordExpansion) -> Checked {
         let text = expanded.text.as_str();
         let writes = text.match_indices(['w', 'W']);
         let mut files = writes.filter_map(|(at, _)| text[at + 1..].lines().next());
@@ -162,7 +162,7 @@ impl OperandCheck<'_> {
     }
 
     /// Unknown programs may use anything unprotected, and the active skill's files.
-    fn check_named<'n>(&self, texts: impl IntoIterator<Item = &'n Expanded<'n>>) -> Checked {
+    fn check_named<'n>(&self, texts: impl IntoIterator<Item = &'n WordExpansion<'n>>) -> Checked {
         let mut texts = texts.into_iter();
         texts.try_for_each(|it| refuse_if(it, self.names_place(&it.text)))
     }
@@ -176,14 +176,14 @@ impl OperandCheck<'_> {
     }
 
     /// `mv`, `cp`, `ln` and the like.
-    fn check_placed(&self, operand_use: OperandUse, texts: &[Expanded]) -> Checked {
+    fn check_placed(&self, operand_use: OperandUse, texts: &[WordExpansion]) -> Checked {
         self.check_named(texts.iter().filter(|it| it.is_option()))?;
         let links = match operand_use {
             OperandUse::Copies => has_option(texts, "ls"),
             OperandUse::Installs => has_option(texts, "d"),
             operand_use => operand_use == OperandUse::Links,
         };
-        let replaces = |one: &Expanded| {
+        let replaces = |one: &WordExpansion| {
             let is_cluster = one.is_option() && !one.text.starts_with("--");
             let whole = if operand_use == OperandUse::Syncs {
                 'R'
@@ -199,7 +199,7 @@ impl OperandCheck<'_> {
         // A value of an option that stands behind would look like the destination.
         let mut behind = texts.iter().skip_while(|it| it.is_option());
         let mixed = behind.any(|it| it.is_option() && it.text != "--");
-        let operands: Vec<&Expanded> = not_options(texts).collect();
+        let operands: Vec<&WordExpansion> = not_options(texts).collect();
         // If the last word may vanish, the one before it is the destination.
         let stays = operands.last().is_some_and(|last| last.word.is_one_word());
         let last = operands.last().map_or(0, |last| last.at);
@@ -240,9 +240,9 @@ impl OperandCheck<'_> {
     /// Where sources are put: in a directory that holds a place, but not as the place.
     fn check_destination<'n>(
         &self,
-        one: &Expanded,
+        one: &WordExpansion,
         text: &str,
-        mut sources: impl Iterator<Item = &'n &'n Expanded<'n>>,
+        mut sources: impl Iterator<Item = &'n &'n WordExpansion<'n>>,
         whole: bool,
     ) -> Checked {
         let refused = match self.relation(text) {
@@ -260,19 +260,19 @@ impl OperandCheck<'_> {
     }
 
     /// `find`: what it deletes, and what the commands change that it runs.
-    fn check_find(&self, words: &[Word], texts: &[Expanded], depth: usize) -> Checked {
+    fn check_find(&self, words: &[Word], texts: &[WordExpansion], depth: usize) -> Checked {
         let mut removes = texts.iter().any(|it| it.text == "-delete");
         let mut writes = texts.iter().any(|it| it.text.starts_with("-f"));
         // A file may be called `-delete`, of which a glob then makes an action.
         let mut actions = find::WRITE_PRIMARIES.iter().chain(&find::EXEC_PRIMARIES);
-        let may_become = |one: &Expanded, action: &str| {
+        let may_become = |one: &WordExpansion, action: &str| {
             one.text.starts_with([ANY_TEXT, ANY_CHAR]) && may_match(&one.text, action)
         };
         let is_open = actions.any(|action| texts.iter().any(|one| may_become(one, action)));
         removes |= is_open;
         writes |= is_open;
         let mut searched = Vec::new();
-        // Whether names that no place has choose what is removed.
+        // Whether `find` selects by names that no protected place has.
         let (mut is_chosen, mut is_plain) = (false, true);
         let mut rest = texts.iter();
         while let Some(one) = rest.next() {
@@ -330,7 +330,7 @@ impl OperandCheck<'_> {
     }
 
     /// `git`: what it removes, moves or writes by the paths it is given.
-    fn check_git(&self, words: &[Word], texts: &[Expanded]) -> Checked {
+    fn check_git(&self, words: &[Word], texts: &[WordExpansion]) -> Checked {
         let place = wrappers::git_subcommand_index(words);
         let (before, behind) = texts.split_at(texts.partition_point(|one| one.at < place));
         let verbs: Vec<&str> = behind
@@ -348,7 +348,7 @@ impl OperandCheck<'_> {
             // be a pattern.
             let patterns = behind.iter().filter(|one| exclusion(&one.text) == Some(""));
             let patterns: Vec<usize> = patterns.map(|option| option.at + 1).collect();
-            let is_path = |one: &&Expanded| patterns.binary_search(&one.at).is_err();
+            let is_path = |one: &&WordExpansion| patterns.binary_search(&one.at).is_err();
             let mut named = not_options(behind).filter(is_path);
             if verbs.contains(&"clean") && named.nth(verbs.len()).is_none() {
                 self.check_changed(before)?;
@@ -363,7 +363,7 @@ impl OperandCheck<'_> {
             .all(|verb| is_one_of("log diff show status blame", verb))
         {
             let is_output =
-                |one: &&Expanded| one.text.starts_with("-o") || one.text.starts_with("--ou");
+                |one: &&WordExpansion| one.text.starts_with("-o") || one.text.starts_with("--ou");
             return self.check_named(before.iter().chain(behind.iter().filter(is_output)));
         }
         self.check_named(texts)
@@ -372,13 +372,14 @@ impl OperandCheck<'_> {
 
 /// Whether `git rm`, `mv` or `clean` with these words certainly changes no file: by an option before all
 /// else, which none takes back.
-fn is_dry_run(verbs: &[&str], behind: &[Expanded]) -> bool {
+fn is_dry_run(verbs: &[&str], behind: &[WordExpansion]) -> bool {
     let mut leading = behind[verbs.len()..].iter().take_while(|one| {
         let is_exclusion = verbs.contains(&"clean") && exclusion(&one.text).is_some();
         one.is_option() && !one.text.trim_start_matches('-').is_empty() && !is_exclusion
     });
-    let is_certain = |one: &Expanded| behind.iter().filter(|other| other.at == one.at).count() == 1;
-    let is_dry = |one: &Expanded| match verbs {
+    let is_certain =
+        |one: &WordExpansion| behind.iter().filter(|other| other.at == one.at).count() == 1;
+    let is_dry = |one: &WordExpansion| match verbs {
         ["rm"] if one.text == "--cached" => true,
         _ => one.text == "--dry-run" || !one.text.starts_with("--") && one.text.contains('n'),
     };
@@ -442,12 +443,14 @@ fn sed_only_reads(arguments: &[Word]) -> bool {
     matches!(file_read(&words, false), Some(Ok(_)))
 }
 
-fn refuse_if(expanded: &Expanded, refused: bool) -> Checked {
+fn refuse_if(expanded: &WordExpansion, refused: bool) -> Checked {
     Rejection::err_if(refused, &expanded.word.raw, WHY_PROTECTED)
 }
 
 /// What is no option.
-fn not_options<'n, 'w>(texts: &'n [Expanded<'w>]) -> impl Iterator<Item = &'n Expanded<'w>> {
+fn not_options<'n, 'w>(
+    texts: &'n [WordExpansion<'w>],
+) -> impl Iterator<Item = &'n WordExpansion<'w>> {
     let mut ended = false;
     texts.iter().filter(move |one| {
         let ends = !ended && one.text == "--";
@@ -458,7 +461,7 @@ fn not_options<'n, 'w>(texts: &'n [Expanded<'w>]) -> impl Iterator<Item = &'n Ex
 }
 
 /// Whether one of these is an option with one of the letters, in a cluster or in long form too.
-fn has_option(texts: &[Expanded], letters: &str) -> bool {
+fn has_option(texts: &[WordExpansion], letters: &str) -> bool {
     let has_letter = |c: char| letters.contains(c);
     texts.iter().any(|one| match one.text.strip_prefix("--") {
         Some(long) => long.starts_with(has_letter),

@@ -431,7 +431,7 @@ impl<'a> Lexer<'a> {
             self.at += width;
         }
         let ends = |rest: &str| rest.trim_start_matches([' ', '\t', '\n']).starts_with(')');
-        // Only then: in a text of empty lines each would look through all the others.
+        // Last: in a text of empty lines it would take quadratic time.
         if is_last && !ends(self.rest()) {
             return Err(joined_by_bash());
         }

@@ -6,7 +6,7 @@ use rable::{Node, NodeKind};
 
 use super::programs::has_word;
 use super::{PLACEHOLDER, Rejection};
-use crate::permission::command_pattern::Canonical;
+use crate::permission::command_pattern::CanonicalCommand;
 use crate::permission::protected::{ANY_CHAR, ANY_TEXT};
 
 /// A word after quote removal.
@@ -294,8 +294,8 @@ impl QuoteRemoval<'_> {
 pub fn canonical<'a>(
     assignments: &[String],
     words: impl IntoIterator<Item = &'a Word>,
-) -> Canonical {
-    let mut canonical = Canonical::default();
+) -> CanonicalCommand {
+    let mut canonical = CanonicalCommand::default();
     for assignment in assignments {
         canonical.assignment(assignment);
     }

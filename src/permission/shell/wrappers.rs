@@ -14,7 +14,7 @@ use super::{find, neutral_commands, variables};
 
 /// Something that a command runs by its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Inner<'w> {
+pub enum WrappedCommand<'w> {
     /// Another command.
     Command(Cow<'w, [Word]>),
     /// A command line.
@@ -70,14 +70,14 @@ pub fn inner_command_start(program: &Program, arguments: &[Word]) -> Option<usiz
 }
 
 /// What a command of it runs by its words.
-pub fn inner_commands<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Inner<'w>> {
+pub fn inner_commands<'w>(program: &Program, arguments: &'w [Word]) -> Vec<WrappedCommand<'w>> {
     let text = |words: &[Word]| {
         let written = |word: &Word| match word.text() {
             Some(text) => text.to_owned(),
             None => word.raw.trim_matches(['"', '\'']).to_owned(),
         };
         let all: Vec<String> = words.iter().map(written).collect();
-        let text = Inner::Text {
+        let text = WrappedCommand::Text {
             text: all.join(" "),
             is_known: words.iter().all(|word| word.text().is_some()),
         };
@@ -87,12 +87,14 @@ pub fn inner_commands<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Inner
     match program.wraps {
         Wraps::Nothing if program.operand_use == OperandUse::Find => {
             let commands = find::exec_commands(arguments).into_iter();
-            commands.map(|words| Inner::Command(words.into())).collect()
+            commands
+                .map(|words| WrappedCommand::Command(words.into()))
+                .collect()
         }
         Wraps::Nothing => Vec::new(),
         Wraps::CommandString => match text_for_bash(arguments) {
             Some(word) => text(std::slice::from_ref(word)),
-            None if runs_script(arguments) => vec![Inner::Command(arguments.into())],
+            None if runs_script(arguments) => vec![WrappedCommand::Command(arguments.into())],
             None => Vec::new(),
         },
         Wraps::Eval => text(arguments),
@@ -114,7 +116,7 @@ pub fn inner_commands<'w>(program: &Program, arguments: &'w [Word]) -> Vec<Inner
                     None => find::substitute_file_names(words.to_mut()),
                 }
             }
-            vec![Inner::Command(words)]
+            vec![WrappedCommand::Command(words)]
         }
     }
 }
@@ -145,15 +147,17 @@ pub fn git_subcommand_index(arguments: &[Word]) -> usize {
 }
 
 /// The command inside a wrapper; `None` if this is not certainly one.
-pub fn grantable_inner(words: &[Word]) -> Option<Inner<'_>> {
+pub fn grantable_inner(words: &[Word]) -> Option<WrappedCommand<'_>> {
     let (program, arguments) = words.split_first()?;
     let program = by_name(without_system_path(program.text()?));
-    let known = |text: String| Inner::Text {
+    let known = |text: String| WrappedCommand::Text {
         text,
         is_known: true,
     };
     match program.wraps {
-        Wraps::Command { .. } => after_listed_options(program, arguments).map(Inner::Command),
+        Wraps::Command { .. } => {
+            after_listed_options(program, arguments).map(WrappedCommand::Command)
+        }
         Wraps::Eval => {
             let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
             let texts = texts.filter(|texts| !texts.is_empty())?;
@@ -161,7 +165,7 @@ pub fn grantable_inner(words: &[Word]) -> Option<Inner<'_>> {
         }
         Wraps::CommandString if program.has(SAME_GRAMMAR) => match grantable_text(arguments) {
             Some(text) => Some(known(text.to_owned())),
-            None => runs_script(arguments).then(|| Inner::Command(arguments.into())),
+            None => runs_script(arguments).then(|| WrappedCommand::Command(arguments.into())),
         },
         Wraps::CommandString | Wraps::Trap | Wraps::Nothing => None,
     }

@@ -1,6 +1,6 @@
 //! One call of an agent's hook, typed by the agent's table: what it tells, and where it comes from.
 
-use crate::host::agent::table::{EventKind, Table};
+use crate::host::agent::table::{AgentProfile, EventKind};
 use crate::protocol::prelude::*;
 use crate::session::SessionKey;
 use crate::sys::Dir;
@@ -11,7 +11,7 @@ pub struct Caller<'a> {
     /// The facts.
     pub facts: &'a Facts,
     /// The agent's table.
-    pub table: &'static Table,
+    pub table: &'static AgentProfile,
 }
 
 impl Caller<'_> {
@@ -78,7 +78,10 @@ impl AgentEvent {
     ///
     /// # Errors
     /// If the data cannot be what the agent sends.
-    pub fn read(table: &Table, data: Map<String, Value>) -> Result<Option<Self>, &'static str> {
+    pub fn read(
+        table: &AgentProfile,
+        data: Map<String, Value>,
+    ) -> Result<Option<Self>, &'static str> {
         let keys = &table.keys;
         let mut data = EventData(data);
         let name = data.text(keys.event).ok_or("it names no event")?;
@@ -90,7 +93,7 @@ impl AgentEvent {
             }
             return Ok(None);
         };
-        // Before the session, which is the parent's for a subagent.
+        // Read before `session`, which becomes the parent's for a subagent.
         let is_subagents = data.has(keys.subagent) || data.has(keys.parent);
         let own = data.text(keys.session);
         let parent = data.text(keys.parent);

@@ -6,7 +6,7 @@ use super::event::{self, AgentEvent, Caller, context, note_seen, plain_name};
 use super::find::find;
 use super::translate::translate;
 use crate::catalog::write_events;
-use crate::host::agent::table::{AnswerFormat, EventKind, PromptDetection, Table};
+use crate::host::agent::table::{AgentProfile, AnswerFormat, EventKind, PromptDetection};
 use crate::protocol::call_kind::REFUSED;
 use crate::protocol::prelude::*;
 use crate::run_context::RunContext;
@@ -54,7 +54,7 @@ fn refused(why: &str) -> Response {
     Response::text("").status(REFUSED)
 }
 
-fn decide(facts: &Facts, table: &'static Table, event: &AgentEvent) -> Judgement {
+fn decide(facts: &Facts, table: &'static AgentProfile, event: &AgentEvent) -> Judgement {
     let caller = Caller { facts, table };
     let call = HookCall { caller, event };
     if matches!(event.kind, EventKind::BeforeTool | EventKind::Prompt) {

@@ -3,7 +3,7 @@
 //! expands `~` in a path; where one did, the file below the home is no worse to judge.
 
 use super::event::trimmed;
-use crate::host::agent::table::{McpNaming, Table, Tool};
+use crate::host::agent::table::{AgentProfile, McpNaming, Tool};
 use crate::host::alias::Capability;
 use crate::host::tools;
 use crate::protocol::prelude::*;
@@ -22,7 +22,7 @@ static PLAIN: Names = Names::new(
 ///
 /// # Errors
 /// If an argument that decides is missing or of another kind, as in a release with other names.
-pub fn translate(table: &Table, used: &ToolUse, cwd: &Path) -> Result<Vec<Request>, String> {
+pub fn translate(table: &AgentProfile, used: &ToolUse, cwd: &Path) -> Result<Vec<Request>, String> {
     let arguments = &used.arguments;
     let tool = table.tool(&used.tool);
     let is_known = tool.is_some_and(|tool| is_known(tool, arguments));

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use super::always_on;
 use crate::protocol::prelude::*;
-use crate::session::{Loading, is_other};
+use crate::session::{LoadMode, is_other};
 
 const UNREADABLE: &str = "The call is not allowed: it could not be read, so its tool is not known. Call the tool with plain arguments, or tell the user.";
 
@@ -190,7 +190,7 @@ fn load_session(
         if let Ok(ahead) = &mut ahead {
             let next = vec![snapshot(one.skill, one.tool)];
             // `load` checks the number, because it counts all of them.
-            let _ = ahead.load(next, Loading::Add, usize::MAX);
+            let _ = ahead.load(next, LoadMode::Add, usize::MAX);
         }
     }
     let error = load(facts, &skills, adds).err()?;

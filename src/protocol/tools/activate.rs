@@ -32,7 +32,7 @@ pub fn hand_over(facts: &Facts, called: &CalledSkill) -> Result<String> {
     put_in_force(facts, skill, &called.tool)?;
     let began = Instant::now();
     let hooks = run_pre_hooks(facts, skill, began + limits::PRE_HOOKS)?;
-    // The end hooks of the skills that this one replaced.
+    // The `post` hooks of replaced skills.
     run_post_hooks(facts, false, began);
     let text = Instructions {
         skill,

@@ -28,7 +28,7 @@ fn skill(name: &str) -> ActiveSkill {
 }
 
 fn activate(store: &Store, key: &SessionKey, skill: ActiveSkill) {
-    store.load(key, &[skill], Loading::Add, 5).unwrap();
+    store.load(key, &[skill], LoadMode::Add, 5).unwrap();
 }
 
 fn activated(store: &Store, key: &SessionKey) -> Vec<ActiveSkill> {
@@ -136,7 +136,7 @@ fn whatever_is_wrong_with_the_file_it_is_unreadable() {
         write(&store, text, mode);
         let why = store.session(&named("a")).unwrap_err().to_string();
         assert!(why.contains("state.json"), "{why}");
-        let refused = store.load(&named("a"), &[skill("x")], Loading::Add, 5);
+        let refused = store.load(&named("a"), &[skill("x")], LoadMode::Add, 5);
         assert!(refused.is_err(), "{text:?}");
     }
     write(&store, sound, 0o600);
@@ -154,7 +154,7 @@ fn a_prompt_lifts_what_damage_closed_in_its_own_session_alone() {
             assert_eq!(activated(&store, &one), []);
             assert_eq!(store.session(&other), Err(Unreadable::ThrownAway));
             store.begin(&one).unwrap();
-            assert!(store.load(&other, &[skill("x")], Loading::Add, 5).is_err());
+            assert!(store.load(&other, &[skill("x")], LoadMode::Add, 5).is_err());
             assert!(!store.is_before_first_prompt(&other));
             store.begin(&other).unwrap();
             assert_eq!(activated(&store, &other), []);
@@ -259,7 +259,7 @@ fn what_cannot_be_written_did_not_happen() {
         denied: vec!["x".repeat(usize::try_from(limits::STATE_FILE).unwrap())],
         ..skill("y")
     };
-    let refused = store.load(&named("a"), &[endless], Loading::Add, 5);
+    let refused = store.load(&named("a"), &[endless], LoadMode::Add, 5);
     assert!(refused.unwrap_err().next_step().is_some());
     assert_eq!(activated(&store, &named("a")), [skill("x")]);
     assert_eq!(fs::read(&store.path).unwrap(), before);
@@ -305,7 +305,7 @@ fn many_conversations_at_once_lose_nothing() {
                 for _ in 0..10 {
                     sooner_or_later(|| store.begin(&key));
                     sooner_or_later(|| store.enter(&key, &name, true));
-                    sooner_or_later(|| store.load(&key, &add(), Loading::Add, 5));
+                    sooner_or_later(|| store.load(&key, &add(), LoadMode::Add, 5));
                 }
             });
         }
@@ -417,7 +417,7 @@ mod always_on {
         };
         let load = |name: &str| {
             let one = [skill(name, "Read")];
-            store.load(&key, &one, Loading::InPlace, 9).unwrap();
+            store.load(&key, &one, LoadMode::InPlace, 9).unwrap();
         };
         load("own");
         let wanted = [skill("b", "Read"), skill("own", "Read"), skill("a", "Read")];

@@ -1,6 +1,6 @@
 //! What is recorded about an agent's calls, and the entries that `suggest` makes of them.
 
-use agent_skills::host::agent::table::{McpNaming, Table, Tool};
+use agent_skills::host::agent::table::{AgentProfile, McpNaming, Tool};
 use agent_skills::host::alias::Capability;
 use agent_skills::host::tools::HOST_TOOLS;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn arguments(tool: &Tool) -> Option<Value> {
     })
 }
 
-fn mcp(table: &Table) -> &'static str {
+fn mcp(table: &AgentProfile) -> &'static str {
     match table.mcp {
         McpNaming::DoubleUnderscores => "mcp__docs__look-up",
         McpNaming::Underscores => "mcp_docs_look-up",

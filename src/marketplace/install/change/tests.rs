@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::marketplace::install::{Staging, clean};
-use crate::marketplace::lock::Previous;
+use crate::marketplace::lock::KeptVersion;
 use crate::marketplace::reference::SourceKind;
 
 /// A plugin directory, and a staging directory whose command was killed.
@@ -82,16 +82,16 @@ impl Killed {
     }
 
     fn kept(&self, at: &str) -> Option<State> {
-        Previous::of(&self.base, &name(at)).ok().map(state_of)
+        KeptVersion::of(&self.base, &name(at)).ok().map(state_of)
     }
 
     fn stashed(&self, at: &str) -> Option<State> {
-        let stashed = Previous::in_stash(&self.base, &name(at)).unwrap();
+        let stashed = KeptVersion::in_stash(&self.base, &name(at)).unwrap();
         stashed.map(state_of)
     }
 }
 
-fn state_of(kept: Previous) -> State {
+fn state_of(kept: KeptVersion) -> State {
     let text = fs::read_to_string(kept.dir.path().join("SKILL.md")).ok();
     (text, kept.entry.and_then(|entry| entry.commit))
 }

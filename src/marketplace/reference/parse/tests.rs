@@ -2,7 +2,7 @@
 //! references.
 
 use super::*;
-use crate::marketplace::reference::{OciReference, Place, Reading, Revision, WebUrl};
+use crate::marketplace::reference::{OciReference, Reading, Revision, SourceLocation, WebUrl};
 use proptest::prelude::*;
 
 /// A reading as `URL | at | want`.
@@ -15,7 +15,7 @@ fn shown(reading: &Reading) -> String {
         RepositoryPart::PathOrName(path) => format!("path or skill {}", path.as_str()),
     };
     match &reading.place {
-        Place::Repository { url, at } => {
+        SourceLocation::Repository { url, at } => {
             let at = match at {
                 Revision::Default => "default".to_owned(),
                 Revision::RefName(rev) => rev.as_str().to_owned(),
@@ -24,16 +24,16 @@ fn shown(reading: &Reading) -> String {
             };
             format!("{} | {at} | {want}", url.as_str())
         }
-        Place::Local(path) => format!("local {path}"),
-        Place::Archive { url, sha256 } => {
+        SourceLocation::Local(path) => format!("local {path}"),
+        SourceLocation::Archive { url, sha256 } => {
             format!(
                 "archive {url} | {} | {want}",
                 sha256.as_deref().unwrap_or("any")
             )
         }
-        Place::WellKnown(url) => format!("site {url} | {want}"),
-        Place::File(url) => format!("file {url}"),
-        Place::Registry { repo, at } => {
+        SourceLocation::WellKnown(url) => format!("site {url} | {want}"),
+        SourceLocation::File(url) => format!("file {url}"),
+        SourceLocation::Registry { repo, at } => {
             let at = at.as_ref().map(OciReference::suffix).unwrap_or_default();
             format!("artifact {repo}{at} | {want}")
         }
@@ -543,7 +543,7 @@ proptest! {
             return Ok(());
         };
         for reading in readings {
-            let Place::Repository { url, at } = reading.place else { continue };
+            let SourceLocation::Repository { url, at } = reading.place else { continue };
             prop_assert!(!url.as_str().starts_with('-'));
             prop_assert!(!url.as_str().contains("::"));
             prop_assert!(!url.as_str().split(['/', ':', '@']).any(|p| p.starts_with('-')));
