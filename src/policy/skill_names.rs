@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
+use std::marker::PhantomData;
 
-use serde::de::Error as _;
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::skill::{InOrder, SkillName};
+use crate::skill::SkillName;
 
 /// The tables of the configuration whose keys are names of skills.
 const TABLES: [&str; 2] = ["skills", "visibility"];
@@ -112,7 +113,7 @@ pub fn by_skill<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<BySkill<T>, D::Error> {
     let mut all = BySkill::new();
-    for (written, value) in InOrder::expecting("a table of skill names", deserializer)?.0 {
+    for (written, value) in in_order(deserializer, "a table of skill names")? {
         let name = name_of_skill(&written).map_err(D::Error::custom)?;
         if all.contains_key(&name) {
             let text = format!("`{written}` is the skill `{name}`, which is there already");
@@ -121,6 +122,28 @@ pub fn by_skill<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         all.insert(name, value);
     }
     Ok(all)
+}
+
+/// The entries of a table in the order in which they are written; `expected` is what it has to be.
+pub fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+    expected: &'static str,
+) -> Result<Vec<(String, T)>, D::Error> {
+    deserializer.deserialize_map(InOrder(expected, PhantomData))
+}
+
+struct InOrder<T>(&'static str, PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
+    type Value = Vec<(String, T)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
+        std::iter::from_fn(|| table.next_entry().transpose()).collect()
+    }
 }
 
 /// Lists by glob of context names; the file's order is kept.
@@ -184,7 +207,7 @@ impl<'de, T: TryFrom<String, Error: Display>> Deserialize<'de> for ByContext<T> 
         const FORM: &str =
             "a table of context globs with lists of skill names, as {\"*\" = [\"pdf\"]}";
         let mut all = Vec::new();
-        for (glob, names) in InOrder::<Vec<String>>::expecting(FORM, deserializer)?.0 {
+        for (glob, names) in in_order::<_, Vec<String>>(deserializer, FORM)? {
             if glob.trim().is_empty() {
                 let text = "a context glob is empty: write `*` for every context";
                 return Err(D::Error::custom(text));

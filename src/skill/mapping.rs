@@ -6,10 +6,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::Diagnostic;
@@ -43,7 +41,7 @@ pub fn read(yaml: &str) -> Mapping {
     let (pairs, diagnostic) = if let Some(reason) = over_limits(yaml) {
         let too_large = Diagnostic::FrontmatterTooLarge(reason);
         (by_key(yaml, false, &mut unread), Some(too_large))
-    } else if let Some(pairs) = parse(yaml) {
+    } else if let Some(pairs) = plain(yaml).or_else(|| parse(yaml)) {
         (pairs, None)
     } else {
         let pairs = by_key(yaml, true, &mut unread);
@@ -215,37 +213,82 @@ fn unquoted(text: &str) -> &str {
     inside.unwrap_or(text)
 }
 
+/// The pairs of the mapping, if all of `yaml` needs no YAML parser: one line of plain text for each key,
+/// as in two skills of five (docs/spec/skills.md#yaml). The YAML parser is many times slower; it gets
+/// whatever YAML might read differently.
+fn plain(yaml: &str) -> Option<Pairs> {
+    let mut pairs = Pairs::new();
+    for line in yaml.lines() {
+        let (key, value) = line.split_once(": ")?;
+        let value = value.trim_matches(' ');
+        if !is_plain_key(key) || !is_plain_text(value) {
+            return None;
+        }
+        pairs.push((key.to_owned(), Value::String(value.to_owned())));
+    }
+    (!pairs.is_empty()).then_some(pairs)
+}
+
+fn is_plain_key(key: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    // YAML requires a question mark before longer keys.
+    key.len() < 100 && key.bytes().all(is_letter) && is_plain_text(key)
+}
+
+/// Whether YAML reads all of `value` as a string.
+fn is_plain_text(value: &str) -> bool {
+    let is_plain = |c: char| {
+        matches!(c, ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}' | '\u{e000}'..='\u{fdcf}'
+        | '\u{10000}'..='\u{1ffff}')
+    };
+    let mut before = ' ';
+    for c in value.chars() {
+        // These begin a comment or a mapping, or end a line.
+        if matches!((before, c), (' ', '#') | (':', ' ')) || !is_plain(c) {
+            return false;
+        }
+        before = c;
+    }
+    let other = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    value.starts_with(|c: char| c.is_ascii_alphabetic())
+        && before != ':'
+        && !other.iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
 /// The pairs of `yaml`; `None` if it is no mapping.
 fn parse(yaml: &str) -> Option<Pairs> {
-    let read: InOrder<Parsed> = serde_yaml::from_str(yaml).ok()?;
-    let pairs = read.0.into_iter().map(|(key, parsed)| {
-        let value = parsed.value(restricts(&key));
-        (key, value)
-    });
-    let mut pairs: Pairs = pairs.collect();
-    keep_versions(yaml, &mut pairs);
+    let parser = serde_yaml::Deserializer::from_str(yaml);
+    let mut pairs: Pairs = parser.deserialize_any(TopLevel).ok()?;
+    for (key, value) in &mut pairs {
+        keep_version(yaml, key, value);
+    }
     Some(pairs)
 }
 
-/// Replaces what YAML made of versions by what is written there: it reads `1.10` as the number 1.1.
+/// Replaces what YAML made of a version by what is written there: it reads `1.10` as the number 1.1.
 /// One that is written twice is none.
-fn keep_versions(yaml: &str, pairs: &mut Pairs) {
-    #[derive(Default, Deserialize)]
-    struct Versions {
-        version: Option<String>,
-        metadata: Option<Box<Versions>>,
+fn keep_version(yaml: &str, key: &str, value: &mut Value) {
+    #[derive(serde::Deserialize)]
+    struct Version {
+        version: String,
     }
-    let written = || serde_yaml::from_str::<Versions>(yaml).unwrap_or_default();
-    for (key, value) in pairs {
-        match (key.as_str(), value) {
-            ("version", value) if value.is_number() => *value = written().version.into(),
-            ("metadata", Value::Object(map)) => {
-                if let Some(value) = map.get_mut("version").filter(|value| value.is_number()) {
-                    *value = written().metadata.and_then(|it| it.version).into();
-                }
-            }
-            _ => {}
+    #[derive(serde::Deserialize)]
+    struct Outer {
+        metadata: Version,
+    }
+    fn read<T: DeserializeOwned>(yaml: &str, version: impl Fn(T) -> String) -> Value {
+        serde_yaml::from_str(yaml).ok().map(version).into()
+    }
+    match (key, value) {
+        ("version", value) if value.is_number() => {
+            *value = read(yaml, |top: Version| top.version);
         }
+        ("metadata", Value::Object(map)) => {
+            if let Some(value) = map.get_mut("version").filter(|value| value.is_number()) {
+                *value = read(yaml, |top: Outer| top.metadata.version);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -311,74 +354,77 @@ fn restrictions_in(merged: &Value) -> Pairs {
     }
 }
 
-/// The pairs of a mapping, in the order written.
-#[derive(Debug)]
-pub struct InOrder<T>(pub Vec<(String, T)>);
+struct TopLevel;
 
-impl<'de, T: Deserialize<'de>> InOrder<T> {
-    /// Reads a mapping; a mistake says what is `expected`.
-    ///
-    /// # Errors
-    /// If it is none, or has another value.
-    pub fn expecting<D: Deserializer<'de>>(
-        expected: &'static str,
-        deserializer: D,
-    ) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(InOrderVisitor(expected, PhantomData))
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::expecting("a mapping", deserializer)
-    }
-}
-
-struct InOrderVisitor<T>(&'static str, PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrderVisitor<T> {
-    type Value = InOrder<T>;
+impl<'de> Visitor<'de> for TopLevel {
+    type Value = Pairs;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str("a mapping")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let pairs = std::iter::from_fn(|| map.next_entry().transpose());
-        pairs.collect::<Result<_, _>>().map(InOrder)
-    }
-}
-
-/// A value of YAML, whose mappings may have a key twice.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Parsed {
-    List(Vec<Parsed>),
-    Mapping(InOrder<Parsed>),
-    Scalar(Value),
-}
-
-impl Parsed {
-    /// The value. Of a key that is there twice the last counts, but where that `restricts`, the mapping
-    /// is a text that is no tool's name, so that it grants nothing and denies all.
-    fn value(self, restricts: bool) -> Value {
-        match self {
-            Self::Scalar(value) => value,
-            Self::List(items) => {
-                let items = items.into_iter().map(|item| item.value(restricts));
-                items.collect()
-            }
-            Self::Mapping(InOrder(pairs)) => {
-                let count = pairs.len();
-                let pairs = pairs.into_iter();
-                let pairs = pairs.map(|(key, parsed)| (key, parsed.value(restricts)));
-                let map: Map<String, Value> = pairs.collect();
-                if restricts && map.len() < count {
-                    return "{twice}".into();
-                }
-                map.into()
-            }
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Pairs, M::Error> {
+        let mut pairs = Pairs::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let value = if restricts(&key) {
+                map.next_value::<Unique>()?.0
+            } else {
+                map.next_value()?
+            };
+            pairs.push((key, value));
         }
+        Ok(pairs)
+    }
+}
+
+/// A value in which a mapping that has a key twice is a text that is no tool's name, so that it grants
+/// nothing and denies all.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+/// Visits a scalar.
+macro_rules! scalar {
+    ($($visit:ident $type:ty),*) => {
+        $(fn $visit<E>(self, value: $type) -> Result<Value, E> {
+            Ok(value.into())
+        })*
+    };
+}
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    scalar!(visit_bool bool, visit_i64 i64, visit_u64 u64, visit_f64 f64, visit_str &str);
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<Value, S::Error> {
+        let mut values = Vec::new();
+        while let Some(Unique(value)) = items.next_element()? {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut pairs: M) -> Result<Value, M::Error> {
+        let (mut map, mut twice) = (Map::new(), false);
+        while let Some(key) = pairs.next_key::<String>()? {
+            twice |= map.insert(key, pairs.next_value::<Unique>()?.0).is_some();
+        }
+        Ok(if twice { "{twice}".into() } else { map.into() })
     }
 }
 
@@ -588,6 +634,53 @@ mod tests {
         #[test]
         fn any_text_is_read(yaml in "([a-z]{1,3}: |\\n|- |\\[|\\]|\\{|\\}|\"|'|&a |\\*a|>|\\||\t|  |é){0,40}") {
             read(&yaml);
+        }
+    }
+
+    #[test]
+    fn plain_lines_are_read() {
+        let yaml = "name: pdf\ndescription:  Fills forms (e.g. a-b), {x}, [y]: none # \r\n";
+        assert_eq!(plain(yaml), None);
+        let yaml = "name: pdf\r\ndescription:  Fills “forms”; a:b, it's {x} [y]#1 \nallowed-tools: Read Bash(git:*)";
+        let values = plain(yaml).unwrap();
+        assert_eq!(values[1].1, "Fills “forms”; a:b, it's {x} [y]#1");
+        assert_eq!(Some(values), parse(yaml));
+    }
+
+    fn piece() -> impl Strategy<Value = String> {
+        let odd = [
+            ": ", ":", " #", "#", "-", "- ", "? ", "|", ">", "'", "\"", "&a", "*a", "!t", "%", "@",
+            "`", "[", "]", "{", "}", ",", "\t", "\r", "\n", "\n  ", "\u{85}", "\u{2028}",
+            "\u{feff}", "\0", "\u{7f}", "---", "...", "<<", "=", "~", ".inf", "0x1", "1e3", "1.",
+            "é", "技", "😀",
+        ];
+        let words = ["true", "False", "NULL", "inf", "nan", "e1", "pdf", "name"];
+        prop_oneof![
+            prop::sample::select(odd.to_vec()).prop_map(str::to_owned),
+            prop::sample::select(words.to_vec()).prop_map(str::to_owned),
+            "[a-zA-Z0-9]{1,3}",
+            Just(" ".to_owned()),
+            any::<char>().prop_map(String::from),
+        ]
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        prop::collection::vec(piece(), 0..6).prop_map(|pieces| pieces.concat())
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        let key = prop_oneof![Just("name".to_owned()), "[a-z][a-z-]{0,5}", text()];
+        (key, text()).prop_map(|(key, value)| format!("{key}: {value}"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
+        #[test]
+        fn what_is_read_is_what_yaml_says(lines in prop::collection::vec(line(), 1..4)) {
+            let yaml = lines.join("\n");
+            if let Some(values) = plain(&yaml) {
+                prop_assert_eq!(Some(values), parse(&yaml), "{:?}", yaml);
+            }
         }
     }
 

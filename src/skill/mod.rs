@@ -27,7 +27,7 @@ pub use frontmatter::{Split, split as split_frontmatter};
 pub use load::{
     Skill, find_skill_file, list, read_skill_file, skill_directories, skill_file_digest, unreadable,
 };
-pub use mapping::{InOrder, deepest_bracket, over_limits as over_yaml_limits};
+pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;
 pub use rank::{Searchable, rank};
 pub use render::{SKILL, SKILL_CONTENT, guarded, rendered, wrapped};
