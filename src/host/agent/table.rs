@@ -247,9 +247,7 @@ pub enum AnswerFormat {
 
 impl Default for AnswerFormat {
     fn default() -> Self {
-        Self::Claude {
-            may_give_reason: false,
-        }
+        Self::Claude { tells: false }
     }
 }
 
