@@ -42,10 +42,10 @@ impl Invocation {
         let table = agent.table();
         let mut entry = Map::new();
         let mut put = |key: &str, value| entry.insert(key.to_owned(), value);
-        if table.has_fail_closed {
-            put("failClosed", json!(true));
-        } else {
+        if table.typed_entries {
             put("type", json!("command"));
+        } else {
+            put("failClosed", json!(true));
         }
         if table.named_entries {
             put("name", json!(NAME));
@@ -68,10 +68,10 @@ impl Invocation {
             item.insert("matcher".to_owned(), json!(matcher));
         }
         let entry = self.entry(agent);
-        if agent.table().ungrouped {
-            item.extend(entry);
-        } else {
+        if agent.table().grouped {
             item.insert("hooks".to_owned(), json!([entry]));
+        } else {
+            item.extend(entry);
         }
         Value::Object(item)
     }

@@ -2,7 +2,7 @@
 //! the program starts.
 
 /// Names separated by blanks.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Names {
     text: &'static str,
     /// A bit for each name, by which most others are told apart without reading the text.
@@ -12,7 +12,7 @@ pub struct Names {
 const WORDS: usize = 8;
 
 /// Texts without blanks that are only gone through, in their order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Words(pub &'static str);
 
 impl Words {

@@ -52,8 +52,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["ToolSearch", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "StructuredOutput"] },
 ];
 
-pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
-    keys: CallKeys::USUAL,
+pub(super) static TABLE: AgentProfile = AgentProfile {
     events: EVENTS,
     own_prompts: OWN_PROMPTS,
     tools: TOOLS,
@@ -83,8 +82,7 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
              fewer-permission-prompts loop claude-api workflow-authoring run plugin-authoring \
              init security-review",
         ),
-        levels: 1,
-        ..Skills::default()
+        ..Skills::NONE
     },
     injects: CommandInjection::Always,
     runs_hooks: true,
@@ -93,11 +91,9 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
     programs: &["claude"],
     package: Some("@anthropic-ai/claude-code"),
     home: Home::new(Some("CLAUDE_CONFIG_DIR"), "", ".claude"),
-    user: "settings.json",
     project: ".claude/settings.local.json",
     project_note: "this file is for you alone: if git does not ignore it, add it to .git/info/exclude. Where this program is missing, Claude Code continues without it",
     managed: Some("/etc/claude-code/managed-settings.d/agent-skills.json"),
-    timeout: ("timeout", 10),
     program_key: Some("command"),
     before_tool_pattern: Some("*"),
     after_tool_pattern: Some("Skill"),
@@ -109,5 +105,5 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
     switched_in: Words("settings.json settings.local.json"),
     switched_in_project: Words(".claude/settings.json .claude/settings.local.json"),
     unseen: &["a file that a prompt mentions as `@FILE`"],
-    ..AgentProfile::default()
-});
+    ..AgentProfile::USUAL
+};

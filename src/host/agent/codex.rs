@@ -12,7 +12,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["tool_search", "collaborationwait_agent", "collaborationlist_agents", "collaborationinterrupt_agent"] },
 ];
 
-pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
+pub(super) static TABLE: AgentProfile = AgentProfile {
     keys: CallKeys {
         prompt: "turn_id",
         ..CallKeys::USUAL
@@ -34,10 +34,10 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
         precedence: PrecedenceOfDuplicates::None,
         plugins: Words(".codex/plugins"),
         levels: 6,
-        skips_hidden: true,
+        hidden: false,
         in_skills: true,
         itself: true,
-        ..Skills::default()
+        ..Skills::NONE
     },
     reads_activate: true,
     skill_calls: &[CallSyntax::Anywhere('$')],
@@ -52,7 +52,6 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
     project: ".codex/hooks.json",
     project_note: "Codex asks others who share the repository to trust this entry, which names a program on your machine; where that is missing, Codex continues without it",
     managed: Some("/etc/codex/requirements.toml"),
-    timeout: ("timeout", 10),
     before_tool_pattern: Some("*"),
     unregistered: &["SessionEnd"],
     watched: Words("config.toml hooks.json rules requirements.toml managed_config.toml plugins"),
@@ -76,5 +75,5 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
         "what is typed into a running command (`write_stdin`); while a skill has a list, a call that asks for a terminal is refused",
         "searches of the web that its provider makes",
     ],
-    ..AgentProfile::default()
-});
+    ..AgentProfile::USUAL
+};

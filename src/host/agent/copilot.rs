@@ -26,7 +26,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["report_intent", "task_complete", "read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"] },
 ];
 
-pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
+pub(super) static TABLE: AgentProfile = AgentProfile {
     keys: CallKeys {
         // A subagent has a session of its own.
         parent: "parent_agent_id",
@@ -52,10 +52,10 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
         commands: Words(".claude/commands"),
         plugins: Words(".copilot/plugins .copilot/installed-plugins"),
         levels: usize::MAX,
-        skips_hidden: true,
+        hidden: false,
         itself: true,
         above: true,
-        ..Skills::default()
+        ..Skills::NONE
     },
     // Where it knows the name it puts this in its place.
     skill_calls: &[
@@ -72,7 +72,7 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
     project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \
                    Where this program is missing, Copilot blocks every call",
     managed: Some("/etc/github-copilot/policy.d/agent-skills.json"),
-    ungrouped: true,
+    grouped: false,
     versioned: &[Scope::User, Scope::Managed],
     program_key: Some("exec"),
     timeout: ("timeoutSec", 10),
@@ -88,5 +88,5 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
     off_switches: &[("disableAllHooks", HooksOffValue::Is(true))],
     switched_in: Words("settings.json config.json"),
     switched_in_project: Words(".github/copilot/settings.json .github/copilot/settings.local.json"),
-    ..AgentProfile::default()
-});
+    ..AgentProfile::USUAL
+};

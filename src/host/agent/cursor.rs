@@ -18,7 +18,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Todo, keys: &[], names: &["TodoWrite"] },
 ];
 
-pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
+pub(super) static TABLE: AgentProfile = AgentProfile {
     keys: CallKeys {
         session: "conversation_id",
         subagent: "",
@@ -43,8 +43,7 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
     skills: Skills {
         personal: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
         project: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
-        levels: 1,
-        ..Skills::default()
+        ..Skills::NONE
     },
     reads_activate: true,
     skill_calls: &[CallSyntax::AtStart('/')],
@@ -57,14 +56,13 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
     project_note: "others who share the repository read this file too: where this program is missing, \
                    Cursor blocks every call of theirs",
     managed: Some("/etc/cursor/hooks.json"),
-    ungrouped: true,
+    grouped: false,
     versioned: &Scope::ALL,
-    timeout: ("timeout", 10),
-    has_fail_closed: true,
+    typed_entries: false,
     watched: Words("hooks.json permissions.json plugins cli-config.json extensions"),
     watched_project: Words(
         ".cursor/hooks.json .cursor/permissions.json .cursor/plugins .cursor/cli.json",
     ),
     watched_machine: "/etc/cursor",
-    ..AgentProfile::default()
-});
+    ..AgentProfile::USUAL
+};

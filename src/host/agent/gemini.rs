@@ -20,7 +20,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task"] },
 ];
 
-pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
+pub(super) static TABLE: AgentProfile = AgentProfile {
     keys: CallKeys {
         // A subagent's calls carry no mark, and have no prompt of their own.
         subagent: "",
@@ -54,17 +54,15 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
         folds_case: true,
         precedence: PrecedenceOfDuplicates::ProjectAnyIn,
         plugins: Words(".gemini/extensions"),
-        skips_hidden: true,
+        hidden: false,
         itself: true,
-        levels: 1,
-        ..Skills::default()
+        ..Skills::NONE
     },
     // Its configuration (google-gemini/gemini-cli, reference of hooks; tried with 0.61.0). Time
     // limits are in milliseconds.
     programs: &["gemini"],
     package: Some("@google/gemini-cli"),
     home: Home::new(Some("GEMINI_CLI_HOME"), ".gemini", ".gemini"),
-    user: "settings.json",
     project: ".gemini/settings.json",
     project_note: "others who share the repository read this file too: where this program is missing, \
                    Gemini blocks every call of theirs",
@@ -79,7 +77,6 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
         ("hooksConfig.enabled", HooksOffValue::Is(false)),
         ("hooksConfig.disabled", HooksOffValue::Names),
     ],
-    switched_in: Words("settings.json"),
     switched_in_project: Words(".gemini/settings.json"),
-    ..AgentProfile::default()
-});
+    ..AgentProfile::USUAL
+};

@@ -22,7 +22,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["invalid", "StructuredOutput"] },
 ];
 
-pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
+pub(super) static TABLE: AgentProfile = AgentProfile {
     keys: CallKeys {
         event: "event",
         session: "sessionID",
@@ -66,7 +66,7 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
         levels: usize::MAX,
         in_skills: true,
         itself: true,
-        ..Skills::default()
+        ..Skills::NONE
     },
     injects: CommandInjection::Typed,
     // Its configuration (@opencode-ai/plugin 1.18.33; tried with 1.18.33).
@@ -94,5 +94,5 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
          .opencode/modes",
     ),
     watched_machine: "/etc/opencode",
-    ..AgentProfile::default()
-});
+    ..AgentProfile::USUAL
+};

@@ -22,7 +22,7 @@ const TOOLS: &[Tool] = &[
     Tool { does: Capability::Harmless, keys: &[], names: &["exit_plan_mode", "tool_search", "structured_output"] },
 ];
 
-pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile {
+pub(super) static TABLE: AgentProfile = AgentProfile {
     keys: CallKeys {
         // The event comes again after each step, and for turns that nobody submitted, without this.
         text: "submitted_prompt",
@@ -47,8 +47,7 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
         name_source: NameSource::Frontmatter,
         precedence: PrecedenceOfDuplicates::Project,
         plugins: Words(".qwen/extensions"),
-        levels: 1,
-        ..Skills::default()
+        ..Skills::NONE
     },
     runs_hooks: true,
     // Its configuration (features/hooks.md of its bundled documentation; tried with 0.24.4). It has
@@ -56,11 +55,9 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
     programs: &["qwen"],
     package: Some("@qwen-code/qwen-code"),
     home: Home::new(Some("QWEN_HOME"), "", ".qwen"),
-    user: "settings.json",
     project: ".qwen/settings.json",
     project_note: "others who share the repository read this file too: where this program is missing, Qwen Code shows an error at each call and continues",
     managed: Some("/etc/qwen-code/settings.json"),
-    timeout: ("timeout", 10),
     named_entries: true,
     before_tool_pattern: Some("*"),
     after_tool_pattern: Some("^skill$"),
@@ -70,7 +67,6 @@ pub(super) static TABLE: LazyLock<AgentProfile> = LazyLock::new(|| AgentProfile 
     watched_project: Words(".qwen/settings.json .qwen/extensions .qwen/agents .qwen/commands"),
     watched_machine: "/etc/qwen-code",
     off_switches: &[("disableAllHooks", HooksOffValue::Is(true))],
-    switched_in: Words("settings.json"),
     switched_in_project: Words(".qwen/settings.json"),
-    ..AgentProfile::default()
-});
+    ..AgentProfile::USUAL
+};

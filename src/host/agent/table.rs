@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::named;
 use crate::host::alias::Capability;
-use crate::host::shell::Shell;
+use crate::host::shell::{SH, Shell};
 use crate::sys::Env;
 use crate::sys::name_list::{Names, Words};
 
-/// Everything that differs between agents. Defaults are what is usual, or nothing.
-#[derive(Debug, Default)]
+/// Everything that differs between agents.
+#[derive(Debug)]
 pub struct AgentProfile {
     /// The keys of a call's JSON.
     pub keys: CallKeys,
@@ -85,13 +85,12 @@ pub struct AgentProfile {
     /// Whether our file is a script that the agent loads as a plugin. Else it is JSON, or TOML where the
     /// file's name says so, in which `hooks.EVENT` is a list.
     pub is_plugin: bool,
-    /// Whether each entry has its matcher; else entries of one matcher are a group:
-    /// `{"matcher": …, "hooks": [entry]}`.
-    pub ungrouped: bool,
+    /// Whether entries of one matcher are a group: `{"matcher": …, "hooks": [entry]}`.
+    pub grouped: bool,
     /// The scopes whose file begins with `"version": 1`.
     pub versioned: &'static [Scope],
-    /// Whether an entry says `"failClosed": true`; else it says `"type": "command"`.
-    pub has_fail_closed: bool,
+    /// Whether an entry says `"type": "command"`; else it says `"failClosed": true`.
+    pub typed_entries: bool,
     /// Whether an entry has our name.
     pub named_entries: bool,
     /// The key of the program, whose words are in `args`. Without one `command` is for a shell.
@@ -128,8 +127,64 @@ pub struct AgentProfile {
     pub unseen: &'static [&'static str],
 }
 
+impl AgentProfile {
+    /// What an agent is like whose hooks are modelled on Claude Code's, with nothing unusual.
+    pub(super) const USUAL: Self = Self {
+        keys: CallKeys::USUAL,
+        events: &[],
+        prompts: PromptDetection::ByIdentity,
+        own_prompts: &[],
+        tools: &[],
+        mcp: McpNaming::DoubleUnderscores,
+        shell: SH,
+        users_shell: false,
+        reads_by_shell: false,
+        answer_format: AnswerFormat::Claude {
+            may_give_reason: false,
+        },
+        grants: false,
+        asks: false,
+        command_rules: None,
+        start_variables: &[],
+        call_directory_first: false,
+        skills: Skills::NONE,
+        injects: CommandInjection::No,
+        runs_hooks: false,
+        reads_activate: false,
+        skill_calls: &[],
+        types_unseen: false,
+        programs: &[],
+        package: None,
+        editor: None,
+        home: Home::new(None, "", ""),
+        user: "settings.json",
+        project: "",
+        project_note: "",
+        managed: None,
+        is_plugin: false,
+        grouped: true,
+        versioned: &[],
+        typed_entries: true,
+        named_entries: false,
+        program_key: None,
+        timeout: ("timeout", 10),
+        before_tool_pattern: None,
+        after_tool_pattern: None,
+        unregistered: &[],
+        watched: Words(""),
+        watched_home: Words(""),
+        watched_project: Words(""),
+        watched_machine: "",
+        trust: None,
+        off_switches: &[],
+        switched_in: Words("settings.json"),
+        switched_in_project: Words(""),
+        unseen: &[],
+    };
+}
+
 /// The keys of a call's JSON. An absent one is written `""`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct CallKeys {
     /// The event.
     pub event: &'static str,
@@ -190,12 +245,11 @@ pub enum EventKind {
 }
 
 /// How a new prompt of the user shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptDetection {
     /// By [`EventKind::Prompt`] of the main agent with a text, and another identity under
     /// [`CallKeys::prompt`] than the last one: the event may come again. Another identity in other calls
     /// ends nothing, since the agent takes turns of its own.
-    #[default]
     ByIdentity,
     /// By [`EventKind::Prompt`] of the main agent.
     ByEvent,
@@ -204,10 +258,9 @@ pub enum PromptDetection {
 }
 
 /// How the tools of MCP servers are called.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum McpNaming {
     /// `mcp__SERVER__TOOL`.
-    #[default]
     DoubleUnderscores,
     /// `mcp_SERVER_TOOL`.
     Underscores,
@@ -245,12 +298,6 @@ pub enum AnswerFormat {
     Permission,
 }
 
-impl Default for AnswerFormat {
-    fn default() -> Self {
-        Self::Claude { tells: false }
-    }
-}
-
 /// Where a user's rules about commands are in an agent's own configuration.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CommandRuleFiles {
@@ -281,10 +328,9 @@ pub enum CallSyntax {
 }
 
 /// Which skills have `` !`command` `` run when they become active.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandInjection {
     /// None: it stays text.
-    #[default]
     No,
     /// Every skill.
     Always,
@@ -293,7 +339,7 @@ pub enum CommandInjection {
 }
 
 /// Where an agent finds skills, and which of them a name means.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Skills {
     /// The administrator's directories.
     pub enterprise: Words,
@@ -315,8 +361,8 @@ pub struct Skills {
     pub plugin_mark: &'static str,
     /// How many directories deep in these a skill may be; 1 is directly.
     pub levels: usize,
-    /// Whether directories do not count whose names begin with a dot.
-    pub skips_hidden: bool,
+    /// Whether directories count whose names begin with a dot.
+    pub hidden: bool,
     /// Whether a skill's own directory may hold others.
     pub in_skills: bool,
     /// Whether the directory of skills may itself be one.
@@ -330,8 +376,30 @@ pub struct Skills {
     pub shipped: Names,
 }
 
+impl Skills {
+    /// No directory, and nothing unusual.
+    pub(super) const NONE: Self = Self {
+        enterprise: Words(""),
+        personal: Words(""),
+        project: Words(""),
+        name_source: NameSource::Unknown,
+        folds_case: false,
+        precedence: PrecedenceOfDuplicates::Unknown,
+        commands: Words(""),
+        plugins: Words(""),
+        plugin_mark: "",
+        levels: 1,
+        hidden: true,
+        in_skills: false,
+        itself: false,
+        below: false,
+        above: false,
+        shipped: Names::new(""),
+    };
+}
+
 /// What gives a skill its name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameSource {
     /// Its directory. Where no skill has a name so, `name` in its frontmatter counts.
     Directory,
@@ -340,13 +408,12 @@ pub enum NameSource {
     /// `name` in its frontmatter, else its directory.
     FrontmatterOrDirectory,
     /// Not known: either.
-    #[default]
     Unknown,
 }
 
 /// Which of several skills of one name an agent uses, after the administrator's. Directories of skills
 /// count in the order of the table; in one, the order of names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrecedenceOfDuplicates {
     /// The user's.
     Personal,
@@ -355,7 +422,6 @@ pub enum PrecedenceOfDuplicates {
     /// The project's; of several in one directory of skills, any.
     ProjectAnyIn,
     /// Any of them, or all.
-    #[default]
     Unknown,
     /// None of them.
     None,
@@ -395,7 +461,7 @@ impl AgentProfile {
 }
 
 /// The directory of an agent's files for one user.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Home {
     /// The variable that names another place.
     pub variable: Option<&'static str>,
@@ -421,10 +487,13 @@ impl Home {
     /// The directory of this user; `None` without a home directory.
     pub fn directory(self, env: &Env) -> Option<PathBuf> {
         let named = self.variable.and_then(|name| env.path(name));
-        match named.filter(|path| path.is_absolute()) {
-            Some(named) => Some(joined(named, self.in_variable)),
-            None => Some(env.home()?.join(self.below_home)),
+        if let Some(named) = named.filter(|path| path.is_absolute()) {
+            return Some(match self.in_variable {
+                "" => named,
+                below => named.join(below),
+            });
         }
+        Some(env.home()?.join(self.below_home))
     }
 
     /// Where a directory of this user is that is usually at `dir` below the home, or below the place
@@ -433,7 +502,12 @@ impl Home {
     pub fn place(self, env: &Env, dir: &str) -> Option<PathBuf> {
         if let Some(named) = dir.strip_prefix('$') {
             let (variable, below) = named.split_once('/').unwrap_or((named, ""));
-            return Some(joined(env.cwd.join(env.path(variable)?), below));
+            let place = env.cwd.join(env.path(variable)?);
+            return Some(if below.is_empty() {
+                place
+            } else {
+                place.join(below)
+            });
         }
         let own = self.directory(env)?;
         match Path::new(dir).strip_prefix(self.below_home) {
@@ -441,14 +515,6 @@ impl Home {
             Err(_) if self.in_variable == self.below_home => Some(own.parent()?.join(dir)),
             Err(_) => Some(env.home()?.join(dir)),
         }
-    }
-}
-
-/// The place itself where nothing is below it: it would end in a slash.
-fn joined(place: PathBuf, below: &str) -> PathBuf {
-    match below {
-        "" => place,
-        below => place.join(below),
     }
 }
 

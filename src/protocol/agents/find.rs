@@ -344,7 +344,7 @@ impl SkillSearch<'_> {
         for root in roots(self.caller.with_skills_in(all.clone())) {
             each_below(&root.dir, &mut |dir, depth| {
                 let is_hidden = hides(dir) && depth > 0;
-                if depth > skills.levels || is_hidden && skills.skips_hidden {
+                if depth > skills.levels || is_hidden && !skills.hidden {
                     return false;
                 }
                 let is_skill = depth > 0 && dir.join("SKILL.md").exists();
@@ -376,7 +376,7 @@ impl SkillSearch<'_> {
             let inside = entries.into_iter();
             let inside = inside.filter(|(_, kind)| *kind != EntryKind::File);
             let inside = inside.map(|(name, _)| root.dir.join(name.as_os_str()));
-            let hidden = inside.filter(|dir| !skills.skips_hidden && hides(dir));
+            let hidden = inside.filter(|dir| skills.hidden && hides(dir));
             let mut all = hidden.chain(skills.itself.then(|| root.dir.clone()));
             let bears_name = |dir: &PathBuf| dir.join("SKILL.md").exists() && sought.is(dir, None);
             if let Some(dir) = all.find(bears_name) {
