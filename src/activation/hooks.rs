@@ -35,23 +35,27 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
         dir: skill.dir.clone(),
         digest,
         owes: !hooks.post.is_empty(),
-        runner: None,
     };
-    let store = facts.store();
     let pre = || {
-        if !store.begin_hooks(&record)? {
+        if !record.begin(facts.state())? {
             return Ok(None);
         }
-        run_all(facts, skill, "pre", &hooks.pre, until).inspect_err(|_| store.end_hooks(&record))
+        run_all(facts, skill, "pre", &hooks.pre, until).inspect_err(|_| {
+            if let Some(taken) = record.take(facts.state()) {
+                taken.done();
+            }
+        })
     };
     pre().map_err(|error| {
         let (key, dir) = (facts.key(), skill.dir.to_string_lossy());
-        let withdrawn = store.change(key, |session| Ok(in_session(key, session.withdraw(&dir))));
-        let ended = withdrawn.unwrap_or_else(|error| {
-            // The skill stays active, which is safe.
-            warn(format_args!("{error}"));
-            Vec::new()
-        });
+        let ended = facts
+            .store()
+            .change(key, |session| Ok(in_session(key, session.withdraw(&dir))))
+            .unwrap_or_else(|error| {
+                // The skill stays active, which is safe.
+                warn(format_args!("{error}"));
+                Vec::new()
+            });
         let (what, next) = if ended.is_empty() {
             (
                 "was already active",
@@ -72,17 +76,17 @@ pub fn run_pre_hooks(facts: &Facts, skill: &Skill, until: Instant) -> Result<Opt
 /// as ended. Skips those that another process is running, or for which no time is left in a call
 /// that `began` then.
 pub fn run_post_hooks(facts: &Facts, session_ends: bool, began: Instant) {
-    let (own, store) = (facts.key(), facts.store());
-    for record in store.hook_records() {
+    let own = facts.key();
+    for record in HookRecord::all(facts.state()) {
         let is_over = session_ends && record.owner == own.as_str()
-            || store.is_over(&record.owner, &record.dir);
+            || facts.store().is_over(&record.owner, &record.dir);
         if !is_over {
             continue;
         }
         if record.owes && began.elapsed() + POST_HOOKS > HOOKS_TOTAL {
             return;
         }
-        let Some(record) = store.take_hooks(&record) else {
+        let Some(taken) = record.take(facts.state()) else {
             continue;
         };
         if record.owes
@@ -94,7 +98,7 @@ pub fn run_post_hooks(facts: &Facts, session_ends: bool, began: Instant) {
                 one_line(&error.to_string())
             ));
         }
-        store.end_hooks(&record);
+        taken.done();
     }
 }
 

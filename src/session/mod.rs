@@ -3,10 +3,12 @@
 //! `store.rs`.
 
 mod active;
+mod hook_record;
 mod key;
 pub mod seen;
 mod store;
 
 pub use active::*;
+pub use hook_record::HookRecord;
 pub use key::SessionKey;
-pub use store::{HookRecord, Store, Unreadable};
+pub use store::{Store, Unreadable};

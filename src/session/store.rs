@@ -18,7 +18,7 @@ use super::active::{
 use super::key::{self, SessionKey, has_expired, now};
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
-use crate::sys::{Dir, Directories, Durable, EntryName, Env, files, limits, warn};
+use crate::sys::{Dir, Directories, Durable, EntryName, Env, files, limits};
 
 const LOCK: EntryName = EntryName::from_static("state.lock");
 
@@ -38,33 +38,6 @@ pub(super) struct State {
     /// says that nothing is active.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reset: bool,
-    /// The activations that have run their skill's `pre` hooks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hooks: Vec<HookRecord>,
-}
-
-/// One activation of a skill with hooks, until its `post` hooks have run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HookRecord {
-    /// The owner of the activation, see [`Session::owner`].
-    pub owner: String,
-    /// The skill's name.
-    pub skill: String,
-    /// Its directory.
-    pub dir: PathBuf,
-    /// The digest of the whole directory, as approved.
-    pub digest: String,
-    /// Whether it has `post` hooks to run.
-    pub owes: bool,
-    /// The process that runs these now; if it is killed, they are still to be run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runner: Option<ProcessId>,
-}
-
-impl HookRecord {
-    fn is_same_as(&self, other: &Self) -> bool {
-        (&self.owner, &self.skill) == (&other.owner, &other.skill)
-    }
 }
 
 impl State {
@@ -114,7 +87,6 @@ impl Default for State {
             sessions: BTreeMap::new(),
             contexts: Conversations::default(),
             reset: false,
-            hooks: Vec::new(),
         }
     }
 }
@@ -416,54 +388,6 @@ impl Store {
         match session {
             Some(session) => session.active_in(dir).is_none(),
             None => !may_be_lost || SessionKey::has_ended(owner),
-        }
-    }
-
-    /// The activations whose skills' hooks have begun and not ended.
-    pub fn hook_records(&self) -> Vec<HookRecord> {
-        self.read().unwrap_or_default().hooks.clone()
-    }
-
-    /// Records that the `pre` hooks of an activation begin; `false` if they have already.
-    ///
-    /// # Errors
-    /// As [`Store::load`].
-    pub fn begin_hooks(&self, record: &HookRecord) -> Result<bool> {
-        self.change_known(|state| {
-            let is_recorded =
-                |known: &HookRecord| known.is_same_as(record) && known.runner.is_none();
-            let is_new = !state.hooks.iter().any(is_recorded);
-            if is_new {
-                state.hooks.push(record.clone());
-            }
-            Ok(is_new)
-        })
-    }
-
-    /// The record of an activation whose `post` hooks this process runs from now on, unless another
-    /// does, or has done so.
-    pub fn take_hooks(&self, record: &HookRecord) -> Option<HookRecord> {
-        let taken = self.change_known(|state| {
-            let is_free = |known: &HookRecord| {
-                known.is_same_as(record) && !known.runner.is_some_and(ProcessId::is_alive)
-            };
-            let free = state.hooks.iter_mut().find(|known| is_free(known));
-            Ok(free.map(|known| {
-                known.runner = Some(ProcessId::current());
-                known.clone()
-            }))
-        });
-        taken.ok()?
-    }
-
-    /// Forgets a record: no hook is left to run.
-    pub fn end_hooks(&self, record: &HookRecord) {
-        let ended = self.change_known(|state| {
-            state.hooks.retain(|known| known != record);
-            Ok(())
-        });
-        if let Err(error) = ended {
-            warn(format_args!("{error}"));
         }
     }
 

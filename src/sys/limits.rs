@@ -64,6 +64,8 @@ pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
 /// All scripts that run when a skill is activated: less than the 30 seconds after which the host
 /// gives up a call.
 pub const PRE_HOOKS: Duration = Duration::from_secs(20);
+/// The record of one activation with hooks; most of it is a path.
+pub const HOOK_RECORD: u64 = 16 * 1024;
 /// Directories of a project that may hold skills, from the working directory up to the root: each
 /// is looked at in every call, at a cost that grows with its depth.
 pub const HOLDERS: usize = 32;

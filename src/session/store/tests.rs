@@ -356,35 +356,6 @@ fn an_agents_session_and_one_without_anything_have_no_host() {
     assert_eq!(store.host_among(&parent), Some(parent[0]));
 }
 
-#[test]
-fn the_end_of_hooks_is_one_process_alone_and_outlasts_a_kill() {
-    let (_dir, store) = store();
-    let record = HookRecord {
-        owner: "1-2".to_owned(),
-        skill: "a".to_owned(),
-        dir: "/x".into(),
-        digest: "sha256:0".to_owned(),
-        owes: true,
-        runner: None,
-    };
-    assert!(store.begin_hooks(&record).unwrap() && !store.begin_hooks(&record).unwrap());
-    let taken = store.take_hooks(&record).unwrap();
-    assert_eq!(store.take_hooks(&record), None, "its runner is alive");
-    let killed = HookRecord {
-        runner: Some(ProcessId {
-            pid: 4_194_304,
-            start: 1,
-        }),
-        ..record.clone()
-    };
-    store.end_hooks(&taken);
-    assert!(store.begin_hooks(&killed).unwrap());
-    let taken = store.take_hooks(&record).unwrap();
-    assert!(store.begin_hooks(&record).unwrap(), "another activation");
-    store.end_hooks(&taken);
-    assert_eq!(store.hook_records(), [record]);
-}
-
 mod always_on {
     use super::*;
 
