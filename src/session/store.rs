@@ -241,6 +241,11 @@ impl Store {
     /// # Errors
     /// When the state has to change and cannot be written.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<EndedActivation>> {
+        // This needs no lock: only this session's own, later calls can add to it.
+        let is_new = |state: Rc<State>| state.sessions.is_empty() && !state.reset;
+        if self.read().is_ok_and(is_new) {
+            return Ok(Vec::new());
+        }
         let realm = key::realm();
         self.change_any(|state, unreadable| {
             state.reset |= unreadable.is_some();
