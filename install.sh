@@ -197,7 +197,7 @@ if [ -n "$uninstall" ]; then
     if is_linked; then rm -f "$bin/agent-skills"; fi
     # Regenerated when needed, or used only by running sessions.
     rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"
-    rm -rf "$dir/hooks" "$dir/hosts"
+    rm -rf "$dir/hooks" "$dir/hosts" "$dir/signed"
     rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir/refusals" "$dir/.agent-skills.new."*
     # Only files that identify themselves as ours.
     for file in "$bash_completion" "$zsh_completion" "$fish_completion"; do

@@ -1,6 +1,6 @@
 // Written by `agent-skills hosts add opencode`; `agent-skills hosts remove opencode` takes it away.
 // It asks agent-skills before each tool call, and blocks the call when there is no answer.
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -12,29 +12,40 @@ function blocked(reason) {
   return new Error(`agent-skills: ${reason}`);
 }
 
-// Why the program gave no answer.
-function failure(error, stderr) {
-  if (error.killed) return `no answer in ${MILLISECONDS / 1000} s`;
-  if (typeof error.code === "string") return `${COMMAND[0]} cannot be run: ${error.message}`;
-  return stderr.trim() || `${COMMAND[0]} ended with status ${error.code}`;
-}
-
 // The answer to one event; an error if there is none, or if it is no.
 function ask(payload) {
-  const options = { timeout: MILLISECONDS, killSignal: "SIGKILL", maxBuffer: Infinity };
   return new Promise((resolve, reject) => {
-    const program = execFile(COMMAND[0], COMMAND.slice(1), options, (error, stdout, stderr) => {
-      if (error) return reject(blocked(failure(error, stderr)));
-      try {
-        const answer = JSON.parse(stdout.trim() || "{}");
-        if (answer.decision !== "deny") return resolve(answer);
-        reject(blocked(answer.reason || "the call was denied"));
-      } catch {
-        reject(blocked(`${COMMAND[0]} did not answer in JSON`));
-      }
+    const program = spawn(COMMAND[0], COMMAND.slice(1), { stdio: ["pipe", "pipe", "pipe"] });
+    let out = "";
+    let err = "";
+    const timer = setTimeout(() => {
+      program.kill("SIGKILL");
+      reject(blocked(`no answer in ${MILLISECONDS / 1000} s`));
+    }, MILLISECONDS);
+    program.on("error", (error) => {
+      clearTimeout(timer);
+      reject(blocked(`${COMMAND[0]} cannot be run: ${error.message}`));
     });
+    program.stdout.on("data", (data) => (out += data));
+    program.stderr.on("data", (data) => (err += data));
     // A program that answers without reading all of it closes the pipe.
     program.stdin.on("error", () => {});
+    program.on("close", (code) => {
+      clearTimeout(timer);
+      if (code !== 0) {
+        return reject(blocked(err.trim() || `${COMMAND[0]} ended with status ${code}`));
+      }
+      let answer;
+      try {
+        answer = out.trim() === "" ? {} : JSON.parse(out);
+      } catch {
+        return reject(blocked(`${COMMAND[0]} did not answer in JSON`));
+      }
+      if (answer.decision === "deny") {
+        return reject(blocked(answer.reason || "the call was denied"));
+      }
+      resolve(answer);
+    });
     program.stdin.end(JSON.stringify(payload));
   });
 }

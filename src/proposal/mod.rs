@@ -1,10 +1,10 @@
 //! Changes to skills that a model proposes: parsing its diffs, applying them to a copy, and storing
 //! them until the user decides. It never changes a skill itself. Open `proposed.rs` first.
 
+mod files;
 mod patch;
 mod proposed;
-mod waiting;
 
+pub use files::{Proposal, ProposalId, Proposals, ProposedChange};
 pub use patch::{Applied, parse_diff};
 pub use proposed::{ChangedFile, apply_diff, home_of, proposal_event, proposed_for};
-pub use waiting::{Proposal, ProposalId, Proposals, ProposedChange};

@@ -62,7 +62,7 @@ impl fmt::Display for Signature {
             Self::Unsigned => f.write_str("unsigned"),
             Self::Unchecked { why } => write!(f, "signed, but {why}"),
             Self::Good(signer) => write!(f, "signed by {signer}"),
-            Self::Bad { why } => write!(f, "signed, but the signature is invalid: {why}"),
+            Self::Bad { why } => write!(f, "signed, but its signature is invalid: {why}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which version of a skill is in use, which there are, and what changed.
+//! Which version of a skill is in use, and which there are.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,7 @@ pub enum HostChoice {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping")]
 pub struct ConversationFile {
     #[serde(default)]
     pub host: HostChoice,

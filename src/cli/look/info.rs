@@ -17,7 +17,7 @@ pub struct Info {
     /// The skills' names
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
-    /// Show its versions instead: the one in use, the available ones, and what changed
+    /// Show its versions instead: the one in use, the one before, and the available ones
     #[arg(long)]
     pub history: bool,
     /// Do not query its source

@@ -1,4 +1,4 @@
-//! The versions of a skill: the one in use, the available ones, and what changed between them.
+//! The versions of a skill: the one in use, the one before, and the available ones.
 //! Taken from the lockfile, the state kept for `rollback`, and the source.
 
 use serde::Serialize;
