@@ -88,6 +88,10 @@ fn uncertain_lists() -> Vec<String> {
             "allowed-tools: Read\nname: x\n---\nBody.\n",
             "---\nname: x\ndescription: d\n\nallowed-tools: Read\n\nBody\n",
             "---\nname: x\ndescription: d\n--- 1.0.1\nallowed-tools: Read\n\n# Body\n",
+            // A first block without a key, and prose in the second.
+            "---\n---\nname: x\nprose here\nallowed-tools: Read\n---\nBody.\n",
+            "---\n# nothing\n---\nname: x\nprose here\nallowed-tools: Read\n---\nBody.\n",
+            "---\n---\nname: x\nprose here\ndisallowed-tools: Bash\n---\nBody.\n",
         ]
         .map(str::to_owned),
     );
