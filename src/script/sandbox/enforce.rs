@@ -8,7 +8,7 @@ use landlock::{
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 
-use super::{filter, places};
+use super::{Network, filter, places};
 
 impl Sandbox {
     /// Confines this process irrevocably.
