@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_skills::permission::{
-    Call, PathResolver, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope, decide,
+    Call, PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs,
+    RuleDirectories, decide,
 };
 use serde_json::json;
 
@@ -152,7 +153,7 @@ fn allows(entries: &str, command: &str) -> bool {
     let entries = [entries.to_owned()];
     let project = Path::new("/p");
     let restriction = Restriction::parse("t", Some(&entries), &[], Path::new("/s"), project);
-    let places = Places {
+    let places = RuleDirectories {
         project_root: project.to_owned(),
         home: Some("/h".into()),
         protected: ProtectedPlaces::found_by(|| ProtectedPaths {
@@ -160,12 +161,12 @@ fn allows(entries: &str, command: &str) -> bool {
             roots: vec!["/p/.claude/skills".into()],
             ..ProtectedPaths::default()
         }),
-        ..Places::default()
+        ..RuleDirectories::default()
     };
-    let scope = Scope {
+    let scope = RestrictionInputs {
         restrictions: vec![restriction],
         places,
-        ..Scope::default()
+        ..RestrictionInputs::default()
     };
     let arguments = json!({ "command": command });
     let call = Call {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::host::agent::Mode;
+use crate::host::agent::HookMode;
 use crate::host::{Agent, Protocol};
 use crate::sys::name_list::Words;
 use crate::sys::{Directories, Env, limits};
@@ -41,7 +41,7 @@ pub struct CallingAgent {
     /// Its name for the session; that of the main agent if a subagent calls.
     pub session: String,
     /// The mode that the command line names.
-    pub mode: Option<Mode>,
+    pub mode: Option<HookMode>,
     /// More directories of skills, such as those of a plugin.
     pub plugins: Vec<PathBuf>,
     /// The model, as far as its calls tell.

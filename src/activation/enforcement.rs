@@ -11,7 +11,12 @@ use crate::host::shell::{self, Language, Shell};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
 
 /// What restricts the calls of a session.
-pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &Session) -> Scope {
+pub fn scope_of(
+    facts: &Facts,
+    config: &Config,
+    policies: &Policies,
+    session: &Session,
+) -> RestrictionInputs {
     let activated = &session.activated;
     let run = &facts.run;
     let project_root = run.project_dir();
@@ -53,11 +58,11 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
     let of_call = facts.clone();
     // Where the host's shell looks for programs.
     let path = run.env.os("PATH").unwrap_or_default();
-    Scope {
+    RestrictionInputs {
         restrictions: counting.iter().map(parse).collect(),
         policy_deny: denied,
         settings,
-        places: Places {
+        places: RuleDirectories {
             home: run.env.home(),
             environment: known_variables(&run.env),
             has_startup_files: run.agent.is_some(),
@@ -80,7 +85,7 @@ pub fn scope_of(facts: &Facts, config: &Config, policies: &Policies, session: &S
 
 /// Has the call begin in `directory`, in a shell that keeps what earlier commands changed or in one
 /// of its own.
-pub fn begin_in(scope: &mut Scope, directory: &Path, persists: bool) {
+pub fn begin_in(scope: &mut RestrictionInputs, directory: &Path, persists: bool) {
     let places = &mut scope.places;
     places.shell.persists = persists;
     places.starts_elsewhere = real(directory) != real(&places.project_root);

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::entry::{Eligibility, Entry, WithheldReason};
-use super::installed::Installed;
+use super::installed::InstalledEntries;
 use super::roots::Layer;
 use super::signed_skills::SignatureChecks;
 use crate::facts::Facts;
@@ -38,7 +38,7 @@ pub struct EligibilityRules<'a> {
     pub(super) trusts: TrustChecker,
     digests: Rc<DigestCache>,
     approved: OnceCell<BTreeMap<String, Approvals>>,
-    installed: RefCell<Installed>,
+    installed: RefCell<InstalledEntries>,
     /// `None` if none are required.
     pub(super) signatures: Option<SignatureChecks>,
 }

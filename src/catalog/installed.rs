@@ -15,13 +15,13 @@ use crate::skill::{Skill, tokens};
 
 /// The entries of the lockfiles, each read once.
 #[derive(Debug, Default)]
-pub struct Installed {
+pub struct InstalledEntries {
     by_base: BTreeMap<PathBuf, Result<Vec<LockEntry>>>,
     /// Of each directory of skills, the one above it into which this program installs, if it is such.
     bases: BTreeMap<PathBuf, Option<PathBuf>>,
 }
 
-impl Installed {
+impl InstalledEntries {
     /// The lockfile's entry for a skill, to be shown and compared with the files; `None` for one put
     /// there by hand. A project's lockfile came with it, so that its entry is only a claim.
     pub fn said(&mut self, facts: &Facts, entry: &Entry) -> Option<&LockEntry> {
@@ -52,7 +52,7 @@ impl Installed {
         Ok(entries.get(first).filter(|said| said.name == *name))
     }
 
-    /// As [`Installed::said`], unless it is only a claim: what others than this program have
+    /// As [`InstalledEntries::said`], unless it is only a claim: what others than this program have
     /// installed brings its lockfile with it, too.
     pub fn known(&mut self, facts: &Facts, entry: &Entry) -> Option<&LockEntry> {
         if self.is_claimed(facts, entry) {
@@ -89,7 +89,7 @@ impl Installed {
 /// skill is from, who signed it, and about how many tokens its instructions have. What a project's
 /// lockfile says of that is only a claim.
 pub fn write_events(facts: &Facts) {
-    let installed = RefCell::new(Installed::default());
+    let installed = RefCell::new(InstalledEntries::default());
     facts.write_events(|event| {
         if event.text("event") != "activate" {
             return event;

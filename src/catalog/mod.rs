@@ -23,7 +23,7 @@ pub use eligibility::EligibilityRules;
 pub use entry::{Eligibility, Entry, OfferedSkill, WithheldReason, tool_name};
 pub use explain::rules_about;
 pub use index::{CatalogText, Index};
-pub use installed::{Installed, write_events};
+pub use installed::{InstalledEntries, write_events};
 pub use naming::RequiredSkills;
 pub use naming::{is_qualified, suggestion, usable, usable_or_active};
 pub use roots::{Layer, Root, base_at, roots};

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use super::discovery::Catalog;
 use super::entry::{Entry, OfferedSkill, tool_name};
-use super::installed::Installed;
+use super::installed::InstalledEntries;
 use super::roots::Layer;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -114,7 +114,7 @@ impl Catalog {
     /// The catalog with every skill's owner.
     pub fn with_owners(facts: &Facts) -> Self {
         let mut catalog = Self::of(facts);
-        let mut installed = Installed::default();
+        let mut installed = InstalledEntries::default();
         for entry in &mut catalog.entries {
             entry.owner = installed.known(facts, entry).and_then(LockEntry::owner);
         }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest as _, Sha256};
 
 use super::entry::Entry;
-use super::installed::Installed;
+use super::installed::InstalledEntries;
 use super::roots::base_at;
 use super::signing_files::{market_at, signing, signing_files, signing_in_force};
 use crate::error::Result;
@@ -49,7 +49,7 @@ impl SignatureChecks {
         &self,
         facts: &Facts,
         digests: &DigestCache,
-        installed: &mut Installed,
+        installed: &mut InstalledEntries,
         (entry, skill): (&Entry, &Skill),
     ) -> Result<Option<String>, String> {
         let claimed = installed.is_claimed(facts, entry);
@@ -133,7 +133,7 @@ fn deadline() -> Instant {
 pub fn signature(
     facts: &Facts,
     entry: &Entry,
-    installed: &mut Installed,
+    installed: &mut InstalledEntries,
 ) -> Result<CheckedSignature> {
     let claimed = installed.is_claimed(facts, entry);
     let present = SkillOnDisk::new(&entry.dir, installed.said(facts, entry), claimed);

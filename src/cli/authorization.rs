@@ -5,7 +5,7 @@ use crate::cli::prelude::*;
 use clap::Parser;
 
 use super::args::{Cli, Verb};
-use super::decisions::{CommandClass, decision};
+use super::decisions::{AuthorityClass, decision};
 use crate::marketplace::within_sources;
 use crate::policy::ModelInstalls;
 use crate::protocol::{ModelInstall, Request, ToolCall};
@@ -17,7 +17,7 @@ use crate::session::snapshot;
 /// When a person has to decide it.
 pub fn authorize(call: Call, verb: &Verb) -> Result<()> {
     let (class, _) = decision(call.common, verb);
-    if class == CommandClass::Reads {
+    if class == AuthorityClass::Reads {
         return Ok(());
     }
     let agent = ancestor_agent(call);
@@ -25,8 +25,8 @@ pub fn authorize(call: Call, verb: &Verb) -> Result<()> {
     let in_force = |name: &String| is_in_force(call.facts, name);
     match (class, verb) {
         // Nothing is decided by it, and it shows a user's own program what that user may read.
-        (CommandClass::Decides, _) if call.common.dry_run && is_persons => Ok(()),
-        (CommandClass::Decides, _) => require_person(call),
+        (AuthorityClass::Decides, _) if call.common.dry_run && is_persons => Ok(()),
+        (AuthorityClass::Decides, _) => require_person(call),
         // It asks nobody, so without a terminal somebody has to have said yes.
         (_, Verb::Remove(_)) if is_persons && !call.common.yes && !call.common.dry_run => {
             require_person(call)

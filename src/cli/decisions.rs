@@ -12,11 +12,11 @@ use super::options::{CommonOptions, FindingsOption};
 use super::safety::keys::KeyAction;
 use super::safety::policy::PolicyAction;
 use super::set_up::hosts::HostAction;
-use crate::host::agent::Mode;
+use crate::host::agent::HookMode;
 
 /// What `verb` does with its flags and those of every command; and whether the model's tool offers it,
 /// but without flags that give consent or choose a place. A model says yes to nothing.
-pub fn decision(common: CommonOptions, verb: &Verb) -> (CommandClass, bool) {
+pub fn decision(common: CommonOptions, verb: &Verb) -> (AuthorityClass, bool) {
     let (class, for_models) = of_verb(verb);
     (class, for_models && !common.yes)
 }
@@ -30,7 +30,7 @@ macro_rules! flags {
 }
 
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
-fn of_verb(verb: &Verb) -> (CommandClass, bool) {
+fn of_verb(verb: &Verb) -> (AuthorityClass, bool) {
     match verb {
         Verb::Install(flags!(Install: references all skill name offline frozen,
             list: false, findings: findings, reading: reading, scope: scope, agents: agents)) => {
@@ -43,14 +43,14 @@ fn of_verb(verb: &Verb) -> (CommandClass, bool) {
         }
         Verb::Hosts(flags!(Hosts:, change: Some(
             // It only restricts; `install.sh --for` runs it in a script.
-            flags!(HostAction::Add: hosts scope, mode: None | Some(Mode::Restrict))
+            flags!(HostAction::Add: hosts scope, mode: None | Some(HookMode::Restrict))
             // An agent asks no more after that, so no agent does it.
             | flags!(HostAction::Remove: hosts scope))))
         // In a layer, the new skill is offered at once.
         | Verb::New(flags!(New: name description script restrict dir, layer: Some(_))) => {
-            (CommandClass::Changes, false)
+            (AuthorityClass::Changes, false)
         }
-        Verb::Remove(flags!(Remove: names, scope: scope)) => (CommandClass::Changes, scope.is_default()),
+        Verb::Remove(flags!(Remove: names, scope: scope)) => (AuthorityClass::Changes, scope.is_default()),
         Verb::Rollback(flags!(Rollback: names scope))
         // Others get it, in the name of whoever may write there.
         | Verb::Publish(flags!(Publish: skills to collection sign findings))
@@ -77,21 +77,21 @@ fn of_verb(verb: &Verb) -> (CommandClass, bool) {
         | Verb::Package(flags!(Package: in_place skills output, sign: Some(_)))
         // A mode that allows, or only asks, loosens.
         | Verb::Hosts(flags!(Hosts:, change: Some(flags!(HostAction::Add: hosts scope,
-            mode: Some(Mode::Grant | Mode::Both | Mode::Ask)))))
+            mode: Some(HookMode::Grant | HookMode::Both | HookMode::Ask)))))
         | Verb::Config(flags!(Config::Set: words) | flags!(Config::Unset: key))
         | Verb::Proposals(flags!(Proposals::Approve: ids findings) | flags!(Proposals::Reject: ids reason))
-            => (CommandClass::Decides, false),
+            => (AuthorityClass::Decides, false),
         Verb::Update(flags!(Update: names to diff stash offline findings force allow_downgrade accept_signer,
             check: true, scope: scope))
         | Verb::Verify(flags!(Verify: names, fix: false, scope: scope)) => {
-            (CommandClass::Reads, scope.is_default())
+            (AuthorityClass::Reads, scope.is_default())
         }
         Verb::Proposals(Proposals::List | flags!(Proposals::Show: ids))
         | Verb::Search(flags!(Search: words offline long))
         | Verb::List(flags!(List: long sbom))
         | Verb::ListInstalled
         | Verb::SearchInstalled(flags!(SearchInstalled: words))
-        | Verb::Info(flags!(Info: names history offline)) => (CommandClass::Reads, true),
+        | Verb::Info(flags!(Info: names history offline)) => (AuthorityClass::Reads, true),
         Verb::Trust(flags!(Trust: revoke always dir skill, list: true))
         | Verb::Install(flags!(Install: references all skill name offline frozen findings reading scope agents,
             list: true))
@@ -116,13 +116,13 @@ fn of_verb(verb: &Verb) -> (CommandClass, bool) {
         | Verb::Completions(flags!(Completions: shell))
         | Verb::Complete(flags!(Complete: words))
         // The command is the caller's own; it can only do less.
-        | Verb::Confine(flags!(Confine: skill project command)) => (CommandClass::Reads, false),
+        | Verb::Confine(flags!(Confine: skill project command)) => (AuthorityClass::Reads, false),
     }
 }
 
 /// What a command does, which says who may run it (docs/administration.md#what-only-a-person-decides).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandClass {
+pub enum AuthorityClass {
     /// It reads, or writes what any editor could: anybody.
     Reads,
     /// It changes what is installed or connected: anybody who is below no agent, by a yes; below one,
@@ -133,11 +133,11 @@ pub enum CommandClass {
 }
 
 /// A change, but accepting the scan's findings decides. Models may if it `is_plain`.
-fn accepting(findings: FindingsOption, is_plain: bool) -> (CommandClass, bool) {
+fn accepting(findings: FindingsOption, is_plain: bool) -> (AuthorityClass, bool) {
     if findings.accept_findings {
-        return (CommandClass::Decides, false);
+        return (AuthorityClass::Decides, false);
     }
-    (CommandClass::Changes, is_plain)
+    (AuthorityClass::Changes, is_plain)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::cli::prelude::*;
 
-use crate::catalog::Installed;
+use crate::catalog::InstalledEntries;
 use crate::marketplace::Permit;
 use crate::policy::{Subject, refusal};
 
@@ -180,7 +180,7 @@ pub fn permits_loss(facts: &Facts, layer: Layer, name: &InstalledName) -> Result
     let dir = layer.dir(facts).join("skills").join(&**name);
     // What is required is not lost for being unusable just now.
     let named = Skill::load(&dir).map_or_else(|_| name.to_string(), |skill| skill.name.to_string());
-    let mut installed = Installed::default();
+    let mut installed = InstalledEntries::default();
     let said = installed.entry_of_dir(facts, &dir).ok().flatten();
     let source = said.map(|said| said.source.as_str());
     let is_administrators = layer == Layer::Enterprise;

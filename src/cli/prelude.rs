@@ -11,8 +11,8 @@ pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;
 pub use crate::host::{Protocol, agent::Agent, alias::Capability, program::PROGRAM};
 pub use crate::marketplace::{
-    CheckedSignature, Difference, InstalledName, LockEntry, Market, Origin, Plan, Powers,
-    ScanFinding, Severity, State, SyncedSkill, VerifiedSkill, listed_name, scan_directory,
+    CheckedSignature, Difference, InstallState, InstalledName, LockEntry, Market, Origin, Plan,
+    Powers, ScanFinding, Severity, SyncedSkill, VerifiedSkill, listed_name, scan_directory,
 };
 pub use crate::permission::{Restriction, Rule};
 pub use crate::policy::{Config, Event, Ledger, Policies};

@@ -3,7 +3,7 @@
 use crate::cli::prelude::*;
 
 use crate::activation::{added_entries, unmet, why_not_added};
-use crate::catalog::{Disclosure, Installed};
+use crate::catalog::{Disclosure, InstalledEntries};
 use crate::policy::CONFIGURATION;
 use crate::run_context::CallingAgent;
 use crate::session::{ActiveSkill, Session, snapshot};
@@ -177,7 +177,7 @@ pub struct Reporter<'a> {
     facts: &'a Facts,
     catalog: &'a Catalog,
     /// What the lockfiles say.
-    pub origins: Installed,
+    pub origins: InstalledEntries,
     links: BTreeMap<PathBuf, Vec<Link>>,
     names: ToolNames,
 }
@@ -188,7 +188,7 @@ impl<'a> Reporter<'a> {
         Self {
             facts,
             catalog,
-            origins: Installed::default(),
+            origins: InstalledEntries::default(),
             links: sharing::links(facts),
             names: ToolNames::of(facts),
         }
@@ -276,7 +276,7 @@ fn is_changed(facts: &Facts, dir: &Path, origin: &LockEntry) -> bool {
     // Use this entry; a lookup would read the lockfile once per skill.
     let compared =
         base.and_then(|base| market_at(facts, &base_at(facts, base)).compare(origin).ok());
-    compared.is_some_and(|one| one.state == State::Changed)
+    compared.is_some_and(|one| one.state == InstallState::Changed)
 }
 
 fn restriction(

@@ -58,7 +58,7 @@ pub fn signature_problems(
 ) -> Result<Vec<SignatureProblem>> {
     let is_there = |name: &str| {
         let mut compared = compared.iter();
-        compared.any(|one| one.name == name && one.state != State::Missing)
+        compared.any(|one| one.name == name && one.state != InstallState::Missing)
     };
     let may_be_signed =
         |entry: &LockEntry| entry.signer.is_some() || entry.files.get(MANIFEST).is_some();

@@ -15,7 +15,7 @@ use super::entry::Invocation;
 use super::json::JsonHooks;
 use crate::error::{Error, Result};
 use crate::host::agent::table::HooksOffValue;
-use crate::host::agent::{Agent, Mode, Scope};
+use crate::host::agent::{Agent, ConnectionScope, HookMode};
 use crate::run_context::RunContext;
 use crate::sys::{Base, Durable, EntryName, UnixMillis, files, limits, millis};
 
@@ -56,7 +56,12 @@ impl Connector {
     ///
     /// # Errors
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
-    pub fn add(&self, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<ConnectionChange> {
+    pub fn add(
+        &self,
+        agent: Agent,
+        scope: ConnectionScope,
+        wanted: &Invocation,
+    ) -> Result<ConnectionChange> {
         let file = self.file(agent, scope)?;
         let before = file.read()?;
         let unchanged = |error| untouched(&file, error);
@@ -97,7 +102,7 @@ impl Connector {
     ///
     /// # Errors
     /// When the agent has no such scope, or its file cannot be read or is not in its format.
-    pub fn remove(&self, agent: Agent, scope: Scope) -> Result<Option<ConnectionChange>> {
+    pub fn remove(&self, agent: Agent, scope: ConnectionScope) -> Result<Option<ConnectionChange>> {
         let file = self.file(agent, scope)?;
         let Some(before) = file.read()? else {
             return Ok(None);
@@ -129,7 +134,7 @@ impl Connector {
     ///
     /// # Errors
     /// When the record cannot be removed.
-    pub fn forget(&self, agent: Agent, scope: Scope) -> Result<()> {
+    pub fn forget(&self, agent: Agent, scope: ConnectionScope) -> Result<()> {
         self.forget_record(&self.file(agent, scope)?)
     }
 
@@ -217,13 +222,13 @@ fn record_file(data: &Path, of: &ConfigFile) -> PathBuf {
 #[derive(Debug)]
 pub struct ConnectionState {
     /// For whom.
-    pub scope: Scope,
+    pub scope: ConnectionScope,
     /// The file.
     pub path: PathBuf,
     /// Whether the agent asks us before each tool call.
     pub is_connected: bool,
     /// The mode that the entry itself names.
-    pub mode: Option<Mode>,
+    pub mode: Option<HookMode>,
     /// What is wrong.
     pub missing: Vec<ConnectionFault>,
     /// The commands that its entries run, but for those whose program is gone.
@@ -234,7 +239,7 @@ impl Connector {
     /// What the files of an agent have of ours; nothing of a file without an entry. A file that cannot be
     /// read counts if it has been connected, by our records or by what is left in it.
     pub fn found(&self, agent: Agent) -> Vec<ConnectionState> {
-        let scopes = Scope::ALL.into_iter();
+        let scopes = ConnectionScope::ALL.into_iter();
         let mut all: Vec<ConnectionState> = Vec::new();
         for found in scopes.filter_map(|scope| self.found_in(agent, scope)) {
             // In the home itself, the project's file is the user's.
@@ -245,7 +250,7 @@ impl Connector {
         all
     }
 
-    fn found_in(&self, agent: Agent, scope: Scope) -> Option<ConnectionState> {
+    fn found_in(&self, agent: Agent, scope: ConnectionScope) -> Option<ConnectionState> {
         let file = self.file(agent, scope).ok()?;
         let path = file.path.clone();
         let shown = path.display();
@@ -295,7 +300,7 @@ impl Connector {
             lacks("its entries are not as they were written".to_owned(), again);
         }
         // Nothing switches an administrator's hooks off.
-        if scope != Scope::Managed {
+        if scope != ConnectionScope::Managed {
             missing.extend(switched_off(self, agent));
         }
         let is_there = |entry: &HookEntry| Path::new(&entry.ours.program).is_file();

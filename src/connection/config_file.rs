@@ -9,7 +9,7 @@ use super::json::JsonHooks;
 use super::toml::TomlHooks;
 use crate::error::{Error, Result, past};
 use crate::host::agent::table::Home;
-use crate::host::agent::{Agent, Scope};
+use crate::host::agent::{Agent, ConnectionScope};
 use crate::run_context::RunContext;
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, Env, files, limits};
 
@@ -30,7 +30,7 @@ pub struct ConfigFile {
     /// Whose it is.
     pub agent: Agent,
     /// For whom.
-    pub scope: Scope,
+    pub scope: ConnectionScope,
     /// What of its path the user or the system chose.
     root: PathBuf,
     below: EntryPath,
@@ -79,17 +79,17 @@ impl Connector {
     ///
     /// # Errors
     /// When the agent has no such file, or there is no home directory.
-    pub(super) fn file(&self, agent: Agent, scope: Scope) -> Result<ConfigFile> {
+    pub(super) fn file(&self, agent: Agent, scope: ConnectionScope) -> Result<ConfigFile> {
         let table = agent.table();
         let (root, below) = match scope {
-            Scope::User => {
+            ConnectionScope::User => {
                 let root = table.home.directory(&self.env);
                 let root = root
                     .ok_or_else(|| Error::new("there is no home directory").hint("set `HOME`"))?;
                 (root, table.user)
             }
-            Scope::Project => (self.project.clone(), table.project),
-            Scope::Managed => {
+            ConnectionScope::Project => (self.project.clone(), table.project),
+            ConnectionScope::Managed => {
                 let path = table.managed.ok_or_else(|| {
                     let text = format!("{agent} has no managed settings that are known here");
                     Error::new(text).hint("connect it with `--scope user` or `--scope project`")
@@ -132,7 +132,7 @@ pub struct TextWithoutOurs {
 
 impl ConfigFile {
     fn is_project(&self) -> bool {
-        self.scope == Scope::Project
+        self.scope == ConnectionScope::Project
     }
 
     /// What stands there; `None` if nothing does.
@@ -167,8 +167,8 @@ impl ConfigFile {
             }
             dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes)?;
             match self.scope {
-                Scope::Managed => dir.publish(&name),
-                Scope::User | Scope::Project => Ok(()),
+                ConnectionScope::Managed => dir.publish(&name),
+                ConnectionScope::User | ConnectionScope::Project => Ok(()),
             }
         };
         write().map_err(|error| dir.error("write", &name, &error))
@@ -221,7 +221,7 @@ impl ConfigFile {
         if !self.is_project() {
             let missing = self.missing();
             let file = Base::own(parent.to_owned()).file(&name)?;
-            if self.scope == Scope::Managed {
+            if self.scope == ConnectionScope::Managed {
                 for made in missing {
                     let opened = Dir::anchor(&made).and_then(|dir| dir.publish_itself());
                     opened.map_err(|error| Error::io("open", &made, &error))?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result, word};
-use crate::host::agent::{Agent, Mode};
+use crate::host::agent::{Agent, HookMode};
 use crate::sys::Env;
 
 /// The name of our executable.
@@ -18,7 +18,7 @@ pub struct Invocation {
     /// The absolute path of our executable.
     pub program: String,
     /// The mode that the entry itself names; without one, the configuration decides.
-    pub mode: Option<Mode>,
+    pub mode: Option<HookMode>,
 }
 
 impl Invocation {
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn each_entry_is_recognised_and_only_as_its_agents() {
         for program in ["/a/agent-skills", "/with space/it's/agent-skills"] {
-            for mode in [None, Some(Mode::Both)] {
+            for mode in [None, Some(HookMode::Both)] {
                 let program = program.to_owned();
                 let wanted = Invocation { program, mode };
                 for agent in Agent::ALL {
@@ -283,7 +283,7 @@ mod tests {
     fn entries_have_the_form_of_their_agent() {
         let ours = Invocation {
             program: "/a b/agent-skills".to_owned(),
-            mode: Some(Mode::Grant),
+            mode: Some(HookMode::Grant),
         };
         for (agent, expected) in [
             (
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn a_script_names_its_command_and_is_recognised_by_it() {
         let program = "/it's \"here\"/agent-skills".to_owned();
-        let mode = Some(Mode::Restrict);
+        let mode = Some(HookMode::Restrict);
         let wanted = Invocation { program, mode };
         assert_eq!(invocation(&script(&wanted)), Some(wanted));
         assert_eq!(invocation(SCRIPT), None);

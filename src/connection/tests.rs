@@ -5,13 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::{Connector, Invocation};
-use crate::host::agent::{Agent, Mode, Scope};
+use crate::host::agent::{Agent, ConnectionScope, HookMode};
 use crate::sys::Env;
 
 fn ours() -> Invocation {
     Invocation {
         program: "/usr/bin/env".replace("env", "agent-skills"),
-        mode: Some(Mode::Restrict),
+        mode: Some(HookMode::Restrict),
     }
 }
 
@@ -26,25 +26,41 @@ fn managed_files_are_readable_and_leave_no_trace() {
         let root = tempfile::tempdir().unwrap();
         let connector = connector(root.path());
         let Some(file) = agent.table().managed else {
-            assert!(connector.add(agent, Scope::Managed, &ours()).is_err());
+            assert!(
+                connector
+                    .add(agent, ConnectionScope::Managed, &ours())
+                    .is_err()
+            );
             continue;
         };
         let file = root.path().join(file.trim_start_matches('/'));
-        let change = connector.add(agent, Scope::Managed, &ours()).unwrap();
+        let change = connector
+            .add(agent, ConnectionScope::Managed, &ours())
+            .unwrap();
         connector.apply(&change).unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&file), 0o644, "{agent}");
         assert_eq!(mode(file.parent().unwrap()), 0o755, "{agent}");
-        let again = connector.add(agent, Scope::Managed, &ours()).unwrap();
+        let again = connector
+            .add(agent, ConnectionScope::Managed, &ours())
+            .unwrap();
         assert!(again.is_nothing(), "{agent}");
         let all = connector.found(agent);
         assert_eq!(all.len(), 1, "{agent}");
-        assert_eq!(all[0].mode, Some(Mode::Restrict));
-        let undo = connector.remove(agent, Scope::Managed).unwrap().unwrap();
+        assert_eq!(all[0].mode, Some(HookMode::Restrict));
+        let undo = connector
+            .remove(agent, ConnectionScope::Managed)
+            .unwrap()
+            .unwrap();
         assert!(undo.is_exact, "{agent}");
         connector.apply(&undo).unwrap();
         assert!(!root.path().join("etc").exists(), "{agent}");
-        assert!(connector.remove(agent, Scope::Managed).unwrap().is_none());
+        assert!(
+            connector
+                .remove(agent, ConnectionScope::Managed)
+                .unwrap()
+                .is_none()
+        );
     }
 }
 
@@ -57,7 +73,7 @@ fn an_administrators_own_requirements_stay() {
     let before = "# ours\nallowed_approval_policies = [\"on-request\"]\n";
     fs::write(&file, before).unwrap();
     let change = connector
-        .add(Agent::Codex, Scope::Managed, &ours())
+        .add(Agent::Codex, ConnectionScope::Managed, &ours())
         .unwrap();
     connector.apply(&change).unwrap();
     let text = fs::read_to_string(&file).unwrap();
@@ -66,7 +82,7 @@ fn an_administrators_own_requirements_stay() {
     // With a later change of theirs, only our entries go.
     fs::write(&file, text + "\n[features]\nhooks = true\n").unwrap();
     let undo = connector
-        .remove(Agent::Codex, Scope::Managed)
+        .remove(Agent::Codex, ConnectionScope::Managed)
         .unwrap()
         .unwrap();
     assert!(!undo.is_exact);
@@ -83,7 +99,7 @@ fn what_was_changed_meanwhile_is_not_overwritten() {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "{}\n").unwrap();
     let change = connector
-        .add(Agent::ClaudeCode, Scope::User, &ours())
+        .add(Agent::ClaudeCode, ConnectionScope::User, &ours())
         .unwrap();
     fs::write(&file, "{\"a\": 1}\n").unwrap();
     let error = connector.apply(&change).unwrap_err().to_string();
@@ -98,11 +114,13 @@ fn a_connection_without_its_record_is_undone_by_its_entries() {
     let file = root.path().join("home/.codex/hooks.json");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "{\"description\": \"mine\"}\n").unwrap();
-    let change = connector.add(Agent::Codex, Scope::User, &ours()).unwrap();
+    let change = connector
+        .add(Agent::Codex, ConnectionScope::User, &ours())
+        .unwrap();
     connector.apply(&change).unwrap();
     fs::remove_dir_all(root.path().join("data")).unwrap();
     let undo = connector
-        .remove(Agent::Codex, Scope::User)
+        .remove(Agent::Codex, ConnectionScope::User)
         .unwrap()
         .unwrap();
     connector.apply(&undo).unwrap();
@@ -134,7 +152,9 @@ fn variables_move_an_agents_directory() {
             root.path(),
         );
         let connector = Connector::below(env, root.path());
-        let change = connector.add(agent, Scope::User, &ours()).unwrap();
+        let change = connector
+            .add(agent, ConnectionScope::User, &ours())
+            .unwrap();
         assert_eq!(change.path(), named.join(file), "{agent}");
     }
 }

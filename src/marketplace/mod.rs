@@ -21,7 +21,7 @@ mod testing;
 mod tests;
 
 pub use bill::{Item, cyclonedx};
-pub use fetch::{Commit, Failure, FailureKind, Permit, Tool};
+pub use fetch::{Commit, FailureKind, FetchFailure, Permit, Tool};
 pub use install::{AgreeToAll, SyncAction, SyncList, SyncPlan, SyncedSkill};
 pub use install::{
     Difference, InstallStatus, Installed, LocalEdits, Plan, PlannedSkill, Powers, SKILLS,
@@ -29,7 +29,7 @@ pub use install::{
 };
 pub use install::{Removed, UpdateOptions, Updated, VersionSwitch, check_same_skill};
 pub use lock::{
-    Digest, EarlierVersion, History, InstalledName, LockEntry, State, Tag, VerifiedSkill,
+    Digest, EarlierVersion, History, InstallState, InstalledName, LockEntry, Tag, VerifiedSkill,
 };
 pub use lock::{is_foreign, listed_name, named_by_directory, offered_name};
 pub use market::{Candidate, Confirm, InstallOptions, Market, Note, Pick};

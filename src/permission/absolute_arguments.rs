@@ -7,14 +7,14 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::active_restrictions::ActiveRestrictions;
-use super::active_restrictions::Scope;
+use super::active_restrictions::RestrictionInputs;
 use super::call::Call;
 use super::path::normalise;
 use crate::host::tools::{Argument, ArgumentTarget};
 
 /// The arguments with every path absolute and without `..`; `None` if nothing is in force or nothing
 /// changes.
-pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
+pub fn absolute_arguments(scope: &RestrictionInputs, call: &Call) -> Option<Value> {
     let tool = call.host_tool()?;
     if !tool.paths.takes_absolute || !ActiveRestrictions::new(scope).has_any() {
         return None;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::places::Places;
+use super::places::RuleDirectories;
 use super::restriction::Restriction;
 use super::rule::Rule;
 use super::settings::{Enforce, Settings, Stacking};
@@ -12,7 +12,7 @@ use crate::sys::text::distinct;
 
 /// Everything that applies to a call.
 #[derive(Debug, Clone, Default)]
-pub struct Scope {
+pub struct RestrictionInputs {
     /// The restrictions of all skills activated in this session, oldest first, including replaced
     /// ones, whose denials stay in force.
     pub restrictions: Vec<Restriction>,
@@ -21,12 +21,12 @@ pub struct Scope {
     /// The user's settings.
     pub settings: Settings,
     /// The directories that rules refer to.
-    pub places: Places,
+    pub places: RuleDirectories,
     /// Tools that the host attributes to MCP servers.
     pub mcp_tools: BTreeSet<String>,
 }
 
-impl Scope {
+impl RestrictionInputs {
     /// The same with each skill's restriction changed.
     #[must_use]
     pub fn changed(&self, change: impl Fn(&Restriction) -> Restriction) -> Self {
@@ -83,7 +83,7 @@ pub struct Denials<'a>(Vec<&'a Restriction>);
 
 impl<'a> ActiveRestrictions<'a> {
     /// Combines the restrictions of a scope.
-    pub fn new(scope: &'a Scope) -> Self {
+    pub fn new(scope: &'a RestrictionInputs) -> Self {
         let (restrictions, settings) = (&scope.restrictions, &scope.settings);
         let enforcement = |one: &Restriction| {
             if one.binds {

@@ -118,7 +118,7 @@ pub fn steering_variable(call: &Call) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::permission::active_restrictions::Scope;
+    use crate::permission::active_restrictions::RestrictionInputs;
     use crate::permission::restriction::Restriction;
     use crate::permission::scene::activating;
     use serde_json::json;
@@ -136,10 +136,10 @@ mod tests {
             Path::new("/skills/pdf"),
             Path::new("/p"),
         )];
-        let scope = Scope {
+        let scope = RestrictionInputs {
             restrictions,
             settings,
-            ..Scope::default()
+            ..RestrictionInputs::default()
         };
         let call = Call {
             tool,

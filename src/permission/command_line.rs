@@ -8,9 +8,9 @@ use super::active_restrictions::{ActiveList, ActiveRestrictions, Denials};
 use super::arg_matcher::ArgMatcher;
 use super::command_pattern::{CanonicalCommand, CommandPattern};
 use super::evidence::{CitedRule, Grant, Part};
-use super::path::Located;
+use super::path::ResolvedPath;
 use super::path_context::PathContext;
-use super::places::Places;
+use super::places::RuleDirectories;
 use super::reading_by_shell::{self, is_kernel_file};
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
@@ -123,7 +123,7 @@ impl<'a> CommandLine<'a> {
         Ok(())
     }
 
-    fn locate(&self, path: &str) -> Located {
+    fn locate(&self, path: &str) -> ResolvedPath {
         self.context.locate_for(self.tool.name, path)
     }
 
@@ -162,7 +162,7 @@ const REPOSITORY_VARIABLES: Names =
     Names::new("DIR WORK_TREE COMMON_DIR CEILING DISCOVERY CONFIG EXEC_PATH");
 
 /// What is known about the variables of the host's shell. `$HOME` equals `~` only if `HOME` is set.
-fn variables<'a>(places: &'a Places, host: Option<&'a str>) -> Variables<'a> {
+fn variables<'a>(places: &'a RuleDirectories, host: Option<&'a str>) -> Variables<'a> {
     let environment = places.environment.as_ref();
     let is_set = environment.is_some_and(|names| names.contains("HOME"));
     let home = places.home.as_deref().and_then(Path::to_str);

@@ -1,7 +1,7 @@
 //! The decision about one call (docs/spec/restriction.md#order-of-evaluation): denials, then the
 //! baseline, then the rules of the restrictions in force, else a refusal.
 
-use super::active_restrictions::Scope;
+use super::active_restrictions::RestrictionInputs;
 use super::active_restrictions::{ActiveList, ActiveRestrictions, Denials};
 use super::arg_matcher::ArgMatcher;
 use super::baseline;
@@ -61,7 +61,7 @@ impl Decision {
 }
 
 /// Decides about a call, and about the file that a script is given to read.
-pub fn decide(scope: &Scope, call: &Call, resolve: &dyn PathResolver) -> Decision {
+pub fn decide(scope: &RestrictionInputs, call: &Call, resolve: &dyn PathResolver) -> Decision {
     let mut decision = decide_call(scope, call, resolve);
     if !decision.allows() {
         return decision;
@@ -81,7 +81,7 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn PathResolver) -> Decisio
     decision
 }
 
-fn decide_call(scope: &Scope, call: &Call, resolve: &dyn PathResolver) -> Decision {
+fn decide_call(scope: &RestrictionInputs, call: &Call, resolve: &dyn PathResolver) -> Decision {
     PathContext::with(&scope.places, resolve, |context| {
         let mut parts = Vec::new();
         let outcome = Evaluation::new(scope, call, context).evaluate(&mut parts);
@@ -93,7 +93,7 @@ fn decide_call(scope: &Scope, call: &Call, resolve: &dyn PathResolver) -> Decisi
 }
 
 /// Whether a denial covers a call, whatever else would allow it.
-pub fn denied(scope: &Scope, call: &Call, resolve: &dyn PathResolver) -> bool {
+pub fn denied(scope: &RestrictionInputs, call: &Call, resolve: &dyn PathResolver) -> bool {
     PathContext::with(&scope.places, resolve, |context| {
         let evaluation = Evaluation::new(scope, call, context);
         evaluation
@@ -126,7 +126,7 @@ pub fn decide_unreadable_state(call: &Call) -> Decision {
 }
 
 /// Whether a rule compares the arguments of a call of one of our tools.
-pub fn compares_arguments(scope: &Scope, call: &Call) -> bool {
+pub fn compares_arguments(scope: &RestrictionInputs, call: &Call) -> bool {
     let tool = Tool::new(call.tool, call.ours, &scope.mcp_tools);
     let sources = scope.restrictions.iter().chain(&scope.policy_deny);
     let mut rules = sources.flat_map(Restriction::rules);
@@ -136,7 +136,7 @@ pub fn compares_arguments(scope: &Scope, call: &Call) -> bool {
 
 /// Tools that no arguments could make allowed; the model need not see them.
 pub fn never_allowed<'t>(
-    scope: &Scope,
+    scope: &RestrictionInputs,
     tools: impl Iterator<Item = (&'t str, Option<OurTool<'t>>)>,
 ) -> Vec<&'t str> {
     let in_force = ActiveRestrictions::new(scope);
@@ -167,7 +167,7 @@ struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    fn new(scope: &'a Scope, call: &'a Call<'a>, context: PathContext<'a>) -> Self {
+    fn new(scope: &'a RestrictionInputs, call: &'a Call<'a>, context: PathContext<'a>) -> Self {
         let tool = Tool::new(call.tool, call.ours, &scope.mcp_tools);
         let in_force = ActiveRestrictions::new(scope);
         let command_key = call

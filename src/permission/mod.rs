@@ -37,7 +37,7 @@ mod suggestion;
 mod tool_matcher;
 
 pub use absolute_arguments::absolute_arguments;
-pub use active_restrictions::Scope;
+pub use active_restrictions::RestrictionInputs;
 pub use argument_value::ArgumentValue;
 pub use baseline::read_only_action;
 pub use call::{Call, OurTool};
@@ -47,7 +47,7 @@ pub use decide::{
 pub use evidence::{CALL, CitedRule, Grant, Part};
 pub use outline::Outline;
 pub use path::PathResolver;
-pub use places::{Places, ProtectedPaths, ProtectedPlaces};
+pub use places::{ProtectedPaths, ProtectedPlaces, RuleDirectories};
 pub use refusal::{Reason, Refusal};
 pub use restriction::Restriction;
 pub use rule::{Rule, RuleNote, mistaken_grant, unclear_denial};

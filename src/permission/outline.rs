@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::places::Places;
+use super::places::RuleDirectories;
 use super::shell::{ParseCache, SimpleCommand, Step, Variables};
 use super::steps::Steps;
 
@@ -20,7 +20,7 @@ pub struct Outline {
 impl Outline {
     /// The outline of `text` as the shell of `places` reads it, with the home for `~` and `$HOME` if
     /// that is known there; `None` if it cannot be read.
-    pub fn read(text: &str, places: &Places) -> Option<Self> {
+    pub fn read(text: &str, places: &RuleDirectories) -> Option<Self> {
         let budget = Steps::default();
         let home = places.home.as_deref().and_then(Path::to_str);
         let nothing = BTreeSet::new();
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn one_command_of_known_words_is_plain() {
         let plain = |text: &str| {
-            let outline = Outline::read(text, &Places::default());
+            let outline = Outline::read(text, &RuleDirectories::default());
             let plain = outline.as_ref().and_then(Outline::plain);
             plain.map(|words| words.join("|"))
         };
@@ -70,15 +70,16 @@ mod tests {
         ] {
             assert_eq!(plain(other), None, "{other}");
         }
-        let outline = Outline::read("cd a && cat SKILL.md | wc -l", &Places::default()).unwrap();
+        let outline =
+            Outline::read("cd a && cat SKILL.md | wc -l", &RuleDirectories::default()).unwrap();
         assert_eq!(outline.commands.len(), 3);
     }
 
     #[test]
     fn tilde_and_home_are_replaced() {
-        let places = Places {
+        let places = RuleDirectories {
             home: Some("/h".into()),
-            ..Places::default()
+            ..RuleDirectories::default()
         };
         for (text, word) in [
             ("cat ~/x", Some("/h/x")),

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::path::{CachingResolver, Located, PathResolver};
-use super::places::Places;
+use super::path::{CachingResolver, PathResolver, ResolvedPath};
+use super::places::RuleDirectories;
 use super::protected::{Protection, Relation};
 use super::steps::Steps;
 
@@ -11,7 +11,7 @@ use super::steps::Steps;
 #[derive(Clone, Copy)]
 pub struct PathContext<'a> {
     /// The directories that rules refer to.
-    pub places: &'a Places,
+    pub places: &'a RuleDirectories,
     /// Queries to the file system.
     pub resolve: &'a dyn PathResolver,
     /// The step budget left for this decision.
@@ -23,7 +23,7 @@ pub struct PathContext<'a> {
 impl PathContext<'_> {
     /// Runs one decision, resolving each path once and counting every step.
     pub fn with<T>(
-        places: &Places,
+        places: &RuleDirectories,
         resolve: &dyn PathResolver,
         decide: impl FnOnce(PathContext) -> T,
     ) -> T {
@@ -38,12 +38,12 @@ impl PathContext<'_> {
     }
 
     /// Locates an absolute path.
-    pub fn locate(&self, path: &Path) -> Located {
-        Located::at(path, self.resolve)
+    pub fn locate(&self, path: &Path) -> ResolvedPath {
+        ResolvedPath::at(path, self.resolve)
     }
 
     /// Locates the path that a host tool uses for `written`.
-    pub fn locate_for(&self, tool: &str, written: &str) -> Located {
+    pub fn locate_for(&self, tool: &str, written: &str) -> ResolvedPath {
         self.locate(&self.places.for_tool(tool, written))
     }
 

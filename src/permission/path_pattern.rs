@@ -4,21 +4,21 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::entry_grammar::{EntryError, Purpose};
-use super::path::{Located, normalise};
+use super::path::{ResolvedPath, normalise};
 use super::path_context::PathContext;
 use super::placeholders::PatternPiece;
 
 /// A pattern for paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
-    base: Base,
+    base: PatternBase,
     /// A glob below the base, of non-empty components; `None` covers the base and everything below
     /// it.
     glob: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Base {
+enum PatternBase {
     Project,
     Home,
     /// The root of the file system, or a directory substituted for a placeholder.
@@ -49,19 +49,21 @@ impl PathPattern {
         let (base, glob) = match (directory, glob.strip_prefix('~').filter(below)) {
             (Some(directory), _) if below(&glob) => {
                 let glob = format!("/{}", glob.trim_start_matches('/'));
-                (Base::Directory(directory.into()), glob)
+                (PatternBase::Directory(directory.into()), glob)
             }
             (Some(_), _) => return Err(INVALID),
-            (None, Some(rest)) => (Base::Home, format!("/{rest}")),
-            _ if glob.starts_with("vfs:///") => (Base::Virtual, glob.to_owned()),
-            _ if glob.starts_with("//") => (Base::Directory("/".into()), glob[1..].to_owned()),
-            _ => (Base::Project, glob.to_owned()),
+            (None, Some(rest)) => (PatternBase::Home, format!("/{rest}")),
+            _ if glob.starts_with("vfs:///") => (PatternBase::Virtual, glob.to_owned()),
+            _ if glob.starts_with("//") => {
+                (PatternBase::Directory("/".into()), glob[1..].to_owned())
+            }
+            _ => (PatternBase::Project, glob.to_owned()),
         };
         if glob.starts_with('!') || fast_glob::validate(&glob).is_err() {
             return Err(INVALID);
         }
         let glob = match base {
-            Base::Virtual => Some(glob),
+            PatternBase::Virtual => Some(glob),
             _ => anchored(&glob)?,
         };
         Ok(Self { base, glob })
@@ -69,7 +71,7 @@ impl PathPattern {
 
     /// Whether the pattern covers a path. To allow it, the path as written and with links resolved
     /// must be covered; to deny it, one is enough. One that cannot be resolved is only denied.
-    pub fn covers(&self, path: &Located, purpose: Purpose, context: &PathContext) -> bool {
+    pub fn covers(&self, path: &ResolvedPath, purpose: Purpose, context: &PathContext) -> bool {
         let Some(base) = self.base_in(context) else {
             return false;
         };
@@ -86,7 +88,7 @@ impl PathPattern {
     }
 
     /// Whether the pattern may cover something below a directory, to deny it.
-    pub fn may_cover_below(&self, dir: &Located, context: &PathContext) -> bool {
+    pub fn may_cover_below(&self, dir: &ResolvedPath, context: &PathContext) -> bool {
         let Some(base) = self.base_in(context) else {
             return false;
         };
@@ -106,17 +108,17 @@ impl PathPattern {
     /// Whether the pattern covers a URI of the virtual file system.
     pub fn covers_virtual(&self, uri: &str) -> bool {
         let climbs = uri.split('/').any(|part| part == ".." || part == ".");
-        self.base == Base::Virtual
+        self.base == PatternBase::Virtual
             && !climbs
             && self.glob.as_deref().is_some_and(|glob| covers(glob, uri))
     }
 
     fn base_in<'p>(&'p self, context: &PathContext<'p>) -> Option<&'p Path> {
         match &self.base {
-            Base::Project => Some(&context.places.project_root),
-            Base::Home => context.places.home.as_deref(),
-            Base::Directory(directory) => Some(directory),
-            Base::Virtual => None,
+            PatternBase::Project => Some(&context.places.project_root),
+            PatternBase::Home => context.places.home.as_deref(),
+            PatternBase::Directory(directory) => Some(directory),
+            PatternBase::Virtual => None,
         }
     }
 
@@ -174,13 +176,13 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::permission::path::fake::Links;
-    use crate::permission::places::Places;
+    use crate::permission::places::RuleDirectories;
 
-    fn places() -> Places {
-        Places {
+    fn places() -> RuleDirectories {
+        RuleDirectories {
             project_root: "/link/p".into(),
             home: Some("/h".into()),
-            ..Places::default()
+            ..RuleDirectories::default()
         }
     }
 

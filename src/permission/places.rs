@@ -12,7 +12,7 @@ use crate::host::tools::path_meaning;
 /// The directories that decisions depend on, as given: links are not resolved.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
-pub struct Places {
+pub struct RuleDirectories {
     /// Where the host's shell starts.
     pub project_root: PathBuf,
     /// The host process's working directory, where some of its tools start.
@@ -42,7 +42,7 @@ pub struct Places {
     pub path: Vec<PathBuf>,
 }
 
-impl Places {
+impl RuleDirectories {
     /// The path that a host tool uses for `written`: absolute, not yet normalised.
     pub fn for_tool(&self, tool: &str, written: &str) -> PathBuf {
         let meaning = path_meaning(tool);
@@ -110,10 +110,10 @@ mod tests {
 
     #[test]
     fn a_tilde_is_the_home_directory_where_the_tool_expands_it() {
-        let places = Places {
+        let places = RuleDirectories {
             project_root: "/p".into(),
             home: Some("/h".into()),
-            ..Places::default()
+            ..RuleDirectories::default()
         };
         for (written, path) in [("~", "/h"), ("~/x", "/h/x"), ("~x", "/p/~x"), ("x", "/p/x")] {
             assert_eq!(

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::active_restrictions::Scope;
+use super::active_restrictions::RestrictionInputs;
 use super::call::{Call, OurTool};
 use super::decide::{Decision, Outcome, decide};
 use super::path::fake::Links;
-use super::places::{Places, ProtectedPaths, ProtectedPlaces};
+use super::places::{ProtectedPaths, ProtectedPlaces, RuleDirectories};
 use super::restriction::Restriction;
 use super::settings::Settings;
 use crate::host::shell::{Language, Shell};
@@ -128,8 +128,8 @@ impl Scene {
         self
     }
 
-    pub fn scoped<T>(&self, ask: impl FnOnce(&Scope) -> T) -> T {
-        let places = Places {
+    pub fn scoped<T>(&self, ask: impl FnOnce(&RestrictionInputs) -> T) -> T {
+        let places = RuleDirectories {
             project_root: "/p".into(),
             starts_elsewhere: false,
             has_startup_files: false,
@@ -147,7 +147,7 @@ impl Scene {
             executable: Some("/h/.chibi/plugins/agent-skills/agent-skills".into()),
             path: vec!["/bin".into(), "/h/bin".into()],
         };
-        ask(&Scope {
+        ask(&RestrictionInputs {
             restrictions: self.restrictions.clone(),
             policy_deny: self.policy.clone(),
             settings: self.settings.clone(),

@@ -185,7 +185,7 @@ fn an_honest_command_of_greatest_length_stays_within_the_steps() {
             scene.refusal("shell_exec", &json!({"command": command}))
         );
     }
-    let places = super::places::Places::default();
+    let places = super::places::RuleDirectories::default();
     assert!(PathContext::with(
         &places,
         &Counting::default(),

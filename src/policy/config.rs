@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::host::agent::{Agent, Mode};
+use crate::host::agent::{Agent, HookMode};
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking, mistaken_grant};
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
@@ -138,7 +138,7 @@ pub struct Signing {
 #[serde(default, deny_unknown_fields)]
 pub struct HostSettings {
     /// `restrict` (default), `grant`, `both` or `ask`: what a skill's list means there.
-    pub mode: Option<Mode>,
+    pub mode: Option<HookMode>,
 }
 
 /// How many skills may be active.
@@ -399,7 +399,7 @@ impl Floors {
         if pins {
             config.always_allowed.clear();
             for host in config.hosts.values_mut() {
-                host.mode = host.mode.map(Mode::at_least_restricting);
+                host.mode = host.mode.map(HookMode::at_least_restricting);
             }
         } else if let Some(permitted) = &self.always_allowed {
             config

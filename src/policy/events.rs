@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::host::tools::{self, Argument};
-use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Scope};
+use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, RestrictionInputs};
 use crate::policy::{Config, Event, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{EndReason, EndedActivation};
@@ -90,7 +90,7 @@ pub fn call_event(call: &Call, decision: &str, by: &str) -> Event {
 }
 
 /// The event for the decision about a call, with the rule that decided.
-pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
+pub fn decision_of(scope: &RestrictionInputs, call: &Call, decision: &Decision) -> Event {
     let skill = scope.restrictions.last().map(|one| one.source.as_str());
     let (outcome, by) = match &decision.outcome {
         Outcome::Unrestricted => ("allowed", "nothing restricts".to_owned()),

@@ -28,7 +28,7 @@ pub struct Ledger<V = String> {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written<V> {
+struct LedgerFile<V> {
     version: u32,
     entries: BTreeMap<String, V>,
 }
@@ -78,7 +78,7 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
         }
         let bytes = files::read_file_capped(&file, metadata.len(), limits::TRUST_FILE);
         let bytes = bytes.map_err(unreadable)?;
-        let written: Written<V> =
+        let written: LedgerFile<V> =
             serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;
         if written.version != VERSION {
             let version = written.version;
@@ -134,7 +134,7 @@ impl<V: Serialize + DeserializeOwned> Ledger<V> {
         let _lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::INSTALL_LOCK)?;
         let mut entries = self.entries()?;
         edit(&mut entries);
-        let written = Written {
+        let written = LedgerFile {
             version: VERSION,
             entries,
         };

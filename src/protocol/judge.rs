@@ -108,16 +108,16 @@ impl Judgement {
 
 /// The mode in which calls of this host are decided: the command's, else the configuration's; where a
 /// policy demands that skills be restricted, it does that at least.
-pub fn mode_of(facts: &Facts) -> Mode {
+pub fn mode_of(facts: &Facts) -> HookMode {
     let Some(calling) = &facts.run.agent else {
-        return Mode::Restrict;
+        return HookMode::Restrict;
     };
     let table = calling.agent.table();
     let config = facts.config();
     let set = || config.as_ref().ok()?.hosts.get(&calling.agent)?.mode;
     let mode = match calling.mode.or_else(set).unwrap_or_default() {
-        Mode::Grant | Mode::Both if !table.grants => Mode::Restrict,
-        Mode::Ask if !table.asks => Mode::Restrict,
+        HookMode::Grant | HookMode::Both if !table.grants => HookMode::Restrict,
+        HookMode::Ask if !table.asks => HookMode::Restrict,
         mode => mode,
     };
     let is_demanded = || facts.policies().is_ok_and(|all| all.demand_restrict());
@@ -147,7 +147,7 @@ impl<'a> JudgeContext<'a> {
     }
 
     /// The mode in which calls are decided.
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> HookMode {
         mode_of(self.facts)
     }
 
@@ -216,7 +216,7 @@ pub fn judge(on: &JudgeContext, request: &Request) -> Judgement {
         config: &config,
         scope,
     };
-    let mut judged = if case.mode == Mode::Grant {
+    let mut judged = if case.mode == HookMode::Grant {
         case.granting()
     } else {
         case.restricting()
@@ -268,7 +268,7 @@ pub fn firmer_if_repeated(facts: &Facts, request: &Request, text: String) -> Str
 pub fn with_call<T>(
     facts: &Facts,
     session: &Session,
-    scope: &Scope,
+    scope: &RestrictionInputs,
     request: &Request,
     then: impl FnOnce(&Call) -> T,
 ) -> T {
@@ -293,18 +293,18 @@ pub fn with_call<T>(
 /// One call that something may restrict.
 struct RestrictedCall<'a> {
     facts: &'a Facts,
-    mode: Mode,
+    mode: HookMode,
     request: &'a Request,
     session: &'a Session,
     config: &'a Config,
-    scope: Scope,
+    scope: RestrictionInputs,
 }
 
 /// What rules decide on a call: with the audit event, and with the arguments that have to replace its own.
 type RuleDecision = (Decision, Event, Option<Value>);
 
 impl RestrictedCall<'_> {
-    fn by_rules(&self, scope: &Scope) -> RuleDecision {
+    fn by_rules(&self, scope: &RestrictionInputs) -> RuleDecision {
         with_call(self.facts, self.session, scope, self.request, |call| {
             let decision = decide(scope, call, &OnDisk);
             let event = decision_of(scope, call, &decision);
@@ -388,7 +388,7 @@ impl RestrictedCall<'_> {
             let event = event.with("by", "the skill's own files");
             return Judgement::new(Verdict::Allow, Some(event));
         }
-        if is_unlisted && self.mode == Mode::Ask {
+        if is_unlisted && self.mode == HookMode::Ask {
             // The person's yes must not undo what decides.
             if let Some((refusal, event)) = self.never_allowed() {
                 return self.refused(refusal, event);

@@ -12,7 +12,7 @@ pub use crate::activation::*;
 pub use crate::catalog::{Catalog, Entry, Layer, WithheldReason, suggestion, tool_name, usable};
 pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;
-pub use crate::host::agent::Mode;
+pub use crate::host::agent::HookMode;
 pub use crate::host::{Agent, Protocol, ours};
 pub use crate::permission::*;
 pub use crate::policy::{Event, Lifetime, OnDisk, activation_event, call_event};

@@ -91,7 +91,7 @@ impl Input {
     ///
     /// # Errors
     /// Why the words are no call of a hook; then nothing is read.
-    pub fn agent(&mut self) -> Result<(Agent, Option<Mode>, Payload), String> {
+    pub fn agent(&mut self) -> Result<(Agent, Option<HookMode>, Payload), String> {
         let (before, after) = hook_words(&self.args).unwrap_or_default();
         let odd = || "its words are not `agent-skills hook AGENT [--mode MODE]`".to_owned();
         let words = after.iter().map(|word| word.to_str().unwrap_or_default());

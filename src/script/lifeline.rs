@@ -95,7 +95,7 @@ pub enum Report {
     /// The script's process id, which is also its process group.
     Started(u32),
     /// The script never ran.
-    Failed(Failure),
+    Failed(StartFailure),
     /// The script is a job, whose output is in its directory; or the error number of what was in the
     /// way.
     Adopted(Result<(), i32>),
@@ -105,7 +105,7 @@ pub enum Report {
 
 /// Why a script never ran, with the system's error number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Failure {
+pub enum StartFailure {
     /// The working directory could not be entered.
     NoWorkdir(i32),
     /// Its process could not be created, or the interpreter not be executed.

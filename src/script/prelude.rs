@@ -1,10 +1,12 @@
 //! What most files of this room use.
 
 pub use super::jobs::{JobRecord, Jobs, SupervisedJob};
-pub use super::lifeline::{Conditions, Ended, Failure, Interest, Lifeline, Order, ProcessSpec};
+pub use super::lifeline::{
+    Conditions, Ended, Interest, Lifeline, Order, ProcessSpec, StartFailure,
+};
 pub use super::lifeline::{Report, not_now, poll};
 pub use super::outcome::{JobId, ScriptOutcome, ScriptState};
-pub use super::sandbox::{Confinement, Kernel, Places, Sandbox, SandboxMode};
+pub use super::sandbox::{Confinement, Kernel, Sandbox, SandboxInputs, SandboxMode};
 pub use super::spool::{CHUNK, CapturedOutput, Spool};
 pub use super::task::{RunLimits, ScriptRun, Task};
 pub use crate::error::{Error, Result};

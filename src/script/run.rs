@@ -137,7 +137,7 @@ fn prepare(
     let pass = &request.settings.pass_env;
     let mut env = environment::for_script(base, pass, own, temp, request.env)?;
     let mut notes = unmet_needs(&skill.fields, skill.name.as_str(), base, &env);
-    let places = temp.map(|temp| Places {
+    let places = temp.map(|temp| SandboxInputs {
         skill_dir: &skill.dir,
         project_dir,
         temp,
@@ -145,7 +145,7 @@ fn prepare(
         confinement,
         base,
     });
-    let build = |places: Places| places.sandbox(label, Kernel::at_hand(), &mut notes);
+    let build = |places: SandboxInputs| places.sandbox(label, Kernel::at_hand(), &mut notes);
     let sandbox = places.map(build).transpose()?.flatten();
     if sandbox.is_some() {
         environment::without_git_configuration(base, &mut env);
@@ -252,7 +252,7 @@ pub fn run_confined(
     // Whoever calls this wants it confined.
     confinement.mode = confinement.mode.max(SandboxMode::Auto);
     let temp = jobs.shared_temp(&skill.dir)?;
-    let places = Places {
+    let places = SandboxInputs {
         skill_dir: &skill.dir,
         project_dir,
         temp: &temp,

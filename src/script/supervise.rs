@@ -144,12 +144,12 @@ impl Supervisor {
     }
 
     /// Starts the script.
-    fn start_script(&mut self, process: ProcessSpec) -> Result<Pid, Failure> {
-        let no_process = |error: io::Error| Failure::NotExecuted(errno(&error));
+    fn start_script(&mut self, process: ProcessSpec) -> Result<Pid, StartFailure> {
+        let no_process = |error: io::Error| StartFailure::NotExecuted(errno(&error));
         let lifeline = self.lifeline.try_clone().map_err(no_process)?;
         // The script inherits our working directory when it starts.
         std::env::set_current_dir(&process.workdir)
-            .map_err(|error| Failure::NoWorkdir(errno(&error)))?;
+            .map_err(|error| StartFailure::NoWorkdir(errno(&error)))?;
         let mut command = Command::new(OsStr::from_bytes(process.args[0].to_bytes()));
         command.process_group(0);
         command.stdin(input(&std::mem::take(&mut self.input)).map_err(no_process)?);
@@ -163,15 +163,15 @@ impl Supervisor {
             lifeline.tell(Report::Started(std::process::id()));
             let confined = process.sandbox.as_ref().map_or(Ok(()), Sandbox::enter);
             let failure = match confined {
-                Ok(()) => Failure::NotExecuted(exec::execute(&process.args, &process.env)),
-                Err(errno) => Failure::NotConfined(errno),
+                Ok(()) => StartFailure::NotExecuted(exec::execute(&process.args, &process.env)),
+                Err(errno) => StartFailure::NotConfined(errno),
             };
             lifeline.tell(Report::Failed(failure));
             let _ = rustix::io::write(stderr(), NOT_EXECUTED_TEXT);
             signals::leave(NOT_EXECUTED)
         });
         let script = command.spawn().map_err(no_process)?;
-        pid_of(script.id()).ok_or(Failure::NotExecuted(0))
+        pid_of(script.id()).ok_or(StartFailure::NotExecuted(0))
     }
 
     /// Waits for the script's end or a reason to end it, and copies its outputs. Returns the
@@ -244,7 +244,7 @@ fn errno(error: &io::Error) -> i32 {
 
 /// A descriptor that is ready when the process has ended; `None` where the system cannot (Linux
 /// before 5.3, other systems) or does not report when processes started.
-fn watch_process(process: ProcessId) -> Result<Option<OwnedFd>, Failure> {
+fn watch_process(process: ProcessId) -> Result<Option<OwnedFd>, StartFailure> {
     #[cfg(target_os = "linux")]
     use rustix::process::{PidfdFlags, pidfd_open};
 
@@ -260,7 +260,7 @@ fn watch_process(process: ProcessId) -> Result<Option<OwnedFd>, Failure> {
     if process.is_alive() {
         Ok(opened)
     } else {
-        Err(Failure::HostGone)
+        Err(StartFailure::HostGone)
     }
 }
 

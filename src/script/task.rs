@@ -188,26 +188,26 @@ impl Task<'_> {
         Error::io(action, Path::new(self.label), source)
     }
 
-    fn never_ran(&self, failure: Failure) -> Error {
+    fn never_ran(&self, failure: StartFailure) -> Error {
         let label = self.label;
         let reason = |errno| io::Error::from_raw_os_error(errno);
         match failure {
-            Failure::NoWorkdir(errno) => {
+            StartFailure::NoWorkdir(errno) => {
                 Error::io("enter", Path::new(&self.process.workdir), &reason(errno))
             }
-            Failure::NotExecuted(libc::E2BIG) => {
+            StartFailure::NotExecuted(libc::E2BIG) => {
                 Error::new(format!("the arguments of `{label}` are too long"))
                     .hint("pass large data through `stdin` or a file")
             }
-            Failure::NotExecuted(libc::ENOEXEC) => {
+            StartFailure::NotExecuted(libc::ENOEXEC) => {
                 let text = format!("`{label}` is a program for another system or processor");
                 Error::new(text).hint("tell the user: its skill needs a build for this machine")
             }
-            Failure::NotConfined(errno) => self
+            StartFailure::NotConfined(errno) => self
                 .failed("confine", &reason(errno))
                 .hint("tell the user: the setting `sandbox` decides whether it may run unconfined"),
-            Failure::HostGone => self.failed("run", &io::Error::other("the host is gone")),
-            Failure::NotExecuted(errno) => self.failed("run", &reason(errno)),
+            StartFailure::HostGone => self.failed("run", &io::Error::other("the host is gone")),
+            StartFailure::NotExecuted(errno) => self.failed("run", &reason(errno)),
         }
     }
 }
@@ -222,7 +222,7 @@ struct Running {
     /// The program's process, once it exists.
     script: Option<u32>,
     /// Why the program never ran, if so.
-    failure: Option<Failure>,
+    failure: Option<StartFailure>,
     /// Whether it became a job, if that was asked for.
     adopted: Option<Result<(), i32>>,
     /// Its end; `None` while it runs, and if the supervisor died or did not answer.

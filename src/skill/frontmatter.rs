@@ -8,7 +8,7 @@ use super::text::lines;
 
 /// A split `SKILL.md`.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Split<'a> {
+pub struct SplitSkillFile<'a> {
     /// The YAML text; `None` if the file has no frontmatter.
     pub yaml: Option<&'a str>,
     /// The Markdown after it, unchanged.
@@ -20,11 +20,11 @@ pub struct Split<'a> {
 }
 
 /// Splits a file. Never fails: a file without frontmatter is all body.
-pub fn split(text: &str) -> Split<'_> {
+pub fn split(text: &str) -> SplitSkillFile<'_> {
     let mut diagnostics = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = unwrap_code_fence(text, &mut diagnostics);
-    let without = |diagnostics, outside| Split {
+    let without = |diagnostics, outside| SplitSkillFile {
         yaml: None,
         body: text,
         diagnostics,
@@ -47,7 +47,7 @@ pub fn split(text: &str) -> Split<'_> {
     if diagnostics.contains(&Diagnostic::TextBeforeFrontmatter) {
         outside.extend(begun_in_markdown(&text[..start]));
     }
-    Split {
+    SplitSkillFile {
         yaml: Some(yaml),
         body: after,
         diagnostics,
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn codes(split: &Split<'_>) -> Vec<String> {
+    fn codes(split: &SplitSkillFile<'_>) -> Vec<String> {
         split.diagnostics.iter().map(Diagnostic::code).collect()
     }
 

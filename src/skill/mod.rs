@@ -23,7 +23,7 @@ pub use fields::{
     FIELDS, Fields, Hooks, KnownField, SkillScope, ValueForm, folds_to, is_allowed_tools, is_text,
     is_tools, near_miss_of, parse_flag, written,
 };
-pub use frontmatter::{Split, split as split_frontmatter};
+pub use frontmatter::{SplitSkillFile, split as split_frontmatter};
 pub use load::{
     Skill, find_skill_file, list, read_skill_file, skill_directories, skill_file_digest, unreadable,
 };

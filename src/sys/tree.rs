@@ -24,7 +24,7 @@ use super::{files, limits};
 /// [`limits::WALK_STEPS`]).
 pub fn digest_and_stamps<const N: usize>(places: [&Path; N]) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
-    let mut reading = Reading::default();
+    let mut reading = TreeReader::default();
     for place in places {
         reading.hash(place, &mut hash)?;
         hash.update([b'|']);
@@ -40,7 +40,7 @@ pub fn digest_and_stamps<const N: usize>(places: [&Path; N]) -> io::Result<(Stri
 /// As [`digest_and_stamps`], and when a path is not below `root`.
 pub fn digest_named(root: &Path, paths: &[PathBuf]) -> io::Result<(String, Stamps)> {
     let mut hash = Sha256::new();
-    let mut reading = Reading::default();
+    let mut reading = TreeReader::default();
     for path in paths {
         let name = path.strip_prefix(root).map_err(io::Error::other)?;
         record(&mut hash, name, b'|', b"");
@@ -57,7 +57,7 @@ pub fn digest_named(root: &Path, paths: &[PathBuf]) -> io::Result<(String, Stamp
 /// As [`digest_and_stamps`].
 pub fn file_digests(root: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
-    Reading::default().read(root, &mut |path, kind, content| {
+    TreeReader::default().read(root, &mut |path, kind, content| {
         let mut hash = Sha256::new();
         record(&mut hash, path, kind, content);
         let digest = format!("{:x}", hash.finalize());
@@ -82,14 +82,14 @@ type FileSink<'t> = &'t mut dyn FnMut(&Path, u8, &[u8]);
 
 /// What was read so far.
 #[derive(Default)]
-struct Reading {
+struct TreeReader {
     steps: usize,
     files: usize,
     bytes: u64,
     stamps: Stamps,
 }
 
-impl Reading {
+impl TreeReader {
     /// Adds what is at or below `root` to a digest.
     fn hash(&mut self, root: &Path, hash: &mut Sha256) -> io::Result<()> {
         self.read(root, &mut |path, kind, content| {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use agent_skills::host::shell::{Language, Shell};
 use agent_skills::permission::{
-    Call, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope, decide,
+    Call, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs, RuleDirectories, decide,
 };
 use serde_json::json;
 
@@ -130,7 +130,7 @@ impl Profile {
         let allowed = [self.allowed.to_owned()];
         let restriction =
             Restriction::parse("test", Some(&allowed), &[], &world.at("skill"), &project);
-        let places = Places {
+        let places = RuleDirectories {
             project_root: project,
             home: Some(world.at("home")),
             // A host that was started elsewhere runs commands in the project all the same.
@@ -150,12 +150,12 @@ impl Profile {
             },
             environment: Some(ENVIRONMENT.map(str::to_owned).into()),
             reads_by_shell: self.guards == Guards::Reading,
-            ..Places::default()
+            ..RuleDirectories::default()
         };
-        let scope = Scope {
+        let scope = RestrictionInputs {
             restrictions: vec![restriction],
             places,
-            ..Scope::default()
+            ..RestrictionInputs::default()
         };
         let arguments = json!({ "command": command });
         let call = Call {

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent_skills::permission::{
-    Call, Outcome, PathResolver, Places, ProtectedPaths, ProtectedPlaces, Restriction, Scope,
-    decide,
+    Call, Outcome, PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs,
+    RuleDirectories, decide,
 };
 use serde_json::json;
 
@@ -36,7 +36,7 @@ pub fn refusal(entries: &str, command: &str) -> Option<String> {
     let project = Path::new("/work/project");
     let entries = [entries.to_owned()];
     let restriction = Restriction::parse("t", Some(&entries), &[], Path::new("/skills/t"), project);
-    let places = Places {
+    let places = RuleDirectories {
         project_root: project.to_owned(),
         home: Some("/home/me".into()),
         protected: ProtectedPlaces::found_by(|| ProtectedPaths {
@@ -44,12 +44,12 @@ pub fn refusal(entries: &str, command: &str) -> Option<String> {
             roots: vec!["/work/project/.claude/skills".into()],
             ..ProtectedPaths::default()
         }),
-        ..Places::default()
+        ..RuleDirectories::default()
     };
-    let scope = Scope {
+    let scope = RestrictionInputs {
         restrictions: vec![restriction],
         places,
-        ..Scope::default()
+        ..RestrictionInputs::default()
     };
     let arguments = json!({ "command": command });
     let call = Call {

@@ -5,7 +5,7 @@ use super::*;
 use clap::{CommandFactory, Parser};
 
 /// The rows of tests/decisions.md: the words, what they do, and whether models may.
-fn rows() -> Vec<(Vec<&'static str>, CommandClass, bool)> {
+fn rows() -> Vec<(Vec<&'static str>, AuthorityClass, bool)> {
     let text = include_str!("../../../tests/decisions.md");
     let section = text.split("## What only a person decides").nth(1).unwrap();
     let section = section.split("\n## ").next().unwrap();
@@ -13,9 +13,9 @@ fn rows() -> Vec<(Vec<&'static str>, CommandClass, bool)> {
         let cells: Vec<&str> = line.strip_prefix("| `")?.split(" | ").collect();
         let words = cells[0].trim_end_matches('`').split_whitespace().collect();
         let class = match cells[1].split(',').next().unwrap() {
-            "reads" => CommandClass::Reads,
-            "changes" => CommandClass::Changes,
-            "decides" => CommandClass::Decides,
+            "reads" => AuthorityClass::Reads,
+            "changes" => AuthorityClass::Changes,
+            "decides" => AuthorityClass::Decides,
             other => panic!("{other}"),
         };
         Some((words, class, cells[2].starts_with("yes")))

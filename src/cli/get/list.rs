@@ -1,6 +1,6 @@
 //! `list`: what is installed; `search`: what can be.
 
-use crate::catalog::Installed;
+use crate::catalog::InstalledEntries;
 use crate::cli::look::list_installed::list_installed;
 use crate::cli::prelude::*;
 use crate::marketplace::{Digest, Item, cyclonedx};
@@ -40,7 +40,7 @@ fn bill(facts: &Facts) -> Result<String> {
     let entries = catalog.entries().iter();
     let told = entries.filter(|entry| is_told(&facts.run, entry));
     let entries: Vec<&Entry> = told.collect();
-    let mut origins = Installed::default();
+    let mut origins = InstalledEntries::default();
     let progress = Progress::new("reading skills", entries.len(), watched(&facts.run));
     let skills = entries.iter().enumerate().map(|(done, entry)| {
         progress.at(done);
@@ -51,7 +51,7 @@ fn bill(facts: &Facts) -> Result<String> {
     json::bare(&cyclonedx(&skills))
 }
 
-fn item(facts: &Facts, entry: &Entry, origins: &mut Installed) -> Item {
+fn item(facts: &Facts, entry: &Entry, origins: &mut InstalledEntries) -> Item {
     let home = facts.run.env.home();
     let shown = |path: &Path| below_home(path, home.as_deref());
     let skill = entry.disclosed();

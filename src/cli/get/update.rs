@@ -161,7 +161,7 @@ fn repaired(market: &Market, wanted: &[String], updated: &[Updated]) -> Result<V
     let of = |name: &str| updated.iter().find(|one| one.name == name);
     let is_ours = |one: &&VerifiedSkill| match of(&one.name) {
         Some(one) => one.change == UpdateResult::UpToDate,
-        None => wanted.is_empty() && one.state == State::Missing,
+        None => wanted.is_empty() && one.state == InstallState::Missing,
     };
     let verified = market.verify(&[])?;
     let damaged = verified.iter().filter(|one| !one.is_well()).filter(is_ours);

@@ -2,7 +2,7 @@
 //! changed.
 
 use crate::author::no_effect;
-use crate::catalog::{Installed, signature};
+use crate::catalog::{InstalledEntries, signature};
 use crate::cli::prelude::*;
 use crate::marketplace::{History, Tag};
 use crate::script::program_of;
@@ -237,7 +237,7 @@ fn source(report: &Report) -> Option<String> {
 }
 
 /// The signature of a skill. What cannot be checked counts as none.
-fn signature_of(facts: &Facts, entry: &Entry, origins: &mut Installed) -> CheckedSignature {
+fn signature_of(facts: &Facts, entry: &Entry, origins: &mut InstalledEntries) -> CheckedSignature {
     let checked = signature(facts, entry, origins);
     checked.unwrap_or_else(|error| CheckedSignature {
         signature: Signature::unchecked(format!("that cannot be checked: {error}")),

@@ -424,7 +424,7 @@ fn scope_in(
     facts: &Facts,
     agent: Option<Agent>,
     (config, policies, session): (&Config, &Policies, &Session),
-) -> permission::Scope {
+) -> permission::RestrictionInputs {
     let Some(agent) = agent else {
         return scope_of(facts, config, policies, session);
     };
@@ -439,7 +439,7 @@ fn scope_in(
 fn with<T>(
     facts: &Facts,
     session: &Session,
-    scope: &permission::Scope,
+    scope: &permission::RestrictionInputs,
     found: &ObservedCall,
     then: impl FnOnce(&permission::Call) -> T,
 ) -> Result<T> {

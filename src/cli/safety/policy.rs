@@ -3,7 +3,7 @@
 
 use crate::activation::{added_entries, why_not_added};
 use crate::catalog::signature as signature_of;
-use crate::catalog::{Eligibility, EligibilityRules, Installed, rules_about};
+use crate::catalog::{Eligibility, EligibilityRules, InstalledEntries, rules_about};
 use crate::cli::prelude::*;
 use crate::policy::{MissingSkill, RuleOutcome, RuleResult, Setting, SkillUse, in_force};
 
@@ -211,7 +211,7 @@ fn explain(call: Call, name: Option<&str>) -> Answer {
         meant => meant?,
     };
     let in_force = EligibilityRules::new(call.facts, SkillUse::Any);
-    let mut origins = Installed::default();
+    let mut origins = InstalledEntries::default();
     let about = |entry| explain_skill(call, (&in_force, &rules), entry, &mut origins);
     let (skills, texts): (Vec<Value>, Vec<String>) = meant.into_iter().map(about).unzip();
     let answer = json!({"skills": skills, "missing": missing});
@@ -246,7 +246,7 @@ fn explain_skill(
     call: Call,
     (rules, written): (&EligibilityRules, &[Setting]),
     entry: &Entry,
-    origins: &mut Installed,
+    origins: &mut InstalledEntries,
 ) -> (Value, String) {
     let (facts, screen, skill) = (call.facts, call.screen, entry.disclosed());
     let (name, layer) = (entry.name(), entry.layer.as_str());

@@ -67,14 +67,17 @@ impl Verify {
         if verified.is_empty() && unsigned.is_empty() {
             return NONE_RECORDED.to_owned();
         }
-        let intact = verified.iter().filter(|one| one.state == State::Intact);
+        let intact = verified
+            .iter()
+            .filter(|one| one.state == InstallState::Intact);
         let intact = intact.count();
-        let alone = |one: &&VerifiedSkill| intact == 1 || one.state != State::Intact;
+        let alone = |one: &&VerifiedSkill| intact == 1 || one.state != InstallState::Intact;
         let mut text: String = verified.iter().filter(alone).map(state_of).collect();
         if intact > 1 {
             let _ = writeln!(text, "{intact} skills are intact");
         }
-        let is_damaged = |one: &&VerifiedSkill| !one.is_well() && one.state != State::Unreadable;
+        let is_damaged =
+            |one: &&VerifiedSkill| !one.is_well() && one.state != InstallState::Unreadable;
         let damaged = verified.iter().filter(is_damaged);
         let damaged: Vec<String> = damaged.map(|one| listed_name(&one.name)).collect();
         let mut words = vec!["verify", "--fix"];
@@ -169,10 +172,10 @@ pub fn restored(call: Call, skill: &SyncedSkill, layer: Layer) -> String {
 
 fn state_of(skill: &VerifiedSkill) -> String {
     let state = match skill.state {
-        State::Intact => "intact",
-        State::Changed => "changed",
-        State::Missing => "missing",
-        State::Unreadable => "unreadable",
+        InstallState::Intact => "intact",
+        InstallState::Changed => "changed",
+        InstallState::Missing => "missing",
+        InstallState::Unreadable => "unreadable",
     };
     let mut text = format!("{}: {state}\n", listed_name(&skill.name));
     for why in [&skill.why, &skill.remedy].into_iter().flatten() {

@@ -7,7 +7,7 @@ use crate::cli::prelude::*;
 use crate::connection::{
     ConnectionChange, ConnectionFault, ConnectionState, Connector, Invocation, last_seen, program,
 };
-use crate::host::agent::{Mode, Scope};
+use crate::host::agent::{ConnectionScope, HookMode};
 use crate::host::{release, tools};
 use crate::sharing::SharedSkills;
 use crate::skill::unified_diff;
@@ -33,11 +33,11 @@ pub enum HostAction {
         #[arg(required = true, value_name = "HOST")]
         hosts: Vec<Agent>,
         /// For whom: user (in every project), project (this one) or managed (every user; root)
-        #[arg(long, default_value_t = Scope::User)]
-        scope: Scope,
+        #[arg(long, default_value_t = ConnectionScope::User)]
+        scope: ConnectionScope,
         /// restrict, grant, both or ask; without it, the configuration decides
         #[arg(long)]
-        mode: Option<Mode>,
+        mode: Option<HookMode>,
     },
     /// Disconnect agents: remove what `add` wrote, and nothing else
     Remove {
@@ -46,7 +46,7 @@ pub enum HostAction {
         hosts: Vec<Agent>,
         /// Only for user, project or managed; without it, for the user and this project
         #[arg(long)]
-        scope: Option<Scope>,
+        scope: Option<ConnectionScope>,
     },
 }
 
@@ -77,19 +77,19 @@ impl Hosts {
 
 /// Has the agent ask us, and find the installed skills: by the links that `install` makes for agents
 /// that are connected already.
-fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<String> {
+fn add(call: Call, agent: Agent, scope: ConnectionScope, wanted: &Invocation) -> Result<String> {
     let change = Connector::of(&call.facts.run).add(agent, scope, wanted)?;
     let path = one_line(&change.path().display().to_string());
     let links = match scope {
-        Scope::User => make_links(call, agent, &OWN, true)?,
-        Scope::Project | Scope::Managed => String::new(),
+        ConnectionScope::User => make_links(call, agent, &OWN, true)?,
+        ConnectionScope::Project | ConnectionScope::Managed => String::new(),
     };
     if change.is_nothing() && links.is_empty() {
         return Ok(format!("{agent} is connected already: `{path}`\n"));
     }
     let settings = agent.table();
     let mut notes = String::new();
-    if scope == Scope::Project {
+    if scope == ConnectionScope::Project {
         let _ = writeln!(notes, "Note: {}.", settings.project_note);
     }
     if let Some((mode, less)) = wanted.mode.and_then(|it| Some((it, agent.lacks(it)?))) {
@@ -117,31 +117,33 @@ fn add(call: Call, agent: Agent, scope: Scope, wanted: &Invocation) -> Result<St
     let whom = in_words(scope);
     let mut said = format!("connected {agent} for {whom}: `{path}`; {outcome}\n");
     match scope {
-        Scope::User => said += &make_links(call, agent, &OWN, false)?,
+        ConnectionScope::User => said += &make_links(call, agent, &OWN, false)?,
         // Those links are part of the project.
-        Scope::Project if !make_links(call, agent, &[Layer::Project], true)?.is_empty() => {
+        ConnectionScope::Project
+            if !make_links(call, agent, &[Layer::Project], true)?.is_empty() =>
+        {
             let _ = writeln!(
                 said,
                 "Next: `agent-skills install --layer project --for {agent}` has it find the \
                  project's skills."
             );
         }
-        Scope::Project | Scope::Managed => {}
+        ConnectionScope::Project | ConnectionScope::Managed => {}
     }
     if !call.asks() {
         said += &notes;
     }
-    if let Some(trust) = settings.trust.filter(|_| scope != Scope::Managed) {
+    if let Some(trust) = settings.trust.filter(|_| scope != ConnectionScope::Managed) {
         let _ = writeln!(said, "Next: {trust}.");
     }
     Ok(said)
 }
 
 /// Takes away what [`add`] wrote.
-fn remove(call: Call, agent: Agent, scope: Option<Scope>) -> Result<String> {
+fn remove(call: Call, agent: Agent, scope: Option<ConnectionScope>) -> Result<String> {
     let scopes = match scope {
         Some(scope) => vec![scope],
-        None => vec![Scope::User, Scope::Project],
+        None => vec![ConnectionScope::User, ConnectionScope::Project],
     };
     let mut said = String::new();
     for each in &scopes {
@@ -152,7 +154,7 @@ fn remove(call: Call, agent: Agent, scope: Option<Scope>) -> Result<String> {
         said = format!("{agent} is not connected for {}\n", of.join(" or for "));
     }
     let rest = Connector::of(&call.facts.run).found(agent).into_iter();
-    let rest = rest.filter(|found| found.scope == Scope::Managed && scope.is_none());
+    let rest = rest.filter(|found| found.scope == ConnectionScope::Managed && scope.is_none());
     for found in rest {
         let _ = writeln!(
             said,
@@ -164,7 +166,7 @@ fn remove(call: Call, agent: Agent, scope: Option<Scope>) -> Result<String> {
 }
 
 /// What was done; empty if there was nothing to do.
-fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
+fn remove_from(call: Call, agent: Agent, scope: ConnectionScope) -> Result<String> {
     let Some(change) = Connector::of(&call.facts.run).remove(agent, scope)? else {
         if !call.common.dry_run {
             Connector::of(&call.facts.run).forget(agent, scope)?;
@@ -195,7 +197,7 @@ fn remove_from(call: Call, agent: Agent, scope: Scope) -> Result<String> {
 fn apply(
     call: Call,
     (change, shown): (&ConnectionChange, &str),
-    (agent, scope): (Agent, Scope),
+    (agent, scope): (Agent, ConnectionScope),
     (question, done): (&str, &str),
 ) -> Result<()> {
     let question = format!("{question} {agent} for {}?", in_words(scope));
@@ -203,8 +205,8 @@ fn apply(
     call.to_agree(shown, &question, &undone)?;
     let applied = Connector::of(&call.facts.run).apply(change);
     applied.map_err(|error| match scope {
-        Scope::Managed => error.hint("an administrator writes there: run it as root"),
-        Scope::User | Scope::Project => error,
+        ConnectionScope::Managed => error.hint("an administrator writes there: run it as root"),
+        ConnectionScope::User | ConnectionScope::Project => error,
     })
 }
 
@@ -221,10 +223,11 @@ fn make_links(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Resu
 
 /// The links that go with the user's connection, a line each: none that another connected agent
 /// needs, and none if an administrator connected the agent too.
-fn remove_links(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result<String> {
-    let stays = |found: &ConnectionState| found.scope == Scope::Managed && found.is_connected;
+fn remove_links(call: Call, agent: Agent, scope: ConnectionScope, dry_run: bool) -> Result<String> {
+    let stays =
+        |found: &ConnectionState| found.scope == ConnectionScope::Managed && found.is_connected;
     let found = Connector::of(&call.facts.run).found(agent);
-    if scope != Scope::User || found.iter().any(stays) {
+    if scope != ConnectionScope::User || found.iter().any(stays) {
         return Ok(String::new());
     }
     let mut others = connected(&call.facts.run);
@@ -245,11 +248,11 @@ fn remove_links(call: Call, agent: Agent, scope: Scope, dry_run: bool) -> Result
     Ok(text)
 }
 
-fn in_words(scope: Scope) -> &'static str {
+fn in_words(scope: ConnectionScope) -> &'static str {
     match scope {
-        Scope::User => "you",
-        Scope::Project => "this project",
-        Scope::Managed => "every user",
+        ConnectionScope::User => "you",
+        ConnectionScope::Project => "this project",
+        ConnectionScope::Managed => "every user",
     }
 }
 
@@ -357,7 +360,8 @@ fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) ->
     let lacks = all.iter().flat_map(|found| &found.missing);
     let mut missing: Vec<String> = lacks.map(ConnectionFault::to_string).collect();
     let settings = agent.table();
-    let is_own = |found: &ConnectionState| found.is_connected && found.scope != Scope::Managed;
+    let is_own =
+        |found: &ConnectionState| found.is_connected && found.scope != ConnectionScope::Managed;
     if settings.trust.is_some() && seen.is_none() && all.iter().any(is_own) {
         missing.push(format!("not yet seen: trust it in {agent} with /hooks"));
     }
@@ -370,7 +374,7 @@ fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) ->
     }
     let (mut scopes, mut named) = (Vec::new(), Vec::new());
     for found in &all {
-        let (scope, mode) = (found.scope.as_str(), of(found).map(Mode::as_str));
+        let (scope, mode) = (found.scope.as_str(), of(found).map(HookMode::as_str));
         // The file with our entries; without a mode in them, the configuration decides.
         scopes.push(json!({
             "scope": scope,
@@ -381,7 +385,7 @@ fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) ->
         let mode = mode.map_or_else(String::new, |mode| format!(" ({mode})"));
         named.extend(found.is_connected.then(|| format!("{scope}{mode}")));
     }
-    let modes = Mode::ALL.into_iter();
+    let modes = HookMode::ALL.into_iter();
     let modes = modes.filter(|mode| agent.lacks(*mode).is_none());
     let never = if is_connected { "never" } else { "" };
     Row {
@@ -393,7 +397,7 @@ fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) ->
         scopes,
         last_seen: seen.map(|seen| seen.to_string()),
         missing,
-        modes: modes.map(Mode::as_str).collect(),
+        modes: modes.map(HookMode::as_str).collect(),
         unseen: settings.unseen,
         more: json!({}),
         shown: (
@@ -426,7 +430,7 @@ fn chibi(facts: &Facts) -> Row {
         connected: is_connected,
         scopes: Vec::new(),
         last_seen: None,
-        modes: vec![Mode::Restrict.as_str()],
+        modes: vec![HookMode::Restrict.as_str()],
         unseen: &[],
         more: json!({
             // How it passes data, if that is known.

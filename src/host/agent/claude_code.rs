@@ -32,24 +32,24 @@ pub(super) const OWN_PROMPTS: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-const TOOLS: &[Tool] = &[
-    Tool { does: Capability::Shell, keys: &["command"], names: &["Bash"] },
-    Tool { does: Capability::ReadFile, keys: &["file_path"], names: &["Read"] },
-    Tool { does: Capability::WriteFile, keys: &["file_path"], names: &["Write"] },
-    Tool { does: Capability::EditFile, keys: &["file_path"], names: &["Edit", "MultiEdit"] },
-    Tool { does: Capability::EditFile, keys: &["notebook_path"], names: &["NotebookEdit"] },
-    Tool { does: Capability::ReadFile, keys: &["notebook_path"], names: &["NotebookRead"] },
-    Tool { does: Capability::FindFiles, keys: &["path"], names: &["Glob"] },
-    Tool { does: Capability::SearchContent, keys: &["path"], names: &["Grep"] },
-    Tool { does: Capability::ListDirectory, keys: &["path"], names: &["LS"] },
-    Tool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch"] },
-    Tool { does: Capability::WebSearch, keys: &[], names: &["WebSearch"] },
-    Tool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["Agent", "Task"] },
-    Tool { does: Capability::SubAgent, keys: &["name"], names: &["Workflow"] },
-    Tool { does: Capability::Skill, keys: &["skill"], names: &["Skill"] },
-    Tool { does: Capability::Todo, keys: &[], names: &["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"] },
-    Tool { does: Capability::AskUser, keys: &[], names: &["AskUserQuestion"] },
-    Tool { does: Capability::Harmless, keys: &[], names: &["ToolSearch", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "StructuredOutput"] },
+const TOOLS: &[AgentTool] = &[
+    AgentTool { does: Capability::Shell, keys: &["command"], names: &["Bash"] },
+    AgentTool { does: Capability::ReadFile, keys: &["file_path"], names: &["Read"] },
+    AgentTool { does: Capability::WriteFile, keys: &["file_path"], names: &["Write"] },
+    AgentTool { does: Capability::EditFile, keys: &["file_path"], names: &["Edit", "MultiEdit"] },
+    AgentTool { does: Capability::EditFile, keys: &["notebook_path"], names: &["NotebookEdit"] },
+    AgentTool { does: Capability::ReadFile, keys: &["notebook_path"], names: &["NotebookRead"] },
+    AgentTool { does: Capability::FindFiles, keys: &["path"], names: &["Glob"] },
+    AgentTool { does: Capability::SearchContent, keys: &["path"], names: &["Grep"] },
+    AgentTool { does: Capability::ListDirectory, keys: &["path"], names: &["LS"] },
+    AgentTool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch"] },
+    AgentTool { does: Capability::WebSearch, keys: &[], names: &["WebSearch"] },
+    AgentTool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["Agent", "Task"] },
+    AgentTool { does: Capability::SubAgent, keys: &["name"], names: &["Workflow"] },
+    AgentTool { does: Capability::Skill, keys: &["skill"], names: &["Skill"] },
+    AgentTool { does: Capability::Todo, keys: &[], names: &["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"] },
+    AgentTool { does: Capability::AskUser, keys: &[], names: &["AskUserQuestion"] },
+    AgentTool { does: Capability::Harmless, keys: &[], names: &["ToolSearch", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "StructuredOutput"] },
 ];
 
 pub(super) static TABLE: AgentProfile = AgentProfile {

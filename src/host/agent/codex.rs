@@ -3,13 +3,13 @@
 use super::prelude::*;
 
 #[rustfmt::skip]
-const TOOLS: &[Tool] = &[
-    Tool { does: Capability::Shell, keys: &["command"], names: &["Bash"] },
-    Tool { does: Capability::Patch, keys: &["command"], names: &["apply_patch"] },
-    Tool { does: Capability::ReadFile, keys: &["path"], names: &["view_image"] },
-    Tool { does: Capability::SubAgent, keys: &["agent_type"], names: &["spawn_agent", "collaborationspawn_agent"] },
-    Tool { does: Capability::Todo, keys: &[], names: &["update_plan"] },
-    Tool { does: Capability::Harmless, keys: &[], names: &["tool_search", "collaborationwait_agent", "collaborationlist_agents", "collaborationinterrupt_agent"] },
+const TOOLS: &[AgentTool] = &[
+    AgentTool { does: Capability::Shell, keys: &["command"], names: &["Bash"] },
+    AgentTool { does: Capability::Patch, keys: &["command"], names: &["apply_patch"] },
+    AgentTool { does: Capability::ReadFile, keys: &["path"], names: &["view_image"] },
+    AgentTool { does: Capability::SubAgent, keys: &["agent_type"], names: &["spawn_agent", "collaborationspawn_agent"] },
+    AgentTool { does: Capability::Todo, keys: &[], names: &["update_plan"] },
+    AgentTool { does: Capability::Harmless, keys: &[], names: &["tool_search", "collaborationwait_agent", "collaborationlist_agents", "collaborationinterrupt_agent"] },
 ];
 
 pub(super) static TABLE: AgentProfile = AgentProfile {

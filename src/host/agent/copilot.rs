@@ -1,29 +1,29 @@
 //! GitHub Copilot CLI (docs/hosts.md#copilot): its reference of hooks, and release 1.0.102. Its
 //! events with capital initials have Claude Code's payload, with arguments of its own.
 
-use super::Scope;
+use super::ConnectionScope;
 use super::claude_code;
 use super::prelude::*;
 
 #[rustfmt::skip]
-const TOOLS: &[Tool] = &[
-    Tool { does: Capability::Shell, keys: &["command"], names: &["Bash", "bash"] },
-    Tool { does: Capability::ReadFile, keys: &["path", "file_path"], names: &["Read"] },
-    Tool { does: Capability::ReadFile, keys: &["path"], names: &["view"] },
-    Tool { does: Capability::WriteFile, keys: &["path", "file_path"], names: &["Write"] },
-    Tool { does: Capability::WriteFile, keys: &["path"], names: &["create"] },
-    Tool { does: Capability::EditFile, keys: &["path", "file_path"], names: &["Edit"] },
-    Tool { does: Capability::EditFile, keys: &["path"], names: &["edit"] },
-    Tool { does: Capability::Patch, keys: &["patch"], names: &["apply_patch"] },
-    Tool { does: Capability::FindFiles, keys: &["paths", "path"], names: &["Glob", "glob"] },
-    Tool { does: Capability::SearchContent, keys: &["paths", "path"], names: &["Grep", "grep"] },
-    Tool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch", "web_fetch"] },
-    Tool { does: Capability::WebSearch, keys: &[], names: &["WebSearch", "web_search"] },
-    Tool { does: Capability::SubAgent, keys: &["agent_type"], names: &["Agent", "task"] },
-    Tool { does: Capability::Skill, keys: &["skill"], names: &["skill", "Skill"] },
-    Tool { does: Capability::Todo, keys: &[], names: &["TodoWrite", "update_todo"] },
-    Tool { does: Capability::AskUser, keys: &[], names: &["AskUserQuestion", "ask_user"] },
-    Tool { does: Capability::Harmless, keys: &[], names: &["report_intent", "task_complete", "read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"] },
+const TOOLS: &[AgentTool] = &[
+    AgentTool { does: Capability::Shell, keys: &["command"], names: &["Bash", "bash"] },
+    AgentTool { does: Capability::ReadFile, keys: &["path", "file_path"], names: &["Read"] },
+    AgentTool { does: Capability::ReadFile, keys: &["path"], names: &["view"] },
+    AgentTool { does: Capability::WriteFile, keys: &["path", "file_path"], names: &["Write"] },
+    AgentTool { does: Capability::WriteFile, keys: &["path"], names: &["create"] },
+    AgentTool { does: Capability::EditFile, keys: &["path", "file_path"], names: &["Edit"] },
+    AgentTool { does: Capability::EditFile, keys: &["path"], names: &["edit"] },
+    AgentTool { does: Capability::Patch, keys: &["patch"], names: &["apply_patch"] },
+    AgentTool { does: Capability::FindFiles, keys: &["paths", "path"], names: &["Glob", "glob"] },
+    AgentTool { does: Capability::SearchContent, keys: &["paths", "path"], names: &["Grep", "grep"] },
+    AgentTool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch", "web_fetch"] },
+    AgentTool { does: Capability::WebSearch, keys: &[], names: &["WebSearch", "web_search"] },
+    AgentTool { does: Capability::SubAgent, keys: &["agent_type"], names: &["Agent", "task"] },
+    AgentTool { does: Capability::Skill, keys: &["skill"], names: &["skill", "Skill"] },
+    AgentTool { does: Capability::Todo, keys: &[], names: &["TodoWrite", "update_todo"] },
+    AgentTool { does: Capability::AskUser, keys: &[], names: &["AskUserQuestion", "ask_user"] },
+    AgentTool { does: Capability::Harmless, keys: &[], names: &["report_intent", "task_complete", "read_bash", "stop_bash", "list_bash", "read_agent", "list_agents"] },
 ];
 
 pub(super) static TABLE: AgentProfile = AgentProfile {
@@ -73,7 +73,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
                    Where this program is missing, Copilot blocks every call",
     managed: Some("/etc/github-copilot/policy.d/agent-skills.json"),
     grouped: false,
-    versioned: &[Scope::User, Scope::Managed],
+    versioned: &[ConnectionScope::User, ConnectionScope::Managed],
     program_key: Some("exec"),
     timeout: ("timeoutSec", 10),
     after_tool_pattern: Some("skill"),

@@ -1,21 +1,21 @@
 //! Cursor (docs/hosts.md#cursor), by its documentation of hooks only.
 
-use super::Scope;
+use super::ConnectionScope;
 use super::prelude::*;
 
 #[rustfmt::skip]
-const TOOLS: &[Tool] = &[
-    Tool { does: Capability::Shell, keys: &["command", "cwd", "working_directory"], names: &["Shell"] },
-    Tool { does: Capability::ReadFile, keys: &["file_path", "path"], names: &["Read"] },
-    Tool { does: Capability::WriteFile, keys: &["file_path", "path"], names: &["Write"] },
-    Tool { does: Capability::EditFile, keys: &["file_path", "path"], names: &["Edit", "Delete"] },
-    Tool { does: Capability::SearchContent, keys: &["path"], names: &["Grep"] },
-    Tool { does: Capability::FindFiles, keys: &["path", "target_directory"], names: &["Glob"] },
-    Tool { does: Capability::ListDirectory, keys: &["path", "target_directory"], names: &["LS"] },
-    Tool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch"] },
-    Tool { does: Capability::WebSearch, keys: &[], names: &["WebSearch"] },
-    Tool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["Task"] },
-    Tool { does: Capability::Todo, keys: &[], names: &["TodoWrite"] },
+const TOOLS: &[AgentTool] = &[
+    AgentTool { does: Capability::Shell, keys: &["command", "cwd", "working_directory"], names: &["Shell"] },
+    AgentTool { does: Capability::ReadFile, keys: &["file_path", "path"], names: &["Read"] },
+    AgentTool { does: Capability::WriteFile, keys: &["file_path", "path"], names: &["Write"] },
+    AgentTool { does: Capability::EditFile, keys: &["file_path", "path"], names: &["Edit", "Delete"] },
+    AgentTool { does: Capability::SearchContent, keys: &["path"], names: &["Grep"] },
+    AgentTool { does: Capability::FindFiles, keys: &["path", "target_directory"], names: &["Glob"] },
+    AgentTool { does: Capability::ListDirectory, keys: &["path", "target_directory"], names: &["LS"] },
+    AgentTool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch"] },
+    AgentTool { does: Capability::WebSearch, keys: &[], names: &["WebSearch"] },
+    AgentTool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["Task"] },
+    AgentTool { does: Capability::Todo, keys: &[], names: &["TodoWrite"] },
 ];
 
 pub(super) static TABLE: AgentProfile = AgentProfile {
@@ -57,7 +57,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
                    Cursor blocks every call of theirs",
     managed: Some("/etc/cursor/hooks.json"),
     grouped: false,
-    versioned: &Scope::ALL,
+    versioned: &ConnectionScope::ALL,
     typed_entries: false,
     watched: Words("hooks.json permissions.json plugins cli-config.json extensions"),
     watched_project: Words(

@@ -3,21 +3,21 @@
 use super::prelude::*;
 
 #[rustfmt::skip]
-const TOOLS: &[Tool] = &[
-    Tool { does: Capability::Shell, keys: &["command", "dir_path", "directory"], names: &["run_shell_command"] },
-    Tool { does: Capability::ReadFile, keys: &["file_path", "absolute_path"], names: &["read_file"] },
-    Tool { does: Capability::WriteFile, keys: &["file_path"], names: &["write_file"] },
-    Tool { does: Capability::EditFile, keys: &["file_path"], names: &["replace"] },
-    Tool { does: Capability::ListDirectory, keys: &["dir_path", "path"], names: &["list_directory"] },
-    Tool { does: Capability::FindFiles, keys: &["dir_path", "path"], names: &["glob"] },
-    Tool { does: Capability::SearchContent, keys: &["dir_path", "path"], names: &["grep_search", "search_file_content"] },
-    Tool { does: Capability::Fetch, keys: &["prompt"], names: &["web_fetch"] },
-    Tool { does: Capability::WebSearch, keys: &[], names: &["google_web_search"] },
-    Tool { does: Capability::SubAgent, keys: &["agent_name"], names: &["invoke_agent"] },
-    Tool { does: Capability::Skill, keys: &["name"], names: &["activate_skill"] },
-    Tool { does: Capability::Todo, keys: &[], names: &["write_todos"] },
-    Tool { does: Capability::AskUser, keys: &[], names: &["ask_user"] },
-    Tool { does: Capability::Harmless, keys: &[], names: &["enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task"] },
+const TOOLS: &[AgentTool] = &[
+    AgentTool { does: Capability::Shell, keys: &["command", "dir_path", "directory"], names: &["run_shell_command"] },
+    AgentTool { does: Capability::ReadFile, keys: &["file_path", "absolute_path"], names: &["read_file"] },
+    AgentTool { does: Capability::WriteFile, keys: &["file_path"], names: &["write_file"] },
+    AgentTool { does: Capability::EditFile, keys: &["file_path"], names: &["replace"] },
+    AgentTool { does: Capability::ListDirectory, keys: &["dir_path", "path"], names: &["list_directory"] },
+    AgentTool { does: Capability::FindFiles, keys: &["dir_path", "path"], names: &["glob"] },
+    AgentTool { does: Capability::SearchContent, keys: &["dir_path", "path"], names: &["grep_search", "search_file_content"] },
+    AgentTool { does: Capability::Fetch, keys: &["prompt"], names: &["web_fetch"] },
+    AgentTool { does: Capability::WebSearch, keys: &[], names: &["google_web_search"] },
+    AgentTool { does: Capability::SubAgent, keys: &["agent_name"], names: &["invoke_agent"] },
+    AgentTool { does: Capability::Skill, keys: &["name"], names: &["activate_skill"] },
+    AgentTool { does: Capability::Todo, keys: &[], names: &["write_todos"] },
+    AgentTool { does: Capability::AskUser, keys: &[], names: &["ask_user"] },
+    AgentTool { does: Capability::Harmless, keys: &[], names: &["enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task"] },
 ];
 
 pub(super) static TABLE: AgentProfile = AgentProfile {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::named;
 use table::{AgentProfile, EventKind};
 
-pub use table::Scope;
+pub use table::ConnectionScope;
 
 /// An agent, other than chibi, whose hooks this program answers (`agent-skills hook AGENT`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -91,16 +91,16 @@ impl Agent {
     }
 
     /// What `mode` does there that is less than it says; `None` if it does all of it.
-    pub fn lacks(self, mode: Mode) -> Option<&'static str> {
+    pub fn lacks(self, mode: HookMode) -> Option<&'static str> {
         let table = self.table();
         match mode {
-            Mode::Ask if !table.asks => {
+            HookMode::Ask if !table.asks => {
                 Some("it cannot ask its user on behalf of a hook, so such a call is denied")
             }
-            Mode::Grant if !table.grants => {
+            HookMode::Grant if !table.grants => {
                 Some("it accepts no grant from a hook, so it still asks")
             }
-            Mode::Both if !table.grants => {
+            HookMode::Both if !table.grants => {
                 Some("it takes no grant from a hook: this restricts only")
             }
             _ => None,
@@ -111,7 +111,7 @@ impl Agent {
 /// What the hook answers beside silence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+pub enum HookMode {
     /// It denies what the active skills do not grant.
     #[default]
     Restrict,
@@ -124,7 +124,7 @@ pub enum Mode {
     Ask,
 }
 
-impl Mode {
+impl HookMode {
     /// Every mode.
     pub const ALL: [Self; 4] = [Self::Restrict, Self::Grant, Self::Both, Self::Ask];
 
@@ -159,7 +159,7 @@ impl Mode {
 }
 
 named!(Agent, "an agent");
-named!(Mode, "a mode");
+named!(HookMode, "a mode");
 
 #[cfg(test)]
 mod tests {
@@ -182,21 +182,21 @@ mod tests {
 
     #[test]
     fn words_of_scopes_and_modes_are_read_back() {
-        for scope in Scope::ALL {
-            assert_eq!(scope.as_str().parse::<Scope>().unwrap(), scope);
+        for scope in ConnectionScope::ALL {
+            assert_eq!(scope.as_str().parse::<ConnectionScope>().unwrap(), scope);
         }
-        for mode in Mode::ALL {
-            assert_eq!(mode.as_str().parse::<Mode>().unwrap(), mode);
+        for mode in HookMode::ALL {
+            assert_eq!(mode.as_str().parse::<HookMode>().unwrap(), mode);
         }
-        let error = "all".parse::<Mode>().unwrap_err().to_string();
+        let error = "all".parse::<HookMode>().unwrap_err().to_string();
         assert!(error.contains("restrict, grant, both, ask"), "{error}");
     }
 
     #[test]
     fn what_an_agent_cannot_do_is_said() {
-        assert!(Agent::ClaudeCode.lacks(Mode::Ask).is_none());
-        assert!(Agent::Gemini.lacks(Mode::Restrict).is_none());
-        for mode in [Mode::Grant, Mode::Both, Mode::Ask] {
+        assert!(Agent::ClaudeCode.lacks(HookMode::Ask).is_none());
+        assert!(Agent::Gemini.lacks(HookMode::Restrict).is_none());
+        for mode in [HookMode::Grant, HookMode::Both, HookMode::Ask] {
             assert!(Agent::Codex.lacks(mode).is_some(), "{mode}");
         }
     }

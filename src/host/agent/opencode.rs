@@ -4,22 +4,22 @@
 use super::prelude::*;
 
 #[rustfmt::skip]
-const TOOLS: &[Tool] = &[
-    Tool { does: Capability::Shell, keys: &["command", "workdir"], names: &["bash"] },
-    Tool { does: Capability::ReadFile, keys: &["filePath"], names: &["read"] },
-    Tool { does: Capability::WriteFile, keys: &["filePath"], names: &["write"] },
-    Tool { does: Capability::EditFile, keys: &["filePath"], names: &["edit", "multiedit"] },
-    Tool { does: Capability::Patch, keys: &["patchText"], names: &["patch", "apply_patch"] },
-    Tool { does: Capability::ListDirectory, keys: &["path"], names: &["list"] },
-    Tool { does: Capability::FindFiles, keys: &["path"], names: &["glob"] },
-    Tool { does: Capability::SearchContent, keys: &["path"], names: &["grep"] },
-    Tool { does: Capability::Fetch, keys: &["url"], names: &["webfetch"] },
-    Tool { does: Capability::WebSearch, keys: &[], names: &["websearch"] },
-    Tool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["task"] },
-    Tool { does: Capability::Skill, keys: &["name"], names: &["skill"] },
-    Tool { does: Capability::Todo, keys: &[], names: &["todowrite", "todoread"] },
-    Tool { does: Capability::AskUser, keys: &[], names: &["question"] },
-    Tool { does: Capability::Harmless, keys: &[], names: &["invalid", "StructuredOutput"] },
+const TOOLS: &[AgentTool] = &[
+    AgentTool { does: Capability::Shell, keys: &["command", "workdir"], names: &["bash"] },
+    AgentTool { does: Capability::ReadFile, keys: &["filePath"], names: &["read"] },
+    AgentTool { does: Capability::WriteFile, keys: &["filePath"], names: &["write"] },
+    AgentTool { does: Capability::EditFile, keys: &["filePath"], names: &["edit", "multiedit"] },
+    AgentTool { does: Capability::Patch, keys: &["patchText"], names: &["patch", "apply_patch"] },
+    AgentTool { does: Capability::ListDirectory, keys: &["path"], names: &["list"] },
+    AgentTool { does: Capability::FindFiles, keys: &["path"], names: &["glob"] },
+    AgentTool { does: Capability::SearchContent, keys: &["path"], names: &["grep"] },
+    AgentTool { does: Capability::Fetch, keys: &["url"], names: &["webfetch"] },
+    AgentTool { does: Capability::WebSearch, keys: &[], names: &["websearch"] },
+    AgentTool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["task"] },
+    AgentTool { does: Capability::Skill, keys: &["name"], names: &["skill"] },
+    AgentTool { does: Capability::Todo, keys: &[], names: &["todowrite", "todoread"] },
+    AgentTool { does: Capability::AskUser, keys: &[], names: &["question"] },
+    AgentTool { does: Capability::Harmless, keys: &[], names: &["invalid", "StructuredOutput"] },
 ];
 
 pub(super) static TABLE: AgentProfile = AgentProfile {

@@ -4,22 +4,22 @@
 use super::prelude::*;
 
 #[rustfmt::skip]
-const TOOLS: &[Tool] = &[
-    Tool { does: Capability::Shell, keys: &["command", "directory", "dir_path"], names: &["run_shell_command"] },
-    Tool { does: Capability::ReadFile, keys: &["file_path", "absolute_path"], names: &["read_file"] },
-    Tool { does: Capability::WriteFile, keys: &["file_path"], names: &["write_file"] },
-    Tool { does: Capability::EditFile, keys: &["file_path"], names: &["edit"] },
-    Tool { does: Capability::EditFile, keys: &["notebook_path"], names: &["notebook_edit"] },
-    Tool { does: Capability::ListDirectory, keys: &["path"], names: &["list_directory"] },
-    Tool { does: Capability::FindFiles, keys: &["path"], names: &["glob"] },
-    Tool { does: Capability::SearchContent, keys: &["path"], names: &["grep_search"] },
-    Tool { does: Capability::Fetch, keys: &["url"], names: &["web_fetch"] },
-    Tool { does: Capability::WebSearch, keys: &[], names: &["web_search"] },
-    Tool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["agent", "task"] },
-    Tool { does: Capability::Skill, keys: &["skill"], names: &["skill"] },
-    Tool { does: Capability::Todo, keys: &[], names: &["todo_write"] },
-    Tool { does: Capability::AskUser, keys: &[], names: &["ask_user_question"] },
-    Tool { does: Capability::Harmless, keys: &[], names: &["exit_plan_mode", "tool_search", "structured_output"] },
+const TOOLS: &[AgentTool] = &[
+    AgentTool { does: Capability::Shell, keys: &["command", "directory", "dir_path"], names: &["run_shell_command"] },
+    AgentTool { does: Capability::ReadFile, keys: &["file_path", "absolute_path"], names: &["read_file"] },
+    AgentTool { does: Capability::WriteFile, keys: &["file_path"], names: &["write_file"] },
+    AgentTool { does: Capability::EditFile, keys: &["file_path"], names: &["edit"] },
+    AgentTool { does: Capability::EditFile, keys: &["notebook_path"], names: &["notebook_edit"] },
+    AgentTool { does: Capability::ListDirectory, keys: &["path"], names: &["list_directory"] },
+    AgentTool { does: Capability::FindFiles, keys: &["path"], names: &["glob"] },
+    AgentTool { does: Capability::SearchContent, keys: &["path"], names: &["grep_search"] },
+    AgentTool { does: Capability::Fetch, keys: &["url"], names: &["web_fetch"] },
+    AgentTool { does: Capability::WebSearch, keys: &[], names: &["web_search"] },
+    AgentTool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["agent", "task"] },
+    AgentTool { does: Capability::Skill, keys: &["skill"], names: &["skill"] },
+    AgentTool { does: Capability::Todo, keys: &[], names: &["todo_write"] },
+    AgentTool { does: Capability::AskUser, keys: &[], names: &["ask_user_question"] },
+    AgentTool { does: Capability::Harmless, keys: &[], names: &["exit_plan_mode", "tool_search", "structured_output"] },
 ];
 
 pub(super) static TABLE: AgentProfile = AgentProfile {

@@ -27,7 +27,7 @@ pub struct AgentProfile {
     /// background has ended: they are nobody's, and end nothing.
     pub own_prompts: &'static [&'static str],
     /// Its tools. Any other keeps its own name.
-    pub tools: &'static [Tool],
+    pub tools: &'static [AgentTool],
     /// How the tools of MCP servers are called.
     pub mcp: McpNaming,
     /// What reads the text of its shell tool.
@@ -88,7 +88,7 @@ pub struct AgentProfile {
     /// Whether entries of one matcher are a group: `{"matcher": …, "hooks": [entry]}`.
     pub grouped: bool,
     /// The scopes whose file begins with `"version": 1`.
-    pub versioned: &'static [Scope],
+    pub versioned: &'static [ConnectionScope],
     /// Whether an entry says `"type": "command"`; else it says `"failClosed": true`.
     pub typed_entries: bool,
     /// Whether an entry has our name.
@@ -429,7 +429,7 @@ pub enum PrecedenceOfDuplicates {
 
 /// Tools of an agent that do the same.
 #[derive(Debug, Clone, Copy)]
-pub struct Tool {
+pub struct AgentTool {
     /// What each of them does.
     pub does: Capability,
     /// The keys of the argument that matters, of which the first that the call has counts, since
@@ -449,7 +449,7 @@ impl AgentProfile {
     }
 
     /// The tool of a name; `None` for one that is not in the table.
-    pub fn tool(&self, name: &str) -> Option<&'static Tool> {
+    pub fn tool(&self, name: &str) -> Option<&'static AgentTool> {
         self.tools.iter().find(|tool| tool.names.contains(&name))
     }
 
@@ -529,7 +529,7 @@ pub enum HooksOffValue {
 
 /// For whom an agent is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
+pub enum ConnectionScope {
     /// This user, in every project.
     User,
     /// One project.
@@ -538,7 +538,7 @@ pub enum Scope {
     Managed,
 }
 
-impl Scope {
+impl ConnectionScope {
     /// Every scope.
     pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Managed];
 
@@ -552,4 +552,4 @@ impl Scope {
     }
 }
 
-named!(Scope, "a scope");
+named!(ConnectionScope, "a scope");

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use crate::marketplace::fetch::{Failure, FailureKind, Permit, Tool};
+use crate::marketplace::fetch::{FailureKind, FetchFailure, Permit, Tool};
 use crate::marketplace::reference::{CommitId, RepoUrl, is_authority};
 use crate::sys::{files, limits};
 
@@ -65,7 +65,7 @@ impl<'a> Git<'a> {
     }
 
     /// Creates an empty bare repository for commits with ids like this one.
-    pub fn init(&self, repo: &Path, like: &CommitId) -> Result<(), Failure> {
+    pub fn init(&self, repo: &Path, like: &CommitId) -> Result<(), FetchFailure> {
         let format = like.object_format();
         let args = ["init", "--quiet", "--bare", "--template=", format];
         self.at(repo).text(&args).map(drop)
@@ -73,22 +73,22 @@ impl<'a> Git<'a> {
 
     /// Runs a subcommand with its arguments, of which those from the user come after `--`. Returns
     /// its standard output, at most `max` bytes, as a file positioned at its start.
-    pub fn run(&self, args: &[&str], input: &str, max: u64) -> Result<File, Failure> {
+    pub fn run(&self, args: &[&str], input: &str, max: u64) -> Result<File, FetchFailure> {
         let ran = self.tool.run(self.command(args), input, max)?;
         if ran.status.success() {
             return Ok(ran.output);
         }
-        Err(self.tool.tried(Failure::from_stderr(&ran.errors)))
+        Err(self.tool.tried(FetchFailure::from_stderr(&ran.errors)))
     }
 
     /// As [`Git::run`], but reads the output into memory.
-    pub fn read(&self, args: &[&str], input: &str) -> Result<Vec<u8>, Failure> {
+    pub fn read(&self, args: &[&str], input: &str) -> Result<Vec<u8>, FetchFailure> {
         let output = self.run(args, input, limits::GIT_LISTING)?;
         files::read_all_capped(output, limits::GIT_LISTING).map_err(|e| self.tool.local(&e))
     }
 
     /// As [`Git::read`], but as text.
-    pub fn text(&self, args: &[&str]) -> Result<String, Failure> {
+    pub fn text(&self, args: &[&str]) -> Result<String, FetchFailure> {
         let output = self.read(args, "")?;
         Ok(String::from_utf8_lossy(&output).into_owned())
     }
@@ -159,7 +159,7 @@ impl Remote {
         permit: &Permit,
         address: &RepoUrl,
         url: &RepoUrl,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FetchFailure> {
         let mut settings = vec![format!("remote.{NAME}.url={}", address.as_str())];
         let answer = git
             .with(&settings)
@@ -175,7 +175,7 @@ impl Remote {
         let not_known = || {
             let text = "by an address whose host is not certain";
             let text = format!("git's configuration replaces `{url}` {text}");
-            Failure::new(FailureKind::Other, text)
+            FetchFailure::new(FailureKind::Other, text)
         };
         let remote = Self {
             rewritten: answer != url.as_str(),

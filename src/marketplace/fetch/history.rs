@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::marketplace::fetch::{
-    FETCH, Failure, FailureKind, Fetcher, Git, NAME, NEW, PARTIAL, Remote, ResolvedRef,
+    FETCH, FailureKind, FetchFailure, Fetcher, Git, NAME, NEW, PARTIAL, Remote, ResolvedRef,
 };
 use crate::marketplace::prelude::*;
 
@@ -38,7 +38,7 @@ struct CommitHistory<'a> {
 
 impl<'a> CommitHistory<'a> {
     /// An empty repository whose commits have ids like this one.
-    fn new(git: &'a Git<'a>, remote: &'a Remote, like: &CommitId) -> Result<Self, Failure> {
+    fn new(git: &'a Git<'a>, remote: &'a Remote, like: &CommitId) -> Result<Self, FetchFailure> {
         let past = Self {
             git,
             settings: &remote.settings,
@@ -49,7 +49,7 @@ impl<'a> CommitHistory<'a> {
     }
 
     /// Fetches commits, named by id or refspec, and `depth` generations of their ancestors.
-    fn fetch(&self, depth: usize, filter: &str, what: &[&str]) -> Result<(), Failure> {
+    fn fetch(&self, depth: usize, filter: &str, what: &[&str]) -> Result<(), FetchFailure> {
         let depth = format!("--depth={depth}");
         let options = ["--quiet", &depth, filter, NAME];
         self.read(&[&PARTIAL[..], &FETCH, &options, what].concat())
@@ -57,12 +57,12 @@ impl<'a> CommitHistory<'a> {
     }
 
     /// Whether `old` is `new` or one of its ancestors, as far as fetched.
-    fn leads(&self, new: &CommitId, old: &CommitId) -> Result<bool, Failure> {
+    fn leads(&self, new: &CommitId, old: &CommitId) -> Result<bool, FetchFailure> {
         let ancestors = self.read(&["rev-list", new.as_str()])?;
         Ok(ancestors.lines().any(|line| line == old.as_str()))
     }
 
-    fn read(&self, args: &[&str]) -> Result<String, Failure> {
+    fn read(&self, args: &[&str]) -> Result<String, FetchFailure> {
         self.git.with(self.settings).at(&self.dir).text(args)
     }
 
@@ -127,9 +127,9 @@ impl Fetcher<'_> {
         new: &CommitId,
         old: Option<&CommitId>,
         path: &str,
-    ) -> Result<Vec<Commit>, Failure> {
+    ) -> Result<Vec<Commit>, FetchFailure> {
         if self.offline {
-            return Err(Failure::not_kept("its log"));
+            return Err(FetchFailure::not_kept("its log"));
         }
         let remote = self.remote(url)?;
         let past = CommitHistory::new(&self.git, &remote, new)?;
@@ -190,7 +190,7 @@ fn reach(depths: &[usize], git: &Git, remote: &Remote, commit: &CommitId) -> Rea
                 return Ok(Reach::None);
             }
         }
-        Ok::<_, Failure>(Reach::Unknown)
+        Ok::<_, FetchFailure>(Reach::Unknown)
     };
     found().unwrap_or(Reach::Unknown)
 }
@@ -227,7 +227,7 @@ fn ancestry(
                 return Ok(Ancestry::Unrelated);
             }
         }
-        Ok::<_, Failure>(Ancestry::Unknown)
+        Ok::<_, FetchFailure>(Ancestry::Unknown)
     };
     found().unwrap_or(Ancestry::Unknown)
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::marketplace::fetch::{Failure, FailureKind, Tool};
+use crate::marketplace::fetch::{FailureKind, FetchFailure, Tool};
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::is_loopback;
 
@@ -50,7 +50,7 @@ pub fn send(
     send: HttpRequest,
     headers: &[String],
     max: u64,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, FetchFailure> {
     let options = format!(
         "--silent --show-error --globoff --no-location --no-compressed --proto =http,https \
          --connect-timeout 20 --max-time {SECONDS} --no-progress-meter --config -"
@@ -67,7 +67,7 @@ pub fn send(
         if ran.status.success() {
             return Ok(ran);
         }
-        Err(tool.tried(Failure::from_curl(ran.status.code(), &ran.errors)))
+        Err(tool.tried(FetchFailure::from_curl(ran.status.code(), &ran.errors)))
     });
     // What follows `?` may be a token.
     let shown = url.url().as_str().split('?').next().unwrap_or_default();
@@ -80,7 +80,7 @@ pub fn send(
     let told = tool.scratch.read(&HEADERS, limits::SIGNERS);
     let answer = HttpResponse::new(&String::from_utf8_lossy(&told.unwrap_or_default()), body);
     answer.ok_or_else(|| {
-        Failure::new(FailureKind::Other, "curl's answer broke off").hint("try again")
+        FetchFailure::new(FailureKind::Other, "curl's answer broke off").hint("try again")
     })
 }
 
@@ -91,9 +91,9 @@ pub fn send(
 /// When a request fails, or there are more than [`REDIRECTS`].
 pub fn follow(
     start: PermittedUrl,
-    get: impl Fn(&PermittedUrl) -> Result<HttpResponse, Failure>,
-    mut next: impl FnMut(&PermittedUrl, &str) -> Result<PermittedUrl, Failure>,
-) -> Result<(PermittedUrl, HttpResponse), Failure> {
+    get: impl Fn(&PermittedUrl) -> Result<HttpResponse, FetchFailure>,
+    mut next: impl FnMut(&PermittedUrl, &str) -> Result<PermittedUrl, FetchFailure>,
+) -> Result<(PermittedUrl, HttpResponse), FetchFailure> {
     let (first, mut at) = (start.clone(), start);
     for _ in 0..=REDIRECTS {
         let answer = get(&at)?;
@@ -103,7 +103,7 @@ pub fn follow(
         at = next(&at, to)?;
     }
     let text = format!("`{}` redirects more than {REDIRECTS} times", first.url());
-    Err(Failure::new(FailureKind::Other, text))
+    Err(FetchFailure::new(FailureKind::Other, text))
 }
 
 /// What curl reads from its standard input.
@@ -189,7 +189,7 @@ impl HttpResponse {
     ///
     /// # Errors
     /// What any other status than 200 means.
-    pub fn expect(self, host: &str, what: &str) -> Result<Vec<u8>, Failure> {
+    pub fn expect(self, host: &str, what: &str) -> Result<Vec<u8>, FetchFailure> {
         match self.status {
             200 => Ok(self.body),
             _ => Err(self.refusal(host, what)),
@@ -197,7 +197,7 @@ impl HttpResponse {
     }
 
     /// What a status says that is no success, about `what` was asked of `host`.
-    pub fn refusal(&self, host: &str, what: &str) -> Failure {
+    pub fn refusal(&self, host: &str, what: &str) -> FetchFailure {
         let class = FailureKind::of_status(self.status);
         let text = match class {
             FailureKind::Redirected => format!("redirects {what}, which is not followed"),
@@ -207,7 +207,7 @@ impl HttpResponse {
             FailureKind::Busy => format!("cannot give {what} now"),
             _ => format!("does not give {what}"),
         };
-        let failure = Failure::new(class, format!("{host} {text} (status {})", self.status));
+        let failure = FetchFailure::new(class, format!("{host} {text} (status {})", self.status));
         match class {
             FailureKind::Redirected => failure.hint("give the address that it redirects to"),
             FailureKind::NeedsAuthentication => {

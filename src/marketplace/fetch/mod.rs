@@ -21,7 +21,7 @@ pub use local::{LocalDir, expand, real};
 pub use open::{Fetcher, OpenedPlace, Snapshot};
 pub use refs::{Refs, ResolvedRef};
 pub use repository::{CachedRepository, FETCH, NEW, Repository, cache, file_name};
-pub use tool::{CommandOutput, Failure, FailureKind, Tool, patience};
+pub use tool::{CommandOutput, FailureKind, FetchFailure, Tool, patience};
 pub use tree::{Content, FileToRead, GitObject, InMemoryTree, Node, Tree, Visit, check_total};
 pub use tree::{each_small, read_small};
 pub use well_known::{Index, choose_offers};

@@ -10,12 +10,12 @@ use sha2::{Digest, Sha256};
 use crate::marketplace::fetch::{CachedRepository, Remote, Repository, ResolvedRef, Tree};
 use crate::marketplace::fetch::{Content, FailureKind, archive, expand, http, tree};
 use crate::marketplace::fetch::{
-    Failure, Git, InMemoryTree, Index, LocalDir, Permit, PermittedUrl, Refs,
+    FetchFailure, Git, InMemoryTree, Index, LocalDir, Permit, PermittedUrl, Refs,
 };
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::parse;
 use crate::marketplace::registry::Client;
-use crate::marketplace::source::{FoundSkill, Manifest, Origin, discover};
+use crate::marketplace::source::{MarketplaceManifest, Origin, SkillInTree, discover};
 use crate::marketplace::verification::{ManifestProof, ManifestProofs};
 
 /// An opened place.
@@ -109,7 +109,7 @@ impl<'a> Fetcher<'a> {
         requested: &str,
         skills: &[String],
         all: bool,
-    ) -> Result<OpenedPlace<'a>, Failure> {
+    ) -> Result<OpenedPlace<'a>, FetchFailure> {
         let origin = |source: &str, kind: SourceKind| Origin {
             source: source.to_owned(),
             kind,
@@ -201,7 +201,10 @@ impl<'a> Fetcher<'a> {
     ///
     /// # Errors
     /// When it cannot or may not be queried.
-    pub fn offers(&self, place: &SourceLocation) -> Result<Option<Vec<(String, String)>>, Failure> {
+    pub fn offers(
+        &self,
+        place: &SourceLocation,
+    ) -> Result<Option<Vec<(String, String)>>, FetchFailure> {
         Ok(match place {
             SourceLocation::WellKnown(url) => {
                 let all = self.index(url)?.skills.into_iter();
@@ -221,7 +224,7 @@ impl<'a> Fetcher<'a> {
     ///
     /// # Errors
     /// When there is none, or the site cannot or may not be queried.
-    pub fn index(&self, site: &WebUrl) -> Result<Index, Failure> {
+    pub fn index(&self, site: &WebUrl) -> Result<Index, FetchFailure> {
         let root = Some(site.root()).filter(|root| root != site);
         for place in [site.clone()].into_iter().chain(root) {
             if let Some(index) = Index::query(&self.git.tool, &self.permitted(place)?)? {
@@ -232,7 +235,7 @@ impl<'a> Fetcher<'a> {
             "`{site}` has no `/.well-known/agent-skills/index.json`; if it is a git repository, \
              `--reading repo` takes it as one"
         );
-        Err(Failure::new(FailureKind::NoRepository, text))
+        Err(FetchFailure::new(FailureKind::NoRepository, text))
     }
 
     /// Downloads a file. Returns it with the address that redirects led to, if they left the source.
@@ -240,7 +243,11 @@ impl<'a> Fetcher<'a> {
     ///
     /// # Errors
     /// When it cannot be downloaded, or an address on the way may not be contacted.
-    pub fn download(&self, url: &WebUrl, max: u64) -> Result<(Vec<u8>, Option<String>), Failure> {
+    pub fn download(
+        &self,
+        url: &WebUrl,
+        max: u64,
+    ) -> Result<(Vec<u8>, Option<String>), FetchFailure> {
         let mut address = None;
         let get =
             |at: &PermittedUrl| http::send(&self.git.tool, at, http::HttpRequest::Get, &[], max);
@@ -278,9 +285,9 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    fn permitted(&self, url: WebUrl) -> Result<PermittedUrl, Failure> {
+    fn permitted(&self, url: WebUrl) -> Result<PermittedUrl, FetchFailure> {
         if self.offline {
-            return Err(Failure::not_kept(format!("`{url}`")));
+            return Err(FetchFailure::not_kept(format!("`{url}`")));
         }
         Ok(self.permit.url(url)?)
     }
@@ -308,18 +315,19 @@ impl<'a> Fetcher<'a> {
     ///
     /// # Errors
     /// When the address cannot be used or git fails.
-    pub fn resolve(&mut self, url: &RepoUrl, at: &Revision) -> Result<ResolvedRef, Failure> {
+    pub fn resolve(&mut self, url: &RepoUrl, at: &Revision) -> Result<ResolvedRef, FetchFailure> {
         if !self.refs.contains_key(url) {
             let remote = self.remote(url)?;
             let slot = CachedRepository::new(&self.home, url, &remote.address)?;
             let listed = if self.offline {
-                let unknown = || Failure::new(FailureKind::Offline, "it has not been fetched yet");
+                let unknown =
+                    || FetchFailure::new(FailureKind::Offline, "it has not been fetched yet");
                 slot.refs().ok_or_else(unknown)
             } else {
                 let listed = Refs::list(self.git, &remote.settings);
                 listed.inspect(|refs| slot.cache_refs(refs, self.git.tool.scratch))
             };
-            let unread = |failure: Failure| failure.context(format!("could not read `{url}`"));
+            let unread = |failure: FetchFailure| failure.context(format!("could not read `{url}`"));
             self.refs
                 .insert(url.clone(), Refs::parse(&listed.map_err(unread)?));
         }
@@ -329,7 +337,7 @@ impl<'a> Fetcher<'a> {
 
     /// The address that git uses for a repository, if it may be contacted. A mirror, if set, takes
     /// the place of GitHub.
-    pub fn remote(&mut self, url: &RepoUrl) -> Result<Rc<Remote>, Failure> {
+    pub fn remote(&mut self, url: &RepoUrl) -> Result<Rc<Remote>, FetchFailure> {
         if let Some(remote) = self.remotes.get(url) {
             return Ok(Rc::clone(remote));
         }
@@ -377,9 +385,9 @@ pub struct Snapshot<'a> {
     /// Their bytes.
     pub content: Box<dyn Content + 'a>,
     /// Its skills, main copies first.
-    pub found: Vec<FoundSkill>,
+    pub found: Vec<SkillInTree>,
     /// Its manifest; empty when it has none.
-    pub manifest: Manifest,
+    pub manifest: MarketplaceManifest,
     /// The signed manifests that are beside skills, by their paths; that beside an archive, or an
     /// artifact of one skill, counts for all and has none.
     pub beside: ManifestProofs,

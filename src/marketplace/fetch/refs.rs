@@ -1,7 +1,7 @@
 //! What the branches and tags of a repository point to, from one `git ls-remote`. All that is
 //! fetched later is fetched by a commit found here, so what was listed is what is installed.
 
-use crate::marketplace::fetch::{Failure, FailureKind, Git, NAME};
+use crate::marketplace::fetch::{FailureKind, FetchFailure, Git, NAME};
 use crate::marketplace::reference::{CommitId, Pin, Reach, RefName, Revision, SubPath};
 use crate::sys::text::{did_you_mean, listed};
 
@@ -36,7 +36,7 @@ pub struct ResolvedRef {
 
 impl Refs {
     /// Asks a repository for its refs, in the form that [`Refs::parse`] reads.
-    pub fn list(git: Git, settings: &[String]) -> Result<String, Failure> {
+    pub fn list(git: Git, settings: &[String]) -> Result<String, FetchFailure> {
         let args = [
             "ls-remote",
             "--quiet",
@@ -72,7 +72,7 @@ impl Refs {
     }
 
     /// The commit that `at` means. In `REF/PATH`, the longest prefix that is a ref counts.
-    pub fn resolve(&self, at: &Revision) -> Result<ResolvedRef, Failure> {
+    pub fn resolve(&self, at: &Revision) -> Result<ResolvedRef, FetchFailure> {
         match at {
             Revision::Default => {
                 let (class, text) = match self.named[..] {
@@ -83,7 +83,7 @@ impl Refs {
                     ),
                 };
                 let commit = self.head.clone();
-                let commit = commit.ok_or_else(|| Failure::new(class, text))?;
+                let commit = commit.ok_or_else(|| FetchFailure::new(class, text))?;
                 let (pin, tag, path) = (None, None, None);
                 Ok(ResolvedRef {
                     commit,
@@ -151,7 +151,7 @@ impl Refs {
 
     /// Resolves a full name, a commit id or a short name. It never guesses: a short name that is
     /// both a branch and a tag is an error.
-    fn named(&self, written: &str) -> Result<Option<ResolvedRef>, Failure> {
+    fn named(&self, written: &str) -> Result<Option<ResolvedRef>, FetchFailure> {
         if let Some(found) = Pin::parse(written).and_then(|pin| self.found(&pin)) {
             return Ok(Some(found));
         }
@@ -165,20 +165,20 @@ impl Refs {
                 let text = format!(
                     "`{written}` is a branch and a tag; `#{branch}` and `#{tag}` mean one of them"
                 );
-                Err(Failure::new(FailureKind::Ambiguous, text))
+                Err(FetchFailure::new(FailureKind::Ambiguous, text))
             }
             [branch, tag] => Ok(branch.or(tag)),
         }
     }
 
-    fn no_such(&self, rev: &str) -> Failure {
+    fn no_such(&self, rev: &str) -> FetchFailure {
         let names = self.named.iter().filter_map(|one| one.pin.short());
         let names: Vec<&str> = names.collect();
         let written = rev.trim_start_matches("refs/");
         let written = written
             .trim_start_matches("heads/")
             .trim_start_matches("tags/");
-        let failure = |text: String| Failure::new(FailureKind::NoSuchRef, text);
+        let failure = |text: String| FetchFailure::new(FailureKind::NoSuchRef, text);
         let text = format!("no branch or tag is called `{rev}`");
         match did_you_mean(written, names.iter().copied()) {
             Some(hint) => failure(text).hint(hint),

@@ -15,7 +15,9 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::marketplace::fetch::PARTIAL;
-use crate::marketplace::fetch::{Content, Failure, FailureKind, check_total, patience, read_small};
+use crate::marketplace::fetch::{
+    Content, FailureKind, FetchFailure, check_total, patience, read_small,
+};
 use crate::marketplace::fetch::{FileToRead, Git, GitObject, NAME, Node, Remote, Tree, Visit};
 use crate::marketplace::prelude::*;
 
@@ -55,7 +57,7 @@ impl<'a> Repository<'a> {
         remote: &Remote,
         commit: &CommitId,
         offline: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FetchFailure> {
         let repository = Self {
             git,
             slot,
@@ -69,21 +71,21 @@ impl<'a> Repository<'a> {
         Ok(repository)
     }
 
-    fn fetch_commit(&self, commit: &CommitId) -> Result<(), Failure> {
+    fn fetch_commit(&self, commit: &CommitId) -> Result<(), FetchFailure> {
         self.slot.prepare(&self.git, commit)?;
         let tree = format!("{commit}^{{tree}}");
         if self.git().text(&["cat-file", "-e", &tree]).is_ok() {
             return Ok(());
         }
         if self.offline {
-            return Err(Failure::not_kept(format!("commit {commit}")));
+            return Err(FetchFailure::not_kept(format!("commit {commit}")));
         }
         let what = [NAME, commit.as_str()];
         let fetch = |settings: &[&str], how: &[&str]| {
             self.fetch_into_slot(settings, &[how, &what].concat(), "")
         };
         // Servers and versions of git that lack filters or shallow fetches report it in many ways.
-        let again = |failure: Failure, how: &[&str]| match failure.class {
+        let again = |failure: FetchFailure, how: &[&str]| match failure.class {
             FailureKind::Other => fetch(&[], how),
             _ => Err(failure),
         };
@@ -98,7 +100,7 @@ impl<'a> Repository<'a> {
         settings: &[&str],
         what: &[&str],
         input: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), FetchFailure> {
         let loudness = match self.git.tool.progress {
             Some(_) => "--progress",
             None => "--quiet",
@@ -147,7 +149,7 @@ impl<'a> Repository<'a> {
     }
 
     /// The size of each object, `None` for missing ones.
-    fn sizes(&self, ids: &str) -> Result<Vec<Option<u64>>, Failure> {
+    fn sizes(&self, ids: &str) -> Result<Vec<Option<u64>>, FetchFailure> {
         let output = self
             .git()
             .read(&["cat-file", "--batch-check=%(objectsize)"], ids)?;
@@ -156,14 +158,14 @@ impl<'a> Repository<'a> {
     }
 
     /// The sizes of the objects, after the missing ones were fetched in one request.
-    fn fetch_missing(&self, files: &[FileToRead]) -> Result<Vec<u64>, Failure> {
+    fn fetch_missing(&self, files: &[FileToRead]) -> Result<Vec<u64>, FetchFailure> {
         let ids = lines(files);
         let mut sizes = self.sizes(&ids)?;
         if sizes.contains(&None) {
             let _turn = self.turn()?;
             if self.offline {
                 let text = "its files are not on this machine";
-                return Err(Failure::new(FailureKind::Offline, text));
+                return Err(FetchFailure::new(FailureKind::Offline, text));
             }
             let missing = files.iter().zip(&sizes).filter(|(_, size)| size.is_none());
             let missing = lines(missing.map(|(file, _)| file));
@@ -177,12 +179,12 @@ impl<'a> Repository<'a> {
             .filter(|sizes| sizes.len() == files.len())
             .ok_or_else(|| {
                 let text = "the repository did not send all of its files";
-                Failure::new(FailureKind::Other, text).hint("try again")
+                FetchFailure::new(FailureKind::Other, text).hint("try again")
             })
     }
 
     /// Git's answer with files of at most `max` bytes, after the missing ones were fetched.
-    fn batch(&self, files: &[FileToRead], max: u64) -> Result<Batch, Failure> {
+    fn batch(&self, files: &[FileToRead], max: u64) -> Result<Batch, FetchFailure> {
         let sizes = self.fetch_missing(files)?;
         check_total(sizes.iter().sum(), max)?;
         let (mut at, mut next) = (HashMap::new(), 0);
@@ -220,7 +222,7 @@ impl Content for Repository<'_> {
                 self.fetch_into_slot(&PARTIAL, &what, "")?;
                 text = read();
             }
-            let missing = |_| Failure::not_kept("what was signed");
+            let missing = |_| FetchFailure::not_kept("what was signed");
             texts.insert(id.to_owned(), text.map_err(missing)?.into());
         }
         Ok(texts.get(id).map(|text| GitObject {
@@ -358,7 +360,7 @@ impl CachedRepository {
     }
 
     /// Creates the repository, or cleans up after a killed git. The caller holds the lock.
-    pub fn prepare(&self, git: &Git, commit: &CommitId) -> Result<(), Failure> {
+    pub fn prepare(&self, git: &Git, commit: &CommitId) -> Result<(), FetchFailure> {
         if self.tidy().map_err(|e| git.tool.local(&e))? {
             return Ok(());
         }

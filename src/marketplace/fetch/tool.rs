@@ -70,9 +70,10 @@ impl Tool<'_> {
     ///
     /// # Errors
     /// When it is not installed.
-    pub fn find(&self, program: &str) -> Result<PathBuf, Failure> {
-        which::which_in(program, Some(self.path()), self.scratch.path())
-            .map_err(|_| Failure::new(FailureKind::Missing, format!("{program} was not found")))
+    pub fn find(&self, program: &str) -> Result<PathBuf, FetchFailure> {
+        which::which_in(program, Some(self.path()), self.scratch.path()).map_err(|_| {
+            FetchFailure::new(FailureKind::Missing, format!("{program} was not found"))
+        })
     }
 
     fn path(&self) -> OsString {
@@ -86,7 +87,7 @@ impl Tool<'_> {
     ///
     /// # Errors
     /// When it is not installed.
-    pub fn checking(&self, program: &str) -> Result<Command, Failure> {
+    pub fn checking(&self, program: &str) -> Result<Command, FetchFailure> {
         let mut command = Command::new(self.find(program)?);
         command.env_clear();
         command.env("PATH", self.path()).env("LC_ALL", "C");
@@ -109,7 +110,7 @@ impl Tool<'_> {
         mut command: Command,
         input: impl AsRef<[u8]>,
         max: u64,
-    ) -> Result<CommandOutput, Failure> {
+    ) -> Result<CommandOutput, FetchFailure> {
         let program = command.get_program().to_string_lossy().into_owned();
         process::limit_files(&mut command, limits::FETCHED_FILE);
         let patience = within(Duration::from_secs(limits::GIT_SECONDS), self.deadline);
@@ -130,16 +131,16 @@ impl Tool<'_> {
             show("");
         }
         let (status, output, errors) = ran.map_err(|error| match error {
-            RunError::TimedOut => Failure::new(
+            RunError::TimedOut => FetchFailure::new(
                 FailureKind::TimedOut,
                 format!("{program} did not finish in time"),
             ),
             RunError::AnswerTooLarge => {
                 let text = format!("{program} answered with more than {max} bytes");
-                Failure::new(FailureKind::TooLarge, text)
+                FetchFailure::new(FailureKind::TooLarge, text)
             }
             RunError::Own(error) => self.local(&error),
-            RunError::NotStarted(error) => Failure::not_started(&program, &error),
+            RunError::NotStarted(error) => FetchFailure::not_started(&program, &error),
         })?;
         let mut text = Vec::new();
         let read = errors.take(STDERR).read_to_end(&mut text);
@@ -152,19 +153,19 @@ impl Tool<'_> {
     }
 
     /// The failure for one of our own I/O errors.
-    pub fn local(&self, error: &io::Error) -> Failure {
+    pub fn local(&self, error: &io::Error) -> FetchFailure {
         let class = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FailureKind::DiskFull,
             io::ErrorKind::FileTooLarge => FailureKind::TooLarge,
             _ => FailureKind::Other,
         };
         let error = Error::io("work in", self.scratch.path(), error);
-        Failure::of(class, error)
+        FetchFailure::of(class, error)
     }
 
     /// The failure of a program that does not say why it failed: on a full disk it may not even be
     /// able to say that, so a write is tried here.
-    pub fn tried(&self, failure: Failure) -> Failure {
+    pub fn tried(&self, failure: FetchFailure) -> FetchFailure {
         match (failure.class, self.write_some()) {
             (FailureKind::Other, Err(error)) => self.local(&error).context(Error::from(failure)),
             _ => failure,
@@ -230,14 +231,14 @@ pub enum FailureKind {
 
 /// A failed command, or an error of our own on the way to it.
 #[derive(Debug)]
-pub struct Failure {
+pub struct FetchFailure {
     /// What it means.
     pub class: FailureKind,
     /// What was attempted, why it failed, and the next step.
     error: Error,
 }
 
-impl Failure {
+impl FetchFailure {
     /// A failure whose message names the thing and the reason.
     pub fn new(class: FailureKind, message: impl Into<String>) -> Self {
         let error = Error::new(message);
@@ -399,14 +400,14 @@ impl FailureKind {
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<FetchFailure> for Error {
+    fn from(failure: FetchFailure) -> Self {
         failure.error
     }
 }
 
 /// An error of our own keeps its words and is of no particular class.
-impl From<Error> for Failure {
+impl From<Error> for FetchFailure {
     fn from(error: Error) -> Self {
         let class = FailureKind::Other;
         Self { class, error }
@@ -600,7 +601,7 @@ mod tests {
                 FailureKind::TooLarge,
             ),
         ] {
-            assert_eq!(Failure::from_stderr(stderr).class, class, "{stderr}");
+            assert_eq!(FetchFailure::from_stderr(stderr).class, class, "{stderr}");
         }
     }
 
@@ -625,14 +626,14 @@ mod tests {
             ("died", "died"),
             ("", "git failed and did not say why"),
         ] {
-            let failure = Failure::from_stderr(stderr);
+            let failure = FetchFailure::from_stderr(stderr);
             assert_eq!(failure.class, FailureKind::Other, "{stderr}");
             assert_eq!(failure.error.to_string(), told);
             let hint = failure.error.next_step().unwrap();
             assert!(hint.starts_with("git said no more"), "{hint}");
         }
         // The words that tell the class are told, and so is what the other side says.
-        let failure = Failure::from_stderr(
+        let failure = FetchFailure::from_stderr(
             "remote: fatal: pack is broken\nfatal: the remote end hung up unexpectedly\n\
              fatal: early EOF\nfatal: index-pack failed",
         );
@@ -645,7 +646,7 @@ mod tests {
             "index-pack failed",
         ];
         assert!(all.iter().all(|words| told.contains(words)), "{told}");
-        let failure = Failure::from_stderr(
+        let failure = FetchFailure::from_stderr(
             "git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.",
         );
         let told = failure.error.to_string();
@@ -656,10 +657,10 @@ mod tests {
     #[test]
     fn no_failure_of_curl_is_taken_for_a_full_disk() {
         for status in 1..100 {
-            let failure = Failure::from_curl(Some(status), "curl: (23) Failed writing body");
+            let failure = FetchFailure::from_curl(Some(status), "curl: (23) Failed writing body");
             assert_ne!(failure.class, FailureKind::DiskFull, "{status}");
         }
-        let error = Failure::from_curl(Some(23), "").error;
+        let error = FetchFailure::from_curl(Some(23), "").error;
         assert!(error.next_step().is_some_and(|step| step.contains("curl")));
     }
 
@@ -668,7 +669,7 @@ mod tests {
         let stderr = "fatal: detected dubious ownership in repository at '/srv/x y/.git'\nTo add an \
                       exception for this directory, call:\n\n\tgit config --global --add \
                       safe.directory '/srv/x y/.git'\nfatal: Could not read from remote repository.";
-        let error = Error::from(Failure::from_stderr(stderr));
+        let error = Error::from(FetchFailure::from_stderr(stderr));
         assert_eq!(
             error.to_string(),
             "detected dubious ownership in repository at '/srv/x y/.git'"
@@ -680,7 +681,7 @@ mod tests {
 
     #[test]
     fn escape_sequences_of_a_server_do_not_reach_the_message() {
-        let failure = Failure::from_stderr("remote: \u{1b}[31mno");
+        let failure = FetchFailure::from_stderr("remote: \u{1b}[31mno");
         assert!(!failure.error.to_string().contains('\u{1b}'));
     }
 }

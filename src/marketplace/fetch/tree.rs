@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use crate::marketplace::fetch::{Failure, FailureKind};
+use crate::marketplace::fetch::{FailureKind, FetchFailure};
 use crate::marketplace::prelude::*;
 
 /// The kind of a path.
@@ -237,12 +237,12 @@ impl FileToRead {
 ///
 /// # Errors
 /// When that is more than `max`.
-pub fn check_total(total: u64, max: u64) -> Result<(), Failure> {
+pub fn check_total(total: u64, max: u64) -> Result<(), FetchFailure> {
     if total <= max {
         return Ok(());
     }
     let text = format!("the files are larger than {max} bytes together");
-    Err(Failure::new(FailureKind::TooLarge, text))
+    Err(FetchFailure::new(FailureKind::TooLarge, text))
 }
 
 /// The content of each file; `None` for one of more than `cap` bytes.

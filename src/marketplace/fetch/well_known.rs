@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use crate::marketplace::fetch::{
-    Failure, FailureKind, InMemoryTree, PermittedUrl, Tool, http, tree,
+    FailureKind, FetchFailure, InMemoryTree, PermittedUrl, Tool, http, tree,
 };
 use crate::marketplace::prelude::*;
 
@@ -47,7 +47,7 @@ impl Index {
     ///
     /// # Errors
     /// When the site cannot be queried.
-    pub fn query(tool: &Tool, site: &PermittedUrl) -> Result<Option<Self>, Failure> {
+    pub fn query(tool: &Tool, site: &PermittedUrl) -> Result<Option<Self>, FetchFailure> {
         for index in INDEXES {
             let base = site.join(&SubPath::parse(index)?);
             let file = base.join(&SubPath::parse("index.json")?);

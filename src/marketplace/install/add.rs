@@ -15,7 +15,7 @@ use crate::marketplace::lock::{
     Digest, InstalledName, LockEntry, Lockfile, listed_name, offered_name,
 };
 use crate::marketplace::prelude::*;
-use crate::marketplace::source::{FoundSkill, Origin};
+use crate::marketplace::source::{Origin, SkillInTree};
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 
 /// The result for one skill.
@@ -114,7 +114,7 @@ impl Market<'_> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let offers = names::offers(&change::skills(self.plugin_dir));
         let mut results = Vec::new();
-        let mut free: Vec<(FoundSkill, InstalledName)> = Vec::new();
+        let mut free: Vec<(SkillInTree, InstalledName)> = Vec::new();
         let mut seated = HashSet::new();
         for found in picked.chosen {
             let name = self.seat(&found, origin, are_several, options, (&lockfile, &offers))?;
@@ -227,7 +227,7 @@ impl Market<'_> {
     /// place. If it is there, it is this skill, or one that was put there by hand.
     fn seat(
         &self,
-        found: &FoundSkill,
+        found: &SkillInTree,
         origin: &Origin,
         are_several: bool,
         options: &InstallOptions,

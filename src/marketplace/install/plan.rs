@@ -11,7 +11,7 @@ use crate::marketplace::install::copy::CopyPlan;
 use crate::marketplace::lock::{Digest, InstalledName, LockEntry, listed_name};
 use crate::marketplace::prelude::*;
 use crate::marketplace::scan::{self, ScanFinding};
-use crate::marketplace::source::{FoundSkill, Origin};
+use crate::marketplace::source::{Origin, SkillInTree};
 use crate::marketplace::verification::{CheckedSignature, Proof, proofs};
 use crate::skill::{Diagnostic, Level};
 
@@ -92,7 +92,7 @@ pub struct StagedSkill {
     pub proofs: Vec<Proof>,
 }
 
-fn copied(snapshot: &Snapshot, found: &FoundSkill) -> Result<CopyPlan> {
+fn copied(snapshot: &Snapshot, found: &SkillInTree) -> Result<CopyPlan> {
     // A skill at the root is copied without the other skills; any other includes those inside it.
     let others = snapshot.found.iter().map(|other| other.path.as_str());
     let others = others.filter(|other| found.path.is_empty() && !other.is_empty());
@@ -103,7 +103,7 @@ fn copied(snapshot: &Snapshot, found: &FoundSkill) -> Result<CopyPlan> {
 ///
 /// # Errors
 /// When they cannot be fetched.
-pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f FoundSkill>) -> Result<()> {
+pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f SkillInTree>) -> Result<()> {
     // A skill that cannot be copied is reported when it is staged.
     let copies = chosen.filter_map(|found| copied(snapshot, found).ok());
     let copies: Vec<CopyPlan> = copies.collect();
@@ -115,7 +115,7 @@ pub fn bring<'f>(snapshot: &Snapshot, chosen: impl Iterator<Item = &'f FoundSkil
 ///
 /// # Errors
 /// When it cannot be copied.
-pub fn scan(snapshot: &Snapshot, found: &FoundSkill, dir: &Dir) -> Result<Vec<ScanFinding>> {
+pub fn scan(snapshot: &Snapshot, found: &SkillInTree, dir: &Dir) -> Result<Vec<ScanFinding>> {
     let copied = copied(snapshot, found).and_then(|mut copy| copy.write(&*snapshot.content, dir));
     copied.map_err(|error| error.context(format!("skill `{}`", found.skill.name)))?;
     Ok(scan::scan(dir.path()))
@@ -127,7 +127,7 @@ pub fn scan(snapshot: &Snapshot, found: &FoundSkill, dir: &Dir) -> Result<Vec<Sc
 /// When it cannot be copied, or the copy is not a readable skill.
 pub fn stage(
     snapshot: &Snapshot,
-    found: &FoundSkill,
+    found: &SkillInTree,
     origin: &Rc<Origin>,
     name: &InstalledName,
     dir: &Dir,
@@ -165,14 +165,14 @@ pub fn stage(
 }
 
 /// What to say of each other skill of this name in the source, of which only one is installed.
-pub fn namesakes(snapshot: &Snapshot, found: &FoundSkill) -> impl Iterator<Item = String> {
+pub fn namesakes(snapshot: &Snapshot, found: &SkillInTree) -> impl Iterator<Item = String> {
     let others = snapshot.found.iter().filter(|other| {
         other.is_shown()
             && other.skill.name == found.skill.name
             && other.fingerprint != found.fingerprint
     });
     others.map(|other| {
-        let FoundSkill { path, skill, .. } = other;
+        let SkillInTree { path, skill, .. } = other;
         let name = &skill.name;
         format!("`{path}` was left out, since it is called `{name}` too: `--skill {path} --name NAME` installs it")
     })

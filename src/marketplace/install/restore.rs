@@ -9,7 +9,7 @@ use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{
     Installed, Plan, SkillChange, StagedSkill, Staging, copy_tree, plan,
 };
-use crate::marketplace::lock::{InstalledName, KeptVersion, LockEntry, Lockfile, State};
+use crate::marketplace::lock::{InstallState, InstalledName, KeptVersion, LockEntry, Lockfile};
 use crate::marketplace::prelude::*;
 use crate::marketplace::source::{SkillChoice, choose};
 use crate::marketplace::{Confirm, Market, Note};
@@ -47,7 +47,7 @@ impl Market<'_> {
         let (mut results, mut missing) = (Vec::new(), Vec::new());
         for entry in lockfile.entries() {
             match self.compare(entry)?.state {
-                State::Missing => match self.check_inside(entry) {
+                InstallState::Missing => match self.check_inside(entry) {
                     Ok(()) => {
                         note(&format!("restoring `{}`", entry.name));
                         missing.push(entry);
@@ -58,7 +58,7 @@ impl Market<'_> {
                         note(&format!("{outside}; {step}"));
                     }
                 },
-                State::Changed if frozen => {
+                InstallState::Changed if frozen => {
                     let text = format!("`{}` differs from the lockfile", entry.name);
                     return Err(Error::new(text).hint(format!(
                         "`agent-skills verify {0}` shows what differs, \
@@ -66,12 +66,12 @@ impl Market<'_> {
                         entry.name
                     )));
                 }
-                State::Changed | State::Unreadable => {
+                InstallState::Changed | InstallState::Unreadable => {
                     let name = &entry.name;
                     note(&format!("`{name}` was changed here and is left as it is"));
                     results.push(self.already(&entry.name, &lockfile));
                 }
-                State::Intact => results.push(self.already(&entry.name, &lockfile)),
+                InstallState::Intact => results.push(self.already(&entry.name, &lockfile)),
             }
         }
         let staging = self.staging()?;

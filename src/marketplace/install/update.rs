@@ -16,7 +16,7 @@ use crate::marketplace::lock::{Digest, InstalledName, LockEntry, Lockfile};
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::CommitPrefix;
 use crate::marketplace::source::{
-    FoundSkill, Origin, UpstreamState, ancestry, find_again, is_same_tree, moved, newer_tags,
+    Origin, SkillInTree, UpstreamState, ancestry, find_again, is_same_tree, moved, newer_tags,
     upstream_state,
 };
 use crate::marketplace::verification::{KeySetCache, is_signed};
@@ -136,7 +136,7 @@ struct OutOfDate<'e, 's> {
     entry: &'e LockEntry,
     snapshot: Rc<Snapshot<'s>>,
     origin: Rc<Origin>,
-    found: FoundSkill,
+    found: SkillInTree,
     ancestry: Option<Ancestry>,
     /// Whether the lockfile stays unchanged even if the files are equal.
     stays: bool,

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::marketplace::Market;
-use crate::marketplace::fetch::{Commit, Failure, Fetcher};
+use crate::marketplace::fetch::{Commit, FetchFailure, Fetcher};
 use crate::marketplace::lock::{InstalledName, KeptVersion, LockEntry, Lockfile};
 use crate::marketplace::prelude::*;
 
@@ -101,7 +101,7 @@ fn asked(
     entry: &LockEntry,
     reading: &Reading,
     fetcher: &mut Fetcher,
-) -> Result<(Vec<Tag>, Vec<Commit>), Failure> {
+) -> Result<(Vec<Tag>, Vec<Commit>), FetchFailure> {
     let SourceLocation::Repository { url, .. } = &reading.place else {
         return Ok((Vec::new(), Vec::new()));
     };

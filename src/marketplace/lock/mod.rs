@@ -15,4 +15,4 @@ pub use import::is_foreign;
 pub use installed_name::{InstalledName, listed_name, named_by_directory, offered_name};
 pub use lockfile::{LockEntry, Lockfile, write_json};
 pub use previous::KeptVersion;
-pub use verify::{State, VerifiedSkill};
+pub use verify::{InstallState, VerifiedSkill};

@@ -11,8 +11,8 @@ use crate::marketplace::prelude::*;
 pub struct VerifiedSkill {
     /// Its directory's name.
     pub name: String,
-    /// See [`State`].
-    pub state: State,
+    /// See [`InstallState`].
+    pub state: InstallState,
     /// Files whose content or executable bit differs.
     pub changed: Vec<String>,
     /// Files that are missing.
@@ -30,7 +30,7 @@ pub struct VerifiedSkill {
 /// The state of an installed skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum InstallState {
     /// It matches the lockfile.
     #[default]
     Intact,
@@ -45,7 +45,7 @@ pub enum State {
 impl VerifiedSkill {
     /// Whether it is as installed, or a link, which may change.
     pub fn is_well(&self) -> bool {
-        self.state == State::Intact
+        self.state == InstallState::Intact
     }
 }
 
@@ -81,7 +81,7 @@ impl Market<'_> {
             progress.at(done);
             self.compare(entry).unwrap_or_else(|error| VerifiedSkill {
                 name: entry.name.to_string(),
-                state: State::Unreadable,
+                state: InstallState::Unreadable,
                 why: Some(error.to_string()),
                 remedy: error.next_step().map(str::to_owned),
                 ..VerifiedSkill::default()
@@ -101,12 +101,12 @@ impl Market<'_> {
             ..VerifiedSkill::default()
         };
         if !dir.is_dir() {
-            verified.state = State::Missing;
+            verified.state = InstallState::Missing;
             return Ok(verified);
         }
         let now = Digest::read(&dir)?;
         if now.sha256 != entry.sha256 {
-            verified.state = State::Changed;
+            verified.state = InstallState::Changed;
             verified.changed = now.files.changed(&entry.files);
             verified.missing = entry.files.only(&now.files);
             verified.extra = now.files.only(&entry.files);

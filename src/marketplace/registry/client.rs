@@ -18,10 +18,10 @@ use url::form_urlencoded::Serializer;
 use crate::error::reason;
 use crate::marketplace::fetch::http::{self, HttpRequest, HttpResponse};
 use crate::marketplace::fetch::{
-    Failure, FailureKind, Permit, PermittedUrl, Tool, cache, file_name,
+    FailureKind, FetchFailure, Permit, PermittedUrl, Tool, cache, file_name,
 };
 use crate::marketplace::prelude::*;
-use crate::marketplace::registry::media::{ACCEPTED, Descriptor, Manifest};
+use crate::marketplace::registry::media::{ACCEPTED, Descriptor, OciManifest};
 
 /// What is done to a repository, as a token names it.
 pub const PULL: &str = "pull";
@@ -39,7 +39,7 @@ pub struct Client<'a> {
     /// `Authorization` by host and scope.
     authorized: RefCell<HashMap<(String, String), String>>,
     tags: RefCell<HashMap<(OciRepo, OciReference), OciDigest>>,
-    manifests: RefCell<HashMap<OciDigest, Rc<Manifest>>>,
+    manifests: RefCell<HashMap<OciDigest, Rc<OciManifest>>>,
     /// Whether more is kept than before.
     has_fetched: Cell<bool>,
 }
@@ -64,7 +64,7 @@ impl<'a> Client<'a> {
     ///
     /// # Errors
     /// When the registry cannot or may not be asked, or has no such tag.
-    pub fn resolve(&self, repo: &OciRepo, at: &OciReference) -> Result<OciDigest, Failure> {
+    pub fn resolve(&self, repo: &OciRepo, at: &OciReference) -> Result<OciDigest, FetchFailure> {
         if let OciReference::Digest(digest) = at {
             return Ok(digest.clone());
         }
@@ -83,7 +83,7 @@ impl<'a> Client<'a> {
             let known = self.kept(&file, limits::INDEX);
             let known =
                 known.and_then(|bytes| OciDigest::parse(&String::from_utf8(bytes).ok()?).ok());
-            known.ok_or_else(|| Failure::not_kept(what))?
+            known.ok_or_else(|| FetchFailure::not_kept(what))?
         } else {
             let path = format!("manifests/{}", at.as_str());
             // curl compares the length that the head states, though no body follows.
@@ -104,7 +104,11 @@ impl<'a> Client<'a> {
     ///
     /// # Errors
     /// When the registry cannot be asked, does not have it, or sends another.
-    pub fn manifest(&self, repo: &OciRepo, digest: &OciDigest) -> Result<Rc<Manifest>, Failure> {
+    pub fn manifest(
+        &self,
+        repo: &OciRepo,
+        digest: &OciDigest,
+    ) -> Result<Rc<OciManifest>, FetchFailure> {
         if let Some(known) = self.manifests.borrow().get(digest) {
             return Ok(Rc::clone(known));
         }
@@ -121,7 +125,7 @@ impl<'a> Client<'a> {
         &self,
         repo: &OciRepo,
         at: &OciReference,
-    ) -> Result<(OciDigest, Rc<Manifest>), Failure> {
+    ) -> Result<(OciDigest, Rc<OciManifest>), FetchFailure> {
         let path = format!("manifests/{}", at.as_str());
         let answer = self.ask(repo, PULL, &path, HttpRequest::Get, limits::INDEX)?;
         if answer.status != 200 {
@@ -143,8 +147,8 @@ impl<'a> Client<'a> {
         repo: &OciRepo,
         digest: &OciDigest,
         bytes: &[u8],
-    ) -> Result<Rc<Manifest>, Failure> {
-        let parsed = Manifest::parse(bytes).map_err(|e| e.context(format!("`{repo}`")))?;
+    ) -> Result<Rc<OciManifest>, FetchFailure> {
+        let parsed = OciManifest::parse(bytes).map_err(|e| e.context(format!("`{repo}`")))?;
         let parsed = Rc::new(parsed);
         let mut known = self.manifests.borrow_mut();
         known.insert(digest.clone(), Rc::clone(&parsed));
@@ -155,7 +159,7 @@ impl<'a> Client<'a> {
     ///
     /// # Errors
     /// When the registry cannot be asked, or what it sends is something else.
-    pub fn blob(&self, repo: &OciRepo, wanted: &Descriptor) -> Result<Vec<u8>, Failure> {
+    pub fn blob(&self, repo: &OciRepo, wanted: &Descriptor) -> Result<Vec<u8>, FetchFailure> {
         let bytes = match self.kept_as(&wanted.digest, wanted.size) {
             Some(kept) => kept,
             None => self.fetch_blob(repo, wanted)?,
@@ -166,7 +170,7 @@ impl<'a> Client<'a> {
         Err(other(repo, &wanted.digest))
     }
 
-    fn fetch_blob(&self, repo: &OciRepo, wanted: &Descriptor) -> Result<Vec<u8>, Failure> {
+    fn fetch_blob(&self, repo: &OciRepo, wanted: &Descriptor) -> Result<Vec<u8>, FetchFailure> {
         let digest = &wanted.digest;
         let url = self.place(repo, &format!("blobs/{digest}"))?;
         let get = |url: &PermittedUrl| {
@@ -184,9 +188,9 @@ impl<'a> Client<'a> {
     }
 
     /// The address of something in a repository.
-    pub(super) fn place(&self, repo: &OciRepo, path: &str) -> Result<PermittedUrl, Failure> {
+    pub(super) fn place(&self, repo: &OciRepo, path: &str) -> Result<PermittedUrl, FetchFailure> {
         if self.offline {
-            return Err(Failure::not_kept(format!("`{repo}`")));
+            return Err(FetchFailure::not_kept(format!("`{repo}`")));
         }
         Ok(self.permit.registry(repo)?.led(path)?)
     }
@@ -202,7 +206,7 @@ impl<'a> Client<'a> {
         path: &str,
         send: HttpRequest,
         max: u64,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, FetchFailure> {
         self.ask_at(repo, actions, &self.place(repo, path)?, send, max)
     }
 
@@ -215,7 +219,7 @@ impl<'a> Client<'a> {
         url: &PermittedUrl,
         send: HttpRequest,
         max: u64,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, FetchFailure> {
         let is_own = url.url().root() == repo.base()?.root();
         let scope = format!("repository:{}:{actions}", repo.name());
         let key = (repo.host().to_owned(), scope);
@@ -298,18 +302,18 @@ pub(super) fn file(digest: &OciDigest) -> EntryName {
     EntryName::parse(digest.hex()).unwrap_or(DIR)
 }
 
-fn other(repo: &OciRepo, wanted: &OciDigest) -> Failure {
+fn other(repo: &OciRepo, wanted: &OciDigest) -> FetchFailure {
     let text = format!("`{repo}` sent something other than {wanted}");
-    Failure::new(FailureKind::Other, text).hint("do not use it; tell the registry's owner")
+    FetchFailure::new(FailureKind::Other, text).hint("do not use it; tell the registry's owner")
 }
 
 /// What an answer of a registry means that is not the thing asked for.
-pub(super) fn refusal(answer: &HttpResponse, repo: &OciRepo, what: &str) -> Failure {
+pub(super) fn refusal(answer: &HttpResponse, repo: &OciRepo, what: &str) -> FetchFailure {
     to_login(repo, answer.refusal(repo.host(), what))
 }
 
 /// How its user logs in, if that is what a registry wants.
-fn to_login(repo: &OciRepo, failure: Failure) -> Failure {
+fn to_login(repo: &OciRepo, failure: FetchFailure) -> FetchFailure {
     if failure.class != FailureKind::NeedsAuthentication {
         return failure;
     }
@@ -342,7 +346,7 @@ fn authorization<'h>(
     asked: impl Iterator<Item = &'h str>,
     scope: &str,
     credentials: Option<&Credentials>,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, FetchFailure> {
     let (mut takes_password, mut realm, mut service) = (false, None, None);
     for header in asked {
         let (scheme, rest) = header.split_once(' ').unwrap_or((header, ""));
@@ -387,7 +391,7 @@ fn authorization<'h>(
     let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
     let token = answer["token"].as_str().or(answer["access_token"].as_str());
     let is_plain = |token: &&str| !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic());
-    let no_token = || Failure::new(FailureKind::Other, format!("{host} gives no token"));
+    let no_token = || FetchFailure::new(FailureKind::Other, format!("{host} gives no token"));
     let token = token.filter(is_plain).ok_or_else(no_token)?;
     Ok(Some(format!("Authorization: Bearer {token}")))
 }

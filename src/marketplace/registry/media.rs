@@ -87,10 +87,10 @@ pub struct Descriptor {
     pub platform: Value,
 }
 
-/// A manifest, or an index if it has [`Manifest::manifests`].
+/// A manifest, or an index if it has [`OciManifest::manifests`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Manifest {
+pub struct OciManifest {
     /// Always 2.
     pub schema_version: u8,
     /// What it is.
@@ -141,7 +141,7 @@ impl Descriptor {
     }
 }
 
-impl Manifest {
+impl OciManifest {
     /// Parses a manifest or an index.
     ///
     /// # Errors

@@ -7,5 +7,5 @@ mod publish;
 mod skill;
 
 pub use client::Client;
-pub use media::{Descriptor, Manifest, annotation, media_type};
+pub use media::{Descriptor, OciManifest, annotation, media_type};
 pub use publish::{Artifact, Destination, PublishResult};

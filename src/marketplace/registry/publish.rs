@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::json;
 
 use crate::marketplace::fetch::http::HttpRequest;
-use crate::marketplace::fetch::{Failure, FailureKind};
+use crate::marketplace::fetch::{FailureKind, FetchFailure};
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::parse;
 use crate::marketplace::registry::client::{PUSH, refusal};
-use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
+use crate::marketplace::registry::{Client, Descriptor, OciManifest, annotation, media_type};
 use crate::marketplace::{Market, SignedManifest};
 
 /// What an answer to an upload may have, in bytes.
@@ -41,7 +41,7 @@ pub struct Artifact {
     pub name: String,
     config: Vec<u8>,
     layer: Vec<u8>,
-    manifest: Manifest,
+    manifest: OciManifest,
     signed: Option<SignedManifest>,
 }
 
@@ -127,7 +127,7 @@ impl Artifact {
         // `oras pull` writes what has a title.
         let title = (annotation::TITLE.to_owned(), format!("{name}.tar.gz"));
         content.annotations.extend([title]);
-        let manifest = Manifest {
+        let manifest = OciManifest {
             config: Some(Descriptor::of(media_type::SKILL_CONFIG, &config)),
             layers: Some(vec![content]),
             annotations,
@@ -157,24 +157,24 @@ impl Artifact {
 }
 
 /// The index of a collection.
-fn index(name: &str, repo: &OciRepo, skills: &[Artifact]) -> Manifest {
+fn index(name: &str, repo: &OciRepo, skills: &[Artifact]) -> OciManifest {
     let mut skills: Vec<&Artifact> = skills.iter().collect();
     skills.sort_by(|a, b| a.name.cmp(&b.name));
     let listed = skills.iter().map(|skill| skill.listed(repo)).collect();
     let key = annotation::COLLECTION_NAME.to_owned();
-    Manifest {
+    OciManifest {
         manifests: Some(listed),
         annotations: BTreeMap::from([(key, name.to_owned())]),
         ..manifest(media_type::INDEX, media_type::COLLECTION)
     }
 }
 
-fn manifest(media_type: &str, artifact_type: &str) -> Manifest {
-    Manifest {
+fn manifest(media_type: &str, artifact_type: &str) -> OciManifest {
+    OciManifest {
         schema_version: 2,
         media_type: Some(media_type.to_owned()),
         artifact_type: Some(artifact_type.to_owned()),
-        ..Manifest::default()
+        ..OciManifest::default()
     }
 }
 
@@ -256,7 +256,7 @@ impl Client<'_> {
     ///
     /// # Errors
     /// When the registry cannot be asked, or does not take it.
-    pub fn put_blob(&self, repo: &OciRepo, bytes: &[u8]) -> Result<bool, Failure> {
+    pub fn put_blob(&self, repo: &OciRepo, bytes: &[u8]) -> Result<bool, FetchFailure> {
         let digest = OciDigest::of(bytes);
         let what = format!("the blob {digest}");
         let known = self.ask(
@@ -296,7 +296,7 @@ impl Client<'_> {
         under: &str,
         media_type: &str,
         bytes: &[u8],
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, FetchFailure> {
         let path = format!("manifests/{under}");
         let send = HttpRequest::Bytes("PUT", media_type, bytes);
         let answer = self.ask(repo, PUSH, &path, send, ANSWER)?;
@@ -313,7 +313,7 @@ impl Client<'_> {
     }
 
     /// Sends a skill and its signature. Returns how many blobs the registry did not have.
-    fn put_skill(&self, repo: &OciRepo, skill: &Artifact) -> Result<usize, Failure> {
+    fn put_skill(&self, repo: &OciRepo, skill: &Artifact) -> Result<usize, FetchFailure> {
         let mut sent = 0;
         for blob in [&skill.config, &skill.layer] {
             sent += usize::from(self.put_blob(repo, blob)?);
@@ -332,7 +332,7 @@ impl Client<'_> {
         repo: &OciRepo,
         subject: Descriptor,
         signed: &SignedManifest,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), FetchFailure> {
         let files = [
             (media_type::SIGNED_MANIFEST, signed.manifest.as_bytes()),
             (media_type::SSH_SIGNATURE, signed.signature.as_bytes()),
@@ -342,7 +342,7 @@ impl Client<'_> {
         }
         let layers = files.map(|(kind, bytes)| Descriptor::of(kind, bytes));
         let fallback = format!("sha256-{}", subject.digest.hex());
-        let signature = Manifest {
+        let signature = OciManifest {
             config: Some(Descriptor::of(media_type::EMPTY, EMPTY)),
             layers: Some(layers.to_vec()),
             subject: Some(subject),

@@ -7,13 +7,13 @@ use std::rc::Rc;
 
 use crate::marketplace::fetch::http::HttpRequest;
 use crate::marketplace::fetch::{
-    Failure, FailureKind, Fetcher, ImageLayers, InMemoryTree, OpenedPlace, Snapshot,
+    FailureKind, FetchFailure, Fetcher, ImageLayers, InMemoryTree, OpenedPlace, Snapshot,
 };
 use crate::marketplace::fetch::{check_total, choose_offers, is_packed, tree};
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::parse;
 use crate::marketplace::registry::client::{PULL, file, refusal};
-use crate::marketplace::registry::{Client, Descriptor, Manifest, annotation, media_type};
+use crate::marketplace::registry::{Client, Descriptor, OciManifest, annotation, media_type};
 use crate::marketplace::source::Origin;
 use crate::marketplace::verification::{ManifestProof, ManifestProofs};
 use crate::signing::SSH_SIGNATURE;
@@ -37,7 +37,7 @@ impl<'a> Fetcher<'a> {
         requested: &str,
         want: &RepositoryPart,
         (skills, all): (&[String], bool),
-    ) -> Result<OpenedPlace<'a>, Failure> {
+    ) -> Result<OpenedPlace<'a>, FetchFailure> {
         let of_repo = |error: Error| error.context(format!("`{repo}`"));
         let digest = self.resolve_tag(repo, at)?;
         let origin = Origin {
@@ -51,12 +51,12 @@ impl<'a> Fetcher<'a> {
         let client = &self.registry;
         let mut beside = ManifestProofs::default();
         let (memory, members) = match client.open(repo, &digest)? {
-            Contents::Skill(manifest, real) => {
+            SkillOrCollection::Skill(manifest, real) => {
                 let memory = client.files(repo, &manifest)?;
                 beside.insert(String::new(), client.evidence(repo, &real)?);
                 (memory, Vec::new())
             }
-            Contents::Collection(members) => {
+            SkillOrCollection::Collection(members) => {
                 let chosen = members.choose(want, skills, all).map_err(of_repo)?;
                 let (mut memory, mut left) = (InMemoryTree::default(), limits::BROUGHT);
                 for member in &chosen {
@@ -85,7 +85,7 @@ impl<'a> Fetcher<'a> {
         &self,
         repo: &OciRepo,
         at: Option<&OciReference>,
-    ) -> Result<OciDigest, Failure> {
+    ) -> Result<OciDigest, FetchFailure> {
         let latest = OciReference::latest();
         self.registry.resolve(repo, at.unwrap_or(&latest))
     }
@@ -98,11 +98,11 @@ impl<'a> Fetcher<'a> {
         &self,
         repo: &OciRepo,
         at: Option<&OciReference>,
-    ) -> Result<Option<CollectionMembers>, Failure> {
+    ) -> Result<Option<CollectionMembers>, FetchFailure> {
         let digest = self.resolve_tag(repo, at)?;
         Ok(match self.registry.open(repo, &digest)? {
-            Contents::Skill(..) => None,
-            Contents::Collection(members) => Some(members),
+            SkillOrCollection::Skill(..) => None,
+            SkillOrCollection::Collection(members) => Some(members),
         })
     }
 }
@@ -150,19 +150,19 @@ fn check_names(members: &[String], snapshot: &Snapshot) -> Result<()> {
 }
 
 /// What a digest leads to.
-enum Contents {
+enum SkillOrCollection {
     /// One skill, by its manifest and that one's digest.
-    Skill(Rc<Manifest>, OciDigest),
+    Skill(Rc<OciManifest>, OciDigest),
     /// Several.
     Collection(CollectionMembers),
 }
 
 impl Client<'_> {
     /// Follows an index to its skills, or an image for several machines to one of its images.
-    fn open(&self, repo: &OciRepo, digest: &OciDigest) -> Result<Contents, Failure> {
+    fn open(&self, repo: &OciRepo, digest: &OciDigest) -> Result<SkillOrCollection, FetchFailure> {
         let manifest = self.manifest(repo, digest)?;
         let Some(listed) = &manifest.manifests else {
-            return Ok(Contents::Skill(manifest, digest.clone()));
+            return Ok(SkillOrCollection::Skill(manifest, digest.clone()));
         };
         let is_named = |one: &Descriptor| one.said(annotation::SKILL_NAME).is_some();
         let is_collection = manifest.artifact_type.as_deref() == Some(media_type::COLLECTION)
@@ -171,7 +171,7 @@ impl Client<'_> {
                 .contains_key(annotation::COLLECTION_NAME)
             || listed.iter().any(is_named);
         if is_collection {
-            return Ok(Contents::Collection(CollectionMembers::of(listed)));
+            return Ok(SkillOrCollection::Collection(CollectionMembers::of(listed)));
         }
         let no_skill = |why: &str| {
             Error::new(format!("the index `{repo}@{digest}` lists {why}"))
@@ -183,7 +183,7 @@ impl Client<'_> {
         if image.manifests.is_some() {
             return Err(no_skill("other indexes, and no skill").into());
         }
-        Ok(Contents::Skill(image, first.clone()))
+        Ok(SkillOrCollection::Skill(image, first.clone()))
     }
 
     /// The manifest of a member: in the collection's repository, or else where it says that it is
@@ -192,14 +192,14 @@ impl Client<'_> {
         &self,
         repo: &OciRepo,
         member: &CollectionMember,
-    ) -> Result<(OciRepo, Rc<Manifest>), Failure> {
+    ) -> Result<(OciRepo, Rc<OciManifest>), FetchFailure> {
         let (place, opened) = match (self.open(repo, &member.digest), &member.published) {
             (Err(failure), Some(other)) if failure.is_absence() && other != repo => {
                 (other, self.open(other, &member.digest)?)
             }
             (opened, _) => (repo, opened?),
         };
-        if let Contents::Skill(manifest, _) = opened {
+        if let SkillOrCollection::Skill(manifest, _) = opened {
             return Ok((place.clone(), manifest));
         }
         let name = one_line(&member.name);
@@ -208,14 +208,14 @@ impl Client<'_> {
     }
 
     /// The files of a skill. Each blob has been checked.
-    fn files(&self, repo: &OciRepo, manifest: &Manifest) -> Result<InMemoryTree, Failure> {
+    fn files(&self, repo: &OciRepo, manifest: &OciManifest) -> Result<InMemoryTree, FetchFailure> {
         let layers = manifest.layers.as_deref().unwrap_or_default();
         let sizes = layers.iter().map(|layer| layer.size);
         let total = sizes.fold(0, u64::saturating_add);
         if layers.len() > LAYERS || total > limits::DOWNLOAD {
             let most = limits::DOWNLOAD;
             let text = format!("`{repo}` has more than {LAYERS} layers or {most} bytes");
-            return Err(Failure::new(FailureKind::TooLarge, text));
+            return Err(FetchFailure::new(FailureKind::TooLarge, text));
         }
         let of_repo = |error: Error| error.context(format!("`{repo}`"));
         let mut all = ImageLayers::default();
@@ -254,7 +254,11 @@ impl Client<'_> {
     /// What is signed about a skill's manifest, the newest first; of many signatures only those that
     /// the registry lists last. Whether one holds is not looked at. One that cannot be fetched counts
     /// as none: where a signature is required, that refuses the skill.
-    fn evidence(&self, repo: &OciRepo, subject: &OciDigest) -> Result<Vec<ManifestProof>, Failure> {
+    fn evidence(
+        &self,
+        repo: &OciRepo,
+        subject: &OciDigest,
+    ) -> Result<Vec<ManifestProof>, FetchFailure> {
         let listed = self.referrers(repo, subject)?;
         let newest = listed.iter().rev().take(SIGNATURES);
         let found = newest.filter_map(|one| self.signed(repo, subject, one).ok().flatten());
@@ -288,7 +292,11 @@ impl Client<'_> {
 
     /// The signatures that have this manifest for their subject: by the registry's list, or where it
     /// keeps none, by that under the tag `sha256-HEX`. Empty if the registry shows neither.
-    fn referrers(&self, repo: &OciRepo, subject: &OciDigest) -> Result<Vec<Descriptor>, Failure> {
+    fn referrers(
+        &self,
+        repo: &OciRepo,
+        subject: &OciDigest,
+    ) -> Result<Vec<Descriptor>, FetchFailure> {
         let file = file(subject).with_end(&REFERRERS);
         if self.offline {
             let kept = self.kept(&file, limits::INDEX).unwrap_or_default();
@@ -302,7 +310,7 @@ impl Client<'_> {
         ] {
             let answer = self.ask(repo, PULL, &place, HttpRequest::Get, limits::INDEX)?;
             if answer.status == 200 {
-                let index = Manifest::parse(&answer.body).ok();
+                let index = OciManifest::parse(&answer.body).ok();
                 listed = index.and_then(|index| index.manifests).unwrap_or_default();
                 break;
             }

@@ -75,7 +75,7 @@ const BESIDE: usize = 5;
 pub fn inspect(file: &str, text: &str, script: bool) -> Vec<ScanFinding> {
     // A mark at the start says how the text is encoded; anywhere else it shows nothing.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut report = Report {
+    let mut report = FindingCollector {
         file,
         text,
         lines: OnceCell::new(),
@@ -165,7 +165,7 @@ fn may_be_encoded(run: &str) -> bool {
 }
 
 /// The findings in a text so far.
-struct Report<'t> {
+struct FindingCollector<'t> {
     file: &'t str,
     text: &'t str,
     /// Those of the text, once one is reported.
@@ -174,7 +174,7 @@ struct Report<'t> {
     found: Vec<ScanFinding>,
 }
 
-impl Report<'_> {
+impl FindingCollector<'_> {
     /// Reports a line, or lines of which none was, once for each code.
     fn line(&mut self, kind: FindingKind, line: &Line) {
         let mut numbers = line.numbers.clone();

@@ -37,7 +37,7 @@ const LAST: [&str; 6] = ["dist", "build", "docs", "examples", "templates", "temp
 
 /// A skill in a tree.
 #[derive(Debug, Clone)]
-pub struct FoundSkill {
+pub struct SkillInTree {
     /// Its directory; `""` is the root.
     pub path: String,
     /// The skill, as its `SKILL.md` describes it.
@@ -57,7 +57,7 @@ pub struct FoundSkill {
     pub tags: Vec<String>,
 }
 
-impl FoundSkill {
+impl SkillInTree {
     /// Whether it is listed without its path being given.
     pub fn is_shown(&self) -> bool {
         !self.nested && !self.hidden
@@ -78,7 +78,7 @@ pub fn discover(
     tree: &Tree,
     content: &dyn Content,
     root_name: &str,
-) -> Result<(Vec<FoundSkill>, Manifest)> {
+) -> Result<(Vec<SkillInTree>, MarketplaceManifest)> {
     let places = candidates(tree);
     let is_manifest = |path: &str| {
         let dir = path.strip_suffix(PLUGIN);
@@ -109,7 +109,7 @@ pub fn discover(
     let skill = |((dir, _), skill): (&(String, FileToRead), Option<Skill>)| {
         let skill = skill?;
         let mut above = dir.match_indices('/').map(|(at, _)| &dir[..at]);
-        Some(FoundSkill {
+        Some(SkillInTree {
             fingerprint: fingerprint(tree, dir, &skill),
             nested: above.any(|other| dirs.contains(other)),
             hidden: parts_before_last(dir).any(|part| HIDDEN.contains(&part)),
@@ -120,21 +120,25 @@ pub fn discover(
             skill: Rc::new(skill),
         })
     };
-    let mut skills: Vec<FoundSkill> = places.iter().zip(loaded).filter_map(skill).collect();
+    let mut skills: Vec<SkillInTree> = places.iter().zip(loaded).filter_map(skill).collect();
     let manifest = group(&mut skills, &manifests, &manifest_texts);
     skills.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
     Ok((skills, manifest))
 }
 
 /// Assigns skills to their plugins. A skill that the manifest lists is the main copy.
-fn group(found: &mut [FoundSkill], files: &[FileToRead], texts: &[Option<Vec<u8>>]) -> Manifest {
+fn group(
+    found: &mut [SkillInTree],
+    files: &[FileToRead],
+    texts: &[Option<Vec<u8>>],
+) -> MarketplaceManifest {
     let read = |path: &str| {
         let at = files.iter().position(|file| file.path == path)?;
         texts.get(at)?.as_deref()
     };
     let mut places = PLACES.iter();
-    let Some(manifest) = places.find_map(|place| Manifest::parse(read(place)?)) else {
-        return Manifest::default();
+    let Some(manifest) = places.find_map(|place| MarketplaceManifest::parse(read(place)?)) else {
+        return MarketplaceManifest::default();
     };
     let listed = |dir: &str| plugin_skills(read(&tree::join(dir, PLUGIN))?);
     let paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
@@ -223,7 +227,7 @@ pub const PLUGIN: &str = ".claude-plugin/plugin.json";
 
 /// A marketplace.
 #[derive(Debug, Clone, Default)]
-pub struct Manifest {
+pub struct MarketplaceManifest {
     /// Its name, which is only compared and shown.
     pub name: Option<String>,
     root: Option<String>,
@@ -244,7 +248,7 @@ pub struct Plugin {
     strict: bool,
 }
 
-impl Manifest {
+impl MarketplaceManifest {
     /// Parses a manifest, without its invalid parts.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let json: Value = serde_json::from_slice(bytes).ok()?;
@@ -414,7 +418,7 @@ pub mod tests {
         }
     }
 
-    pub fn found(entries: &[(&str, &str)]) -> Vec<FoundSkill> {
+    pub fn found(entries: &[(&str, &str)]) -> Vec<SkillInTree> {
         discover(&tree(entries), &Ids, "repo").unwrap().0
     }
 
@@ -488,8 +492,8 @@ pub mod tests {
         assert_eq!(found[0].skill.name.as_str(), "real");
     }
 
-    fn manifest(json: &str) -> Manifest {
-        Manifest::parse(json.as_bytes()).unwrap()
+    fn manifest(json: &str) -> MarketplaceManifest {
+        MarketplaceManifest::parse(json.as_bytes()).unwrap()
     }
 
     fn grouped(json: &str, found: &[&str]) -> Vec<(String, Vec<String>)> {

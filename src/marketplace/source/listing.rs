@@ -10,7 +10,7 @@ use crate::error::reason;
 use crate::marketplace::fetch::{Fetcher, OpenedPlace, cache, file_name, patience, real, tree};
 use crate::marketplace::lock::write_json;
 use crate::marketplace::prelude::*;
-use crate::marketplace::source::{FoundSkill, Manifest};
+use crate::marketplace::source::{MarketplaceManifest, SkillInTree};
 use crate::marketplace::{Market, Note};
 use crate::skill::{Searchable, rank};
 
@@ -188,7 +188,7 @@ impl Market<'_> {
             fresh = known.clone();
         } else if let Some(url) = manifest(&place) {
             let (bytes, _) = fetcher.download(url, limits::INDEX)?;
-            let manifest = Manifest::parse(&bytes).ok_or_else(|| {
+            let manifest = MarketplaceManifest::parse(&bytes).ok_or_else(|| {
                 Error::new(format!("`{url}` is not a marketplace manifest"))
                     .hint("it has to be JSON with a list `plugins`")
             })?;
@@ -242,7 +242,7 @@ impl CachedListing {
             _ => None,
         };
         let shown = snapshot.found.iter().filter(|found| found.is_shown());
-        let listed = |found: &FoundSkill| {
+        let listed = |found: &SkillInTree| {
             let name = found.skill.name.as_str();
             ListedSkill {
                 name: name.to_owned(),
@@ -287,7 +287,7 @@ impl CachedListing {
         self.skills = listed.collect();
     }
 
-    fn add_remotes(&mut self, source: &Source, manifest: &Manifest) {
+    fn add_remotes(&mut self, source: &Source, manifest: &MarketplaceManifest) {
         self.title.clone_from(&manifest.name);
         for (plugin, reading) in manifest.remotes() {
             let (kind, address, rev) = reading.place.record();

@@ -7,7 +7,7 @@ mod origin;
 mod picking;
 mod upstream;
 
-pub use discover::{FoundSkill, Manifest, discover};
+pub use discover::{MarketplaceManifest, SkillInTree, discover};
 pub use listing::{ListedSkill, Source, within_sources};
 pub use origin::Origin;
 pub use picking::{SkillChoice, choose};

@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::rc::Rc;
 
-use crate::marketplace::fetch::{Failure, FailureKind, Fetcher, Snapshot, tree};
+use crate::marketplace::fetch::{FailureKind, FetchFailure, Fetcher, Snapshot, tree};
 use crate::marketplace::prelude::*;
-use crate::marketplace::source::{FoundSkill, Origin};
+use crate::marketplace::source::{Origin, SkillInTree};
 use crate::marketplace::{Candidate, InstallOptions, Market, Note};
 
 /// What a reference means.
 pub struct PickedSkills<'a> {
     pub snapshot: Rc<Snapshot<'a>>,
-    pub chosen: Vec<FoundSkill>,
+    pub chosen: Vec<SkillInTree>,
     /// Whether they were chosen among others that the reference means as well.
     pub is_choice: bool,
     pub origin: Rc<Origin>,
@@ -40,7 +40,7 @@ impl Market<'_> {
         let installed = options.pick.map(|_| self.installed_ids());
         let installed = installed.unwrap_or_default();
         let choosing = options.all || !options.skills.is_empty();
-        let (mut misses, mut forbidden) = (Vec::<Failure>::new(), None);
+        let (mut misses, mut forbidden) = (Vec::<FetchFailure>::new(), None);
         for reading in &readings {
             // A reading as a single skill does not apply if several are wanted.
             if choosing && readings.len() > 1 && matches!(reading.want, RepositoryPart::Named(_)) {
@@ -96,7 +96,7 @@ impl Market<'_> {
                 _ => (opened.want(reading), options.all),
             };
             let found = &opened.snapshot.found;
-            let ask = |several: &[&FoundSkill]| {
+            let ask = |several: &[&SkillInTree]| {
                 ask(&candidates(found, several, &opened.origin, &installed))
             };
             let choosing = SkillChoice {
@@ -104,7 +104,7 @@ impl Market<'_> {
                 all,
                 ask: options.pick.is_some().then_some(&ask),
             };
-            let mut chosen: Vec<FoundSkill> = match choose(found, &want, choosing) {
+            let mut chosen: Vec<SkillInTree> = match choose(found, &want, choosing) {
                 Ok(chosen) => chosen.into_iter().cloned().collect(),
                 Err(failure) => {
                     let failure = failure.context(format!("`{}`", opened.origin.shown()));
@@ -149,19 +149,19 @@ impl Market<'_> {
 impl PickedSkills<'_> {
     /// The chosen skills as they are offered.
     pub(crate) fn candidates(&self, installed: &HashSet<String>) -> Vec<Candidate> {
-        let chosen: Vec<&FoundSkill> = self.chosen.iter().collect();
+        let chosen: Vec<&SkillInTree> = self.chosen.iter().collect();
         candidates(&self.snapshot.found, &chosen, &self.origin, installed)
     }
 }
 
 /// Some of the skills that are found in a source, for somebody who chooses among them.
 fn candidates(
-    found: &[FoundSkill],
-    some: &[&FoundSkill],
+    found: &[SkillInTree],
+    some: &[&SkillInTree],
     origin: &Origin,
     installed: &HashSet<String>,
 ) -> Vec<Candidate> {
-    let candidate = |one: &&FoundSkill| Candidate {
+    let candidate = |one: &&SkillInTree| Candidate {
         name: one.skill.name.to_string(),
         path: one.path.clone(),
         description: one.skill.description.clone(),
@@ -174,8 +174,8 @@ fn candidates(
 
 /// Adds the missing skills of the same source that the chosen ones require, directly or indirectly.
 fn add_required(
-    found: &[FoundSkill],
-    chosen: &mut Vec<FoundSkill>,
+    found: &[SkillInTree],
+    chosen: &mut Vec<SkillInTree>,
     options: &InstallOptions,
     note: &mut Note,
 ) {
@@ -189,7 +189,7 @@ fn add_required(
         at += 1;
         for written in skill.fields.requires() {
             let name = SkillName::from_written(&written);
-            let has_name = |one: &&FoundSkill| Some(&one.skill.name) == name.as_ref();
+            let has_name = |one: &&SkillInTree| Some(&one.skill.name) == name.as_ref();
             let mut named = found.iter().filter(has_name);
             let (Some(required), None) = (named.next(), named.next()) else {
                 continue;
@@ -244,7 +244,7 @@ fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
 }
 
 /// Combines the errors of all readings into one.
-fn nothing_fits(requested: &str, misses: Vec<Failure>) -> Error {
+fn nothing_fits(requested: &str, misses: Vec<FetchFailure>) -> Error {
     let requested = requested.escape_debug();
     // A repository that exists but has other skills gives the most helpful error.
     let lists = misses
@@ -277,7 +277,7 @@ const FEW: usize = 5;
 
 /// Receives several skills among all that are found, and returns the positions of those that are
 /// meant.
-pub type Ask<'a> = &'a dyn Fn(&[&FoundSkill]) -> Result<Vec<usize>>;
+pub type Ask<'a> = &'a dyn Fn(&[&SkillInTree]) -> Result<Vec<usize>>;
 
 /// How one chooses if several skills are meant.
 #[derive(Clone, Copy, Default)]
@@ -292,11 +292,11 @@ pub struct SkillChoice<'c> {
 
 /// The skills that `want` means, of which some may have to be chosen.
 pub fn choose<'f>(
-    found: &'f [FoundSkill],
+    found: &'f [SkillInTree],
     want: &RepositoryPart,
     choosing: SkillChoice,
-) -> Result<Vec<&'f FoundSkill>, Failure> {
-    let everything: Vec<&FoundSkill> = found.iter().collect();
+) -> Result<Vec<&'f SkillInTree>, FetchFailure> {
+    let everything: Vec<&SkillInTree> = found.iter().collect();
     match want {
         RepositoryPart::Any => several(&everything, choosing),
         RepositoryPart::Root => match found.iter().find(|found| found.path.is_empty()) {
@@ -337,7 +337,7 @@ pub fn choose<'f>(
 }
 
 /// The skill whose directory or `SKILL.md` is at `path`, or else the skills below it.
-fn at_path<'f>(found: &[&'f FoundSkill], path: &str) -> Option<Vec<&'f FoundSkill>> {
+fn at_path<'f>(found: &[&'f SkillInTree], path: &str) -> Option<Vec<&'f SkillInTree>> {
     let dir = tree::skill_dir(path);
     if let Some(exact) = found.iter().find(|f| f.path == dir) {
         return Some(vec![*exact]);
@@ -347,9 +347,9 @@ fn at_path<'f>(found: &[&'f FoundSkill], path: &str) -> Option<Vec<&'f FoundSkil
 }
 
 fn several<'f>(
-    found: &[&'f FoundSkill],
+    found: &[&'f SkillInTree],
     choosing: SkillChoice,
-) -> Result<Vec<&'f FoundSkill>, Failure> {
+) -> Result<Vec<&'f SkillInTree>, FetchFailure> {
     let SkillChoice { names, all, ask } = choosing;
     if !names.is_empty() {
         return names.iter().map(|name| named(found, name)).collect();
@@ -357,7 +357,7 @@ fn several<'f>(
     if let [only] = found {
         return Ok(vec![only]);
     }
-    let shown = filtered(found, FoundSkill::is_shown);
+    let shown = filtered(found, SkillInTree::is_shown);
     let mut seen = HashSet::new();
     // They are sorted by rank, so the first of each name is the main copy.
     let distinct = filtered(&shown, |f| seen.insert(f.skill.name.clone()));
@@ -381,8 +381,8 @@ fn several<'f>(
 }
 
 /// What `--skill` takes to mean exactly this skill: its name, if no other has it, else its path.
-pub fn selects(found: &[FoundSkill], skill: &FoundSkill) -> String {
-    let everything: Vec<&FoundSkill> = found.iter().collect();
+pub fn selects(found: &[SkillInTree], skill: &SkillInTree) -> String {
+    let everything: Vec<&SkillInTree> = found.iter().collect();
     let name = skill.skill.name.as_str();
     let is_unique = named(&everything, name).is_ok_and(|named| named.path == skill.path);
     let select = if is_unique || skill.path.is_empty() {
@@ -394,27 +394,27 @@ pub fn selects(found: &[FoundSkill], skill: &FoundSkill) -> String {
 }
 
 fn filtered<'f>(
-    found: &[&'f FoundSkill],
-    mut test: impl FnMut(&FoundSkill) -> bool,
-) -> Vec<&'f FoundSkill> {
+    found: &[&'f SkillInTree],
+    mut test: impl FnMut(&SkillInTree) -> bool,
+) -> Vec<&'f SkillInTree> {
     found.iter().copied().filter(|found| test(found)).collect()
 }
 
 /// Whether a name means a skill.
-type Rule<'r> = &'r dyn Fn(&FoundSkill) -> bool;
+type Rule<'r> = &'r dyn Fn(&SkillInTree) -> bool;
 
-fn named<'f>(found: &[&'f FoundSkill], name: &str) -> Result<&'f FoundSkill, Failure> {
+fn named<'f>(found: &[&'f SkillInTree], name: &str) -> Result<&'f SkillInTree, FetchFailure> {
     let path = name.trim_matches('/');
     if let Some(exact) = found.iter().find(|f| !f.path.is_empty() && f.path == path) {
         return Ok(exact);
     }
     let folded = SkillName::from_written(name);
-    let by_directory = |f: &FoundSkill| f.dir_name() == name;
-    let by_field = |f: &FoundSkill| f.skill.fields.text("name").as_deref() == Some(name);
-    let by_key = |f: &FoundSkill| {
+    let by_directory = |f: &SkillInTree| f.dir_name() == name;
+    let by_field = |f: &SkillInTree| f.skill.fields.text("name").as_deref() == Some(name);
+    let by_key = |f: &SkillInTree| {
         Some(&f.skill.name) == folded.as_ref() || SkillName::from_written(f.dir_name()) == folded
     };
-    let by_suffix = |f: &FoundSkill| {
+    let by_suffix = |f: &SkillInTree| {
         let written = f.skill.fields.text("name").unwrap_or_default();
         let last = written.rsplit([':', '/']).next();
         last.is_some_and(|last| SkillName::from_written(last) == folded)
@@ -434,7 +434,7 @@ fn named<'f>(found: &[&'f FoundSkill], name: &str) -> Result<&'f FoundSkill, Fai
 }
 
 /// The main copy, if all matches are copies of the same skill.
-fn one_of<'f>(matching: &[&'f FoundSkill], name: &str) -> Result<&'f FoundSkill, Failure> {
+fn one_of<'f>(matching: &[&'f SkillInTree], name: &str) -> Result<&'f SkillInTree, FetchFailure> {
     let first = matching[0];
     if matching.iter().all(|f| f.fingerprint == first.fingerprint) {
         return Ok(first);
@@ -446,8 +446,8 @@ fn one_of<'f>(matching: &[&'f FoundSkill], name: &str) -> Result<&'f FoundSkill,
 }
 
 /// What is not there, and what is: the skill of a similar name if `written` is one.
-fn missing(found: &[&FoundSkill], text: &str, written: Option<&str>) -> Failure {
-    let shown = filtered(found, FoundSkill::is_shown);
+fn missing(found: &[&SkillInTree], text: &str, written: Option<&str>) -> FetchFailure {
+    let shown = filtered(found, SkillInTree::is_shown);
     let names = shown.iter().map(|found| found.skill.name.as_str());
     let near = written.and_then(|written| did_you_mean(written, names));
     let there = || match &shown[..] {
@@ -460,11 +460,11 @@ fn missing(found: &[&FoundSkill], text: &str, written: Option<&str>) -> Failure 
         }
     };
     let hint = near.unwrap_or_else(there);
-    Failure::new(FailureKind::NoSuchSkill, text).hint(hint)
+    FetchFailure::new(FailureKind::NoSuchSkill, text).hint(hint)
 }
 
 /// One line per skill: name, path, and the start of the description.
-fn list(found: &[&FoundSkill]) -> String {
+fn list(found: &[&SkillInTree]) -> String {
     let mut text = String::new();
     for skill in found.iter().take(LISTED) {
         let name = &skill.skill.name;
@@ -496,7 +496,7 @@ mod tests {
         want: &RepositoryPart,
         names: &[&str],
         all: bool,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Vec<String>, FetchFailure> {
         let found = found(entries);
         let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
         let choosing = SkillChoice {

@@ -3,7 +3,7 @@
 use crate::marketplace::fetch::{FailureKind, Fetcher, Node, Snapshot, tree};
 use crate::marketplace::lock::LockEntry;
 use crate::marketplace::prelude::*;
-use crate::marketplace::source::{FoundSkill, Origin, SkillChoice, choose};
+use crate::marketplace::source::{Origin, SkillChoice, SkillInTree, choose};
 
 /// What a repository's refs, or a registry's tags, show about an installed skill.
 pub enum UpstreamState {
@@ -77,7 +77,7 @@ pub fn ancestry(
 
 /// Whether git shows that nothing changed. It cannot if links lead out of the skill's directory, to
 /// content that the directory's tree id does not cover.
-pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &FoundSkill) -> bool {
+pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &SkillInTree) -> bool {
     let mut below = snapshot.tree.below(&found.path);
     let tree = snapshot.tree.id(&found.path);
     tree.is_some()
@@ -96,7 +96,7 @@ pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
 }
 
 /// The skill at its recorded path, or else the one with its name.
-pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s FoundSkill> {
+pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s SkillInTree> {
     let mut all = snapshot.found.iter();
     if let Some(found) = all.find(|found| found.path == *entry.path) {
         return Ok(found);

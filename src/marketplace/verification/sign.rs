@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::marketplace::Market;
-use crate::marketplace::fetch::Failure;
+use crate::marketplace::fetch::FetchFailure;
 use crate::marketplace::lock::LockEntry;
 use crate::marketplace::prelude::*;
 use crate::signing::{KeyKind, Manifest, PublicKey, SSH_SIGNATURE, SignedObject, SshSignature};
@@ -43,7 +43,7 @@ impl Market<'_> {
         // It says on standard error what it waits for, and asks at the terminal.
         command.stdout(Stdio::null());
         let status = command.status();
-        let status = status.map_err(|error| Failure::not_started("ssh-keygen", &error))?;
+        let status = status.map_err(|error| FetchFailure::not_started("ssh-keygen", &error))?;
         let not_signed = || {
             let text = format!("ssh-keygen has not signed with `{}`", key.display());
             Error::new(text).hint(

@@ -11,7 +11,7 @@ use super::programs::{
 };
 use super::protected_operands::has_directory_option;
 use super::reading_programs::{self, Depth, FileRead, file_read};
-use super::step::{Assignment, BlockKind, Input, Redirection, SimpleCommand, Step};
+use super::step::{Assignment, BlockKind, Redirection, SimpleCommand, StdinSource, Step};
 use super::variables::{self, Variables};
 use super::word::{self, Piece, Word, WordCount, is_digits};
 use super::wrappers::{self, WrappedCommand};
@@ -122,7 +122,7 @@ struct Checker<'a> {
 }
 
 /// A command with its wrappers removed so far.
-struct Invocation<'a> {
+struct UnwrappedCommand<'a> {
     words: &'a [Word],
     /// Assignments that a rule must spell out.
     assignments: &'a [String],
@@ -228,7 +228,7 @@ impl Checker<'_> {
                 assignments.push(one.text.clone().ok_or(STEERS)?);
             }
         }
-        self.grant(&Invocation {
+        self.grant(&UnwrappedCommand {
             words: &simple.words,
             assignments: &assignments,
             simple,
@@ -248,7 +248,7 @@ impl Checker<'_> {
                 .enter(directory, |to| self.rules.is_inside(to), cdpath)
     }
 
-    fn grant(&mut self, call: &Invocation) -> Granted {
+    fn grant(&mut self, call: &UnwrappedCommand) -> Granted {
         let Some((program, arguments)) = call.words.split_first() else {
             return Err("there is no command".into());
         };
@@ -299,7 +299,7 @@ impl Checker<'_> {
                 return Err(STEERS.into());
             }
             // No entry spells the settings; it is what it is without them.
-            return self.grant(&Invocation {
+            return self.grant(&UnwrappedCommand {
                 assignments: &[],
                 ..*call
             });
@@ -342,7 +342,7 @@ impl Checker<'_> {
     }
 
     /// A command that runs in another directory of the project or the skill.
-    fn grant_in(&mut self, to: &str, words: &[Word], call: &Invocation) -> Granted {
+    fn grant_in(&mut self, to: &str, words: &[Word], call: &UnwrappedCommand) -> Granted {
         let here = self.directories.clone();
         let stays = self.change_directory(to, call.simple);
         let outcome = stays.then(|| self.grant_wrapped(words, call, call.programs_only, false));
@@ -355,7 +355,7 @@ impl Checker<'_> {
         &mut self,
         program: &Program,
         builtin: CommandClass,
-        call: &Invocation,
+        call: &UnwrappedCommand,
     ) -> Result<(), String> {
         let follows = !call.in_loop && !call.programs_only;
         match builtin {
@@ -374,7 +374,7 @@ impl Checker<'_> {
     fn grant_wrapped(
         &mut self,
         words: &[Word],
-        call: &Invocation,
+        call: &UnwrappedCommand,
         programs_only: bool,
         elsewhere: bool,
     ) -> Granted {
@@ -385,7 +385,7 @@ impl Checker<'_> {
         if elsewhere {
             self.directories.forget();
         }
-        let outcome = self.grant(&Invocation {
+        let outcome = self.grant(&UnwrappedCommand {
             words,
             programs_only,
             depth: call.depth + 1,
@@ -405,7 +405,7 @@ impl Checker<'_> {
     /// Whether this is `cd "$(git rev-parse --show-toplevel)"` as the first command in a shell that
     /// is already there (docs/spec/restriction.md#the-top-of-the-working-tree). If git finds no
     /// repository, the shell stays too.
-    fn stays_at_toplevel(&self, call: &Invocation) -> bool {
+    fn stays_at_toplevel(&self, call: &UnwrappedCommand) -> bool {
         const COMMAND: &str = "git rev-parse --show-toplevel";
         let is_first = matches!(self.parts.as_slice(), [only] if only.text == COMMAND);
         is_first
@@ -417,7 +417,7 @@ impl Checker<'_> {
     }
 
     /// Checks a command line that something runs, in this shell or in its own.
-    fn grant_text(&mut self, runs: Wraps, text: &str, call: &Invocation) -> Granted {
+    fn grant_text(&mut self, runs: Wraps, text: &str, call: &UnwrappedCommand) -> Granted {
         if self.texts == MAX_TEXTS {
             return Err(self.too_deep("too many command lines within command lines"));
         }
@@ -446,17 +446,17 @@ impl Checker<'_> {
     }
 
     /// What the rules say about a command that shows files; `None` if it runs another program.
-    fn grant_reading_program(&self, call: &Invocation) -> Option<Granted> {
+    fn grant_reading_program(&self, call: &UnwrappedCommand) -> Option<Granted> {
         if !self.rules.reads_by_shell() {
             return None;
         }
         let simple = call.simple;
         let has_input = match simple.input {
-            Input::Outer => simple.stage > 0,
-            Input::Text => true,
+            StdinSource::Outer => simple.stage > 0,
+            StdinSource::Text => true,
             // Of an input that is a device, `rg` takes no notice, and searches the directory.
-            Input::File => !call.words.first()?.fits(|name| name.ends_with("rg")),
-            Input::Unknown => false,
+            StdinSource::File => !call.words.first()?.fits(|name| name.ends_with("rg")),
+            StdinSource::Unknown => false,
         };
         let read = file_read(call.words, has_input)?;
         Some(match read {
@@ -529,14 +529,14 @@ impl Checker<'_> {
         granted
     }
 
-    fn is_free_filter(&self, call: &Invocation) -> bool {
+    fn is_free_filter(&self, call: &UnwrappedCommand) -> bool {
         let simple = call.simple;
         let is_cat = matches!(call.words, [cat] if cat.text() == Some("cat"));
-        let echoes = simple.input == Input::Text && is_cat;
+        let echoes = simple.input == StdinSource::Text && is_cat;
         echoes
             || self.rules.pipe_filters()
                 && simple.stage > 0
-                && simple.input < Input::File
+                && simple.input < StdinSource::File
                 && reading_programs::is_filter(call.words)
     }
 }

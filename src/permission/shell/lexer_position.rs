@@ -19,9 +19,9 @@ const CONTINUING: Names = Names::new("if then else elif while until do ! time { 
 /// A position in a command line.
 #[derive(Debug, Default)]
 pub struct Position {
-    word: Option<Word>,
+    word: Option<OpenWord>,
     /// The words that contain the enclosing substitutions.
-    outer: Vec<Option<Word>>,
+    outer: Vec<Option<OpenWord>>,
     /// Whether a command may begin here, or begins with the word being read.
     pub begins_command: bool,
     /// The number of open compound commands.
@@ -33,7 +33,7 @@ pub struct Position {
 
 /// The word being read.
 #[derive(Debug, Clone, Copy, Default)]
-struct Word {
+struct OpenWord {
     start: usize,
     /// `{` outside quotes.
     braces: usize,
@@ -69,10 +69,10 @@ impl Position {
         self.word.is_some()
     }
 
-    fn word_at(&mut self, start: usize) -> &mut Word {
-        self.word.get_or_insert(Word {
+    fn word_at(&mut self, start: usize) -> &mut OpenWord {
+        self.word.get_or_insert(OpenWord {
             start,
-            ..Word::default()
+            ..OpenWord::default()
         })
     }
 

@@ -9,12 +9,12 @@ use rable::{ListOperator, Node, NodeKind};
 
 use super::programs::{SAME_GRAMMAR, by_name};
 use super::scan::{Scan, scan};
-use super::step::{Assignment, BlockKind, Input, Redirection, SimpleCommand, Step};
+use super::step::{Assignment, BlockKind, Redirection, SimpleCommand, StdinSource, Step};
 use super::variables::{self, Variables};
 use super::word::{Piece, Word};
 use super::{Rejection, accepted_expansions, constants, syntax_tree};
 use crate::host::shell::{Language, Shell};
-use crate::permission::places::Places;
+use crate::permission::places::RuleDirectories;
 use crate::permission::steps::Steps;
 use crate::sys::name_list::Names;
 
@@ -314,12 +314,12 @@ impl StepBuilder {
             return Err(Rejection::misparsed(&first.raw));
         }
         let input = |node: &Node| match &node.kind {
-            NodeKind::HereDoc { fd: ..=0, .. } => Input::Text,
-            NodeKind::Redirect { op, fd: ..=0, .. } if op == "<<<" => Input::Text,
-            NodeKind::Redirect { op, fd: ..=0, .. } if op == "<" => Input::File,
-            NodeKind::HereDoc { .. } => Input::Unknown,
-            NodeKind::Redirect { op, .. } if op.starts_with('<') => Input::Unknown,
-            _ => Input::Outer,
+            NodeKind::HereDoc { fd: ..=0, .. } => StdinSource::Text,
+            NodeKind::Redirect { op, fd: ..=0, .. } if op == "<<<" => StdinSource::Text,
+            NodeKind::Redirect { op, fd: ..=0, .. } if op == "<" => StdinSource::File,
+            NodeKind::HereDoc { .. } => StdinSource::Unknown,
+            NodeKind::Redirect { op, .. } if op.starts_with('<') => StdinSource::Unknown,
+            _ => StdinSource::Outer,
         };
         self.redirects(redirects)?;
         // Behind a pipe zsh hands on both inputs.
@@ -335,7 +335,11 @@ impl StepBuilder {
                 words,
                 stage,
                 in_loop: self.loops > 0,
-                input: redirects.iter().map(input).max().unwrap_or(Input::Outer),
+                input: redirects
+                    .iter()
+                    .map(input)
+                    .max()
+                    .unwrap_or(StdinSource::Outer),
             };
             self.moves = self.moves || simple.may_change_directory();
             self.steps.push(Step::Command(simple));
@@ -551,7 +555,7 @@ pub struct ParseCache<'a> {
     /// The steps left for the decision.
     pub steps: &'a Steps,
     /// The host's shell and where it starts.
-    pub places: &'a Places,
+    pub places: &'a RuleDirectories,
     /// What is known about that shell's variables.
     pub variables: Variables<'a>,
     cached: RefCell<Vec<Cached>>,
@@ -566,7 +570,7 @@ struct Cached {
 
 impl<'a> ParseCache<'a> {
     /// Nothing is read yet.
-    pub fn new(steps: &'a Steps, places: &'a Places, variables: Variables<'a>) -> Self {
+    pub fn new(steps: &'a Steps, places: &'a RuleDirectories, variables: Variables<'a>) -> Self {
         Self {
             steps,
             places,

@@ -70,7 +70,7 @@ struct Lexer<'a> {
     steps: &'a Steps,
     at: usize,
     copied: usize,
-    levels: Vec<Level>,
+    levels: Vec<OpenConstruct>,
     pending: Vec<PendingHeredoc>,
     position: Position,
     scan: Scan,
@@ -81,7 +81,7 @@ impl<'a> Lexer<'a> {
         while let Some(c) = self.peek() {
             self.charge(1)?;
             match self.levels.last() {
-                Some(Level::DoubleQuote) => self.double_quoted(c)?,
+                Some(OpenConstruct::DoubleQuote) => self.double_quoted(c)?,
                 _ => self.unquoted(c)?,
             }
         }
@@ -150,7 +150,7 @@ impl<'a> Lexer<'a> {
                     .iter()
                     .any(|end| self.rest().starts_with(end))
                 {
-                    replace_innermost(&mut self.levels, Level::Branch, Level::Case);
+                    replace_innermost(&mut self.levels, OpenConstruct::Branch, OpenConstruct::Case);
                 }
                 if self.rest().starts_with("&>") && !self.zsh() {
                     let at = self.scan.text.len() + self.at - self.copied;
@@ -163,7 +163,7 @@ impl<'a> Lexer<'a> {
                 self.end_word(0)?;
                 // In a word it would be a glob of zsh, which can run commands: `*(+x)`.
                 let begins = self.source[..self.at].ends_with([' ', '\t', '\n', ';', '&', '|']);
-                let is_pattern = begins && self.levels.last() == Some(&Level::Case);
+                let is_pattern = begins && self.levels.last() == Some(&OpenConstruct::Case);
                 if !is_pattern && !self.position.is_command_begin() {
                     let why =
                         "functions and arrays are not supported; write the words or commands out";
@@ -172,7 +172,7 @@ impl<'a> Lexer<'a> {
                 if self.rest().starts_with("((") {
                     return Rejection::err("((", "shells disagree about `((`");
                 }
-                self.open(Level::Subshell)?;
+                self.open(OpenConstruct::Subshell)?;
             }
             ')' => {
                 self.end_word(0)?;
@@ -182,7 +182,7 @@ impl<'a> Lexer<'a> {
             '\'' => self.single_quotes()?,
             '"' => {
                 self.begin_quote()?;
-                self.levels.push(Level::DoubleQuote);
+                self.levels.push(OpenConstruct::DoubleQuote);
                 self.at += 1;
             }
             '\\' => self.escape()?,
@@ -214,9 +214,11 @@ impl<'a> Lexer<'a> {
             zsh::argument(ended.text)?;
         }
         match ended.reserved {
-            "case" => self.levels.push(Level::Case),
+            "case" => self.levels.push(OpenConstruct::Case),
             "esac" => {
-                let is_case = |level: &mut Level| matches!(level, Level::Case | Level::Branch);
+                let is_case = |level: &mut OpenConstruct| {
+                    matches!(level, OpenConstruct::Case | OpenConstruct::Branch)
+                };
                 self.levels.pop_if(is_case).ok_or_else(unclosed)?;
             }
             _ => {}
@@ -225,7 +227,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn open(&mut self, level: Level) -> Result<(), Rejection> {
+    fn open(&mut self, level: OpenConstruct) -> Result<(), Rejection> {
         self.levels.push(level);
         self.position.begin_commands()?;
         self.at += 1;
@@ -234,15 +236,15 @@ impl<'a> Lexer<'a> {
 
     fn close_paren(&mut self) -> Result<(), Rejection> {
         match self.levels.last() {
-            Some(Level::Case) => self.begin_branch(),
-            Some(level @ (Level::Subshell | Level::Substitution)) => {
+            Some(OpenConstruct::Case) => self.begin_branch(),
+            Some(level @ (OpenConstruct::Subshell | OpenConstruct::Substitution)) => {
                 // A substitution is part of a word, which continues after it.
-                let in_word = *level == Level::Substitution;
+                let in_word = *level == OpenConstruct::Substitution;
                 self.position.end_commands(self.at, in_word);
                 self.refuse_pending_heredoc()?;
                 self.levels.pop();
                 // This was a pattern in parentheses.
-                if self.levels.last() == Some(&Level::Case) && !in_word {
+                if self.levels.last() == Some(&OpenConstruct::Case) && !in_word {
                     self.begin_branch();
                 }
             }
@@ -253,12 +255,12 @@ impl<'a> Lexer<'a> {
     }
 
     fn begin_branch(&mut self) {
-        replace_innermost(&mut self.levels, Level::Case, Level::Branch);
+        replace_innermost(&mut self.levels, OpenConstruct::Case, OpenConstruct::Branch);
         self.position.begins_command = true;
     }
 
     fn escape(&mut self) -> Result<(), Rejection> {
-        if self.levels.contains(&Level::Backtick) {
+        if self.levels.contains(&OpenConstruct::Backtick) {
             return Rejection::err("`", "backslashes inside backticks are read in several ways");
         }
         let Some(escaped) = self.rest()[1..].chars().next() else {
@@ -277,7 +279,7 @@ impl<'a> Lexer<'a> {
         let blank = |c: Option<char>| c.is_none_or(|c| c == ' ' || c == '\t' || c == '\n');
         let before = &self.source[..self.at];
         let after = self.rest()[2..].chars().next();
-        let is_quoted = self.levels.last() == Some(&Level::DoubleQuote);
+        let is_quoted = self.levels.last() == Some(&OpenConstruct::DoubleQuote);
         // `$x` may go on too, with a subscript or a modifier of zsh.
         let of_expansion = |c: char| c.is_ascii_alphanumeric() || "_@*#?!-:[]".contains(c);
         let goes_on = before.trim_end_matches(of_expansion).ends_with(['$', '`']);
@@ -299,7 +301,7 @@ impl<'a> Lexer<'a> {
         let end = inside.find('\'').ok_or_else(unclosed)?;
         let inside = &inside[..end];
         // Backticks take away a backslash before `$`, a backtick or a backslash, here too.
-        if self.levels.contains(&Level::Backtick) && inside.contains(['`', '\\']) {
+        if self.levels.contains(&OpenConstruct::Backtick) && inside.contains(['`', '\\']) {
             return Rejection::err("`", "quotes inside backticks are read in several ways");
         }
         if inside.contains('\n') {
@@ -313,8 +315,8 @@ impl<'a> Lexer<'a> {
 
     fn begin_quote(&mut self) -> Result<(), Rejection> {
         let mut inner = self.levels.iter().rev();
-        if inner.any(|level| *level == Level::Backtick)
-            && inner.any(|level| *level == Level::DoubleQuote)
+        if inner.any(|level| *level == OpenConstruct::Backtick)
+            && inner.any(|level| *level == OpenConstruct::DoubleQuote)
         {
             return Rejection::err("`", "quotes inside backticks are read in several ways");
         }
@@ -325,7 +327,7 @@ impl<'a> Lexer<'a> {
     fn dollar(&mut self) -> Result<(), Rejection> {
         self.position.segment(self.at);
         let rest = self.rest();
-        let quoted = self.levels.last() == Some(&Level::DoubleQuote);
+        let quoted = self.levels.last() == Some(&OpenConstruct::DoubleQuote);
         if self.zsh() {
             zsh::expansion(rest)?;
         }
@@ -334,7 +336,7 @@ impl<'a> Lexer<'a> {
         } else if rest.starts_with("$(") {
             self.scan.substitutions += 1;
             self.at += 1;
-            self.open(Level::Substitution)?;
+            self.open(OpenConstruct::Substitution)?;
         } else if rest.starts_with("${") {
             let width = accepted_expansions::parameter(rest)?;
             if self.zsh() {
@@ -352,16 +354,16 @@ impl<'a> Lexer<'a> {
     }
 
     fn backtick(&mut self) -> Result<(), Rejection> {
-        if self.levels.last() == Some(&Level::Backtick) {
+        if self.levels.last() == Some(&OpenConstruct::Backtick) {
             self.refuse_pending_heredoc()?;
             self.end_word(0)?;
             self.levels.pop();
             self.position.end_commands(self.at, true);
-        } else if self.levels.contains(&Level::Backtick) {
+        } else if self.levels.contains(&OpenConstruct::Backtick) {
             return Rejection::err("`", "nested backticks are read in several ways");
         } else {
             self.position.segment(self.at);
-            self.levels.push(Level::Backtick);
+            self.levels.push(OpenConstruct::Backtick);
             self.scan.substitutions += 1;
             self.position.begin_commands()?;
         }
@@ -370,7 +372,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn comment(&mut self) -> Result<(), Rejection> {
-        if self.levels.contains(&Level::Backtick) {
+        if self.levels.contains(&OpenConstruct::Backtick) {
             return Rejection::err("#", "comments inside backticks are read in several ways");
         }
         if self.zsh() && self.shell.persists {
@@ -389,16 +391,16 @@ impl<'a> Lexer<'a> {
             self.position.segment(self.at);
             self.scan.substitutions += 1;
             self.at += 1;
-            return self.open(Level::Substitution);
+            return self.open(OpenConstruct::Substitution);
         }
         self.end_word(0)?;
         if rest.starts_with("<<<") {
             self.at += 3;
         } else if rest.starts_with("<<") {
-            if self.levels.contains(&Level::Backtick) {
+            if self.levels.contains(&OpenConstruct::Backtick) {
                 return Err(unclear_heredoc());
             }
-            if self.in_substitution() && self.levels.last() != Some(&Level::Substitution) {
+            if self.in_substitution() && self.levels.last() != Some(&OpenConstruct::Substitution) {
                 return Err(joined_by_bash());
             }
             let (pending, width) = PendingHeredoc::read(rest, self.levels.len())?;
@@ -439,7 +441,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn in_substitution(&self) -> bool {
-        self.levels.contains(&Level::Substitution)
+        self.levels.contains(&OpenConstruct::Substitution)
     }
 
     fn refuse_pending_heredoc(&self) -> Result<(), Rejection> {
@@ -507,7 +509,7 @@ fn unclosed() -> Rejection {
 
 /// An enclosing construct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum OpenConstruct {
     /// `( … )`.
     Subshell,
     /// `$(…)`, `<(…)` or `>(…)`.
@@ -521,7 +523,7 @@ enum Level {
 }
 
 /// Replaces the innermost level, if it is `from`.
-fn replace_innermost(levels: &mut [Level], from: Level, to: Level) {
+fn replace_innermost(levels: &mut [OpenConstruct], from: OpenConstruct, to: OpenConstruct) {
     if let Some(level) = levels.last_mut().filter(|level| **level == from) {
         *level = to;
     }

@@ -49,12 +49,12 @@ pub struct SimpleCommand {
     /// Whether it may run repeatedly.
     pub in_loop: bool,
     /// Where its input comes from.
-    pub input: Input,
+    pub input: StdinSource,
 }
 
 /// Where the input of a command comes from; of several redirections, the later in this list counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Input {
+pub enum StdinSource {
     /// From a pipe, or from outside.
     Outer,
     /// From text in the command itself.

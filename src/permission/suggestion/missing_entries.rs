@@ -12,7 +12,7 @@ use crate::permission::call::{Call, OurTool};
 use crate::permission::decide::{Decision, Outcome};
 use crate::permission::entry_grammar::is_name;
 use crate::permission::evidence::Part;
-use crate::permission::places::Places;
+use crate::permission::places::RuleDirectories;
 use crate::permission::refusal::Reason;
 use crate::permission::rule::mistaken_grant;
 
@@ -60,7 +60,7 @@ pub struct EntryRequest<'a> {
     /// What authors call its tool, if it is neither the host's nor ours.
     pub tool: &'a str,
     /// Where it is decided.
-    pub places: &'a Places,
+    pub places: &'a RuleDirectories,
     /// Names the skill's own directory in an entry, as its author would write it.
     pub skill_dir: &'a str,
 }
@@ -220,7 +220,7 @@ fn name_of(tool: &HostTool) -> &'static str {
 
 /// Entries for a file: its directory, or only itself where that would be a whole project, home or
 /// file system.
-fn entries_for_path(name: &str, path: &str, places: &Places) -> Vec<String> {
+fn entries_for_path(name: &str, path: &str, places: &RuleDirectories) -> Vec<String> {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./@+~ ".contains(c);
     let climbs = path.split('/').any(|part| part == "..");
     if path.is_empty() || climbs || !path.chars().all(is_plain) {

@@ -1,7 +1,7 @@
 //! A skill becomes active in an agent: by its tool, by a name that the user types, or by a read, where
 //! the agent has no tool for skills (docs/hosts.md#codex).
 
-use super::event::Caller;
+use super::event::AgentContext;
 use super::find::{find, find_in, refuse_slash_command, without_owner};
 use super::loading::may_load;
 use crate::catalog::{Eligibility, signing_in_force};
@@ -38,7 +38,7 @@ pub struct SkillCall<'a> {
 
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
-pub fn activate(caller: Caller, on: &JudgeContext, wanted: SkillCall) -> Judgement {
+pub fn activate(caller: AgentContext, on: &JudgeContext, wanted: SkillCall) -> Judgement {
     let facts = caller.facts;
     // Where signatures are required, nothing is loaded of which none is known to hold; nor what may
     // stand in the place of a skill that a policy requires.
@@ -134,7 +134,7 @@ fn told(skill: &Skill, name: &str) -> Verdict {
 }
 
 /// Records that the agent itself has made a skill active, which only then grants anything.
-pub fn confirm(caller: Caller, name: &str) {
+pub fn confirm(caller: AgentContext, name: &str) {
     if let Ok(Some(found)) = find(caller, name) {
         let facts = caller.facts;
         // Without the record the skill grants nothing.
@@ -241,7 +241,7 @@ fn linked(rest: &str) -> Option<&Path> {
 
 /// Puts in force the skills that a call uses by reading, after it was judged without them.
 pub fn by_reading(
-    caller: Caller,
+    caller: AgentContext,
     on: &JudgeContext,
     calls: &[Request],
     prompt: Option<&str>,
@@ -283,7 +283,7 @@ static USERS: Names =
     Names::new("xargs parallel read mapfile readarray eval source sh bash zsh dash ksh fish");
 
 /// The directories of the skills whose `SKILL.md` a call reads or whose script it runs.
-pub fn skills_read(caller: Caller, call: &Request) -> Vec<PathBuf> {
+pub fn skills_read(caller: AgentContext, call: &Request) -> Vec<PathBuf> {
     let env = &caller.facts.run.env;
     let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
     match call.tool.as_str() {
@@ -301,13 +301,13 @@ pub fn skills_read(caller: Caller, call: &Request) -> Vec<PathBuf> {
             if !written.contains("skill") && !names.iter().any(|name| command.contains(name)) {
                 return Vec::new();
             }
-            let places = Places {
+            let places = RuleDirectories {
                 home: env.home(),
                 shell: caller.table.shell,
-                ..Places::default()
+                ..RuleDirectories::default()
             };
             let outline = Outline::read(command, &places);
-            CommandLine {
+            ActivationCommand {
                 command,
                 outline: outline.as_ref(),
                 home: places.home.unwrap_or_default(),
@@ -320,7 +320,7 @@ pub fn skills_read(caller: Caller, call: &Request) -> Vec<PathBuf> {
 }
 
 /// The agent's directories of skills.
-fn roots(caller: Caller) -> Vec<PathBuf> {
+fn roots(caller: AgentContext) -> Vec<PathBuf> {
     let skills = &caller.table.skills;
     let personal = caller.in_home(skills.personal);
     let roots = skills.enterprise.iter().map(PathBuf::from).chain(personal);
@@ -358,14 +358,14 @@ fn linked_skill(root: &Path, real: &Path) -> Option<PathBuf> {
 }
 
 /// A command line.
-struct CommandLine<'a> {
+struct ActivationCommand<'a> {
     command: &'a str,
     outline: Option<&'a Outline>,
     home: PathBuf,
     roots: Vec<PathBuf>,
 }
 
-impl<'a> CommandLine<'a> {
+impl<'a> ActivationCommand<'a> {
     /// The skills that it may use, when it begins in `directory`.
     fn skills(&self, directory: &Path) -> Vec<PathBuf> {
         let commands = self.commands();

@@ -1,8 +1,8 @@
 //! Hands a permitted call back to the agent, where it takes arguments: a path as it was judged, and a
 //! command in our confinement if `sandbox` is on for the active skill (docs/guide.md#confined-commands).
 
-use super::event::Caller;
-use crate::host::agent::table::{CommandRuleFiles, Tool};
+use super::event::AgentContext;
+use crate::host::agent::table::{AgentTool, CommandRuleFiles};
 use crate::host::alias::Capability;
 use crate::host::shell::Language;
 use crate::protocol::prelude::*;
@@ -21,11 +21,11 @@ const RULES_FILES: usize = 64;
 /// # Errors
 /// Why it may not run: its command has to be confined, and cannot be.
 pub fn rewritten_arguments(
-    caller: Caller,
+    caller: AgentContext,
     session: &Session,
     (used, begin): (&ToolUse, &Path),
 ) -> Result<Option<Value>, String> {
-    let Some(Tool { does, keys, .. }) = caller.table.tool(&used.tool) else {
+    let Some(AgentTool { does, keys, .. }) = caller.table.tool(&used.tool) else {
         return Ok(None);
     };
     match does {
@@ -52,7 +52,7 @@ fn absolute(used: &ToolUse, begin: &Path, keys: &[&'static str]) -> Option<Value
 /// The arguments with the command confined; `None` if nothing asks for it, or, unless it has to be,
 /// if the agent takes no arguments back or a rule of the user's own would no longer match it.
 fn confined(
-    caller: Caller,
+    caller: AgentContext,
     session: &Session,
     (used, begin, key): (&ToolUse, &Path, &str),
 ) -> Result<Option<Value>, String> {
@@ -95,7 +95,7 @@ fn confined(
 }
 
 /// The command that runs `command` in the confinement of the skill.
-fn wrapped(caller: Caller, skill: &ActiveSkill, command: Option<&Value>) -> Option<String> {
+fn wrapped(caller: AgentContext, skill: &ActiveSkill, command: Option<&Value>) -> Option<String> {
     let run = &caller.facts.run;
     let shell = run.env.path("SHELL");
     let shell = shell.filter(|_| caller.table.shell.language == Language::BashOrZsh);
@@ -117,7 +117,11 @@ fn wrapped(caller: Caller, skill: &ActiveSkill, command: Option<&Value>) -> Opti
 
 /// Whether the call is one whose command was handed back, to the letter, to the same skills and in the
 /// same directory.
-pub fn is_confined(caller: Caller, session: &Session, (used, begin): (&ToolUse, &Path)) -> bool {
+pub fn is_confined(
+    caller: AgentContext,
+    session: &Session,
+    (used, begin): (&ToolUse, &Path),
+) -> bool {
     let tool = caller.table.tool(&used.tool);
     let shell = tool.filter(|tool| tool.does == Capability::Shell);
     let command = shell.and_then(|shell| used.arguments.get(shell.keys[0])?.as_str());
@@ -130,7 +134,7 @@ pub fn is_confined(caller: Caller, session: &Session, (used, begin): (&ToolUse, 
 }
 
 /// A command with all that it was judged by.
-fn recorded(caller: Caller, session: &Session, begin: &Path, command: &str) -> String {
+fn recorded(caller: AgentContext, session: &Session, begin: &Path, command: &str) -> String {
     format!(
         "{}\0{:?}\0{}\0{command}",
         caller.facts.key().as_str(),
@@ -140,7 +144,7 @@ fn recorded(caller: Caller, session: &Session, begin: &Path, command: &str) -> S
 }
 
 /// Whether the user may have rules of the agent's own about commands, which look at the command's text.
-fn has_rules(caller: Caller, own: &CommandRuleFiles) -> bool {
+fn has_rules(caller: AgentContext, own: &CommandRuleFiles) -> bool {
     let run = &caller.facts.run;
     let mut variables = own.variables.iter();
     if variables.any(|name| run.env.os(name).is_some()) {

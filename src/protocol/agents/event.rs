@@ -7,14 +7,14 @@ use crate::sys::Dir;
 
 /// The facts of a call of an agent, and what that agent is like.
 #[derive(Debug, Clone, Copy)]
-pub struct Caller<'a> {
+pub struct AgentContext<'a> {
     /// The facts.
     pub facts: &'a Facts,
     /// The agent's table.
     pub table: &'static AgentProfile,
 }
 
-impl Caller<'_> {
+impl AgentContext<'_> {
     /// The same call with more directories of skills, for as long as this process runs.
     pub fn with_skills_in(self, plugins: Vec<PathBuf>) -> &'static Facts {
         let mut run = self.facts.run.clone();
@@ -211,7 +211,12 @@ impl EventData {
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// The context of the call, for as long as this process runs: where it begins, and in which session.
-pub fn context(env: Env, agent: Agent, mode: Option<Mode>, event: &AgentEvent) -> &'static Facts {
+pub fn context(
+    env: Env,
+    agent: Agent,
+    mode: Option<HookMode>,
+    event: &AgentEvent,
+) -> &'static Facts {
     let table = agent.table();
     // A directory that a command changed to must not decide which project this is.
     let set = table

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::event::Caller;
+use super::event::AgentContext;
 use crate::catalog;
 use crate::catalog::roots;
 use crate::facts::once;
@@ -65,7 +65,7 @@ struct SkillQuery<'a> {
 ///
 /// # Errors
 /// If it is not known which of several the agent uses, or a place could not be searched to the end.
-pub fn find(caller: Caller, written: &str) -> Result<Option<FoundSkill>> {
+pub fn find(caller: AgentContext, written: &str) -> Result<Option<FoundSkill>> {
     if written.is_empty() {
         return Ok(None);
     }
@@ -122,7 +122,7 @@ pub fn without_owner(written: &str) -> &str {
 }
 
 /// The skill in a directory, as the agent finds it there.
-pub fn find_in(caller: Caller, dir: &Path) -> Option<FoundSkill> {
+pub fn find_in(caller: AgentContext, dir: &Path) -> Option<FoundSkill> {
     let facts = caller.with_skills_in(dir.parent().map(Path::to_owned).into_iter().collect());
     let real = real(dir);
     FoundSkill::of(facts, Catalog::of(facts), true, |entry| {
@@ -317,7 +317,7 @@ fn restrict_alike(first: &Entry, rest: &[&Entry]) -> bool {
 
 /// Where an agent looks for skills.
 struct SkillSearch<'a> {
-    caller: Caller<'a>,
+    caller: AgentContext<'a>,
     /// The directories of skills deeper in the project.
     deeper: OnceCell<Rc<Vec<PathBuf>>>,
     /// The directories of the agent's plugins.
@@ -474,7 +474,7 @@ fn main_checkout(project: &Path) -> Option<PathBuf> {
 /// What `look` finds in `dirs`, those of the agent's plugins: in those of `plugin` if anything is
 /// found in a directory called so, else in all; of several releases, in the one that is installed.
 pub fn in_plugins(
-    caller: Caller,
+    caller: AgentContext,
     dirs: &[PathBuf],
     plugin: Option<&str>,
     look: &dyn Fn(&Path) -> Option<PathBuf>,
@@ -500,7 +500,7 @@ pub fn in_plugins(
 ///
 /// # Errors
 /// If they could not be searched to the end.
-pub fn plugin_dirs(caller: Caller) -> Result<Vec<PathBuf>> {
+pub fn plugin_dirs(caller: AgentContext) -> Result<Vec<PathBuf>> {
     let skills = &caller.table.skills;
     let mut roots: Vec<PathBuf> = caller.in_home(skills.plugins).collect();
     if !skills.plugin_mark.is_empty() {
@@ -523,7 +523,7 @@ pub fn plugin_dirs(caller: Caller) -> Result<Vec<PathBuf>> {
 }
 
 /// Where the plugins are that the agent's own list names.
-fn installed(caller: Caller) -> Vec<PathBuf> {
+fn installed(caller: AgentContext) -> Vec<PathBuf> {
     let lists = ["installed_plugins.json", "known_marketplaces.json"];
     let roots = caller.in_home(caller.table.skills.plugins);
     let files = roots.flat_map(|dir| lists.map(|list| dir.join(list)));
@@ -609,7 +609,11 @@ pub fn search_cut_short(root: &Path) -> Error {
 /// Why the command of this name may not run: it has a list of tools, hooks, or commands that run as it
 /// is loaded, or it is somewhere in a plugin that is here. `None` if it has neither, or is none. Where it
 /// `stands_in` for a skill of the administrator, it may not run in any case.
-pub fn refuse_slash_command(caller: Caller, written: &str, stands_in: bool) -> Option<String> {
+pub fn refuse_slash_command(
+    caller: AgentContext,
+    written: &str,
+    stands_in: bool,
+) -> Option<String> {
     if caller.table.skills.commands.0.is_empty() || !is_below(written) {
         return None;
     }
@@ -670,7 +674,7 @@ fn is_below(written: &str) -> bool {
 }
 
 /// The command's file in the project or the home; a `SKILL.md` there is one as well.
-pub fn users_command(caller: Caller, written: &str) -> Option<PathBuf> {
+pub fn users_command(caller: AgentContext, written: &str) -> Option<PathBuf> {
     if !is_below(written) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! What an agent runs by itself once a skill is loaded, seen by no hook of ours: the commands in its
 //! text, with the arguments put in as Claude Code does it, and the hooks in its frontmatter.
 
-use super::event::Caller;
+use super::event::AgentContext;
 use super::find::FoundSkill;
 use crate::host::agent::table::CommandInjection;
 use crate::protocol::prelude::*;
@@ -13,7 +13,7 @@ use crate::protocol::prelude::*;
 /// The first that is not granted, or that cannot be read.
 pub fn may_load(
     found: &FoundSkill,
-    caller: Caller,
+    caller: AgentContext,
     skill: &Skill,
     (is_typed, arguments): (bool, &str),
     in_force: &Session,
@@ -186,7 +186,7 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<
     ];
     let root = plugin_root(&skill.dir);
     places.extend(root.map(|root| ("CLAUDE_PLUGIN_ROOT", root.display().to_string())));
-    let filling = Placeholders {
+    let filling = ClaudePlaceholders {
         places,
         arguments,
         words: words(arguments),
@@ -219,7 +219,7 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<
 const UNKNOWN: char = '\u{2028}';
 
 /// What is put into a skill's text by Claude Code 2.1.330.
-struct Placeholders<'a> {
+struct ClaudePlaceholders<'a> {
     /// Variables that are put in as text; any other is the shell's.
     places: Vec<(&'static str, String)>,
     arguments: &'a str,
@@ -229,7 +229,7 @@ struct Placeholders<'a> {
     names: Vec<(usize, String)>,
 }
 
-impl Placeholders<'_> {
+impl ClaudePlaceholders<'_> {
     /// The text that the agent looks through for commands. What was put in is not filled again.
     fn fill(&self, body: &str) -> String {
         let (mut text, mut rest, mut is_used) = (String::new(), body, false);
@@ -368,7 +368,7 @@ mod tests {
     use super::*;
 
     fn filled(body: &str, arguments: &str, declared: &Value) -> String {
-        let filling = Placeholders {
+        let filling = ClaudePlaceholders {
             places: vec![("CLAUDE_SKILL_DIR", "/s".to_owned())],
             arguments,
             words: words(arguments),

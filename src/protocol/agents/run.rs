@@ -2,7 +2,7 @@
 
 use super::activation::{ActivatedBy, SkillCall, activate, by_reading, called_in, confirm};
 use super::confine::{is_confined, rewritten_arguments};
-use super::event::{self, AgentEvent, Caller, context, note_seen, plain_name};
+use super::event::{self, AgentContext, AgentEvent, context, note_seen, plain_name};
 use super::find::find;
 use super::translate::translate;
 use crate::catalog::write_events;
@@ -55,7 +55,7 @@ fn refused(why: &str) -> Response {
 }
 
 fn decide(facts: &Facts, table: &'static AgentProfile, event: &AgentEvent) -> Judgement {
-    let caller = Caller { facts, table };
+    let caller = AgentContext { facts, table };
     let call = HookCall { caller, event };
     if matches!(event.kind, EventKind::BeforeTool | EventKind::Prompt) {
         for one in record_missing(facts) {
@@ -84,13 +84,13 @@ fn decide(facts: &Facts, table: &'static AgentProfile, event: &AgentEvent) -> Ju
 }
 
 struct HookCall<'a> {
-    caller: Caller<'a>,
+    caller: AgentContext<'a>,
     event: &'a AgentEvent,
 }
 
 impl HookCall<'_> {
     fn before_tool(&self) -> Judgement {
-        let Caller { facts, table } = self.caller;
+        let AgentContext { facts, table } = self.caller;
         let session = facts.session();
         let Some(used) = &self.event.used else {
             return Judgement::ALLOWED;
@@ -444,7 +444,7 @@ fn answer(form: AnswerFormat, event: &AgentEvent, judged: Judgement) -> Response
 pub fn asked(run: &RunContext, agent: Agent, skill: &str, used: &ToolUse) -> Result<Vec<Verdict>> {
     let facts = &Facts::of_agent(run.env.clone(), CallingAgent::of(agent));
     let table = agent.table();
-    let found = find(Caller { facts, table }, skill)?;
+    let found = find(AgentContext { facts, table }, skill)?;
     let usable = found.as_ref().and_then(|found| found.entry().usable());
     let (Some(found), Some(usable)) = (&found, usable) else {
         let why = format!("{agent} loads no skill `{}` here", quoted(skill));

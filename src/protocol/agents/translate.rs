@@ -3,7 +3,7 @@
 //! expands `~` in a path; where one did, the file below the home is no worse to judge.
 
 use super::event::trimmed;
-use crate::host::agent::table::{AgentProfile, McpNaming, Tool};
+use crate::host::agent::table::{AgentProfile, AgentTool, McpNaming};
 use crate::host::alias::Capability;
 use crate::host::tools;
 use crate::protocol::prelude::*;
@@ -35,7 +35,7 @@ pub fn translate(table: &AgentProfile, used: &ToolUse, cwd: &Path) -> Result<Vec
         is_known,
         ..Request::of_tool(tool, arguments)
     };
-    let Some(Tool { does, keys, .. }) = tool else {
+    let Some(AgentTool { does, keys, .. }) = tool else {
         let (tool, is_mcp) = named(table.mcp, &used.tool);
         return Ok(vec![Request {
             is_mcp,
@@ -118,7 +118,7 @@ pub fn translate(table: &AgentProfile, used: &ToolUse, cwd: &Path) -> Result<Vec
 }
 
 /// Whether the tool's row in the table or [`PLAIN`] has every argument.
-fn is_known(tool: &Tool, arguments: &Value) -> bool {
+fn is_known(tool: &AgentTool, arguments: &Value) -> bool {
     let mut given = arguments.as_object().into_iter().flatten();
     given.all(|(key, _)| {
         let is_url = tool.does == Capability::Fetch && key == "url";

@@ -11,7 +11,7 @@ use crate::protocol::tools::script_path;
 /// What the arguments of `call`, which is that of `request`, mean; nothing if no rule asks.
 pub fn meaning(
     facts: &Facts,
-    scope: &Scope,
+    scope: &RestrictionInputs,
     session: &Session,
     request: &Request,
     call: &Call,

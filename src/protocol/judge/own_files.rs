@@ -38,10 +38,10 @@ pub fn uses_own_files(facts: &Facts, session: &Session, call: &Request) -> bool 
             let Some(start) = &call.start else {
                 return false;
             };
-            let places = Places {
+            let places = RuleDirectories {
                 home: facts.run.env.home(),
                 shell: calling.agent.table().shell,
-                ..Places::default()
+                ..RuleDirectories::default()
             };
             let outline = Outline::read(text("command").unwrap_or_default(), &places);
             let words = outline.as_ref().and_then(Outline::plain);

@@ -9,4 +9,4 @@ mod filter;
 mod places;
 
 pub use confinement::{Confinement, Kernel, Network, Sandbox, SandboxMode, lacking};
-pub use places::Places;
+pub use places::SandboxInputs;

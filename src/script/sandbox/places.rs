@@ -29,7 +29,7 @@ const HOME_LIBRARIES: [&str; 2] = [".local/lib", ".local/share/uv"];
 
 /// The directories and programs around a script.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub struct SandboxInputs<'a> {
     /// The skill's directory.
     pub skill_dir: &'a Path,
     /// The user's project.
@@ -74,7 +74,7 @@ impl AllowedPlaces {
     }
 }
 
-impl Places<'_> {
+impl SandboxInputs<'_> {
     /// Builds the sandbox for one script on this kernel, and notes its gaps; `None` if the script is not
     /// confined.
     ///

@@ -1,6 +1,6 @@
 //! What is recorded about an agent's calls, and the entries that `suggest` makes of them.
 
-use agent_skills::host::agent::table::{AgentProfile, McpNaming, Tool};
+use agent_skills::host::agent::table::{AgentProfile, AgentTool, McpNaming};
 use agent_skills::host::alias::Capability;
 use agent_skills::host::tools::HOST_TOOLS;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::{World, claude_code, codex};
 use crate::host::Has;
 
 /// Arguments with which a tool does something outside the project.
-fn arguments(tool: &Tool) -> Option<Value> {
+fn arguments(tool: &AgentTool) -> Option<Value> {
     let with = |value: &str| json!({ tool.keys[0]: value });
     Some(match tool.does {
         Capability::Shell => with("make test"),
@@ -58,7 +58,7 @@ fn what_is_suggested_lets_the_call_pass_in_its_agent() {
         let table = agent.table();
         let tools = table.tools.iter();
         let each =
-            |tool: &'static Tool| tool.names.iter().map(move |name| (*name, arguments(tool)));
+            |tool: &'static AgentTool| tool.names.iter().map(move |name| (*name, arguments(tool)));
         let tools = tools.flat_map(each);
         let tools = tools.filter_map(|(name, arguments)| Some((name, arguments?)));
         let others = [(mcp(table), json!({"q": "x"})), ("Strange", json!({}))];

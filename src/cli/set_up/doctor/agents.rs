@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use super::check::{Check, answer};
 use crate::cli::prelude::*;
 use crate::connection::{ConnectionState, Connector, last_seen, seen_file};
-use crate::host::agent::Scope;
+use crate::host::agent::ConnectionScope;
 use crate::host::agent::table::EventKind;
 
 /// The checks of this area: none for an agent that is not connected.
@@ -23,7 +23,7 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
 }
 
 /// For whom a command of an agent is; whether it answers, and else why it does not.
-type HookTest = (Agent, Scope, Result<(), String>);
+type HookTest = (Agent, ConnectionScope, Result<(), String>);
 
 fn of_agent(
     facts: &Facts,
@@ -49,7 +49,7 @@ fn of_agent(
         Check::ok("agent-seen", text)
     } else {
         let text = format!("no call of the hook by {agent} is recorded");
-        let own = found.iter().any(|it| it.scope != Scope::Managed);
+        let own = found.iter().any(|it| it.scope != ConnectionScope::Managed);
         let anew =
             || format!("restart {agent}, have it use a tool, then run `agent-skills doctor` again");
         let trust = settings.trust.filter(|_| own).map(str::to_owned);
@@ -76,7 +76,7 @@ fn of_agent(
 /// Whether the commands of each agent answer. All run at once, since each may use up the time that it
 /// is given.
 fn proofs(facts: &Facts, connected: &[&(Agent, Vec<ConnectionState>)]) -> Vec<HookTest> {
-    let mut runs: Vec<(Agent, Scope, &[String])> = Vec::new();
+    let mut runs: Vec<(Agent, ConnectionScope, &[String])> = Vec::new();
     for (agent, found) in connected {
         for found in found {
             for run in &found.commands {
@@ -98,7 +98,7 @@ fn proofs(facts: &Facts, connected: &[&(Agent, Vec<ConnectionState>)]) -> Vec<Ho
     let seen: Vec<(PathBuf, Option<SystemTime>)> = seen.collect();
     let (project, env) = (&facts.run.project_dir(), &facts.run.env);
     let proofs = std::thread::scope(|threads| {
-        let start = |(agent, scope, run): (Agent, Scope, &[String])| {
+        let start = |(agent, scope, run): (Agent, ConnectionScope, &[String])| {
             let (payload, run) = (harmless(agent, project).to_string(), run.to_vec());
             let thread = threads.spawn(move || proved(&run, &payload, project, env));
             (agent, scope, thread)

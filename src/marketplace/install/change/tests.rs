@@ -16,7 +16,7 @@ struct Killed {
 }
 
 /// A skill's text and its entry's commit.
-type State = (Option<String>, Option<String>);
+type InstallState = (Option<String>, Option<String>);
 
 impl Killed {
     fn new() -> Self {
@@ -69,7 +69,7 @@ impl Killed {
         fs::read_to_string(self.skill(at).join("SKILL.md")).ok()
     }
 
-    fn state(&self, at: &str) -> State {
+    fn state(&self, at: &str) -> InstallState {
         let lockfile = Lockfile::read(&self.base).unwrap();
         let commit = lockfile.get(at).map(|entry| entry.commit.clone().unwrap());
         (self.text(at), commit)
@@ -81,17 +81,17 @@ impl Killed {
         assert!(!self.plugin.path().join("staging").exists());
     }
 
-    fn kept(&self, at: &str) -> Option<State> {
+    fn kept(&self, at: &str) -> Option<InstallState> {
         KeptVersion::of(&self.base, &name(at)).ok().map(state_of)
     }
 
-    fn stashed(&self, at: &str) -> Option<State> {
+    fn stashed(&self, at: &str) -> Option<InstallState> {
         let stashed = KeptVersion::in_stash(&self.base, &name(at)).unwrap();
         stashed.map(state_of)
     }
 }
 
-fn state_of(kept: KeptVersion) -> State {
+fn state_of(kept: KeptVersion) -> InstallState {
     let text = fs::read_to_string(kept.dir.path().join("SKILL.md")).ok();
     (text, kept.entry.and_then(|entry| entry.commit))
 }
@@ -128,7 +128,7 @@ fn refs(steps: &[SkillChange]) -> Vec<&SkillChange> {
     steps.iter().collect()
 }
 
-fn both(text: &str) -> State {
+fn both(text: &str) -> InstallState {
     (Some(text.to_owned()), Some(text.to_owned()))
 }
 

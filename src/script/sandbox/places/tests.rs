@@ -39,7 +39,7 @@ impl Tree {
             [("HOME", at("home").into_os_string()), ("PATH", path)],
             &self.root,
         );
-        let places = Places {
+        let places = SandboxInputs {
             skill_dir: &at("skill"),
             project_dir: &at(project),
             temp: &at("temp"),
@@ -118,7 +118,7 @@ fn an_interpreter_beside_the_home_opens_itself_and_no_more() {
     let base = Env::new([("HOME", tree.root.join("home"))], &tree.root);
     let interpreter = tree.root.join("home/lua");
     fs::write(&interpreter, "").unwrap();
-    let places = Places {
+    let places = SandboxInputs {
         skill_dir: &tree.root.join("skill"),
         project_dir: &tree.root.join("project"),
         temp: &tree.root.join("temp"),
@@ -321,7 +321,7 @@ fn built(
     };
     let dir = tempfile::tempdir().unwrap();
     let base = Env::new([("HOME", "/nowhere/home")], dir.path());
-    let places = Places {
+    let places = SandboxInputs {
         skill_dir: dir.path(),
         project_dir: dir.path(),
         temp: dir.path(),
