@@ -1,5 +1,6 @@
-//! Whether a skill is signed as the policies and the configuration of this run require. What git, ssh-keygen and gpg said is noted for the rest of the day, with
-//! everything that it depends on, so that a hook seldom runs them.
+//! Whether a skill is signed as the policies and the configuration of this run require. What git,
+//! ssh-keygen and gpg said is noted for the rest of the day, with everything that it depends on, so
+//! that a hook seldom runs them.
 
 use std::cell::OnceCell;
 use std::fmt::Write as _;
@@ -21,7 +22,8 @@ use crate::signing::{Requirement, Signature, SourceRequirement};
 use crate::skill::Skill;
 use crate::sys::{Base, UnixMillis, files, limits, time_running};
 
-/// How long after its start a host's call, be it `--schema`, still begins to check signatures: its user waits for it.
+/// How long after its start a host's call, be it `--schema`, still begins to check signatures: its
+/// user waits for it.
 const CALL: Duration = Duration::from_millis(1500);
 const DAY: u64 = 24 * 60 * 60 * 1000;
 /// What the digest cache calls the results of checks.

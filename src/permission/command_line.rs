@@ -8,7 +8,7 @@ use super::active_restrictions::{ActiveList, ActiveRestrictions, Denials};
 use super::arg_matcher::ArgMatcher;
 use super::command_pattern::{CanonicalCommand, CommandPattern};
 use super::evidence::{CitedRule, Grant, Part};
-use super::path::ResolvedPath;
+use super::path::LocatedPath;
 use super::path_context::PathContext;
 use super::places::RuleDirectories;
 use super::reading_by_shell::{self, is_kernel_file};
@@ -123,7 +123,7 @@ impl<'a> CommandLine<'a> {
         Ok(())
     }
 
-    fn locate(&self, path: &str) -> ResolvedPath {
+    fn locate(&self, path: &str) -> LocatedPath {
         self.context.locate_for(self.tool.name, path)
     }
 

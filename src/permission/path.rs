@@ -133,7 +133,7 @@ const PER_STEP: usize = 8;
 
 /// A path in all its forms. What may happen to it depends on every one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResolvedPath {
+pub struct LocatedPath {
     /// `.` and `..` removed lexically.
     pub lexical: PathBuf,
     /// Links resolved, in the lexical form and in the path as written: a shell's `cd` follows the
@@ -141,7 +141,7 @@ pub struct ResolvedPath {
     pub resolved: Option<Vec<PathBuf>>,
 }
 
-impl ResolvedPath {
+impl LocatedPath {
     /// Locates an absolute path.
     pub fn at(path: &Path, resolve: &dyn PathResolver) -> Self {
         let lexical = normalise(path);
@@ -217,7 +217,7 @@ mod tests {
         let path = Path::new("/p");
         assert!(!Nothing.is_directory(path) && !Nothing.is_repository(path));
         assert!(!Nothing.is_same_file(path, path));
-        let located = ResolvedPath::at(path, &Nothing);
+        let located = LocatedPath::at(path, &Nothing);
         assert!(located.forms().is_none() && !located.is_inside(path, &Nothing));
     }
 
@@ -225,7 +225,7 @@ mod tests {
     fn a_directory_may_be_named_by_its_link_or_by_what_it_is() {
         let links = fake::Links(vec![("/link", "/real"), ("/real/out", "/etc")]);
         let stays = |path: &str, dir: &str| {
-            ResolvedPath::at(Path::new(path), &links).is_inside(Path::new(dir), &links)
+            LocatedPath::at(Path::new(path), &links).is_inside(Path::new(dir), &links)
         };
         for (path, dir) in [
             ("/link/x", "/link"),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::path::{CachingResolver, PathResolver, ResolvedPath};
+use super::path::{CachingResolver, LocatedPath, PathResolver};
 use super::places::RuleDirectories;
 use super::protected::{Protection, Relation};
 use super::steps::Steps;
@@ -38,12 +38,12 @@ impl PathContext<'_> {
     }
 
     /// Locates an absolute path.
-    pub fn locate(&self, path: &Path) -> ResolvedPath {
-        ResolvedPath::at(path, self.resolve)
+    pub fn locate(&self, path: &Path) -> LocatedPath {
+        LocatedPath::at(path, self.resolve)
     }
 
     /// Locates the path that a host tool uses for `written`.
-    pub fn locate_for(&self, tool: &str, written: &str) -> ResolvedPath {
+    pub fn locate_for(&self, tool: &str, written: &str) -> LocatedPath {
         self.locate(&self.places.for_tool(tool, written))
     }
 

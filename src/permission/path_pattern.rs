@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::entry_grammar::{EntryError, Purpose};
-use super::path::{ResolvedPath, normalise};
+use super::path::{LocatedPath, normalise};
 use super::path_context::PathContext;
 use super::placeholders::PatternPiece;
 
@@ -71,7 +71,7 @@ impl PathPattern {
 
     /// Whether the pattern covers a path. To allow it, the path as written and with links resolved
     /// must be covered; to deny it, one is enough. One that cannot be resolved is only denied.
-    pub fn covers(&self, path: &ResolvedPath, purpose: Purpose, context: &PathContext) -> bool {
+    pub fn covers(&self, path: &LocatedPath, purpose: Purpose, context: &PathContext) -> bool {
         let Some(base) = self.base_in(context) else {
             return false;
         };
@@ -88,7 +88,7 @@ impl PathPattern {
     }
 
     /// Whether the pattern may cover something below a directory, to deny it.
-    pub fn may_cover_below(&self, dir: &ResolvedPath, context: &PathContext) -> bool {
+    pub fn may_cover_below(&self, dir: &LocatedPath, context: &PathContext) -> bool {
         let Some(base) = self.base_in(context) else {
             return false;
         };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::path::{PathResolver, ResolvedPath, normalise};
+use super::path::{LocatedPath, PathResolver, normalise};
 use super::places::ProtectedPlaces;
 use super::steps::Steps;
 
@@ -67,7 +67,7 @@ impl<'a> Protection<'a> {
 
     /// How a path relates to them, as written and with links resolved; one that cannot be resolved
     /// counts as protected. [`ANY_TEXT`] and [`ANY_CHAR`] in it match as wildcards.
-    pub fn relation(&self, path: &ResolvedPath) -> Relation {
+    pub fn relation(&self, path: &LocatedPath) -> Relation {
         let Some(forms) = path.forms() else {
             return Relation::Inside;
         };
@@ -271,7 +271,7 @@ mod tests {
             ("/p/docs/src", "/p/src"),
             ("/p/round", ""),
         ]);
-        let path = ResolvedPath::at(Path::new(path), &links);
+        let path = LocatedPath::at(Path::new(path), &links);
         Protection::new(&protected, &links, &Steps::default()).relation(&path)
     }
 
@@ -309,7 +309,7 @@ mod tests {
     fn names_are_compared_whatever_their_letters_are_composed_of() {
         let protected = protecting(vec!["/h/é".into()], Vec::new());
         let links = Links::default();
-        let path = ResolvedPath::at(Path::new("/h/E\u{301}/x"), &links);
+        let path = LocatedPath::at(Path::new("/h/E\u{301}/x"), &links);
         assert_eq!(
             Protection::new(&protected, &links, &Steps::default()).relation(&path),
             Inside
@@ -340,7 +340,7 @@ mod tests {
             ("/h/*/../.chibi", Ancestor),
         ] {
             let path = glob.replace('*', "\u{1}").replace('?', "\u{2}");
-            let path = ResolvedPath::at(Path::new(&path), &links);
+            let path = LocatedPath::at(Path::new(&path), &links);
             assert_eq!(protection.relation(&path), expected, "{glob}");
         }
     }

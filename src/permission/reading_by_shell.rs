@@ -7,7 +7,7 @@ use super::active_restrictions::{ActiveList, Denials};
 use super::arg_matcher::ArgMatcher;
 use super::entry_grammar::Purpose;
 use super::evidence::Grant;
-use super::path::ResolvedPath;
+use super::path::LocatedPath;
 use super::path_context::PathContext;
 use super::protected::may_match;
 use super::rule::Rule;
@@ -42,7 +42,7 @@ pub fn grants_any(list: &ActiveList) -> bool {
 
 /// Whether a path may lead to what the kernel makes up: the memory and the variables of processes,
 /// and devices.
-pub fn is_kernel_file(path: &ResolvedPath) -> bool {
+pub fn is_kernel_file(path: &LocatedPath) -> bool {
     let is_kernel_path = |path: &Path| {
         let mut directories = ["/proc", "/dev", "/sys"].iter();
         directories.any(|dir| path.starts_with(dir)) && path != Path::new("/dev/null")
@@ -59,7 +59,7 @@ pub fn is_kernel_file(path: &ResolvedPath) -> bool {
 pub fn permitted(
     kind: ReadKind,
     (path, depth): (&str, &Depth),
-    at: &ResolvedPath,
+    at: &LocatedPath,
     list: &ActiveList,
     denials: &Denials,
     context: &PathContext,
@@ -96,7 +96,7 @@ pub fn permitted(
     let grants = |test: &ArgMatcher| match test {
         ArgMatcher::Any => true,
         ArgMatcher::Path(test) => {
-            let covers = |place: &ResolvedPath| test.covers(place, Purpose::Allow, context);
+            let covers = |place: &LocatedPath| test.covers(place, Purpose::Allow, context);
             !climbs && covers(at) && found.iter().all(covers)
         }
         _ => false,
@@ -109,7 +109,7 @@ pub fn permitted(
 }
 
 /// The links in the directory that a glob may match.
-fn matched_links(at: &ResolvedPath, depth: &Depth, context: &PathContext) -> Vec<ResolvedPath> {
+fn matched_links(at: &LocatedPath, depth: &Depth, context: &PathContext) -> Vec<LocatedPath> {
     let glob = match depth {
         Depth::File | Depth::Tree => return Vec::new(),
         Depth::MatchingNames(glob) => Some(glob),

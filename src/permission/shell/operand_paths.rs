@@ -8,7 +8,7 @@ use super::directories::WorkingDirectories;
 use super::programs::is_known;
 use super::word::Word;
 use super::word_expansion::{KnownValues, expansions, possible_paths};
-use crate::permission::path::ResolvedPath;
+use crate::permission::path::LocatedPath;
 use crate::permission::path_context::PathContext;
 use crate::permission::protected::{Relation, UNKNOWN, WHY_PROTECTED};
 
@@ -116,7 +116,7 @@ impl OperandCheck<'_> {
             let located = if follows {
                 context.locate(&path)
             } else {
-                ResolvedPath::as_written(&path)
+                LocatedPath::as_written(&path)
             };
             let is_own = |dir: &&Path| located.is_inside(dir, context.resolve);
             match context.protection.relation(&located) {
