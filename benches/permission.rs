@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_skills::permission::{
-    Call, PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs,
-    RuleDirectories, decide,
+    PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs, RuleDirectories,
+    ToolCall, decide,
 };
 use serde_json::json;
 
@@ -169,7 +169,7 @@ fn allows(entries: &str, command: &str) -> bool {
         ..RestrictionInputs::default()
     };
     let arguments = json!({ "command": command });
-    let call = Call {
+    let call = ToolCall {
         tool: "shell_exec",
         arguments: &arguments,
         ours: None,

@@ -13,7 +13,7 @@ use crate::policy::{
     with_origin,
 };
 use crate::run_context::{CallingAgent, RunContext};
-use crate::session::{EndedActivation, Session, SessionKey, Store, Unreadable};
+use crate::session::{EndedActivation, Session, SessionKey, StateUnreadable, Store};
 use crate::sys::Env;
 
 /// One audit log before it is rotated; 10 MiB are about 25,000 events.
@@ -126,7 +126,7 @@ impl Facts {
     ///
     /// # Errors
     /// See [`Store::session`].
-    pub fn session(&self) -> Result<Session, Unreadable> {
+    pub fn session(&self) -> Result<Session, StateUnreadable> {
         self.store.session(self.key())
     }
 
@@ -135,7 +135,7 @@ impl Facts {
     ///
     /// # Errors
     /// If it is not known what the host has reported.
-    pub fn context(&self) -> Result<Option<String>, Unreadable> {
+    pub fn context(&self) -> Result<Option<String>, StateUnreadable> {
         match self.reported_context.get() {
             Some(reported_context) => Ok(Some(reported_context.clone())),
             None => Ok(self.session()?.context),

@@ -50,7 +50,7 @@ use error::{Error, Result};
 use facts::Facts;
 use host::{Protocol, ours};
 use protocol::call_kind::CallKind;
-use protocol::{HookData, Input, Response, ToolCall, hooks, tools};
+use protocol::{HookData, Input, OwnToolCall, Response, hooks, tools};
 use sys::{Env, eprint, fallback_answer, limits, warn};
 
 /// Answers one call.
@@ -102,21 +102,21 @@ fn hook(facts: &Facts, mut data: HookData) -> Response {
     }
 }
 
-fn tool(facts: &Facts, call: ToolCall) -> Result<Response> {
+fn tool(facts: &Facts, call: OwnToolCall) -> Result<Response> {
     let text = match call {
         // As in a shell, except for the exit status.
-        ToolCall::Command(words) => {
+        OwnToolCall::Command(words) => {
             return tools::long_command(facts, &words).unwrap_or_else(|| {
                 let words: Vec<OsString> = words.iter().map(OsString::from).collect();
                 Ok(command(facts, &words).status(0))
             });
         }
-        ToolCall::RunSkillScript(call) => return tools::run_skill_script(facts, &call),
-        ToolCall::ReadSkillFile(call) => tools::read_skill_file(facts, &call)?,
-        ToolCall::Activate(wanted) => tools::activate(facts, &wanted)?,
-        ToolCall::SkillSession(call) => tools::skill_session(facts, &call)?,
-        ToolCall::ProposeSkillUpdate(call) => tools::propose_skill_update(facts, &call)?,
-        ToolCall::CreateSkill(call) => tools::create_skill(facts, &call)?,
+        OwnToolCall::RunSkillScript(call) => return tools::run_skill_script(facts, &call),
+        OwnToolCall::ReadSkillFile(call) => tools::read_skill_file(facts, &call)?,
+        OwnToolCall::Activate(wanted) => tools::activate(facts, &wanted)?,
+        OwnToolCall::SkillSession(call) => tools::skill_session(facts, &call)?,
+        OwnToolCall::ProposeSkillUpdate(call) => tools::propose_skill_update(facts, &call)?,
+        OwnToolCall::CreateSkill(call) => tools::create_skill(facts, &call)?,
     };
     Ok(Response::text(text))
 }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::activation::prelude::*;
-use crate::script::{self, Jobs, Request, RunLimits, ScriptOutcome, ScriptRun};
+use crate::script::{self, Jobs, RunLimits, ScriptOutcome, ScriptRequest, ScriptRun};
 
 /// All scripts that run after one activation; several activations share [`HOOKS_TOTAL`].
 const POST_HOOKS: Duration = Duration::from_secs(10);
@@ -137,7 +137,7 @@ fn run_all(
         }
         let ran = || -> Result<ScriptRun> {
             let settings = facts.config()?.script(skill.name.as_str());
-            script::run(&Request {
+            script::run(&ScriptRequest {
                 skill,
                 script: &SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?,
                 label: script,

@@ -52,7 +52,7 @@ impl Instructions<'_> {
     /// If they cannot be read.
     pub fn once(mut self, facts: &Facts) -> Result<String> {
         let session = facts.session();
-        if session.is_ok_and(|session| session.has_handed(self.skill, self.arguments)) {
+        if session.is_ok_and(|session| session.was_handed_over(self.skill, self.arguments)) {
             return Ok(still_active(self.skill, self.wrapper));
         }
         self.more.extend(required_line(facts, self.skill));
@@ -88,13 +88,13 @@ fn still_active(skill: &Skill, wrapper: &str) -> String {
     let text = format!(
         "This skill is already active and unchanged: follow its instructions in this conversation. \
          If they are no longer there: {}",
-        to_read(name, "SKILL.md")
+        how_to_read(name, "SKILL.md")
     );
     wrapped(wrapper, name, &text)
 }
 
 /// The call that reads a file of a skill.
-pub fn to_read(name: &str, path: &str) -> String {
+pub fn how_to_read(name: &str, path: &str) -> String {
     let call = json!({"skill": name, "path": path});
     format!("{} {call}", ours::READ_FILE)
 }
@@ -220,7 +220,7 @@ pub fn required_line(facts: &Facts, skill: &Skill) -> Option<String> {
 fn required(facts: &Facts, catalog: &Catalog, skill: &Skill) -> RequiredSkills {
     let required = catalog.required(skill);
     if required.missing.iter().any(|name| is_qualified(name)) {
-        return Catalog::with_owners(facts).required(skill);
+        return Catalog::load_with_owners(facts).required(skill);
     }
     required
 }

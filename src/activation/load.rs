@@ -61,12 +61,12 @@ pub fn put_in_force(facts: &Facts, skill: &Skill, tool: &str) -> Result<()> {
 /// user may end.
 pub fn load(facts: &Facts, skills: &[OfferedSkill], adds: bool) -> Result<()> {
     let config = facts.config()?;
-    let restricted_too = config.deactivate == Deactivate::Model;
+    let ends_restricted = config.deactivate == Deactivate::Model;
     let loading = match config.stacking {
         _ if adds => LoadMode::Add,
         // As a skill's own tool does.
-        Stacking::Replace if !restricted_too => LoadMode::InPlace,
-        _ => LoadMode::Replace { restricted_too },
+        Stacking::Replace if !ends_restricted => LoadMode::InPlace,
+        _ => LoadMode::Replace { ends_restricted },
     };
     let skills: Vec<_> = skills.iter().map(|one| (one.skill, one.tool)).collect();
     make_active(facts, &config, &skills, loading)

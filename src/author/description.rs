@@ -37,7 +37,7 @@ impl Descriptions {
     pub fn new<'d>(descriptions: impl IntoIterator<Item = &'d str>) -> Self {
         let mut index = Self::default();
         for (at, description) in descriptions.into_iter().enumerate() {
-            let counts = counts(description);
+            let counts = word_counts(description);
             index.lengths.push(length(&counts));
             for (word, n) in counts {
                 index.with.entry(word).or_default().push((at, n));
@@ -49,7 +49,7 @@ impl Descriptions {
     /// The places of the descriptions whose similarity to this one is at least `least`, with it: a
     /// number from 0 to 1, the cosine of the word counts. Deterministic on every machine.
     pub fn similar(&self, description: &str, least: f64) -> Vec<(usize, f64)> {
-        let counts = counts(description);
+        let counts = word_counts(description);
         let own = length(&counts);
         let mut dots = vec![0; self.lengths.len()];
         for (word, n) in &counts {
@@ -73,7 +73,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     words.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-fn counts(text: &str) -> BTreeMap<String, u32> {
+fn word_counts(text: &str) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     let says = |word: &String| word.chars().count() > 2 && !EMPTY.contains(&word.as_str());
     for word in words(text).filter(says) {
@@ -147,9 +147,9 @@ mod tests {
         let index = Descriptions::new(texts.iter().map(String::as_str));
         let mut found = 0;
         for text in &texts {
-            let one = counts(text);
+            let one = word_counts(text);
             let all = texts.iter().enumerate();
-            let all = all.map(|(at, other)| (at, cosine(&one, &counts(other))));
+            let all = all.map(|(at, other)| (at, cosine(&one, &word_counts(other))));
             let slowly: Vec<(usize, f64)> = all.filter(|(_, alike)| *alike >= 0.75).collect();
             assert_eq!(index.similar(text, 0.75), slowly, "{text}");
             found += slowly.len();

@@ -10,7 +10,7 @@ const NAMES: [&str; 5] = ["LICENSE", "README", "NOTICE", "Makefile", "Dockerfile
 
 /// Findings on links and on sizes.
 pub fn lint(dir: &Path) -> Vec<LintFinding> {
-    let mut walk = Walk {
+    let mut walk = SkillWalk {
         dir,
         root: dir.canonicalize().unwrap_or_else(|_| dir.to_owned()),
         found: Vec::new(),
@@ -30,7 +30,7 @@ pub fn lint(dir: &Path) -> Vec<LintFinding> {
     walk.found
 }
 
-struct Walk<'a> {
+struct SkillWalk<'a> {
     dir: &'a Path,
     root: PathBuf,
     found: Vec<LintFinding>,
@@ -38,7 +38,7 @@ struct Walk<'a> {
     bytes: u64,
 }
 
-impl Walk<'_> {
+impl SkillWalk<'_> {
     fn say(&mut self, code: &str, path: &Path, message: &str) {
         let file = path.display().to_string();
         self.found

@@ -16,7 +16,7 @@ const FIXES: [Fix; 7] = [
     blank_start,
     fences,
     quotes,
-    names,
+    with_name,
 ];
 
 /// Maximum number of passes over all fixes, since one can enable another. A text that still
@@ -124,7 +124,7 @@ fn quotes(text: &str, _: &SkillName) -> Option<String> {
 }
 
 /// Corrects the spelling of the name and of the tool list's key.
-fn names(text: &str, name: &SkillName) -> Option<String> {
+fn with_name(text: &str, name: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
     let yaml = split.yaml?;
     let start = offset_in(text, yaml);

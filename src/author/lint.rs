@@ -15,7 +15,7 @@ const COMPATIBILITY: usize = 500;
 const BODY_LINES: usize = 500;
 
 /// The findings about the skill in `dir`, and the skill if there is one.
-pub fn lint(dir: &Path) -> (Vec<LintFinding>, Option<Source>) {
+pub fn lint(dir: &Path) -> (Vec<LintFinding>, Option<SkillSource>) {
     let skill = match Skill::load(dir) {
         Ok(skill) => skill,
         Err(diagnostic) => {
@@ -24,7 +24,7 @@ pub fn lint(dir: &Path) -> (Vec<LintFinding>, Option<Source>) {
             return (vec![found], None);
         }
     };
-    let source = Source::read(skill);
+    let source = SkillSource::read(skill);
     let diagnostics = source.skill.diagnostics.iter();
     let finding = |d| {
         let found = LintFinding::of_diagnostic(d, source.file(), place_of(&source, d));
@@ -55,7 +55,7 @@ fn is_guessed(diagnostic: &Diagnostic) -> bool {
     )
 }
 
-fn place_of(source: &Source, diagnostic: &Diagnostic) -> (usize, usize) {
+fn place_of(source: &SkillSource, diagnostic: &Diagnostic) -> (usize, usize) {
     use Diagnostic as D;
     match diagnostic {
         D::YamlRepaired => broken_line(source),
@@ -74,7 +74,7 @@ fn place_of(source: &Source, diagnostic: &Diagnostic) -> (usize, usize) {
     }
 }
 
-fn broken_line(source: &Source) -> (usize, usize) {
+fn broken_line(source: &SkillSource) -> (usize, usize) {
     let yaml = &source.text[source.yaml.clone()];
     let within = over_yaml_limits(yaml).is_none();
     let parsed = within.then(|| serde_yaml::from_str::<serde_json::Value>(yaml));
@@ -85,7 +85,7 @@ fn broken_line(source: &Source) -> (usize, usize) {
 }
 
 /// Findings about single fields, how the text is encoded, and how long the body is.
-fn fields_and_text(source: &Source) -> Vec<LintFinding> {
+fn fields_and_text(source: &SkillSource) -> Vec<LintFinding> {
     let skill = &source.skill;
     let mut found = Vec::new();
     let mut say = |code, place, message: &str| {
@@ -141,7 +141,7 @@ const EXECUTION: &str =
 type ValueProblem = (&'static str, &'static str, &'static str);
 
 /// Findings about the values of the skill's fields.
-pub fn lint_values(source: &Source) -> Vec<LintFinding> {
+pub fn lint_values(source: &SkillSource) -> Vec<LintFinding> {
     let fields = &source.skill.fields;
     let mut found = Vec::new();
     let pairs = fields.0.iter();
@@ -270,7 +270,7 @@ fn execution(value: &Value) -> Option<ValueProblem> {
 }
 
 /// Findings about the skill's own hooks: each is a script that is there.
-fn hooks(source: &Source) -> Vec<LintFinding> {
+fn hooks(source: &SkillSource) -> Vec<LintFinding> {
     let (skill, Hooks { pre, post }) = (&source.skill, Hooks::parse(&source.skill.fields));
     let problem = |script: &String| {
         let path = SkillPath::parse(script, &skill.dir);
@@ -317,7 +317,7 @@ mod tests {
         std::os::unix::fs::symlink("/bin/sh", dir.join("out.sh")).unwrap();
         let text = format!("---\nname: x\ndescription: d\n{yaml}\n---\nb\n");
         std::fs::write(dir.join("SKILL.md"), text).unwrap();
-        let found = lint_values(&Source::read(Skill::load(&dir).unwrap()));
+        let found = lint_values(&SkillSource::read(Skill::load(&dir).unwrap()));
         let found = found.into_iter().map(|found| {
             assert_eq!(found.line, 4, "{yaml}: {found:?}");
             assert!(

@@ -141,7 +141,7 @@ fn definition(line: &str) -> Option<&str> {
 }
 
 /// The shell commands in the body's code blocks, with their places, without comments and prompts.
-pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
+pub fn commands(source: &SkillSource) -> Vec<((usize, usize), String)> {
     let mut commands = Vec::new();
     let mut blocks = Markdown::parse(source.body_text()).blocks;
     blocks.retain(|block| SHELLS.contains(&block.language.as_str()));
@@ -201,7 +201,7 @@ pub struct Documented {
 
 /// The commands in the skill's texts, each place once. `is_program` knows the programs whose names
 /// make a span a command.
-pub fn documented(source: &Source, is_program: &dyn Fn(&str) -> bool) -> Vec<Documented> {
+pub fn documented(source: &SkillSource, is_program: &dyn Fn(&str) -> bool) -> Vec<Documented> {
     let dir = &source.skill.dir;
     let mut found = Vec::new();
     collect(source.body_text(), (dir, is_program), &mut found);

@@ -28,5 +28,5 @@ pub use package::{Package, manifest, package};
 pub use scaffold::{NewFile, NewSkill, ScriptLanguage, files as scaffold};
 
 pub use lint::no_effect;
-pub use source::{Source, is_skill_file, skills_at};
+pub use source::{SkillSource, is_skill_file, skills_at};
 pub use tool_list::with_entries;

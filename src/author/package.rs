@@ -73,7 +73,7 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
     packing.directory(&root, "", &mut Vec::new())?;
     let bytes = archive(name, &packing.files);
     if bytes.len() as u64 > limits::DOWNLOAD {
-        return Err(too_much(name));
+        return Err(package_too_large(name));
     }
     packing.left_out.sort();
     let paths = packing.files.keys().filter(|path| is_doubtful(path));
@@ -181,7 +181,7 @@ impl Packing {
         // A link is replaced by its target, as in an install.
         self.steps += 1;
         if self.steps > limits::WALK_STEPS {
-            return Err(too_much(&self.root.path().display().to_string()));
+            return Err(package_too_large(&self.root.path().display().to_string()));
         }
         let real = full.canonicalize().map_err(|_| link("nowhere"))?;
         let below = real.strip_prefix(self.root.path());
@@ -207,13 +207,13 @@ impl Packing {
         self.bytes += content.len() as u64;
         self.files.insert(path, (content, executable));
         if self.files.len() > limits::ARCHIVE_FILES || self.bytes > limits::DOWNLOAD {
-            return Err(too_much(&self.root.path().display().to_string()));
+            return Err(package_too_large(&self.root.path().display().to_string()));
         }
         Ok(())
     }
 }
 
-fn too_much(name: &str) -> Error {
+fn package_too_large(name: &str) -> Error {
     let (files, bytes) = (limits::ARCHIVE_FILES, limits::DOWNLOAD);
     let text = format!(
         "`{name}` has more than {files} files or {bytes} bytes, which an install does not take"
@@ -300,7 +300,7 @@ pub fn lint_manifest(skill: &Skill) -> Option<LintFinding> {
     let own = packed.digests();
     let own = own.filter(|(path, digest)| is_own(path, digest));
     let own: Vec<String> = own.map(|(_, digest)| digest.to_owned()).collect();
-    let why = signed.differs(&skill.authors_name(), packed.digests(), &own)?;
+    let why = signed.first_difference(&skill.authors_name(), packed.digests(), &own)?;
     let why = format!("the manifest is not of these files: {why}");
     found("manifest-differs", &why)
 }

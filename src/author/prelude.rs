@@ -1,7 +1,7 @@
 //! What most files of this room use.
 
 pub use super::finding::LintFinding;
-pub use super::source::{OWN_DIRECTORY, Source, key_offset, offset_in, other_texts, place};
+pub use super::source::{OWN_DIRECTORY, SkillSource, key_offset, offset_in, other_texts, place};
 pub use crate::error::{Error, Result};
 pub use crate::host::Protocol;
 pub use crate::skill::{Diagnostic, Level, Resource, Skill, SkillName, SkillPath};

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 use super::markdown::Markdown;
-use crate::skill::normal;
+use crate::skill::normalized;
 
 /// Maximum number of findings per file; more would add nothing.
 const EACH: usize = 50;
@@ -19,7 +19,7 @@ const LEAVES: (&str, &str) = ("reference-leaves-skill", "leaves the skill");
 const MISSING: (&str, &str) = ("missing-reference", "is not in the skill");
 
 /// Findings about the references in every Markdown file of the skill.
-pub fn lint(source: &Source) -> Vec<LintFinding> {
+pub fn lint(source: &SkillSource) -> Vec<LintFinding> {
     let dir = &source.skill.dir;
     let own = Text {
         dir,
@@ -65,7 +65,7 @@ impl Text<'_> {
             };
             // The specification's paths are relative to the skill, Markdown's to the file.
             let places = [self.within.join(&target), PathBuf::from(&target)];
-            let inside: Vec<PathBuf> = places.iter().filter_map(|path| normal(path)).collect();
+            let inside: Vec<PathBuf> = places.iter().filter_map(|path| normalized(path)).collect();
             if inside.is_empty() {
                 say(LEAVES, written, written);
             } else if !inside.iter().any(|path| self.dir.join(path).exists()) {

@@ -16,7 +16,7 @@ pub const OWN_DIRECTORY: [&str; 4] = [
 
 /// A skill's text and the positions of its parts.
 #[derive(Debug)]
-pub struct Source {
+pub struct SkillSource {
     /// The skill, read by the lenient parser.
     pub skill: Skill,
     /// The whole text of its `SKILL.md`.
@@ -27,7 +27,7 @@ pub struct Source {
     pub body: usize,
 }
 
-impl Source {
+impl SkillSource {
     /// The source of a loaded skill.
     pub fn read(skill: Skill) -> Self {
         let bytes = files::read_capped(&skill.file, limits::SKILL_FILE).unwrap_or_default();

@@ -15,11 +15,11 @@ use super::signed_skills::SignatureChecks;
 use crate::facts::Facts;
 use crate::marketplace::{Digest, LockEntry};
 use crate::policy::{
-    Approvals, Config, DigestCache, Ledger, Policies, RuleOutcome, RuleResult, SkillUse, Subject,
-    Trust, TrustChecker, Visibility, approval_current, approval_needed, matches, refusal,
+    Approvals, Config, DigestCache, Ledger, Policies, RuleOutcome, RuleResult, RuleSubject,
+    SkillUse, Trust, TrustChecker, Visibility, approval_current, approval_needed, matches, refusal,
 };
 use crate::run_context::RunContext;
-use crate::session::Unreadable;
+use crate::session::StateUnreadable;
 use crate::skill::{Diagnostic, Skill, shown_name};
 use crate::sys::text::quoted;
 use crate::sys::tree;
@@ -34,7 +34,7 @@ pub struct EligibilityRules<'a> {
     /// Why no skill is eligible, if so.
     unreadable: Option<Diagnostic>,
     /// An error if it is not known whether the host has named one.
-    context: OnceCell<std::result::Result<Option<String>, Unreadable>>,
+    context: OnceCell<std::result::Result<Option<String>, StateUnreadable>>,
     pub(super) trusts: TrustChecker,
     digests: Rc<DigestCache>,
     approved: OnceCell<BTreeMap<String, Approvals>>,
@@ -94,7 +94,7 @@ impl<'a> EligibilityRules<'a> {
         let directory = entry.dir.file_name().unwrap_or_default().to_string_lossy();
         let version = skill.fields.version();
         let name = skill.name.as_str();
-        let mut found = self.policies.about_skill(Subject {
+        let mut found = self.policies.about_skill(RuleSubject {
             name,
             directory: &directory,
             version: version.as_deref(),
@@ -236,7 +236,7 @@ impl<'a> EligibilityRules<'a> {
         self.found_context().as_ref().ok()?.as_deref()
     }
 
-    fn found_context(&self) -> &std::result::Result<Option<String>, Unreadable> {
+    fn found_context(&self) -> &std::result::Result<Option<String>, StateUnreadable> {
         self.context.get_or_init(|| self.facts.context())
     }
 

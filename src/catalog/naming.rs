@@ -98,7 +98,7 @@ impl Catalog {
     /// qualified, since they have to be read from the lockfiles.
     pub fn naming(facts: &Facts, written: &str) -> Self {
         if is_qualified(written) {
-            return Self::with_owners(facts);
+            return Self::load_with_owners(facts);
         }
         Self::about(facts, written)
     }
@@ -106,13 +106,13 @@ impl Catalog {
     /// As [`Catalog::naming`], for several names.
     pub fn naming_each(facts: &Facts, written: &[String]) -> Self {
         if written.iter().any(|name| is_qualified(name)) {
-            return Self::with_owners(facts);
+            return Self::load_with_owners(facts);
         }
         Self::of(facts)
     }
 
     /// The catalog with every skill's owner.
-    pub fn with_owners(facts: &Facts) -> Self {
+    pub fn load_with_owners(facts: &Facts) -> Self {
         let mut catalog = Self::of(facts);
         let mut installed = InstalledEntries::default();
         for entry in &mut catalog.entries {

@@ -1,8 +1,8 @@
 //! What the commands for skills say and do about other agents: which of them find a skill.
 
 use crate::cli::prelude::*;
-use crate::connection::Connector;
-use crate::marketplace::{InstallStatus, Installed};
+use crate::connection::Connections;
+use crate::marketplace::{InstallStatus, InstalledSkill};
 use crate::sharing::{Link, LinkOutcome, SharedSkills};
 
 /// An agent that finds a skill, in the format that `--json` documents.
@@ -47,7 +47,7 @@ pub fn has_chibi(run: &RunContext) -> bool {
 
 /// The connected agents.
 pub fn connected(run: &RunContext) -> Vec<Agent> {
-    let connector = Connector::of(run);
+    let connector = Connections::of(run);
     let is_connected = |agent: &Agent| connector.found(*agent).iter().any(|it| it.is_connected);
     Agent::ALL.into_iter().filter(is_connected).collect()
 }
@@ -58,9 +58,9 @@ pub fn connected(run: &RunContext) -> Vec<Agent> {
 /// # Errors
 /// When agents were given and this layer's skills are not for them.
 pub fn share(
-    call: Call,
+    call: CliCall,
     (layer, given): (Layer, &[Agent]),
-    told: &mut [(Installed, String)],
+    told: &mut [(InstalledSkill, String)],
 ) -> Result<()> {
     let Some(shared) = SharedSkills::of(call.facts, layer) else {
         if given.is_empty() {
@@ -122,7 +122,7 @@ pub fn removed_links(removed: &[Link], dry_run: bool) -> String {
 }
 
 /// Removes the links to a skill that was removed, and says so.
-pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
+pub fn withdraw(call: CliCall, layer: Layer, name: &InstalledName) -> String {
     let withdrawn = SharedSkills::of(call.facts, layer)
         .map(|it| it.withdraw(name.entry(), call.common.dry_run));
     let links = withdrawn.unwrap_or(Ok(Vec::new()));
@@ -131,7 +131,7 @@ pub fn withdraw(call: Call, layer: Layer, name: &InstalledName) -> String {
 }
 
 /// Has the connected agents find a skill that was restored, and says so.
-pub fn share_again(call: Call, layer: Layer, name: &InstalledName) -> String {
+pub fn share_again(call: CliCall, layer: Layer, name: &InstalledName) -> String {
     let agents = connected(&call.facts.run);
     let shared = SharedSkills::of(call.facts, layer);
     shared.map_or_else(String::new, |it| share_one(&it, name, &agents, false))

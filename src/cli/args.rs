@@ -3,24 +3,26 @@
 use crate::cli::prelude::*;
 use clap::{Command, CommandFactory, Parser};
 
-pub use super::get::list::{List, Search};
+pub use super::get::list::{ListArgs, SearchArgs};
 pub use super::get::{
-    install::Install, remove::Remove, show::Show, sources::Sources, sync::Sync, update::Update,
+    install::InstallArgs, remove::RemoveArgs, show::ShowArgs, sources::SourcesCommand,
+    sync::SyncArgs, update::UpdateArgs,
 };
 pub use super::look::{
-    audit::Audit, check::Check, info::Info, jobs::Jobs, list_installed::SearchInstalled,
-    suggest::Suggest,
+    audit::AuditArgs, check::CheckArgs, info::InfoArgs, jobs::JobsArgs,
+    list_installed::SearchInstalledArgs, suggest::SuggestArgs,
 };
-pub use super::safety::enable::{Disable, Enable};
+pub use super::safety::enable::{DisableArgs, EnableArgs};
 pub use super::safety::{
-    approve::Approve, confine::Confine, deactivate::Deactivate, keys::Keys, policy::Policy,
-    rollback::Rollback, scan::Scan, trust::Trust, verify::Verify,
+    approve::ApproveArgs, confine::ConfineArgs, deactivate::DeactivateArgs, keys::KeysArgs,
+    policy::PolicyArgs, rollback::RollbackArgs, scan::ScanArgs, trust::TrustArgs,
+    verify::VerifyArgs,
 };
-pub use super::set_up::complete::{Complete, Completions};
-pub use super::set_up::{config::Config, doctor::Doctor, hosts::Hosts};
+pub use super::set_up::complete::{CompleteArgs, CompletionsArgs};
+pub use super::set_up::{config::ConfigCommand, doctor::DoctorArgs, hosts::HostsArgs};
 pub use super::write::{
-    new::New, package::Package, proposals::Proposals, publish::Publish, simulate::Simulate,
-    try_skill::Try, validate::Validate,
+    new::NewArgs, package::PackageArgs, proposals::ProposalsCommand, publish::PublishArgs,
+    simulate::SimulateArgs, try_skill::TryArgs, validate::ValidateArgs,
 };
 
 /// Find, install and check agent skills, and restrict them to what they declare.
@@ -40,54 +42,54 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     #[command(alias = "add")]
-    Install(Install),
-    Update(Update),
+    Install(InstallArgs),
+    Update(UpdateArgs),
     #[command(alias = "rm")]
-    Remove(Remove),
-    Sync(Sync),
-    Search(Search),
-    Show(Show),
+    Remove(RemoveArgs),
+    Sync(SyncArgs),
+    Search(SearchArgs),
+    Show(ShowArgs),
     #[command(subcommand, name = "source")]
-    Sources(Sources),
+    Sources(SourcesCommand),
     #[command(alias = "ls")]
-    List(List),
-    Info(Info),
-    Check(Check),
-    Suggest(Suggest),
-    Audit(Audit),
-    Jobs(Jobs),
-    New(New),
-    Validate(Validate),
-    Try(Try),
-    Simulate(Simulate),
-    Package(Package),
-    Publish(Publish),
+    List(ListArgs),
+    Info(InfoArgs),
+    Check(CheckArgs),
+    Suggest(SuggestArgs),
+    Audit(AuditArgs),
+    Jobs(JobsArgs),
+    New(NewArgs),
+    Validate(ValidateArgs),
+    Try(TryArgs),
+    Simulate(SimulateArgs),
+    Package(PackageArgs),
+    Publish(PublishArgs),
     #[command(subcommand)]
-    Proposals(Proposals),
-    Trust(Trust),
-    Approve(Approve),
-    Enable(Enable),
-    Disable(Disable),
-    Scan(Scan),
-    Verify(Verify),
-    Keys(Keys),
-    Rollback(Rollback),
-    Deactivate(Deactivate),
-    Policy(Policy),
-    Doctor(Doctor),
+    Proposals(ProposalsCommand),
+    Trust(TrustArgs),
+    Approve(ApproveArgs),
+    Enable(EnableArgs),
+    Disable(DisableArgs),
+    Scan(ScanArgs),
+    Verify(VerifyArgs),
+    Keys(KeysArgs),
+    Rollback(RollbackArgs),
+    Deactivate(DeactivateArgs),
+    Policy(PolicyArgs),
+    Doctor(DoctorArgs),
     #[command(subcommand)]
-    Config(Config),
-    Hosts(Hosts),
-    Completions(Completions),
+    Config(ConfigCommand),
+    Hosts(HostsArgs),
+    Completions(CompletionsArgs),
     /// List the installed skills, as the model's tool calls it
     #[command(name = "list_installed", hide = true)]
     ListInstalled,
     #[command(name = "search_installed", hide = true)]
-    SearchInstalled(SearchInstalled),
+    SearchInstalled(SearchInstalledArgs),
     #[command(hide = true)]
-    Confine(Confine),
+    Confine(ConfineArgs),
     #[command(name = "__complete", hide = true)]
-    Complete(Complete),
+    Complete(CompleteArgs),
 }
 
 /// The verbs that the help shows, by what they are for.

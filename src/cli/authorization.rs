@@ -8,14 +8,14 @@ use super::args::{Cli, Verb};
 use super::decisions::{AuthorityClass, decision};
 use crate::marketplace::within_sources;
 use crate::policy::ModelInstalls;
-use crate::protocol::{ModelInstall, Request, ToolCall};
+use crate::protocol::{ModelInstall, OwnToolCall, Request};
 use crate::session::snapshot;
 
 /// Allows the caller to run `verb`, or refuses.
 ///
 /// # Errors
 /// When a person has to decide it.
-pub fn authorize(call: Call, verb: &Verb) -> Result<()> {
+pub fn authorize(call: CliCall, verb: &Verb) -> Result<()> {
     let (class, _) = decision(call.common, verb);
     if class == AuthorityClass::Reads {
         return Ok(());
@@ -84,7 +84,7 @@ const DECIDED_BY_PEOPLE: &str = "Only the user decides on proposals; a model may
 /// Decides on a call of `skill_marketplace`.
 pub fn model_install(facts: &Facts, request: &Request) -> ModelInstall {
     // An invalid call installs nothing, and the tool itself reports the error.
-    let Some(ToolCall::Command(words)) = request.our_call() else {
+    let Some(OwnToolCall::Command(words)) = request.our_call() else {
         return ModelInstall::Allowed;
     };
     match authorize_model(facts, words) {

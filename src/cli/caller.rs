@@ -65,7 +65,7 @@ pub struct AncestorAgent {
 /// that runs an agent's program (docs/administration.md#below-an-agent). Nothing else is known of
 /// processes. The host of a call is the direct parent and does not count: above it, another agent may
 /// have started it.
-pub fn ancestor_agent(call: Call) -> Option<AncestorAgent> {
+pub fn ancestor_agent(call: CliCall) -> Option<AncestorAgent> {
     let (facts, is_person) = (call.facts, call.caller != Caller::Host);
     let is_hosts_own = !is_person && facts.run.env.os(ours::BY_HOST).is_none();
     let above: Vec<ProcessId> = ProcessId::ancestors().skip(is_hosts_own.into()).collect();
@@ -82,7 +82,7 @@ pub fn ancestor_agent(call: Call) -> Option<AncestorAgent> {
 }
 
 /// Whether a model may have typed the command.
-pub fn may_be_model(call: Call) -> bool {
+pub fn may_be_model(call: CliCall) -> bool {
     call.caller == Caller::Host || ancestor_agent(call).is_some()
 }
 
@@ -91,7 +91,7 @@ pub fn may_be_model(call: Call) -> bool {
 ///
 /// # Errors
 /// When the caller is, or could be, somebody else.
-pub fn require_person(call: Call) -> Result<()> {
+pub fn require_person(call: CliCall) -> Result<()> {
     let agent = ancestor_agent(call);
     if call.caller == Caller::Host || agent.is_some() {
         return Err(people_only(agent.as_ref(), call));
@@ -115,7 +115,7 @@ pub fn require_person(call: Call) -> Result<()> {
 }
 
 /// The refusal of a command that only the user may run.
-pub fn people_only(agent: Option<&AncestorAgent>, call: Call) -> Error {
+pub fn people_only(agent: Option<&AncestorAgent>, call: CliCall) -> Error {
     let command = call.command();
     let text = format!("only a person at their own terminal can run `agent-skills {command}`");
     let Some(AncestorAgent { name, process }) = agent else {

@@ -29,7 +29,7 @@ const NAMES: usize = 30;
 /// What chooses for `command` when several skills are meant; `None` where a brief error names them.
 /// Those of the reference `marks` can be marked; without it they are only listed.
 pub fn skill_picker<'a>(
-    call: Call<'a>,
+    call: CliCall<'a>,
     marks: Option<&'a str>,
     command: &'a str,
 ) -> Option<impl Fn(&[Candidate]) -> Result<Vec<usize>> + 'a> {
@@ -99,7 +99,7 @@ fn rows_at_once() -> usize {
 }
 
 /// The skills that a reference means, each with the command that installs it.
-pub fn offered(skills: &[Candidate], call: Call, install: &str) -> String {
+pub fn offered(skills: &[Candidate], call: CliCall, install: &str) -> String {
     if !call.screen.is_host {
         return listed(skills, call.screen, install);
     }

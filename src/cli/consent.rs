@@ -8,7 +8,7 @@ use std::io::BufRead;
 use crate::marketplace::{CommitPrefix, PlannedSkill, VersionSwitch};
 use crate::sys::scrolled_lines;
 
-impl Call<'_> {
+impl CliCall<'_> {
     fn is_at_terminal(self) -> bool {
         self.caller == Caller::Person { terminal: true }
     }
@@ -54,7 +54,7 @@ impl Call<'_> {
         Err(Error::new("cannot ask without a terminal").hint(self.next(&self.command(), &here)))
     }
 
-    /// As [`Call::to_decide`].
+    /// As [`CliCall::to_decide`].
     ///
     /// # Errors
     /// Also when somebody says no, with what is `undone` then.
@@ -69,7 +69,7 @@ impl Call<'_> {
 /// How a command decides whether to put skills in their place.
 #[derive(Clone, Copy)]
 pub struct Consent<'a> {
-    call: Call<'a>,
+    call: CliCall<'a>,
     /// What the scan may have found.
     findings: FindingsOption,
     /// In whose names tools are shown.
@@ -78,7 +78,7 @@ pub struct Consent<'a> {
 
 impl<'a> Consent<'a> {
     /// As the command line says.
-    pub fn new(call: Call<'a>, findings: FindingsOption) -> Self {
+    pub fn new(call: CliCall<'a>, findings: FindingsOption) -> Self {
         let names = ToolNames::of(call.facts);
         Self {
             call,
@@ -307,7 +307,7 @@ mod tests {
     fn hint(caller: Caller) -> String {
         let env = Env::new([("A", "")], Path::new("/"));
         let facts = Facts::new(env, None);
-        let call = Call {
+        let call = CliCall {
             screen: Screen::new(&facts.run.env, caller == Caller::Host),
             facts: &facts,
             common: CommonOptions::default(),

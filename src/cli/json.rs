@@ -26,7 +26,7 @@ pub fn list(key: &str, values: &impl Serialize) -> Result<String> {
     one(&BTreeMap::from([(key, values)]))
 }
 
-impl Call<'_> {
+impl CliCall<'_> {
     /// The answer of the command: the value with `--json`, else the text.
     pub fn answer(self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<String> {
         if self.common.json {
@@ -36,7 +36,7 @@ impl Call<'_> {
         }
     }
 
-    /// As [`Call::answers`]; `none` says that there are none.
+    /// As [`CliCall::answers`]; `none` says that there are none.
     pub fn answers_or(
         self,
         key: &str,
@@ -54,7 +54,7 @@ impl Call<'_> {
         self.answers(key, &values, text)
     }
 
-    /// As [`Call::answer`], with the values as the list `key`.
+    /// As [`CliCall::answer`], with the values as the list `key`.
     pub fn answers(
         self,
         key: &str,

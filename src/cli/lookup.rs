@@ -121,7 +121,7 @@ pub fn similar(facts: &Facts, catalog: &Catalog, written: &str) -> String {
 ///
 /// # Errors
 /// When several layers have it.
-pub fn layer_of(call: Call, scope: LayerOption, verb: &str, written: &str) -> Result<Layer> {
+pub fn layer_of(call: CliCall, scope: LayerOption, verb: &str, written: &str) -> Result<Layer> {
     if !scope.is_default() || may_be_model(call) {
         return Ok(scope.layer());
     }
@@ -161,7 +161,7 @@ pub fn layers_with(facts: &Facts, written: &str) -> Vec<Layer> {
 /// # Errors
 /// As [`layer_of`].
 pub fn layers_of(
-    call: Call,
+    call: CliCall,
     scope: LayerOption,
     verb: &str,
     names: &[String],

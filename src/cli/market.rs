@@ -8,7 +8,7 @@ use crate::sys::{is_quiet, process, progress};
 
 /// The market of the skills in a layer, in which a dry run changes nothing; `offline` uses only cached
 /// data.
-pub fn market(call: Call, layer: Layer, offline: bool) -> Market {
+pub fn market(call: CliCall, layer: Layer, offline: bool) -> Market {
     let facts = call.facts;
     // The few that a command needs last as long as it does.
     let base = Box::leak(Box::new(layer.base(facts)));
@@ -37,7 +37,7 @@ pub fn watched(run: &RunContext) -> Option<fn(&str)> {
 ///
 /// # Errors
 /// When a policy cannot be read.
-pub fn market_for(call: Call, layer: Layer, offline: bool) -> Result<Market> {
+pub fn market_for(call: CliCall, layer: Layer, offline: bool) -> Result<Market> {
     if layer == Layer::Enterprise {
         // What root installs for everybody, everybody can read.
         process::write_for_all();

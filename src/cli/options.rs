@@ -82,7 +82,7 @@ impl Caller {
 
 /// What every command is handed.
 #[derive(Clone, Copy)]
-pub struct Call<'a> {
+pub struct CliCall<'a> {
     /// What it is decided and answered on.
     pub facts: &'a Facts,
     /// The options of every command.
@@ -95,7 +95,7 @@ pub struct Call<'a> {
     pub screen: Screen,
 }
 
-impl Call<'_> {
+impl CliCall<'_> {
     /// What was done, or in a dry run what would be.
     pub fn would(self, done: &str, to_do: &str) -> String {
         if self.common.dry_run {
@@ -161,7 +161,7 @@ mod tests {
             ("remove -- -x", "remove --yes -- -x"),
         ] {
             let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-            let call = Call {
+            let call = CliCall {
                 facts: &facts,
                 common: CommonOptions::default(),
                 caller: Caller::Host,

@@ -5,7 +5,7 @@ use crate::cli::prelude::*;
 
 /// What became of each thing that a command changes.
 pub struct Outcomes<'a> {
-    call: Call<'a>,
+    call: CliCall<'a>,
     results: Vec<(String, Result<String>, OutcomeNote)>,
     next: String,
 }
@@ -24,7 +24,7 @@ pub enum OutcomeNote {
 
 impl<'a> Outcomes<'a> {
     /// Nothing has been done yet.
-    pub fn new(call: Call<'a>) -> Self {
+    pub fn new(call: CliCall<'a>) -> Self {
         Self {
             call,
             results: Vec::new(),
@@ -36,7 +36,7 @@ impl<'a> Outcomes<'a> {
     ///
     /// # Errors
     /// As [`Outcomes::answer`].
-    pub fn of_one(call: Call<'a>, name: &str, changed: Result<String>) -> Answer {
+    pub fn of_one(call: CliCall<'a>, name: &str, changed: Result<String>) -> Answer {
         let mut one = Self::new(call);
         one.push(name, changed);
         one.answer()
@@ -47,7 +47,7 @@ impl<'a> Outcomes<'a> {
     /// # Errors
     /// As [`Outcomes::answer`].
     pub fn of_each<N: AsRef<str>>(
-        call: Call<'a>,
+        call: CliCall<'a>,
         names: &[N],
         mut change: impl FnMut(&str) -> Result<String>,
     ) -> Answer {
@@ -153,7 +153,7 @@ impl<'a> Outcomes<'a> {
 /// # Errors
 /// When one has failed; all errors are then reported.
 pub fn answer_each(
-    call: Call,
+    call: CliCall,
     names: &[String],
     key: &str,
     look: impl Fn(&str) -> Result<(Value, String)>,
@@ -177,7 +177,7 @@ pub fn answer_each(
 }
 
 /// Reports one of several errors: on standard error, which a model does not see, or in the answer.
-fn report_error(call: Call, name: &str, error: Error, answer: &mut String) {
+fn report_error(call: CliCall, name: &str, error: Error, answer: &mut String) {
     let error = if call.common.verbose {
         error.with_causes()
     } else {

@@ -5,7 +5,7 @@ use crate::cli::prelude::*;
 
 use crate::catalog::InstalledEntries;
 use crate::marketplace::Permit;
-use crate::policy::{Subject, refusal};
+use crate::policy::{RuleSubject, refusal};
 
 /// The decision about an install: first the policies; then a person, if a commit may not belong to its
 /// source; then consent. A dry run ends in a no after the policies. `show` is the command that shows one
@@ -14,7 +14,7 @@ use crate::policy::{Subject, refusal};
 /// # Errors
 /// When a policy cannot be read.
 pub fn install_decision<'a>(
-    call: Call<'a>,
+    call: CliCall<'a>,
     findings: FindingsOption,
     layer: Layer,
     show: Option<&'a str>,
@@ -44,7 +44,7 @@ pub fn install_decision<'a>(
 /// # Errors
 /// When somebody else calls.
 pub fn require_person_for_doubt<'o>(
-    call: Call,
+    call: CliCall,
     origins: impl IntoIterator<Item = &'o Origin>,
 ) -> Result<()> {
     let doubt = origins.into_iter().find_map(origin_doubt);
@@ -64,7 +64,7 @@ pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
     }
     for skill in &plan.skills {
         let (name, version) = (&skill.name, skill.version.as_deref());
-        refuse_if(refuses_skill(policies, layer, name, (name, version)))?;
+        refuse_for_reason(refuses_skill(policies, layer, name, (name, version)))?;
         let from = skill.provenance.as_deref();
         let address = from.and_then(|from| from.address.as_deref());
         let source = (from.map(|from| &*from.source), address);
@@ -105,7 +105,7 @@ pub fn permits_source_of(
     (source, address): (Option<&str>, Option<&str>),
 ) -> Result<()> {
     let refused = refusal(policies.about_origin(name, source, address));
-    refuse_if(refused.filter(|_| layer != Layer::Enterprise))
+    refuse_for_reason(refused.filter(|_| layer != Layer::Enterprise))
 }
 
 /// Why a skill is refused by its name, in the directory `directory`, and its version alone.
@@ -115,7 +115,7 @@ pub fn refuses_skill(
     directory: &str,
     (name, version): (&str, Option<&str>),
 ) -> Option<String> {
-    policies.refuses_skill(Subject {
+    policies.refuses_skill(RuleSubject {
         name,
         directory,
         version,
@@ -132,11 +132,11 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
     }
     let source = from.map(|from| from.source.as_str());
     let address = from.and_then(|from| from.address.as_deref());
-    refuse_if(policies.refuses_origin(source, address))?;
+    refuse_for_reason(policies.refuses_origin(source, address))?;
     let doubt = from
         .and_then(origin_doubt)
         .filter(|_| policies.has_source_rules());
-    refuse_if(doubt.map(|doubt| format!("a policy limits the sources, and {doubt}")))
+    refuse_for_reason(doubt.map(|doubt| format!("a policy limits the sources, and {doubt}")))
 }
 
 /// Refuses an update that a policy forbids.
@@ -146,7 +146,7 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Origin>) -> R
 pub fn permits_update(policies: &Policies, layer: Layer, difference: &Difference) -> Result<()> {
     permits_origin(policies, layer, difference.provenance.as_deref())?;
     let version = difference.version.as_deref();
-    refuse_if(policies.refuses_version(&difference.name, version))?;
+    refuse_for_reason(policies.refuses_version(&difference.name, version))?;
     permits_findings(policies, "installed", &difference.new_findings)
 }
 
@@ -162,9 +162,9 @@ pub fn permits_change(
     difference: &Difference,
 ) -> Result<()> {
     let about = (skill, difference.version.as_deref());
-    refuse_if(refuses_skill(policies, layer, &difference.name, about))?;
+    refuse_for_reason(refuses_skill(policies, layer, &difference.name, about))?;
     let by_source = policies.refuses_origin(source, None);
-    refuse_if(by_source.filter(|_| layer != Layer::Enterprise))?;
+    refuse_for_reason(by_source.filter(|_| layer != Layer::Enterprise))?;
     permits_findings(policies, "installed", &difference.new_findings)
 }
 
@@ -215,7 +215,7 @@ pub fn permits_findings<'f>(
 }
 
 /// Refuses an install for this reason, if there is one.
-fn refuse_if(reason: Option<String>) -> Result<()> {
+fn refuse_for_reason(reason: Option<String>) -> Result<()> {
     refuse_as("installed", reason)
 }
 

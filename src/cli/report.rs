@@ -12,7 +12,7 @@ use crate::skill::{rules, tokens};
 
 /// One skill directory, offered or not.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct SkillReport {
     /// The skill's name, or its directory's if it could not be loaded.
     pub name: String,
     /// The tool that activates it; `null` if it is not offered, or only in another agent.
@@ -99,7 +99,7 @@ pub struct RestrictionReport {
     pub denials: Vec<String>,
 }
 
-impl Report {
+impl SkillReport {
     /// The reports about a whole catalog, in its order. Through the host, only what a model may
     /// know.
     pub fn for_catalog<'a>(facts: &'a Facts, catalog: &'a Catalog) -> impl Iterator<Item = Self> {
@@ -195,7 +195,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// The report about one directory of the catalog.
-    pub fn report(&mut self, entry: &Entry) -> Report {
+    pub fn report(&mut self, entry: &Entry) -> SkillReport {
         let (facts, catalog) = (self.facts, self.catalog);
         let skill = entry.disclosed();
         let of_skill = |skill| unmet(facts, catalog, skill, |_| false);
@@ -214,7 +214,7 @@ impl<'a> Reporter<'a> {
         if changed {
             diagnostics.push(Diagnostic::ChangedSince.into());
         }
-        Report {
+        SkillReport {
             name: entry.name(),
             tool: entry.tool.clone().filter(|_| facts.run.agent.is_none()),
             description: skill.and_then(|skill| skill.description.clone()),

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use clap::FromArgMatches;
 
-use super::args::{Cli, Proposals, Sync, Verb, command};
+use super::args::{Cli, ProposalsCommand, SyncArgs, Verb, command};
 use super::authorization::authorize;
 use super::look::{list_installed::list_installed, summary::summarize};
 use super::set_up::hosts::HostAction;
@@ -62,7 +62,7 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
     if screen.is_host && !common.json {
         keep_messages();
     }
-    let call = Call {
+    let call = CliCall {
         facts,
         common,
         caller,
@@ -77,7 +77,7 @@ pub fn run(facts: &Facts, words: &[OsString], caller: Caller, live: &mut dyn Wri
             other => other,
         })
         .map_err(|failure| match (failure, synced) {
-            (Failure::Failed(error), Some(layer)) => Sync::refused(&error, layer, common),
+            (Failure::Failed(error), Some(layer)) => SyncArgs::refused(&error, layer, common),
             (other, _) => other,
         });
     with_told(answer)
@@ -113,7 +113,7 @@ fn is_file(verb: &Verb) -> bool {
             )
         }
         Verb::Completions(_) | Verb::Complete(_) | Verb::Try(_) => true,
-        Verb::Proposals(proposals) => matches!(proposals, Proposals::Show { .. }),
+        Verb::Proposals(proposals) => matches!(proposals, ProposalsCommand::Show { .. }),
         _ => false,
     }
 }
@@ -125,7 +125,7 @@ macro_rules! run {
     };
 }
 
-fn run_verb(call: Call, verb: Verb, live: &mut dyn Write) -> Answer {
+fn run_verb(call: CliCall, verb: Verb, live: &mut dyn Write) -> Answer {
     run!(verb, call:
         Install Update Remove Sync Search Show Sources List Info Check Suggest New Validate Try Simulate
         Package Publish Proposals Trust Approve Enable Disable Scan Verify Keys Rollback Deactivate

@@ -1,4 +1,4 @@
-//! How a signature is told to people, and which of those that were recorded hold no longer.
+//! How a signature is told to people, and which recorded signatures have become invalid.
 
 use crate::cli::prelude::*;
 use crate::signing::{MANIFEST, Signature, Signer};

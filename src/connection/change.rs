@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::config_file::{ConfigFile, Connector, HookEntry};
+use super::config_file::{ConfigFile, Connections, HookEntry};
 use super::entry::Invocation;
 use super::json::JsonHooks;
 use crate::error::{Error, Result};
@@ -51,7 +51,7 @@ impl ConnectionChange {
     }
 }
 
-impl Connector {
+impl Connections {
     /// What connecting an agent would change.
     ///
     /// # Errors
@@ -235,7 +235,7 @@ pub struct ConnectionState {
     pub commands: Vec<Vec<String>>,
 }
 
-impl Connector {
+impl Connections {
     /// What the files of an agent have of ours; nothing of a file without an entry. A file that cannot be
     /// read counts if it has been connected, by our records or by what is left in it.
     pub fn found(&self, agent: Agent) -> Vec<ConnectionState> {
@@ -332,7 +332,7 @@ pub fn seen_file(state: &Path, agent: Agent) -> PathBuf {
 /// whether it exists or not, and whether the agent is connected or not. `holders` are the project's
 /// directories. Reads nothing.
 pub fn watched(run: &RunContext, holders: &[PathBuf]) -> Vec<PathBuf> {
-    let places = Connector::of(run);
+    let places = Connections::of(run);
     let mut paths = Vec::new();
     for agent in Agent::ALL {
         let table = agent.table();
@@ -372,7 +372,7 @@ const OURS: &str = "agent-skills";
 
 /// Each switch of the agent that is off in some file of this user or project, and each such file that
 /// cannot be read.
-pub fn switched_off(places: &Connector, agent: Agent) -> Vec<ConnectionFault> {
+pub fn switched_off(places: &Connections, agent: Agent) -> Vec<ConnectionFault> {
     let table = agent.table();
     let mut lacks = Vec::new();
     for (key, off) in table.off_switches {

@@ -4,18 +4,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::entry::{self, HookFile, Invocation, ours_of, put};
+use super::entry::{self, HookFile, Invocation, ours_of, set_entry};
 use super::json::JsonHooks;
 use super::toml::TomlHooks;
 use crate::error::{Error, Result, past};
-use crate::host::agent::table::Home;
+use crate::host::agent::table::AgentHome;
 use crate::host::agent::{Agent, ConnectionScope};
 use crate::run_context::RunContext;
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, Env, files, limits};
 
 /// What connects agents: from where the places of every scope are found.
 #[derive(Debug)]
-pub struct Connector {
+pub struct Connections {
     pub(super) env: Env,
     pub(super) project: PathBuf,
     /// The directory that the machine's own places are below: `/`, except in tests.
@@ -38,7 +38,7 @@ pub struct ConfigFile {
     pub path: PathBuf,
 }
 
-impl Connector {
+impl Connections {
     /// What connects to the agents of this run.
     pub fn of(run: &RunContext) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Connector {
     }
 
     /// Where a file below the home may be: there, and where a variable moves it.
-    pub(super) fn of_user(&self, home: Home, file: &str) -> impl Iterator<Item = PathBuf> {
+    pub(super) fn of_user(&self, home: AgentHome, file: &str) -> impl Iterator<Item = PathBuf> {
         let is_below_home = !file.starts_with('$');
         let usual = self.env.home().filter(|_| is_below_home);
         let own = home.variable.and_then(|name| self.env.path(name));
@@ -267,12 +267,12 @@ impl ConfigFile {
         let registered: Vec<_> = self.agent.registered().collect();
         for event in content.events() {
             if !registered.iter().any(|(name, _)| *name == event) {
-                put(&mut *content, self.agent, &event, None);
+                set_entry(&mut *content, self.agent, &event, None);
             }
         }
         for (event, matcher) in registered {
             let item = wanted.item(self.agent, matcher);
-            put(&mut *content, self.agent, event, Some(&item));
+            set_entry(&mut *content, self.agent, event, Some(&item));
         }
         Ok(content.text())
     }
@@ -289,7 +289,7 @@ impl ConfigFile {
         let mut content = self.parse(before)?;
         let mut had_any = false;
         for event in content.events() {
-            had_any |= put(&mut *content, self.agent, &event, None);
+            had_any |= set_entry(&mut *content, self.agent, &event, None);
         }
         let (text, is_empty) = (content.text(), content.is_empty());
         Ok(had_any.then_some(TextWithoutOurs { text, is_empty }))

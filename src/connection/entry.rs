@@ -196,7 +196,12 @@ fn ours(agent: Agent, item: &Value) -> Vec<(usize, Invocation)> {
 
 /// Makes `wanted` the only item of ours in an event's list, or leaves none of ours if nothing is wanted;
 /// whether that changed anything.
-pub fn put(file: &mut dyn HookFile, agent: Agent, event: &str, wanted: Option<&Value>) -> bool {
+pub fn set_entry(
+    file: &mut dyn HookFile,
+    agent: Agent,
+    event: &str,
+    wanted: Option<&Value>,
+) -> bool {
     let items = file.items(event);
     let all: Vec<_> = items.iter().map(|item| ours(agent, item)).collect();
     let is_whole = |at: usize| !all[at].is_empty() && all[at].len() == entries(&items[at]).len();
@@ -368,7 +373,7 @@ mod tests {
 
     fn with(items: &[Value], wanted: Option<&Value>) -> (Vec<Value>, bool) {
         let mut list = List(items.to_vec());
-        let is_changed = put(&mut list, Agent::Codex, "Stop", wanted);
+        let is_changed = set_entry(&mut list, Agent::Codex, "Stop", wanted);
         (list.0, is_changed)
     }
 

@@ -169,7 +169,7 @@ fn input(value: &Value) -> CstInputValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::entry::put;
+    use crate::connection::entry::set_entry;
     use crate::host::agent::Agent;
     use serde_json::json;
 
@@ -180,14 +180,14 @@ mod tests {
     fn with(text: &str) -> String {
         let mut parsed = JsonHooks::parse(text).unwrap();
         let wanted = wanted();
-        put(&mut parsed, Agent::Codex, "PreToolUse", Some(&wanted));
+        set_entry(&mut parsed, Agent::Codex, "PreToolUse", Some(&wanted));
         parsed.text()
     }
 
     fn without(text: &str) -> (String, bool) {
         let mut parsed = JsonHooks::parse(text).unwrap();
         for event in parsed.events() {
-            put(&mut parsed, Agent::Codex, &event, None);
+            set_entry(&mut parsed, Agent::Codex, &event, None);
         }
         (parsed.text(), parsed.is_empty())
     }

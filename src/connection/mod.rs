@@ -12,5 +12,5 @@ mod toml;
 pub use change::{
     ConnectionChange, ConnectionFault, ConnectionState, last_seen, seen_file, watched,
 };
-pub use config_file::Connector;
+pub use config_file::Connections;
 pub use entry::{Invocation, program};

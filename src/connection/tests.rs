@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::{Connector, Invocation};
+use super::{Connections, Invocation};
 use crate::host::agent::{Agent, ConnectionScope, HookMode};
 use crate::sys::Env;
 
@@ -15,9 +15,9 @@ fn ours() -> Invocation {
     }
 }
 
-fn connector(root: &Path) -> Connector {
+fn connector(root: &Path) -> Connections {
     let env = Env::new([("HOME", root.join("home"))], root);
-    Connector::below(env, root)
+    Connections::below(env, root)
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn variables_move_an_agents_directory() {
             [("HOME", Path::new("/h")), (variable, &*named)],
             root.path(),
         );
-        let connector = Connector::below(env, root.path());
+        let connector = Connections::below(env, root.path());
         let change = connector
             .add(agent, ConnectionScope::User, &ours())
             .unwrap();

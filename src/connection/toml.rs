@@ -144,7 +144,7 @@ fn written(item: &Value) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::entry::put;
+    use crate::connection::entry::set_entry;
     use crate::host::agent::Agent;
     use serde_json::json;
 
@@ -153,14 +153,14 @@ mod tests {
         let wanted = json!({"matcher": "*", "hooks": [{"type": "command",
             "command": "/a/agent-skills hook codex", "timeout": 10}]});
         parsed.complete(false, Path::new("/a/agent-skills"));
-        put(&mut parsed, Agent::Codex, "PreToolUse", Some(&wanted));
+        set_entry(&mut parsed, Agent::Codex, "PreToolUse", Some(&wanted));
         parsed.text()
     }
 
     fn without(text: &str) -> (String, bool) {
         let mut parsed = TomlHooks::parse(text).unwrap();
         for event in parsed.events() {
-            put(&mut parsed, Agent::Codex, &event, None);
+            set_entry(&mut parsed, Agent::Codex, &event, None);
         }
         (parsed.text(), parsed.is_empty())
     }

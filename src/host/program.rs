@@ -39,7 +39,7 @@ pub fn agent_of(image: &Image, with_chibi: bool) -> Option<&'static str> {
 }
 
 /// Programs that run a script, with the options that decide which word is the script.
-struct Interpreter {
+struct InterpreterOptions {
     /// Their names, without a version at the end.
     names: Words,
     /// Letters of options after which there is code instead of a script.
@@ -53,11 +53,11 @@ struct Interpreter {
 }
 
 #[rustfmt::skip]
-const INTERPRETERS: [Interpreter; 4] = [
-    Interpreter { names: Words("sh bash dash ash zsh ksh mksh fish"), code: "c", takes: "oO", long: Words("--rcfile --init-file"), verb: "" },
-    Interpreter { names: Words("node nodejs bun"), code: "ep", takes: "rC", long: Words("--require --import --loader --conditions --env-file"), verb: "run" },
-    Interpreter { names: Words("deno"), code: "", takes: "cL", long: Words("--config --import-map"), verb: "run" },
-    Interpreter { names: Words("python"), code: "cm", takes: "WX", long: Words(""), verb: "" },
+const INTERPRETERS: [InterpreterOptions; 4] = [
+    InterpreterOptions { names: Words("sh bash dash ash zsh ksh mksh fish"), code: "c", takes: "oO", long: Words("--rcfile --init-file"), verb: "" },
+    InterpreterOptions { names: Words("node nodejs bun"), code: "ep", takes: "rC", long: Words("--require --import --loader --conditions --env-file"), verb: "run" },
+    InterpreterOptions { names: Words("deno"), code: "", takes: "cL", long: Words("--config --import-map"), verb: "run" },
+    InterpreterOptions { names: Words("python"), code: "cm", takes: "WX", long: Words(""), verb: "" },
 ];
 
 /// The script that an interpreter runs.

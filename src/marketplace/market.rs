@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::marketplace::fetch::{Fetcher, Git, Permit, Tool, patience};
+use crate::marketplace::fetch::{Fetcher, Git, Permit, Programs, patience};
 use crate::marketplace::install::{Plan, Staging, Transaction, clean};
 use crate::marketplace::lock::{LockEntry, Lockfile};
 use crate::marketplace::prelude::*;
@@ -90,8 +90,8 @@ impl Market<'_> {
     }
 
     /// Runs programs in a staging directory.
-    pub(super) fn tool<'s>(&'s self, staging: &'s Staging) -> Tool<'s> {
-        Tool {
+    pub(super) fn tool<'s>(&'s self, staging: &'s Staging) -> Programs<'s> {
+        Programs {
             env: self.env,
             deadline: self.deadline,
             scratch: staging.scratch(),
@@ -100,7 +100,7 @@ impl Market<'_> {
     }
 
     pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {
-        let git = Git::new(Tool {
+        let git = Git::new(Programs {
             progress: self.progress,
             ..self.tool(staging)
         });

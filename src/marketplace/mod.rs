@@ -21,19 +21,19 @@ mod testing;
 mod tests;
 
 pub use bill::{Item, cyclonedx};
-pub use fetch::{Commit, FailureKind, FetchFailure, Permit, Tool};
+pub use fetch::{Commit, FailureKind, FetchFailure, Permit, Programs};
 pub use install::{AgreeToAll, SyncAction, SyncList, SyncPlan, SyncedSkill};
 pub use install::{
-    Difference, InstallStatus, Installed, LocalEdits, Plan, PlannedSkill, Powers, SKILLS,
+    Difference, InstallStatus, InstalledSkill, LocalEdits, Plan, PlannedSkill, Powers, SKILLS,
     SkillOnDisk, ToolKey, UpdateResult,
 };
-pub use install::{Removed, UpdateOptions, Updated, VersionSwitch, check_same_skill};
+pub use install::{RemovedSkill, UpdateOptions, Updated, VersionSwitch, check_same_skill};
 pub use lock::{
     Digest, EarlierVersion, History, InstallState, InstalledName, LockEntry, Tag, VerifiedSkill,
 };
 pub use lock::{is_foreign, listed_name, named_by_directory, offered_name};
 pub use market::{Candidate, Confirm, InstallOptions, Market, Note, Pick};
-pub use reference::{Ancestry, CommitPrefix, Reach, ReferenceForm, SourceKind};
+pub use reference::{Ancestry, CommitPrefix, Reachability, ReferenceForm, SourceKind};
 pub use registry::{Artifact, Destination, PublishResult};
 pub use scan::{ScanFinding, Severity, scan as scan_directory};
 pub use source::{ListedSkill, Origin, Source, within_sources};

@@ -2,7 +2,7 @@
 
 pub use crate::error::{Error, Result, past};
 pub use crate::marketplace::reference::{
-    Ancestry, CommitId, OciDigest, OciReference, OciRepo, Pin, Reach, Reading, Reference,
+    Ancestry, CommitId, OciDigest, OciReference, OciRepo, Pin, Reachability, Reading, Reference,
     ReferenceForm, RepoUrl, RepositoryPart, Revision, SourceKind, SourceLocation, SubPath, WebUrl,
     is_local,
 };

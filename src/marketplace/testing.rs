@@ -7,8 +7,8 @@ use std::process::Command;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
-use crate::marketplace::fetch::{Git, Tool};
-use crate::marketplace::install::Installed;
+use crate::marketplace::fetch::{Git, Programs};
+use crate::marketplace::install::InstalledSkill;
 use crate::marketplace::{InstallOptions, KnownSigners, Market, Permit, SignatureChecker};
 use crate::sys::{Base, Dir, Env};
 
@@ -116,7 +116,7 @@ impl World {
 
     pub fn with_git<T>(&self, test: impl FnOnce(Git) -> T) -> T {
         let scratch = Dir::anchor(&self.path("")).unwrap();
-        test(Git::new(Tool {
+        test(Git::new(Programs {
             env: &self.env,
             deadline: None,
             scratch: &scratch,
@@ -124,7 +124,7 @@ impl World {
         }))
     }
 
-    pub fn install(&self, reference: &str) -> Result<Vec<Installed>> {
+    pub fn install(&self, reference: &str) -> Result<Vec<InstalledSkill>> {
         self.install_with(reference, &InstallOptions::default())
     }
 
@@ -132,7 +132,7 @@ impl World {
         &self,
         reference: &str,
         options: &InstallOptions,
-    ) -> Result<Vec<Installed>> {
+    ) -> Result<Vec<InstalledSkill>> {
         self.with(|market| market.install(reference, options, &mut |_| Ok(true), &mut |_| {}))
     }
 

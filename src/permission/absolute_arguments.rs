@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::active_restrictions::ActiveRestrictions;
 use super::active_restrictions::RestrictionInputs;
-use super::call::Call;
+use super::call::ToolCall;
 use super::path::normalise;
 use crate::host::tools::{Argument, ArgumentTarget};
 
 /// The arguments with every path absolute and without `..`; `None` if nothing is in force or nothing
 /// changes.
-pub fn absolute_arguments(scope: &RestrictionInputs, call: &Call) -> Option<Value> {
+pub fn absolute_arguments(scope: &RestrictionInputs, call: &ToolCall) -> Option<Value> {
     let tool = call.host_tool()?;
     if !tool.paths.takes_absolute || !ActiveRestrictions::new(scope).has_any() {
         return None;
@@ -48,7 +48,7 @@ mod tests {
     fn a_path_is_returned_as_the_tool_resolves_it() {
         let scene = scene().active("Read Write").in_directory("/p/sub");
         let handed = |tool: &str, arguments: Value| {
-            let call = Call {
+            let call = ToolCall {
                 tool,
                 arguments: &arguments,
                 ours: None,
@@ -73,7 +73,7 @@ mod tests {
         }
         let free = crate::permission::scene::scene();
         let arguments = json!({"path": "x"});
-        let call = Call {
+        let call = ToolCall {
             tool: "write_file",
             arguments: &arguments,
             ours: None,

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::active_restrictions::{ActiveList, ActiveRestrictions};
-use super::call::{Call, OurTool};
+use super::call::{OurTool, ToolCall};
 use super::settings::{ScriptScope, Settings};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
@@ -29,7 +29,7 @@ pub fn is_read_only(action: Option<&str>) -> bool {
 }
 
 /// Whether a list allows a call without a rule that grants it.
-pub fn allows(call: &Call, list: &ActiveList, in_force: &ActiveRestrictions) -> bool {
+pub fn allows(call: &ToolCall, list: &ActiveList, in_force: &ActiveRestrictions) -> bool {
     let settings = in_force.settings;
     !list.skill.binds && is_always_allowed(call.tool, settings)
         || match call.ours {
@@ -77,7 +77,7 @@ fn is_harmless(tool: &str) -> bool {
 }
 
 /// Whether the reference in a marketplace call chooses the machine to contact.
-fn chooses_a_host(call: &Call) -> bool {
+fn chooses_a_host(call: &ToolCall) -> bool {
     let args = call.arguments.get("args");
     let words = args.and_then(Value::as_array).into_iter().flatten();
     let texts = words.chain(args).filter_map(Value::as_str);
@@ -88,7 +88,7 @@ fn chooses_a_host(call: &Call) -> bool {
 }
 
 /// Whether a call reads what the host kept of a tool's output, by its path or, before chibi 0.9, its id.
-fn pages_cached_output(call: &Call) -> bool {
+fn pages_cached_output(call: &ToolCall) -> bool {
     let reads = tools::find(call.tool).is_some_and(|tool| tool.effect == Effect::Read);
     let kept = match call.arguments.get("path") {
         Some(path) => path.as_str().and_then(|path| path.strip_prefix(TOOL_CACHE)),
@@ -100,7 +100,7 @@ fn pages_cached_output(call: &Call) -> bool {
 }
 
 /// The first variable in a script's `env` that steers its interpreter.
-pub fn steering_variable(call: &Call) -> Option<String> {
+pub fn steering_variable(call: &ToolCall) -> Option<String> {
     let env = call.arguments.get("env")?;
     // We choose where a script keeps temporary files.
     let is_unsafe = |name: &&str| variables::steer(name) || *name == "TMPDIR";
@@ -141,7 +141,7 @@ mod tests {
             settings,
             ..RestrictionInputs::default()
         };
-        let call = Call {
+        let call = ToolCall {
             tool,
             arguments,
             ours,
@@ -231,7 +231,7 @@ mod tests {
     fn variables_that_steer_an_interpreter_are_found() {
         let first = |env: Value| {
             let arguments = json!({ "env": env });
-            steering_variable(&Call {
+            steering_variable(&ToolCall {
                 tool: "x",
                 arguments: &arguments,
                 ours: None,

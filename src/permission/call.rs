@@ -9,7 +9,7 @@ use crate::host::tools::{self, HostTool};
 
 /// A tool call as the host is about to make it.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct ToolCall<'a> {
     /// The tool's name in the host's spelling.
     pub tool: &'a str,
     /// Its arguments; they should be an object.
@@ -59,18 +59,18 @@ pub enum OurTool<'a> {
     Direct,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ToolCall<'a> {
     /// The host's tool that is called, unless it is one of ours.
     pub fn host_tool(&self) -> Option<&'static HostTool> {
         tools::find(self.tool).filter(|_| self.ours.is_none())
     }
 
     /// The reading of the file that is the input of a script.
-    pub fn with_script_input<T>(&self, then: impl FnOnce(&Call) -> T) -> Option<T> {
+    pub fn with_script_input<T>(&self, then: impl FnOnce(&ToolCall) -> T) -> Option<T> {
         let is_script = matches!(self.ours, Some(OurTool::RunSkillScript { .. }));
         let path = is_script.then(|| self.text("stdin_file")).flatten();
         let path = path.filter(|path| !path.trim().is_empty())?;
-        Some(then(&Call {
+        Some(then(&ToolCall {
             tool: "file_head",
             arguments: &json!({ "path": path }),
             ours: None,

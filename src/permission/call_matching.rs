@@ -6,19 +6,19 @@ use std::path::Path;
 
 use super::arg_matcher::ArgMatcher;
 use super::argument_value::{ArgumentValue, fits};
-use super::call::{Call, OurTool};
+use super::call::{OurTool, ToolCall};
 use super::domain::web_address;
 use super::entry_grammar::Purpose;
 use super::path_context::PathContext;
 use super::path_pattern::PathPattern;
 use super::rule::Rule;
-use super::tool_matcher::Tool;
+use super::tool_matcher::CalledTool;
 use crate::host::alias::Capability;
 use crate::host::tools::{self, Argument, ArgumentTarget};
 
 impl PathContext<'_> {
     /// Whether `rule` covers this call of `tool`.
-    pub fn covers(&self, rule: &Rule, tool: &Tool, call: &Call) -> bool {
+    pub fn covers(&self, rule: &Rule, tool: &CalledTool, call: &ToolCall) -> bool {
         let purpose = rule.purpose;
         let doubt = purpose == Purpose::Deny;
         let Some(test) = rule.matcher_for(tool) else {
@@ -72,7 +72,7 @@ impl PathContext<'_> {
         &self,
         test: &PathPattern,
         purpose: Purpose,
-        call: &Call,
+        call: &ToolCall,
     ) -> Option<Vec<bool>> {
         let tool = call.host_tool()?;
         let on_disk = |path: &str| test.covers(&self.locate_for(tool.name, path), purpose, self);
@@ -108,7 +108,7 @@ impl PathContext<'_> {
 }
 
 /// Whether a glob covers an argument of our tool: for a grant, each of its values.
-fn means(call: &Call, key: &str, glob: &str, purpose: Purpose) -> bool {
+fn means(call: &ToolCall, key: &str, glob: &str, purpose: Purpose) -> bool {
     let values = call.meant.iter().filter(|value| value.key == key);
     let covered: Vec<bool> = values
         .map(|value| value.is_covered(glob, purpose))
@@ -118,7 +118,7 @@ fn means(call: &Call, key: &str, glob: &str, purpose: Purpose) -> bool {
 
 /// `summarize_content` takes a path or a URL, and a rule covers one of them. `None` if it is
 /// unclear which is passed.
-fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
+fn fits_source(rule: &Rule, call: &ToolCall) -> Option<bool> {
     let key = call
         .host_tool()
         .and_then(|tool| tool.keys(&[Argument::Source]).next());
@@ -135,7 +135,7 @@ fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
 }
 
 /// A text argument, or `otherwise` if it is missing or null; `None` for any other type.
-fn text_or<'c>(call: &Call<'c>, key: &str, otherwise: Option<&'c str>) -> Option<&'c str> {
+fn text_or<'c>(call: &ToolCall<'c>, key: &str, otherwise: Option<&'c str>) -> Option<&'c str> {
     match call.arguments.get(key) {
         None | Some(serde_json::Value::Null) => otherwise,
         Some(value) => value.as_str(),
@@ -160,7 +160,7 @@ fn fixed_part(glob: &str, purpose: Purpose) -> Option<String> {
     Some(fixed.join("/"))
 }
 
-fn url_of<'c>(call: &Call<'c>) -> Option<&'c str> {
+fn url_of<'c>(call: &ToolCall<'c>) -> Option<&'c str> {
     let tool = call.host_tool()?;
     let mut keys = tool.keys(&[Argument::Url, Argument::Source]);
     keys.next().and_then(|key| call.text(key))

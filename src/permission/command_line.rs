@@ -15,14 +15,14 @@ use super::reading_by_shell::{self, is_kernel_file};
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
 use super::shell::{self, Denial, Depth, Effects, ParseCache, ReadKind, Variables};
-use super::tool_matcher::Tool;
+use super::tool_matcher::CalledTool;
 use crate::host::shell::Language;
 use crate::sys::name_list::Names;
 
 /// The shell command of a call. Facts that several checks need are computed once.
 pub struct CommandLine<'a> {
     text: &'a str,
-    tool: Tool<'a>,
+    tool: CalledTool<'a>,
     own: Vec<&'a Path>,
     context: PathContext<'a>,
     cache: ParseCache<'a>,
@@ -33,7 +33,7 @@ impl<'a> CommandLine<'a> {
     /// A command that `tool` runs; `own` are the skills' own directories.
     pub fn new(
         text: &'a str,
-        tool: Tool<'a>,
+        tool: CalledTool<'a>,
         own: Vec<&'a Path>,
         context: PathContext<'a>,
         lists: &[ActiveList],
@@ -135,7 +135,7 @@ impl<'a> CommandLine<'a> {
         writes: bool,
     ) -> Option<&'r Rule> {
         let file = self.locate(path);
-        let covers = |rule: &Rule, tool: &Tool| match rule.matcher_for(tool) {
+        let covers = |rule: &Rule, tool: &CalledTool| match rule.matcher_for(tool) {
             Some(ArgMatcher::Any) => true,
             Some(ArgMatcher::Path(test)) => test.covers(&file, rule.purpose, &self.context),
             _ => false,
@@ -147,7 +147,7 @@ impl<'a> CommandLine<'a> {
 /// The denials of commands that `tool` may run.
 pub fn command_denials<'a>(
     denials: &Denials<'a>,
-    tool: &Tool,
+    tool: &CalledTool,
 ) -> impl Iterator<Item = (&'a Rule, &'a [CommandPattern])> {
     denials
         .iter()
@@ -176,13 +176,13 @@ fn variables<'a>(places: &'a RuleDirectories, host: Option<&'a str>) -> Variable
 }
 
 /// The host tools that do what a redirection does.
-fn redirecting(writes: bool) -> impl Iterator<Item = Tool<'static>> {
+fn redirecting(writes: bool) -> impl Iterator<Item = CalledTool<'static>> {
     let names: &[&str] = if writes {
         &["write_file", "file_edit"]
     } else {
         &["file_head"]
     };
-    names.iter().map(|name| Tool::host(name))
+    names.iter().map(|name| CalledTool::host(name))
 }
 
 /// Whether a rule covers some redirection that writes or reads.

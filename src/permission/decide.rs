@@ -5,7 +5,7 @@ use super::active_restrictions::RestrictionInputs;
 use super::active_restrictions::{ActiveList, ActiveRestrictions, Denials};
 use super::arg_matcher::ArgMatcher;
 use super::baseline;
-use super::call::{Call, OurTool};
+use super::call::{OurTool, ToolCall};
 use super::command_line::{CommandLine, command_denials};
 use super::evidence::{CALL, CitedRule, Grant, Part};
 use super::path::PathResolver;
@@ -17,7 +17,7 @@ use super::restriction::Restriction;
 use super::rule::Rule;
 use super::settings::Enforce;
 use super::shell::Effects;
-use super::tool_matcher::Tool;
+use super::tool_matcher::CalledTool;
 use crate::host::tools::{self, Argument, ArgumentTarget, Effect};
 use crate::sys::text::distinct;
 
@@ -61,7 +61,7 @@ impl Decision {
 }
 
 /// Decides about a call, and about the file that a script is given to read.
-pub fn decide(scope: &RestrictionInputs, call: &Call, resolve: &dyn PathResolver) -> Decision {
+pub fn decide(scope: &RestrictionInputs, call: &ToolCall, resolve: &dyn PathResolver) -> Decision {
     let mut decision = decide_call(scope, call, resolve);
     if !decision.allows() {
         return decision;
@@ -81,7 +81,7 @@ pub fn decide(scope: &RestrictionInputs, call: &Call, resolve: &dyn PathResolver
     decision
 }
 
-fn decide_call(scope: &RestrictionInputs, call: &Call, resolve: &dyn PathResolver) -> Decision {
+fn decide_call(scope: &RestrictionInputs, call: &ToolCall, resolve: &dyn PathResolver) -> Decision {
     PathContext::with(&scope.places, resolve, |context| {
         let mut parts = Vec::new();
         let outcome = Evaluation::new(scope, call, context).evaluate(&mut parts);
@@ -93,7 +93,7 @@ fn decide_call(scope: &RestrictionInputs, call: &Call, resolve: &dyn PathResolve
 }
 
 /// Whether a denial covers a call, whatever else would allow it.
-pub fn denied(scope: &RestrictionInputs, call: &Call, resolve: &dyn PathResolver) -> bool {
+pub fn denied(scope: &RestrictionInputs, call: &ToolCall, resolve: &dyn PathResolver) -> bool {
     PathContext::with(&scope.places, resolve, |context| {
         let evaluation = Evaluation::new(scope, call, context);
         evaluation
@@ -104,7 +104,7 @@ pub fn denied(scope: &RestrictionInputs, call: &Call, resolve: &dyn PathResolver
 }
 
 /// Decides about a call when the restrictions are unknown: only reads are allowed.
-pub fn decide_unreadable_state(call: &Call) -> Decision {
+pub fn decide_unreadable_state(call: &ToolCall) -> Decision {
     let reads = match call.ours {
         Some(OurTool::Marketplace { action }) => baseline::is_read_only(action),
         Some(OurTool::Direct | OurTool::RunSkillScript { .. } | OurTool::Propose { .. }) => false,
@@ -126,8 +126,8 @@ pub fn decide_unreadable_state(call: &Call) -> Decision {
 }
 
 /// Whether a rule compares the arguments of a call of one of our tools.
-pub fn compares_arguments(scope: &RestrictionInputs, call: &Call) -> bool {
-    let tool = Tool::new(call.tool, call.ours, &scope.mcp_tools);
+pub fn compares_arguments(scope: &RestrictionInputs, call: &ToolCall) -> bool {
+    let tool = CalledTool::new(call.tool, call.ours, &scope.mcp_tools);
     let sources = scope.restrictions.iter().chain(&scope.policy_deny);
     let mut rules = sources.flat_map(Restriction::rules);
     let compared = |test| matches!(test, &(ArgMatcher::Arguments(_) | ArgMatcher::Skill(_)));
@@ -141,7 +141,7 @@ pub fn never_allowed<'t>(
 ) -> Vec<&'t str> {
     let in_force = ActiveRestrictions::new(scope);
     let forbidden = |(name, ours): &(&str, Option<OurTool>)| {
-        let tool = Tool::new(name, *ours, &scope.mcp_tools);
+        let tool = CalledTool::new(name, *ours, &scope.mcp_tools);
         let mut denials = in_force.denials.iter();
         let denied = denials.any(|rule| rule.matcher_for(&tool) == Some(&ArgMatcher::Any));
         let blocked = |list: &ActiveList| {
@@ -157,8 +157,8 @@ pub fn never_allowed<'t>(
 
 /// A call and everything that its decision depends on.
 struct Evaluation<'a> {
-    call: &'a Call<'a>,
-    tool: Tool<'a>,
+    call: &'a ToolCall<'a>,
+    tool: CalledTool<'a>,
     /// The key of the shell command, if the tool has one.
     command_key: Option<&'static str>,
     command: Option<CommandLine<'a>>,
@@ -167,8 +167,8 @@ struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    fn new(scope: &'a RestrictionInputs, call: &'a Call<'a>, context: PathContext<'a>) -> Self {
-        let tool = Tool::new(call.tool, call.ours, &scope.mcp_tools);
+    fn new(scope: &'a RestrictionInputs, call: &'a ToolCall<'a>, context: PathContext<'a>) -> Self {
+        let tool = CalledTool::new(call.tool, call.ours, &scope.mcp_tools);
         let in_force = ActiveRestrictions::new(scope);
         let command_key = call
             .host_tool()
@@ -333,7 +333,7 @@ impl<'a> Evaluation<'a> {
 /// The refusal, which names the path or operand.
 fn protect(
     skill: &str,
-    call: &Call,
+    call: &ToolCall,
     effects: Option<&Effects>,
     context: PathContext,
 ) -> Result<(), Refusal> {
@@ -356,7 +356,7 @@ fn protect(
 }
 
 /// The files on disk that a call of a host tool writes.
-fn named_files<'c>(call: &Call<'c>) -> impl Iterator<Item = &'c str> {
+fn named_files<'c>(call: &ToolCall<'c>) -> impl Iterator<Item = &'c str> {
     let changes = tools::find(call.tool).filter(|tool| tool.effect == Effect::Change);
     let keys = changes
         .into_iter()

@@ -12,7 +12,7 @@ pub enum Purpose {
 
 /// One entry as its author wrote it: `NAME` or `NAME(body)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ToolEntry {
     /// The whole entry, for messages.
     pub written: String,
     /// The part before the parenthesis, or what it may have meant.
@@ -35,12 +35,12 @@ const TRAILING: EntryError = ("trailing-text", "text follows the closing parenth
 ///
 /// `Bash (git:*)` is read as `Bash(git:*)`: split in two, it would grant every command. A comment, and
 /// the bullet before an entry of a Markdown list (`* Read`), are entries with a flaw.
-pub fn split(list: &str) -> Vec<Entry> {
+pub fn split(list: &str) -> Vec<ToolEntry> {
     let mut entries = Vec::new();
     let mut rest = list.trim_start_matches(separates);
     while !rest.is_empty() {
         if let Some(end) = comment_end(rest).or_else(|| bullet_end(rest)) {
-            entries.push(Entry {
+            entries.push(ToolEntry {
                 written: rest[..end].trim_end().to_owned(),
                 name: String::new(),
                 body: Err(NOT_A_NAME),
@@ -104,12 +104,12 @@ fn unquoted(token: &str) -> Option<&str> {
     (!inside.contains(['\'', '"'])).then_some(inside)
 }
 
-fn entry(written: &str) -> Entry {
+fn entry(written: &str) -> ToolEntry {
     let (name, pattern) = match written.find('(') {
         Some(open) => (&written[..open], Some(&written[open..])),
         None => (written, None),
     };
-    Entry {
+    ToolEntry {
         written: written.to_owned(),
         name: name.to_owned(),
         body: well_formed(name, pattern).map(|body| body.map(str::to_owned)),
@@ -175,7 +175,7 @@ mod tests {
     fn read(list: &str) -> Vec<String> {
         split(list)
             .into_iter()
-            .map(|Entry { name, body, .. }| match body {
+            .map(|ToolEntry { name, body, .. }| match body {
                 Ok(None) => name,
                 Ok(Some(body)) => format!("{name}<{body}>"),
                 Err((code, _)) => format!("!{code}"),

@@ -40,7 +40,7 @@ pub use absolute_arguments::absolute_arguments;
 pub use active_restrictions::RestrictionInputs;
 pub use argument_value::ArgumentValue;
 pub use baseline::read_only_action;
-pub use call::{Call, OurTool};
+pub use call::{OurTool, ToolCall};
 pub use decide::{
     Decision, Outcome, compares_arguments, decide, decide_unreadable_state, denied, never_allowed,
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::places::RuleDirectories;
-use super::shell::{ParseCache, SimpleCommand, Step, Variables};
+use super::shell::{LineStep, ParseCache, SimpleCommand, Variables};
 use super::steps::Steps;
 
 /// The commands of a command line.
@@ -39,7 +39,7 @@ impl Outline {
         let commands: Vec<Vec<_>> = reading.commands().map(words).collect();
         let mut all = reading.commands();
         let mut steps = reading.steps.iter();
-        let is_plain = steps.all(|step| matches!(step, Step::Command(_) | Step::Join))
+        let is_plain = steps.all(|step| matches!(step, LineStep::Command(_) | LineStep::Join))
             && commands.len() == 1
             && all.all(|simple| simple.assignments.is_empty())
             && commands.iter().flatten().all(Option::is_some);

@@ -38,13 +38,13 @@ pub struct Protection<'a> {
     protected: &'a ProtectedPlaces,
     resolve: &'a dyn PathResolver,
     steps: &'a Steps,
-    places: OnceCell<Vec<Place>>,
-    linked: OnceCell<Vec<Place>>,
+    places: OnceCell<Vec<ProtectedPlace>>,
+    linked: OnceCell<Vec<ProtectedPlace>>,
 }
 
 /// A place in the form in which paths are compared, and its path.
 #[derive(Debug)]
-struct Place {
+struct ProtectedPlace {
     folded: String,
     path: PathBuf,
 }
@@ -73,7 +73,7 @@ impl<'a> Protection<'a> {
         };
         let mut paths: Vec<String> = forms.map(folded).collect();
         paths.dedup();
-        let relation_to = |places: &[Place]| {
+        let relation_to = |places: &[ProtectedPlace]| {
             let relations = paths.iter().map(|path| self.relation_to(path, places));
             relations.max().unwrap_or(Relation::Unrelated)
         };
@@ -95,7 +95,7 @@ impl<'a> Protection<'a> {
     }
 
     /// How one path relates to places.
-    fn relation_to(&self, path: &str, places: &[Place]) -> Relation {
+    fn relation_to(&self, path: &str, places: &[ProtectedPlace]) -> Relation {
         let is_glob = path.contains([ANY_TEXT, ANY_CHAR]);
         let each = if is_glob { 1 + path.len() / 16 } else { 1 };
         self.steps.spend(1 + places.len() * each);
@@ -113,7 +113,7 @@ impl<'a> Protection<'a> {
 
     /// Whether a path whose names match a place's can mean it: a glob matches only what is there, and
     /// nothing is below a file.
-    fn glob_can_mean(&self, path: &str, place: &Place) -> bool {
+    fn glob_can_mean(&self, path: &str, place: &ProtectedPlace) -> bool {
         let depth = place.folded.split('/').count();
         let mut names = path.split('/').skip(depth - 1);
         let is_glob = names
@@ -124,7 +124,7 @@ impl<'a> Protection<'a> {
             || self.resolve.exists(&place.path) && !(goes_on && self.resolve.is_file(&place.path))
     }
 
-    fn known(&self) -> &[Place] {
+    fn known(&self) -> &[ProtectedPlace] {
         self.places.get_or_init(|| {
             let paths = self.protected.paths();
             let all = paths.places.iter().chain(&paths.roots);
@@ -132,7 +132,7 @@ impl<'a> Protection<'a> {
         })
     }
 
-    fn linked(&self) -> &[Place] {
+    fn linked(&self) -> &[ProtectedPlace] {
         self.linked.get_or_init(|| {
             let paths = self.protected.paths();
             let holders = paths.roots.iter().chain(&paths.deciding);
@@ -141,7 +141,7 @@ impl<'a> Protection<'a> {
         })
     }
 
-    fn both_forms<'p>(&self, paths: impl Iterator<Item = &'p PathBuf>) -> Vec<Place> {
+    fn both_forms<'p>(&self, paths: impl Iterator<Item = &'p PathBuf>) -> Vec<ProtectedPlace> {
         let mut forms = Vec::new();
         for path in paths {
             // Many are in the same few directories, which are remembered.
@@ -154,7 +154,7 @@ impl<'a> Protection<'a> {
             };
             let resolved = resolved.filter(|resolved| resolved != path);
             let forms_of = [Some(path.clone()), resolved].into_iter().flatten();
-            forms.extend(forms_of.map(|path| Place {
+            forms.extend(forms_of.map(|path| ProtectedPlace {
                 folded: folded(&normalise(&path)),
                 path,
             }));

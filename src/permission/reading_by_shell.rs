@@ -12,7 +12,7 @@ use super::path_context::PathContext;
 use super::protected::may_match;
 use super::rule::Rule;
 use super::shell::{Depth, ReadKind};
-use super::tool_matcher::Tool;
+use super::tool_matcher::CalledTool;
 
 /// What a rule says of the host tools that show the same.
 fn matchers(rule: &Rule, kind: ReadKind) -> impl Iterator<Item = &ArgMatcher> {
@@ -23,7 +23,7 @@ fn matchers(rule: &Rule, kind: ReadKind) -> impl Iterator<Item = &ArgMatcher> {
     };
     tools
         .iter()
-        .filter_map(|tool| rule.matcher_for(&Tool::host(tool)))
+        .filter_map(|tool| rule.matcher_for(&CalledTool::host(tool)))
 }
 
 /// The first rule of a list that lets programs show something.

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::permission::arg_matcher::ArgMatcher;
     use crate::permission::rule::unclear_denial;
-    use crate::permission::tool_matcher::Tool;
+    use crate::permission::tool_matcher::CalledTool;
 
     fn parse(allowed: Option<&[&str]>, denied: &[&str]) -> Restriction {
         let own = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
@@ -225,7 +225,7 @@ mod tests {
         let denied = |entry: &str| {
             let restriction = parse(None, &[entry]);
             let is_denied = |name: &&str| {
-                let tool = Tool::new(name, None, &BTreeSet::new());
+                let tool = CalledTool::new(name, None, &BTreeSet::new());
                 let mut rules = restriction.denied.iter();
                 rules.any(|rule| rule.matcher_for(&tool) == Some(&ArgMatcher::Any))
             };

@@ -4,10 +4,10 @@
 use std::fmt;
 
 use super::arg_matcher::ArgMatcher;
-use super::entry_grammar::{self, Entry, Purpose, is_name};
+use super::entry_grammar::{self, Purpose, ToolEntry, is_name};
 use super::evidence::CitedRule;
 use super::placeholders::Placeholders;
-use super::tool_matcher::{MCP_PREFIX, Tool, ToolMatcher, is_known_tool};
+use super::tool_matcher::{CalledTool, MCP_PREFIX, ToolMatcher, is_known_tool};
 use crate::host::alias::{self, Capability};
 use crate::host::tools;
 
@@ -81,12 +81,12 @@ pub fn read_list(
 impl Rule {
     fn new(
         source: &str,
-        entry: Entry,
+        entry: ToolEntry,
         purpose: Purpose,
         directories: &Placeholders,
         notes: &mut Vec<RuleNote>,
     ) -> Self {
-        let Entry {
+        let ToolEntry {
             written,
             mut name,
             mut body,
@@ -185,7 +185,7 @@ impl Rule {
     }
 
     /// The arguments of a tool that the rule covers; `None` if it does not cover the tool.
-    pub fn matcher_for(&self, tool: &Tool<'_>) -> Option<&ArgMatcher> {
+    pub fn matcher_for(&self, tool: &CalledTool<'_>) -> Option<&ArgMatcher> {
         if self.is_named_as(tool) {
             // Its arguments are unknown, so a pattern grants none of its calls and denies all. But
             // `skill` may be our own tool, called for a skill that does not exist.
@@ -203,7 +203,7 @@ impl Rule {
     }
 
     /// Whether a plugin's tool has exactly the entry's name, which means something else here.
-    fn is_named_as(&self, tool: &Tool<'_>) -> bool {
+    fn is_named_as(&self, tool: &CalledTool<'_>) -> bool {
         let name = self.cited.rule.split('(').next().unwrap_or_default();
         let means_else = match self.subject {
             ToolMatcher::Capability(_) => true,

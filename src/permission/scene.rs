@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::active_restrictions::RestrictionInputs;
-use super::call::{Call, OurTool};
+use super::call::{OurTool, ToolCall};
 use super::decide::{Decision, Outcome, decide};
 use super::path::fake::Links;
 use super::places::{ProtectedPaths, ProtectedPlaces, RuleDirectories};
@@ -157,7 +157,7 @@ impl Scene {
     }
 
     pub fn decide(&self, tool: &str, ours: Option<OurTool>, arguments: &Value) -> Decision {
-        let call = Call {
+        let call = ToolCall {
             tool,
             arguments,
             ours,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::call::Call;
+use super::call::ToolCall;
 use super::decide::{Outcome, decide};
 use super::path::PathResolver;
 use super::path_context::PathContext;
@@ -137,7 +137,7 @@ fn no_input_queries_the_file_system_without_limit() {
         for command in hostile() {
             let disk = Counting::default();
             let arguments = json!({ "command": command });
-            let call = Call {
+            let call = ToolCall {
                 tool: "shell_exec",
                 arguments: &arguments,
                 ours: None,
@@ -153,7 +153,7 @@ fn no_input_queries_the_file_system_without_limit() {
 #[test]
 fn what_would_take_too_long_is_refused_and_says_so() {
     let refused_for_work = |scene: &Scene, tool: &str, arguments: serde_json::Value| {
-        let call = Call {
+        let call = ToolCall {
             tool,
             arguments: &arguments,
             ours: None,

@@ -39,7 +39,7 @@ pub enum ToolMatcher {
 
 /// A tool, with the facts needed to tell whether a rule covers it.
 #[derive(Debug, Clone, Copy)]
-pub struct Tool<'a> {
+pub struct CalledTool<'a> {
     /// Its name.
     pub name: &'a str,
     /// Which of our tools it is.
@@ -48,7 +48,7 @@ pub struct Tool<'a> {
     pub is_mcp: bool,
 }
 
-impl<'a> Tool<'a> {
+impl<'a> CalledTool<'a> {
     /// A tool by name.
     pub fn new(name: &'a str, ours: Option<OurTool<'a>>, mcp_tools: &BTreeSet<String>) -> Self {
         let is_mcp = mcp_tools.contains(name);
@@ -68,8 +68,8 @@ impl<'a> Tool<'a> {
     }
 
     /// A tool of the host, by exact name.
-    pub fn host(name: &'static str) -> Tool<'static> {
-        Tool {
+    pub fn host(name: &'static str) -> CalledTool<'static> {
+        CalledTool {
             name,
             ours: None,
             is_mcp: false,
@@ -152,7 +152,7 @@ impl ToolMatcher {
 
     /// Whether it covers a tool. What narrows a grant, because it could reach too far, does not
     /// narrow a denial.
-    pub fn covers(&self, tool: &Tool<'_>, purpose: Purpose) -> bool {
+    pub fn covers(&self, tool: &CalledTool<'_>, purpose: Purpose) -> bool {
         let denies = purpose == Purpose::Deny;
         match self {
             Self::Everything => true,

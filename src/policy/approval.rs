@@ -21,7 +21,7 @@ use crate::sys::{UnixMillis, files, limits, tree};
 ///
 /// # Errors
 /// If it is not approved as it is now.
-pub fn current(
+pub fn approval_of_content(
     approved: &BTreeMap<String, Approvals>,
     skill: &Skill,
     digests: &DigestCache,
@@ -53,7 +53,7 @@ fn digest_and_stamps(skill: &Skill) -> io::Result<(String, Stamps)> {
 }
 
 /// Why a skill needs an approval; `None` if it needs none. In doubt it needs one.
-pub fn needed(skill: &Skill, needs: &BTreeSet<ApprovalReason>) -> Option<&'static str> {
+pub fn approval_reason(skill: &Skill, needs: &BTreeSet<ApprovalReason>) -> Option<&'static str> {
     let reaches_network = |tool: &HostTool| {
         tool.effect == Effect::Execute || tool.keys(&[Argument::Url]).next().is_some()
     };
@@ -229,12 +229,15 @@ mod tests {
         ] {
             let (_root, skill) = skill("", files);
             assert!(
-                needed(&skill, &[ApprovalReason::Scripts].into()).is_some(),
+                approval_reason(&skill, &[ApprovalReason::Scripts].into()).is_some(),
                 "{files:?}"
             );
         }
         let (_root, plain) = skill("", &[("references/notes.md", "text")]);
-        assert_eq!(needed(&plain, &[ApprovalReason::Scripts].into()), None);
+        assert_eq!(
+            approval_reason(&plain, &[ApprovalReason::Scripts].into()),
+            None
+        );
     }
 
     #[test]
@@ -253,16 +256,16 @@ mod tests {
         ] {
             let (_root, skill) = skill(more, &[]);
             assert_eq!(
-                needed(&skill, &[ApprovalReason::Network].into()).is_some(),
+                approval_reason(&skill, &[ApprovalReason::Network].into()).is_some(),
                 network,
                 "{more}"
             );
             assert_eq!(
-                needed(&skill, &[ApprovalReason::Write].into()).is_some(),
+                approval_reason(&skill, &[ApprovalReason::Write].into()).is_some(),
                 write,
                 "{more}"
             );
-            assert!(needed(&skill, &[ApprovalReason::All].into()).is_some());
+            assert!(approval_reason(&skill, &[ApprovalReason::All].into()).is_some());
         }
     }
 }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::host::tools::{self, Argument};
-use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, RestrictionInputs};
+use crate::permission::{
+    CitedRule, Decision, Outcome, Reason, Refusal, RestrictionInputs, ToolCall,
+};
 use crate::policy::{Config, Event, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{EndReason, EndedActivation};
@@ -72,7 +74,7 @@ pub fn end_events(ended: Vec<EndedActivation>, log: &Path) -> impl Iterator<Item
 
 /// The event for a call that was decided on: "allowed", "warned" or "blocked", and by what. Of the
 /// arguments it has those that rules look at, without file contents.
-pub fn call_event(call: &Call, decision: &str, by: &str) -> Event {
+pub fn call_event(call: &ToolCall, decision: &str, by: &str) -> Event {
     const OF_OURS: &str = "skill script stdin_file path action skill_ref skill_name";
     use Argument::{Command, Path, Source, Url};
     let keys: Vec<&str> = match tools::find(call.tool) {
@@ -90,7 +92,7 @@ pub fn call_event(call: &Call, decision: &str, by: &str) -> Event {
 }
 
 /// The event for the decision about a call, with the rule that decided.
-pub fn decision_of(scope: &RestrictionInputs, call: &Call, decision: &Decision) -> Event {
+pub fn decision_of(scope: &RestrictionInputs, call: &ToolCall, decision: &Decision) -> Event {
     let skill = scope.restrictions.last().map(|one| one.source.as_str());
     let (outcome, by) = match &decision.outcome {
         Outcome::Unrestricted => ("allowed", "nothing restricts".to_owned()),
@@ -105,7 +107,7 @@ pub fn decision_of(scope: &RestrictionInputs, call: &Call, decision: &Decision) 
 }
 
 /// What a refused call was about: `path`, `command`, `url` or `tool`.
-fn refused(call: &Call, decision: &Decision) -> &'static str {
+fn refused(call: &ToolCall, decision: &Decision) -> &'static str {
     let has = |meant: Argument| {
         let tool = tools::find(call.tool);
         tool.is_some_and(|tool| tool.keys(&[meant]).any(|key| call.text(key).is_some()))

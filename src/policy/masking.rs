@@ -16,21 +16,21 @@ const CUT_OFF: usize = 512;
 /// Programs with password options: those whose value is the next word, and those of two characters
 /// to which it is attached.
 const OPTIONS: [(Names, Names, Names); 10] = [
-    options("curl", "-u --user -U --proxy-user", "-u -U"),
-    options("http https redis-cli", "-a", ""),
+    open_options("curl", "-u --user -U --proxy-user", "-u -U"),
+    open_options("http https redis-cli", "-a", ""),
     // `-p` alone asks for the password, and the next word is a database.
-    options("mysql mysqldump mysqladmin mariadb 7z", "", "-p"),
-    options("mongo mongosh mongodump login", "-p", ""),
-    options("sshpass", "-p", "-p"),
-    options("ldapsearch ldapmodify", "-w", ""),
-    options("smbclient", "-U", "-U"),
-    options("zip unzip", "-P", "-P"),
-    options("ssh-keygen", "-N -P", ""),
-    options("openssl", "-k -K -pass -passin -passout", ""),
+    open_options("mysql mysqldump mysqladmin mariadb 7z", "", "-p"),
+    open_options("mongo mongosh mongodump login", "-p", ""),
+    open_options("sshpass", "-p", "-p"),
+    open_options("ldapsearch ldapmodify", "-w", ""),
+    open_options("smbclient", "-U", "-U"),
+    open_options("zip unzip", "-P", "-P"),
+    open_options("ssh-keygen", "-N -P", ""),
+    open_options("openssl", "-k -K -pass -passin -passout", ""),
 ];
 const NONE: Names = Names::new("");
 
-const fn options(
+const fn open_options(
     programs: &'static str,
     apart: &'static str,
     attached: &'static str,
@@ -81,7 +81,7 @@ pub fn mask_value(value: &mut Value, max: usize) {
 
 /// A command line or other text, with what looks like a secret masked.
 pub fn mask(text: &str) -> String {
-    let mut walk = Walk {
+    let mut walk = MaskingWalk {
         rest: text,
         masked: String::with_capacity(text.len()),
         quote: None,
@@ -104,7 +104,7 @@ fn is_option_of_one(word: &str) -> bool {
     word.starts_with('-') && !word.contains('=') && secret::is_name(word) && !about_one()
 }
 
-struct Walk<'a> {
+struct MaskingWalk<'a> {
     rest: &'a str,
     masked: String,
     quote: Option<char>,
@@ -115,7 +115,7 @@ struct Walk<'a> {
     sets: bool,
 }
 
-impl Walk<'_> {
+impl MaskingWalk<'_> {
     fn step(&mut self) {
         if self.rest.starts_with("://") {
             self.keep(3);

@@ -22,8 +22,8 @@ mod trust;
 
 pub use approval::{Approval, Approvals};
 pub use approval::{
-    content as approval_content, current as approval_current, digest as approval_digest,
-    has_scripts, needed as approval_needed,
+    approval_of_content as approval_current, approval_reason as approval_needed,
+    content as approval_content, digest as approval_digest, has_scripts,
 };
 pub use audit::{Audit, Event};
 pub use audit::{LoggedEvent, each_event, last_events, last_heard};
@@ -48,7 +48,7 @@ pub use required_signatures::{
     OWN_SIGNERS, SignatureRules, SigningFile, SigningRules, SourceSigning,
 };
 pub use skill_names::{ByContext, BySkill, SkillGlob, joined, matches, parts};
-pub use skill_rules::{RuleOutcome, RuleResult, Subject, refusal};
+pub use skill_rules::{RuleOutcome, RuleResult, RuleSubject, refusal};
 pub use trust::{
     SeenPart, Trust, TrustChecker, has_no_shared_files, is_skills_directory, parts_of,
 };

@@ -27,14 +27,14 @@ pub struct Policies(Vec<Policy>);
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Policy {
-    pub(super) skills: Skills,
-    pub(super) sources: Sources,
-    pub(super) approval: Approval,
-    tools: Tools,
+    pub(super) skills: SkillRules,
+    pub(super) sources: SourceRules,
+    pub(super) approval: ApprovalRules,
+    tools: ToolRules,
     pub(super) enforce: Floors,
-    scan: Scan,
-    project: Project,
-    audit: AuditTo,
+    scan: ScanRules,
+    project: ProjectRules,
+    audit: AuditRules,
     pub(super) signing: SigningRules,
     /// Where it is written.
     #[serde(skip)]
@@ -47,7 +47,7 @@ pub(super) struct Policy {
 /// Globs of sources that may be used. Without `allow`, every one is allowed; `block` always wins.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Sources {
+pub(super) struct SourceRules {
     pub(super) allow: Option<Vec<SourceGlob>>,
     pub(super) block: Vec<SourceGlob>,
 }
@@ -55,7 +55,7 @@ pub(super) struct Sources {
 /// Which skills may be used, and which have to be there.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Skills {
+pub(super) struct SkillRules {
     pub(super) allow: Option<Vec<SkillGlob>>,
     pub(super) block: Vec<SkillGlob>,
     pub(super) require: Vec<RequiredSkill>,
@@ -66,33 +66,33 @@ pub(super) struct Skills {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Approval {
+pub(super) struct ApprovalRules {
     pub(super) require: BTreeSet<ApprovalReason>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Tools {
+struct ToolRules {
     #[serde(deserialize_with = "denials")]
     deny: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Scan {
+struct ScanRules {
     block: Option<Severity>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Project {
+struct ProjectRules {
     trust: ProjectTrust,
 }
 
 /// The destinations of events.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct AuditTo {
+struct AuditRules {
     path: Option<PathBuf>,
 }
 
@@ -172,7 +172,7 @@ impl Policies {
 
     /// Whether a policy has rules about sources.
     pub fn has_source_rules(&self) -> bool {
-        let speaks = |all: &Sources| all.allow.is_some() || !all.block.is_empty();
+        let speaks = |all: &SourceRules| all.allow.is_some() || !all.block.is_empty();
         self.0.iter().any(|policy| speaks(&policy.sources))
     }
 
@@ -189,7 +189,7 @@ impl Policies {
     }
 
     /// Whether one of them says that restrictions restrict.
-    pub fn demand_restrict(&self) -> bool {
+    pub fn demands_restriction(&self) -> bool {
         let mut each = self.0.iter();
         each.any(|policy| policy.enforce.mode == Some(Enforce::Restrict))
     }

@@ -1,5 +1,5 @@
 //! `[signing]` in a policy and the user's configuration: how skills have to be signed, whose keys are
-//! listed and which count no longer. Each file's requirements apply on their own, so that none
+//! listed and which are revoked. Each file's requirements apply on their own, so that none
 //! weakens another's.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct SigningRules {
     pub require: Requirement,
     /// The file that lists signers, in the form of `ssh-keygen`'s `allowed_signers`.
     pub signers: Option<PathBuf>,
-    /// The file that lists keys which count no longer.
+    /// The file that lists revoked keys.
     pub revoked: Option<PathBuf>,
     /// What differs for sources, by their addresses, which may have `*`.
     pub sources: BTreeMap<String, SourceSigning>,
@@ -147,7 +147,7 @@ pub struct SigningFile {
     pub stated_in: PathBuf,
     /// Whether that is a policy.
     pub is_policy: bool,
-    /// Whether it lists keys that count no longer.
+    /// Whether it lists revoked keys.
     pub revokes: bool,
 }
 

@@ -52,7 +52,7 @@ impl RuleResult {
 
 /// A skill as the rules about names, versions and requirements look at it.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub struct RuleSubject<'a> {
     /// Its name, in any spelling.
     pub name: &'a str,
     /// Its directory's.
@@ -65,7 +65,7 @@ pub struct Subject<'a> {
     pub is_projects: bool,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> RuleSubject<'a> {
     /// One in the administrator's directory, which has its name.
     fn administrators(name: &'a str, version: Option<&'a str>) -> Self {
         Self {
@@ -87,7 +87,7 @@ pub fn refusal(findings: Vec<RuleResult>) -> Option<String> {
 
 impl Policies {
     /// What the rules about names, versions and required skills say of a skill.
-    pub fn about_skill(&self, subject: Subject) -> Vec<RuleResult> {
+    pub fn about_skill(&self, subject: RuleSubject) -> Vec<RuleResult> {
         let each = self.deciding(subject.name).flat_map(|policy| {
             let names = policy.about_name(subject).into_iter();
             let required = policy.requiring(subject.name);
@@ -111,7 +111,7 @@ impl Policies {
     pub(super) fn contradiction(&self) -> Option<String> {
         self.each().iter().find_map(|policy| {
             policy.skills.require.iter().find_map(|one| {
-                let subject = Subject::administrators(one.name.as_str(), None);
+                let subject = RuleSubject::administrators(one.name.as_str(), None);
                 let others = self.each().iter();
                 let others = others.filter(|other| other.is_named == policy.is_named);
                 let why = refusal(others.flat_map(|other| other.about_name(subject)).collect())?;
@@ -137,7 +137,7 @@ impl Policies {
     }
 
     /// Why a skill may not be used; `None` if it may.
-    pub fn refuses_skill(&self, subject: Subject) -> Option<String> {
+    pub fn refuses_skill(&self, subject: RuleSubject) -> Option<String> {
         refusal(self.about_skill(subject))
     }
 
@@ -180,7 +180,7 @@ impl Policies {
 
     /// Why a newer version of an installed skill is not new enough.
     pub fn refuses_version(&self, name: &str, version: Option<&str>) -> Option<String> {
-        let mut about = self.about_skill(Subject::administrators(name, version));
+        let mut about = self.about_skill(RuleSubject::administrators(name, version));
         about.retain(|one| ["skills.versions", "skills.require"].contains(&one.rule));
         refusal(about)
     }
@@ -248,9 +248,9 @@ impl Policy {
 
     fn about_name(
         &self,
-        Subject {
+        RuleSubject {
             name, directory, ..
-        }: Subject,
+        }: RuleSubject,
     ) -> Vec<RuleResult> {
         let (skills, shown) = (&self.skills, self.file.display());
         let matches_skill = |glob: &&SkillGlob| glob.matches(name) || glob.matches(directory);
@@ -274,7 +274,7 @@ impl Policy {
         found
     }
 
-    fn about_version(&self, subject: Subject) -> Option<RuleResult> {
+    fn about_version(&self, subject: RuleSubject) -> Option<RuleResult> {
         let name = SkillName::from_written(subject.name)?;
         let version = subject.version.unwrap_or("not known");
         let said = match self.skills.versions.get(&name)?.unmet(subject.version) {
@@ -285,7 +285,7 @@ impl Policy {
     }
 
     /// Whether a skill that bears the name of a required one is that.
-    fn about_required(&self, required: &RequiredSkill, subject: Subject) -> RuleResult {
+    fn about_required(&self, required: &RequiredSkill, subject: RuleSubject) -> RuleResult {
         let why = if subject.is_projects {
             Some("; a project's skill cannot replace it".to_owned())
         } else if !subject.is_administrators && !required.needs_source() {

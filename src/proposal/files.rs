@@ -188,7 +188,7 @@ impl Proposals {
     /// # Errors
     /// When too many are waiting already, or it cannot be written.
     pub fn add(&self, proposal: &Proposal) -> Result<bool> {
-        let (dir, _turn) = self.turn()?;
+        let (dir, _turn) = self.open_locked()?;
         if self.get(&proposal.id).is_ok() {
             return Ok(false);
         }
@@ -226,7 +226,7 @@ impl Proposals {
             base,
             place: DECIDED,
         }
-        .turn()?;
+        .open_locked()?;
         if !dir.has(&file(&proposal.id)) {
             let is_proposal = |name: &EntryName| id_of(name).is_some();
             make_room(&dir, limits::DECIDED_PROPOSALS, is_proposal);
@@ -240,7 +240,7 @@ impl Proposals {
             .is_some_and(|dir| dir.remove_file(&UNTOLD).is_ok())
     }
 
-    fn turn(&self) -> Result<(Dir, FileLock)> {
+    fn open_locked(&self) -> Result<(Dir, FileLock)> {
         let state = self.base.make()?;
         let dir = state.make_private_dir(&self.place).map_err(|error| {
             let error = state.error("make directory", &self.place, &error);

@@ -65,7 +65,7 @@ impl From<String> for RefusalText {
 
 /// A verdict, and what follows from it.
 #[derive(Debug)]
-pub struct Judgement {
+pub struct JudgedCall {
     /// The verdict.
     pub verdict: Verdict,
     /// The audit event, if something that restricts decided; always for a refusal.
@@ -74,7 +74,7 @@ pub struct Judgement {
     pub arguments: Option<Value>,
 }
 
-impl Judgement {
+impl JudgedCall {
     /// The call goes on, and nothing decided that.
     pub const ALLOWED: Self = Self {
         verdict: Verdict::Allow,
@@ -120,7 +120,7 @@ pub fn mode_of(facts: &Facts) -> HookMode {
         HookMode::Ask if !table.asks => HookMode::Restrict,
         mode => mode,
     };
-    let is_demanded = || facts.policies().is_ok_and(|all| all.demand_restrict());
+    let is_demanded = || facts.policies().is_ok_and(|all| all.demands_restriction());
     if config.is_err() || is_demanded() {
         mode.at_least_restricting()
     } else {
@@ -132,13 +132,13 @@ pub fn mode_of(facts: &Facts) -> HookMode {
 #[derive(Debug)]
 pub struct JudgeContext<'a> {
     facts: &'a Facts,
-    session: &'a Result<Session, Unreadable>,
+    session: &'a Result<Session, StateUnreadable>,
     blocker: Option<MissingPrecondition>,
 }
 
 impl<'a> JudgeContext<'a> {
     /// The context of a call in this session.
-    pub fn new(facts: &'a Facts, session: &'a Result<Session, Unreadable>) -> Self {
+    pub fn new(facts: &'a Facts, session: &'a Result<Session, StateUnreadable>) -> Self {
         Self {
             facts,
             session,
@@ -167,7 +167,7 @@ fn denies_no_tool(policies: &Policies) -> bool {
 
 /// Decides on a call. If a policy, the session or the configuration cannot be read, only reading is
 /// allowed (fail-closed, docs/spec/README.md#laws).
-pub fn judge(on: &JudgeContext, request: &Request) -> Judgement {
+pub fn judge(on: &JudgeContext, request: &Request) -> JudgedCall {
     let facts = on.facts;
     // With nothing active, the call need not be matched to a skill's script.
     let session = on.session.as_ref();
@@ -187,7 +187,7 @@ pub fn judge(on: &JudgeContext, request: &Request) -> Judgement {
     };
     let is_idle = session.activated.is_empty() && denies_no_tool(&policies);
     if is_idle && call.ours != Some(OurTool::Direct) {
-        return Judgement::ALLOWED;
+        return JudgedCall::ALLOWED;
     }
     // Without a readable configuration, the default rules are the least that holds.
     let (config, unreadable) = match facts.config() {
@@ -236,9 +236,9 @@ pub fn judge(on: &JudgeContext, request: &Request) -> Judgement {
 }
 
 /// Refuses a call that cannot be read, for this reason, if anything is in force.
-pub fn refuse_unread(on: &JudgeContext, shown: &str, why: &str) -> Judgement {
+pub fn refuse_unread(on: &JudgeContext, shown: &str, why: &str) -> JudgedCall {
     if on.nothing_is_in_force() || !on.mode().restricts() {
-        return Judgement::ALLOWED;
+        return JudgedCall::ALLOWED;
     }
     let (what, because) = match &on.blocker {
         Some(blocker) => (blocker.what, blocker.error.to_string()),
@@ -249,7 +249,7 @@ pub fn refuse_unread(on: &JudgeContext, shown: &str, why: &str) -> Judgement {
         .with("tool", shown)
         .with("decision", "blocked")
         .with("by", why);
-    Judgement::refused(text, event)
+    JudgedCall::refused(text, event)
 }
 
 /// The text of a refusal for the model, firmer the second time: a model that repeats a call word for
@@ -270,16 +270,16 @@ pub fn with_call<T>(
     session: &Session,
     scope: &RestrictionInputs,
     request: &Request,
-    then: impl FnOnce(&Call) -> T,
+    then: impl FnOnce(&ToolCall) -> T,
 ) -> T {
     let script_of = request.script_of(facts, session);
     let call = request.call(script_of.as_deref());
     let meant = meaning::meaning(facts, scope, session, request, &call);
-    let call = Call {
+    let call = ToolCall {
         meant: &meant,
         ..call
     };
-    let forwarded = Call {
+    let forwarded = ToolCall {
         tool: &request.tool,
         ..call
     };
@@ -313,7 +313,7 @@ impl RestrictedCall<'_> {
     }
 
     /// Denials alone stop a call; what the list grants goes on without a question.
-    fn granting(&self) -> Judgement {
+    fn granting(&self) -> JudgedCall {
         let denials = self.scope.changed(Restriction::without_list);
         let (decision, event, _) = self.by_rules(&denials);
         if let Outcome::Blocked(refusal) = decision.outcome {
@@ -323,12 +323,12 @@ impl RestrictedCall<'_> {
             return self.refused(refusal, event);
         }
         match self.proven() {
-            Some((why, event)) => Judgement::new(Verdict::Grant(why), Some(event)),
-            None => Judgement::ALLOWED,
+            Some((why, event)) => JudgedCall::new(Verdict::Grant(why), Some(event)),
+            None => JudgedCall::ALLOWED,
         }
     }
 
-    fn restricting(&self) -> Judgement {
+    fn restricting(&self) -> JudgedCall {
         let (decision, event, arguments) = self.by_rules(&self.scope);
         let is_active = !self.session.activated.is_empty();
         let verdict = match decision.outcome {
@@ -348,12 +348,12 @@ impl RestrictedCall<'_> {
                 self.request.shown()
             );
             let event = event.with("decision", "blocked").with("by", BY_TYPING);
-            return Judgement::refused(text, event);
+            return JudgedCall::refused(text, event);
         }
         if self.mode.grants()
             && let Some((why, event)) = self.proven()
         {
-            return Judgement::new(Verdict::Grant(why), Some(event));
+            return JudgedCall::new(Verdict::Grant(why), Some(event));
         }
         let is_allowed = verdict == Verdict::Allow && self.has_our_tools();
         let advice = || own_files::script_read(self.facts, self.session, self.request);
@@ -363,7 +363,7 @@ impl RestrictedCall<'_> {
                     let text = format!("Reading it is not allowed: {advice}.");
                     let event = event.with("decision", "blocked").with("by", "script_reads");
                     let event = event.with("refused", "path").with("script_read", true);
-                    return Judgement::refused(text, event);
+                    return JudgedCall::refused(text, event);
                 }
                 // Our own tool says so itself.
                 let says = (self.request.tool != ours::READ_FILE).then_some(true);
@@ -371,7 +371,7 @@ impl RestrictedCall<'_> {
             }
             None => (verdict, event),
         };
-        Judgement {
+        JudgedCall {
             // While no skill is active, a policy that permits a call has decided nothing about one.
             event: (is_active || verdict != Verdict::Allow).then_some(event),
             verdict,
@@ -380,13 +380,13 @@ impl RestrictedCall<'_> {
     }
 
     /// What no rule grants may still be a use of the skill's own files, or the person's to answer.
-    fn blocked(&self, refusal: Refusal, event: Event) -> Judgement {
+    fn blocked(&self, refusal: Refusal, event: Event) -> JudgedCall {
         let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
         let is_theirs = matches!(self.request.kind, RequestKind::Other);
         if is_unlisted && is_theirs && self.uses_own_files() {
             let event = event.with("decision", "allowed");
             let event = event.with("by", "the skill's own files");
-            return Judgement::new(Verdict::Allow, Some(event));
+            return JudgedCall::new(Verdict::Allow, Some(event));
         }
         if is_unlisted && self.mode == HookMode::Ask {
             // The person's yes must not undo what decides.
@@ -394,7 +394,7 @@ impl RestrictedCall<'_> {
                 return self.refused(refusal, event);
             }
             let reason = self.in_hosts_words(refusal).for_people();
-            return Judgement::new(Verdict::Ask(reason), Some(event.with("decision", "asked")));
+            return JudgedCall::new(Verdict::Ask(reason), Some(event.with("decision", "asked")));
         }
         self.refused(refusal, event)
     }
@@ -488,12 +488,12 @@ impl RestrictedCall<'_> {
         is_offered.then(|| format!("Did you mean `{near}`?"))
     }
 
-    fn refused(&self, refusal: Refusal, event: Event) -> Judgement {
+    fn refused(&self, refusal: Refusal, event: Event) -> JudgedCall {
         let mut refusal = self.in_hosts_words(refusal);
         if self.has_our_tools() {
             let is_unlisted = matches!(refusal.reason(), Reason::NotGranted { .. });
             if is_unlisted && let Some(why) = no_skill(self.facts, self.request) {
-                return Judgement::refused(why, event);
+                return JudgedCall::refused(why, event);
             }
             if let Some(advice) = self.instead(&refusal) {
                 refusal = refusal.instead(advice);
@@ -504,7 +504,7 @@ impl RestrictedCall<'_> {
             let next = format!(" `agent-skills suggest {skill}` shows the missing entries.");
             why.person.push_str(&next);
         }
-        Judgement::refused(why, event)
+        JudgedCall::refused(why, event)
     }
 }
 
@@ -522,7 +522,7 @@ fn no_skill(facts: &Facts, request: &Request) -> Option<String> {
 
 /// Allows reading, and those of our own tools that only inform. Using a skill is refused, because what
 /// cannot be read may forbid it.
-fn closed(request: &Request, call: &Call, what: &str, error: &Error) -> Judgement {
+fn closed(request: &Request, call: &ToolCall, what: &str, error: &Error) -> JudgedCall {
     let only_tells = match call.ours {
         Some(OurTool::ReadSkillFile { .. }) => true,
         Some(OurTool::Marketplace { action }) => {
@@ -532,20 +532,20 @@ fn closed(request: &Request, call: &Call, what: &str, error: &Error) -> Judgemen
         None => decide_unreadable_state(call).allows(),
     };
     if only_tells {
-        return Judgement::new(Verdict::Allow, Some(call_event(call, "allowed", what)));
+        return JudgedCall::new(Verdict::Allow, Some(call_event(call, "allowed", what)));
     }
     let tool = request.shown.as_deref().unwrap_or(call.tool);
     let text = format!("`{tool}` is not allowed while {what}: {error}. Tell the user.");
-    Judgement::refused(text, call_event(call, "blocked", what))
+    JudgedCall::refused(text, call_event(call, "blocked", what))
 }
 
-fn unreadable_session(request: &Request, call: &Call, why: &Unreadable) -> Judgement {
+fn unreadable_session(request: &Request, call: &ToolCall, why: &StateUnreadable) -> JudgedCall {
     let by = format!("unreadable state: {why}");
     let Outcome::Blocked(refusal) = decide_unreadable_state(call).outcome else {
-        return Judgement::new(Verdict::Allow, Some(call_event(call, "allowed", &by)));
+        return JudgedCall::new(Verdict::Allow, Some(call_event(call, "allowed", &by)));
     };
     let refusal = request.in_hosts_words(refusal, Vec::new);
-    Judgement::refused(RefusalText::of(&refusal), call_event(call, "blocked", &by))
+    JudgedCall::refused(RefusalText::of(&refusal), call_event(call, "blocked", &by))
 }
 
 /// Whether an entry grants by what a call's arguments are, and not as good as any call of a tool.
@@ -598,7 +598,7 @@ pub struct MissingPrecondition {
 /// What is missing for calls of this host in this session.
 pub fn blocker(
     facts: &Facts,
-    session: &Result<Session, Unreadable>,
+    session: &Result<Session, StateUnreadable>,
 ) -> Option<MissingPrecondition> {
     let missing = if facts.run.agent.is_none() {
         let what = "skills that are always on are not active";

@@ -17,7 +17,7 @@ pub use called_skill::{CalledSkill, activation, advice, resolve};
 pub use hooks::ModelInstall;
 pub use judge::{BY_TYPING, Request, Verdict, with_call};
 pub use request::{
-    Activate, CreateSkill, HookData, Input, ListedTool, Payload, ProposeSkillUpdate, ReadSkillFile,
-    RunSkillScript, SkillSession, StartScript, ToolCall, ToolUse, written_skill,
+    Activate, CreateSkill, HookData, Input, ListedTool, OwnToolCall, Payload, ProposeSkillUpdate,
+    ReadSkillFile, RunSkillScript, SkillSession, StartScript, ToolUse, written_skill,
 };
 pub use schema::schema;

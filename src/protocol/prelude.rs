@@ -17,7 +17,7 @@ pub use crate::host::{Agent, Protocol, ours};
 pub use crate::permission::*;
 pub use crate::policy::{Event, Lifetime, OnDisk, activation_event, call_event};
 pub use crate::run_context::{CallingAgent, real};
-pub use crate::session::{ActiveSkill, Session, Unreadable, seen, snapshot};
+pub use crate::session::{ActiveSkill, Session, StateUnreadable, seen, snapshot};
 pub use crate::skill::{
     Runner, SKILL, SKILL_CONTENT, Skill, SkillName, SkillPath, commands_run, guarded, one_line,
     wrapped,

@@ -10,8 +10,8 @@ use crate::protocol::prelude::*;
 use crate::sys::files::read_all_capped;
 
 pub use tool::{
-    Activate, CreateSkill, NAME, ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession,
-    StartScript, ToolCall, written_skill,
+    Activate, CreateSkill, NAME, OwnToolCall, ProposeSkillUpdate, ReadSkillFile, RunSkillScript,
+    SkillSession, StartScript, written_skill,
 };
 
 /// Everything a run depends on.
@@ -112,10 +112,10 @@ impl Input {
     }
 
     /// The tool call.
-    pub fn tool(&mut self) -> (Result<ToolCall>, Protocol) {
+    pub fn tool(&mut self) -> (Result<OwnToolCall>, Protocol) {
         let (arguments, protocol) = self.payload("CHIBI_TOOL_ARGS");
         let name = self.env.text("CHIBI_TOOL_NAME").unwrap_or_default();
-        (ToolCall::parse(&name, arguments), protocol)
+        (OwnToolCall::parse(&name, arguments), protocol)
     }
 
     /// The data in this variable, or else on standard input, which is then read to its end first:

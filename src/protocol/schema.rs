@@ -16,7 +16,7 @@ const PATH: &str = "Path in its directory";
 
 /// One of our tools, as a host and a model are told of it.
 #[derive(Debug)]
-struct Tool {
+struct ToolSchema {
     name: &'static str,
     description: &'static str,
     /// The arguments that it takes: the name, type and meaning of each.
@@ -32,8 +32,8 @@ struct Tool {
 
 /// Those with fixed names. The list of skills is only in the prompt.
 #[rustfmt::skip]
-static TOOLS: [Tool; 8] = [
-    Tool {
+static TOOLS: [ToolSchema; 8] = [
+    ToolSchema {
         name: ours::MARKETPLACE,
         description: "Find, install, update and remove skills. Actions: search (query), list (what \
             can be installed), install, update, remove, info (skill_ref), list_installed, \
@@ -47,7 +47,7 @@ static TOOLS: [Tool; 8] = [
         required: &["action"], summary: &["action", "skill_ref"], untold: &["arguments"],
         example: r#"for example {"action": "search", "query": "pdf"}; actions: install, remove, update, search, list, list_installed, search_installed, info, use"#,
     },
-    Tool {
+    ToolSchema {
         name: ours::READ_FILE,
         description: "Read a file of a skill. No other tool can reach it.",
         parameters: &[
@@ -60,7 +60,7 @@ static TOOLS: [Tool; 8] = [
         required: &["path"], summary: &["skill", "path"], untold: &[],
         example: r#"for example {"skill": "pdf", "path": "references/forms.md"}"#,
     },
-    Tool {
+    ToolSchema {
         name: ours::RUN_SCRIPT,
         description: "Run a script of a skill and return its output. A long-running one becomes a job (`job: ID`): call again with only job to wait for more output.",
         parameters: &[
@@ -79,7 +79,7 @@ static TOOLS: [Tool; 8] = [
         required: &[], summary: &["skill", "script", "job"], untold: &["path"],
         example: r#"for example {"skill": "pdf", "script": "scripts/fill.py", "args": ["a.pdf"]}, or {"job": "…"} for one that runs"#,
     },
-    Tool {
+    ToolSchema {
         name: ours::SESSION,
         description: "Show or change which skills are active.",
         parameters: &[
@@ -91,14 +91,14 @@ static TOOLS: [Tool; 8] = [
         required: &["action"], summary: &["action", "names"], untold: &[],
         example: r#"for example {"action": "load", "names": ["pdf", "csv"], "mode": "add"}; actions: load, unload (names, or all: true), status; modes: replace, add"#,
     },
-    Tool {
+    ToolSchema {
         name: ours::DIRECT,
         description: "The user's command line, not for the model.",
         parameters: &[("args", "array", "Its words")],
         required: &[], summary: &[], untold: &[],
         example: r#"for example {"args": ["install", "owner/skill"]}"#,
     },
-    Tool {
+    ToolSchema {
         name: ours::PROPOSE,
         description: "Propose a change to a skill that proved wrong or incomplete. The user decides.",
         parameters: &[
@@ -110,7 +110,7 @@ static TOOLS: [Tool; 8] = [
         required: &["skill", "diff", "justification"], summary: &["skill"], untold: &[],
         example: r#"for example {"skill": "pdf", "diff": "--- a/SKILL.md\n+++ b/SKILL.md\n@@\n-old line\n+new line\n", "justification": "the old line is wrong"}"#,
     },
-    Tool {
+    ToolSchema {
         name: ours::CREATE,
         description: "Propose a new skill. The user decides.",
         parameters: &[
@@ -122,7 +122,7 @@ static TOOLS: [Tool; 8] = [
         required: &["name", "description", "body"], summary: &["name"], untold: &[],
         example: r##"for example {"name": "release-notes", "description": "Writes release notes. Use when a version is tagged.", "body": "# Release notes\n…"}"##,
     },
-    Tool {
+    ToolSchema {
         name: ours::SKILL,
         description: "Activate one of the skills listed under Available Agent Skills and get its \
             instructions.",
@@ -135,7 +135,7 @@ static TOOLS: [Tool; 8] = [
     },
 ];
 
-impl Tool {
+impl ToolSchema {
     fn named(name: &str) -> Option<&'static Self> {
         TOOLS.iter().find(|tool| tool.name == name)
     }
@@ -159,7 +159,7 @@ impl Tool {
 /// The names of the arguments that a tool of ours takes; `None` if it may be called in other ways too.
 pub fn arguments(tool: &str) -> Option<Vec<&'static str>> {
     let tool =
-        Tool::named(tool).filter(|tool| ![ours::DIRECT, ours::SKILL].contains(&tool.name))?;
+        ToolSchema::named(tool).filter(|tool| ![ours::DIRECT, ours::SKILL].contains(&tool.name))?;
     let told = tool.parameters.iter().map(|(name, ..)| *name);
     Some(told.chain(tool.untold.iter().copied()).collect())
 }
@@ -167,7 +167,7 @@ pub fn arguments(tool: &str) -> Option<Vec<&'static str>> {
 /// An example of a valid call of a tool of ours, or of a skill's own.
 pub fn example(tool: &str) -> &'static str {
     let own = r#"call it with {"arguments": "what to do"}"#;
-    Tool::named(tool).map_or(own, |tool| tool.example)
+    ToolSchema::named(tool).map_or(own, |tool| tool.example)
 }
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
@@ -183,13 +183,17 @@ pub fn schema(facts: &Facts) -> Response {
 fn tools(facts: &Facts, catalog: &Catalog) -> Vec<Value> {
     // If the configuration is unreadable, nothing that depends on it is offered.
     let config = facts.config();
-    let is_there = |tool: &&Tool| match tool.name {
+    let is_there = |tool: &&ToolSchema| match tool.name {
         ours::PROPOSE => config.as_ref().is_ok_and(|it| it.takes_proposals()),
         ours::CREATE => config.as_ref().is_ok_and(|it| it.takes_new_skills()),
         ours::SKILL => catalog.has_one_tool(),
         _ => true,
     };
-    let mut tools: Vec<Value> = TOOLS.iter().filter(is_there).map(Tool::schema).collect();
+    let mut tools: Vec<Value> = TOOLS
+        .iter()
+        .filter(is_there)
+        .map(ToolSchema::schema)
+        .collect();
     if has_post_hooks(facts, catalog)
         && let Some(hooks) = tools[0]["hooks"].as_array_mut()
     {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Jobs, Request, RunLimits, ScriptOutcome, ScriptRun, ScriptSettings, run};
+use super::{Jobs, RunLimits, ScriptOutcome, ScriptRequest, ScriptRun, ScriptSettings, run};
 use crate::error::Result;
 use crate::skill::{Fields, Skill, SkillName};
 use crate::sys::Env;
@@ -128,7 +128,7 @@ impl Fixture {
             digest: String::new(),
             diagnostics: Vec::new(),
         };
-        run(&Request {
+        run(&ScriptRequest {
             skill: &skill,
             script: &self.path(&self.name),
             label: &self.name,

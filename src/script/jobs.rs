@@ -247,7 +247,7 @@ impl SupervisedJob {
     }
 
     /// Records how the job ended, after so many milliseconds. One without this record counts as lost.
-    pub fn finish(self, ended: Ended, millis: u64) {
+    pub fn finish(self, ended: ScriptExit, millis: u64) {
         let exit = serde_json::to_vec(&(ended, millis)).unwrap_or_default();
         let _ = self.dir.replace(&EXIT, &exit, 0o600, Durable::No);
     }

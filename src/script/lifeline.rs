@@ -41,7 +41,7 @@ impl Lifeline {
     }
 
     /// What to wait for.
-    pub fn interest(&self) -> Interest<'_> {
+    pub fn poll_target(&self) -> Interest<'_> {
         self.is_open.then(|| (self.socket.as_fd(), PollFlags::IN))
     }
 
@@ -80,7 +80,7 @@ pub fn not_now(error: &io::Error) -> bool {
 
 /// What the call says.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Order {
+pub enum CallMessage {
     /// The script becomes the job with this directory.
     Adopt(OsString),
     /// The job's id has been printed: from now on the job survives the call.
@@ -91,7 +91,7 @@ pub enum Order {
 
 /// What the supervisor says, or the script's process before its `exec`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Report {
+pub enum SupervisorMessage {
     /// The script's process id, which is also its process group.
     Started(u32),
     /// The script never ran.
@@ -100,7 +100,7 @@ pub enum Report {
     /// way.
     Adopted(Result<(), i32>),
     /// It is over, and every killable process is gone.
-    Ended(Ended),
+    Ended(ScriptExit),
 }
 
 /// Why a script never ran, with the system's error number.
@@ -118,7 +118,7 @@ pub enum StartFailure {
 
 /// How a script ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct ScriptExit {
     /// Its wait status.
     pub status: i32,
     /// It was killed at its time limit.
@@ -129,7 +129,7 @@ pub struct Ended {
     pub survivors: bool,
 }
 
-impl Ended {
+impl ScriptExit {
     /// The exit status of the script, if it exited on its own.
     pub fn exit_code(self) -> Option<i32> {
         ExitStatus::from_raw(self.status).code()

@@ -31,13 +31,14 @@ pub use environment::PassEnv;
 pub use interpreter::{find as find_program, program_of};
 
 pub use jobs::{Job, JobSummary, Jobs};
-pub use lifeline::Ended;
+pub use lifeline::ScriptExit;
 
 pub use outcome::{JobId, ScriptOutcome, ScriptState};
 pub use run::{
-    Request, ScriptSettings, TimeLimit, run, run_command, run_confined, time_limit, unmet_needs,
+    ScriptRequest, ScriptSettings, TimeLimit, run, run_command, run_confined, time_limit,
+    unmet_needs,
 };
 pub use sandbox::{Confinement, Network, SandboxMode, lacking as lacking_confinement};
 pub use spool::CapturedOutput;
 pub use supervise::supervise;
-pub use task::{Release, RunLimits, ScriptRun};
+pub use task::{RunLimits, ScriptRun, UnreleasedJob};

@@ -27,18 +27,18 @@ pub struct ScriptOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptState {
     /// It ended while its caller waited.
-    Ended(Ended),
+    Ended(ScriptExit),
     /// It continues as this job.
     Running(JobId),
     /// It was a job, and ended.
-    JobEnded(Ended),
+    JobEnded(ScriptExit),
     /// It was a job, and its supervisor is gone: the result is unknown.
     Lost,
 }
 
 impl ScriptOutcome {
     /// How it ended, if it did and that is known.
-    pub fn ended(&self) -> Option<Ended> {
+    pub fn ended(&self) -> Option<ScriptExit> {
         match self.state {
             ScriptState::Ended(ended) | ScriptState::JobEnded(ended) => Some(ended),
             ScriptState::Running(_) | ScriptState::Lost => None,
@@ -217,8 +217,8 @@ mod tests {
         }
     }
 
-    fn ended(status: i32) -> Ended {
-        Ended {
+    fn ended(status: i32) -> ScriptExit {
+        ScriptExit {
             status,
             timed_out: false,
             stopped: false,
@@ -258,14 +258,14 @@ mod tests {
             ..outcome("a", "")
         };
         assert_eq!(ended_by(ended(9)).text(), "a\n[signal: 9 (SIGKILL)]");
-        let text = ended_by(Ended {
+        let text = ended_by(ScriptExit {
             timed_out: true,
             ..ended(9)
         })
         .text();
         assert!(text.starts_with("a\ntimed out after 2 s: "), "{text}");
         assert!(!text.contains("[signal"), "{text}");
-        let odd = ended_by(Ended {
+        let odd = ended_by(ScriptExit {
             survivors: true,
             ..ended(40)
         });
@@ -294,7 +294,7 @@ mod tests {
             over.text(),
             "a\n[exit code: 0]\n[the job ended after 1.2 s]\n[remark]"
         );
-        let stopped = job(ScriptState::JobEnded(Ended {
+        let stopped = job(ScriptState::JobEnded(ScriptExit {
             stopped: true,
             ..ended(9)
         }));

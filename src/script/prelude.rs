@@ -2,9 +2,9 @@
 
 pub use super::jobs::{JobRecord, Jobs, SupervisedJob};
 pub use super::lifeline::{
-    Conditions, Ended, Interest, Lifeline, Order, ProcessSpec, StartFailure,
+    CallMessage, Conditions, Interest, Lifeline, ProcessSpec, ScriptExit, StartFailure,
 };
-pub use super::lifeline::{Report, not_now, poll};
+pub use super::lifeline::{SupervisorMessage, not_now, poll};
 pub use super::outcome::{JobId, ScriptOutcome, ScriptState};
 pub use super::sandbox::{Confinement, Kernel, Sandbox, SandboxInputs, SandboxMode};
 pub use super::spool::{CHUNK, CapturedOutput, Spool};

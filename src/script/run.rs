@@ -17,7 +17,7 @@ use crate::sys::{variables, warn};
 
 /// A script to run.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct ScriptRequest<'a> {
     /// The skill it is part of; its directory is absolute.
     pub skill: &'a Skill,
     /// Its absolute path, already resolved to a file of the skill.
@@ -46,7 +46,7 @@ pub struct Request<'a> {
 /// # Errors
 /// When it cannot be started: no interpreter, a bad argument or variable, a missing working
 /// directory, not a regular file. A script that fails is an outcome, not an error.
-pub fn run(request: &Request) -> Result<ScriptRun> {
+pub fn run(request: &ScriptRequest) -> Result<ScriptRun> {
     let began = Instant::now();
     let RunLimits { jobs, .. } = request.limits;
     let skill = request.skill;
@@ -117,7 +117,7 @@ pub fn run_command(
 
 /// What to execute, and remarks on what the script will lack.
 fn prepare(
-    request: &Request,
+    request: &ScriptRequest,
     confinement: &Confinement,
     workdir: &Path,
     temp: Option<&Path>,

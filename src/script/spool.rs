@@ -67,7 +67,7 @@ impl Spool {
     }
 
     /// What to wait for.
-    pub fn interest(&self) -> Interest<'_> {
+    pub fn poll_target(&self) -> Interest<'_> {
         let pipe = self.pipe.as_ref();
         pipe.map(|pipe| (pipe.as_fd(), PollFlags::IN))
     }

@@ -87,7 +87,7 @@ impl Supervisor {
     fn supervise(&mut self, process: ProcessSpec) {
         match self.conditions.host.map(watch_process).transpose() {
             Ok(host) => self.host = host.flatten(),
-            Err(failure) => return self.lifeline.tell(Report::Failed(failure)),
+            Err(failure) => return self.lifeline.tell(SupervisorMessage::Failed(failure)),
         }
         loop {
             if self.follow_orders() {
@@ -96,7 +96,7 @@ impl Supervisor {
             if !self.conditions.at_once || self.job.is_some() {
                 break;
             }
-            if poll([self.lifeline.interest()], self.conditions.limit).is_err() {
+            if poll([self.lifeline.poll_target()], self.conditions.limit).is_err() {
                 return;
             }
         }
@@ -107,11 +107,11 @@ impl Supervisor {
                 ended
             }
             Err(failure) => {
-                self.lifeline.tell(Report::Failed(failure));
+                self.lifeline.tell(SupervisorMessage::Failed(failure));
                 self.outputs[1].push(NOT_EXECUTED_TEXT);
-                Ended {
+                ScriptExit {
                     status: NOT_EXECUTED << 8,
-                    ..Ended::default()
+                    ..ScriptExit::default()
                 }
             }
         };
@@ -121,7 +121,7 @@ impl Supervisor {
         if let Some(job) = self.job.take() {
             job.finish(ended, millis(self.began.elapsed()));
         }
-        self.lifeline.tell(Report::Ended(ended));
+        self.lifeline.tell(SupervisorMessage::Ended(ended));
     }
 
     /// Follows the plugin's orders; `true` if the script is to end.
@@ -129,14 +129,14 @@ impl Supervisor {
         // What was sent before the plugin's end counts: a job may have been released.
         while !self.is_released {
             match self.lifeline.hear() {
-                Some(Order::Adopt(dir)) => {
+                Some(CallMessage::Adopt(dir)) => {
                     let adopted = SupervisedJob::adopt(dir.as_ref(), &mut self.outputs);
                     let told = adopted.map(|job| self.job = Some(job));
                     let told = told.map_err(|error| errno(&error));
-                    self.lifeline.tell(Report::Adopted(told));
+                    self.lifeline.tell(SupervisorMessage::Adopted(told));
                 }
-                Some(Order::Release) if self.job.is_some() => self.is_released = true,
-                Some(Order::Release | Order::End) => return true,
+                Some(CallMessage::Release) if self.job.is_some() => self.is_released = true,
+                Some(CallMessage::Release | CallMessage::End) => return true,
                 None => return !self.lifeline.is_open,
             }
         }
@@ -160,13 +160,13 @@ impl Supervisor {
             die_with(supervisor);
             // Sent before the script can start anything: if we are lost, the plugin knows what to
             // kill.
-            lifeline.tell(Report::Started(std::process::id()));
+            lifeline.tell(SupervisorMessage::Started(std::process::id()));
             let confined = process.sandbox.as_ref().map_or(Ok(()), Sandbox::enter);
             let failure = match confined {
                 Ok(()) => StartFailure::NotExecuted(exec::execute(&process.args, &process.env)),
                 Err(errno) => StartFailure::NotConfined(errno),
             };
-            lifeline.tell(Report::Failed(failure));
+            lifeline.tell(SupervisorMessage::Failed(failure));
             let _ = rustix::io::write(stderr(), NOT_EXECUTED_TEXT);
             signals::leave(NOT_EXECUTED)
         });
@@ -176,8 +176,8 @@ impl Supervisor {
 
     /// Waits for the script's end or a reason to end it, and copies its outputs. Returns the
     /// reason.
-    fn watch(&mut self, script: Pid) -> Ended {
-        let mut ended = Ended::default();
+    fn watch(&mut self, script: Pid) -> ScriptExit {
+        let mut ended = ScriptExit::default();
         let deadline = self.began + self.conditions.limit;
         let mut buffer = [0; CHUNK];
         while !has_ended(script) {
@@ -214,9 +214,9 @@ impl Supervisor {
             Some((self.children.as_fd(), PollFlags::IN)),
             host.map(|host| (host.as_fd(), PollFlags::IN)),
             self.job.as_ref().map(SupervisedJob::stop),
-            stdout.interest(),
-            stderr.interest(),
-            self.lifeline.interest().filter(|_| !self.is_released),
+            stdout.poll_target(),
+            stderr.poll_target(),
+            self.lifeline.poll_target().filter(|_| !self.is_released),
         ]
     }
 }

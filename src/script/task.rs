@@ -52,17 +52,17 @@ pub struct ScriptRun {
     /// The outcome so far.
     pub outcome: ScriptOutcome,
     /// For a new job, which ends unless this is released once its id is known.
-    pub release: Option<Release>,
+    pub release: Option<UnreleasedJob>,
 }
 
 /// The lifeline of a job whose id nobody knows yet. Dropping it ends the job.
 #[derive(Debug)]
-pub struct Release(Lifeline);
+pub struct UnreleasedJob(Lifeline);
 
-impl Release {
+impl UnreleasedJob {
     /// Makes the job independent of this process, once its id is known.
     pub fn release(self) {
-        self.0.tell(Order::Release);
+        self.0.tell(CallMessage::Release);
     }
 }
 
@@ -87,7 +87,8 @@ impl Task<'_> {
             host,
         };
         let failed = |source| self.failed("run", &source);
-        let mut running = Running::start(self.process, conditions, self.stdin).map_err(failed)?;
+        let mut running =
+            SupervisedProgram::start(self.process, conditions, self.stdin).map_err(failed)?;
         // From now on, as the supervisor counts: what came before may have taken long.
         let backstop = Instant::now() + limit + limits::REAP + SLACK;
         let until = wait.map_or(backstop, |wait| backstop.min(self.began + wait));
@@ -99,14 +100,14 @@ impl Task<'_> {
                     let state = ScriptState::Running(self.id.clone());
                     return Ok(ScriptRun {
                         outcome: self.outcome(captured, state, notes),
-                        release: running.lifeline.take().map(Release),
+                        release: running.lifeline.take().map(UnreleasedJob),
                     });
                 }
                 Ok(None) => {}
                 // It has not begun, and ends unless it becomes a job.
                 Err(error) if conditions.at_once => return Err(error),
                 Err(error) => {
-                    running.tell(Order::End);
+                    running.tell(CallMessage::End);
                     let waited = self.began.elapsed().as_secs_f64();
                     notes.push(format!(
                         "stopped after {waited:.1} s: it could not continue as a job: {error}"
@@ -139,9 +140,9 @@ impl Task<'_> {
     }
 
     /// Makes a job of the program, and returns its outputs so far; `None` if it ended meanwhile.
-    fn become_job(&self, running: &mut Running) -> Result<Option<[CapturedOutput; 2]>> {
+    fn become_job(&self, running: &mut SupervisedProgram) -> Result<Option<[CapturedOutput; 2]>> {
         let dir = self.limits.jobs.begin(self.id)?;
-        running.tell(Order::Adopt(dir.path().into()));
+        running.tell(CallMessage::Adopt(dir.path().into()));
         let followed = running.follow(Instant::now() + SLACK);
         followed.map_err(|source| self.failed("run", &source))?;
         let Some(adopted) = running.adopted.take() else {
@@ -213,7 +214,7 @@ impl Task<'_> {
 }
 
 /// A program under supervision. Dropping it ends the program.
-struct Running {
+struct SupervisedProgram {
     supervisor: Child,
     /// `None` once the program was left to the supervisor.
     lifeline: Option<Lifeline>,
@@ -226,10 +227,10 @@ struct Running {
     /// Whether it became a job, if that was asked for.
     adopted: Option<Result<(), i32>>,
     /// Its end; `None` while it runs, and if the supervisor died or did not answer.
-    ended: Option<Ended>,
+    ended: Option<ScriptExit>,
 }
 
-impl Running {
+impl SupervisedProgram {
     /// Starts a supervisor for a process with this standard input.
     fn start(process: &ProcessSpec, conditions: Conditions, stdin: &[u8]) -> io::Result<Self> {
         let (ours, its) = UnixStream::pair()?;
@@ -276,20 +277,20 @@ impl Running {
             let Some(lifeline) = self.lifeline.as_mut().filter(|_| !left.is_zero()) else {
                 break;
             };
-            poll([lifeline.interest()], left)?;
+            poll([lifeline.poll_target()], left)?;
             while let Some(report) = lifeline.hear() {
                 match report {
-                    Report::Started(pid) => self.script = Some(pid),
-                    Report::Failed(failure) => self.failure = Some(failure),
-                    Report::Adopted(adopted) => self.adopted = Some(adopted),
-                    Report::Ended(ended) => self.ended = Some(ended),
+                    SupervisorMessage::Started(pid) => self.script = Some(pid),
+                    SupervisorMessage::Failed(failure) => self.failure = Some(failure),
+                    SupervisorMessage::Adopted(adopted) => self.adopted = Some(adopted),
+                    SupervisorMessage::Ended(ended) => self.ended = Some(ended),
                 }
             }
         }
         Ok(())
     }
 
-    fn tell(&self, order: Order) {
+    fn tell(&self, order: CallMessage) {
         if let Some(lifeline) = &self.lifeline {
             lifeline.tell(order);
         }
@@ -309,7 +310,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for SupervisedProgram {
     fn drop(&mut self) {
         // The lifeline first: when it closes, the supervisor kills what is left and exits.
         if self.lifeline.take().is_none() {

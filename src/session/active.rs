@@ -169,7 +169,7 @@ pub enum LoadMode {
     /// They are unloaded.
     Replace {
         /// Whether restricted skills may be unloaded.
-        restricted_too: bool,
+        ends_restricted: bool,
     },
 }
 
@@ -235,7 +235,7 @@ impl Session {
 
     /// Whether the model was handed the skill's current instructions with these arguments, in an
     /// activation that has not ended.
-    pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
+    pub fn was_handed_over(&self, skill: &Skill, arguments: Option<&str>) -> bool {
         let is_the_same = |active: &ActiveSkill| {
             active.digest == skill.digest && active.handed == Some(digest(arguments))
         };
@@ -293,8 +293,8 @@ impl Session {
                 let others = |skill: &ActiveSkill| is_other(skill, &skills);
                 changed.ended = self.leave(others, ActivationStatus::Replaced);
             }
-            LoadMode::Replace { restricted_too } => {
-                changed.ended = self.unload(|skill| is_other(skill, &skills), restricted_too)?;
+            LoadMode::Replace { ends_restricted } => {
+                changed.ended = self.unload(|skill| is_other(skill, &skills), ends_restricted)?;
             }
         }
         for mut skill in skills {
@@ -339,10 +339,10 @@ impl Session {
     pub fn unload(
         &mut self,
         meant: impl Fn(&ActiveSkill) -> bool,
-        restricted_too: bool,
+        ends_restricted: bool,
     ) -> Result<Vec<EndedActivation>> {
         let restricts = |skill: &&ActiveSkill| skill.is_restricted() && meant(skill);
-        if let Some(skill) = self.active().find(restricts).filter(|_| !restricted_too) {
+        if let Some(skill) = self.active().find(restricts).filter(|_| !ends_restricted) {
             let text = format!(
                 "the skill `{}` restricts which tools may be used, so only the user can end it",
                 skill.name
@@ -702,7 +702,7 @@ mod tests {
     }
 
     const REPLACE: LoadMode = LoadMode::Replace {
-        restricted_too: false,
+        ends_restricted: false,
     };
 
     #[test]
@@ -746,7 +746,7 @@ mod tests {
         assert_eq!(session, before);
         assert!(before.clone().load(vec![free("b")], REPLACE, 5).is_err());
         let by_permission = LoadMode::Replace {
-            restricted_too: true,
+            ends_restricted: true,
         };
         let changed = session.load(vec![free("b")], by_permission, 5).unwrap();
         assert_eq!((changed.ended.len(), active(&session)), (1, vec!["b"]));

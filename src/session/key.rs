@@ -74,7 +74,7 @@ impl SessionKey {
     /// Whether an entry written in `realm` can be this session's. The key of a process is valid
     /// only in its realm, a name everywhere.
     pub fn is_here(&self, realm: &str) -> bool {
-        self.process.is_none() || realm == self::realm()
+        self.process.is_none() || realm == self::pid_namespace_id()
     }
 
     /// The name in a key of the state file; `None` if it identifies a process.
@@ -96,7 +96,7 @@ impl SessionKey {
 }
 
 /// The realm of this process's ids, see [`process::pid_realm`].
-pub(super) fn realm() -> String {
+pub(super) fn pid_namespace_id() -> String {
     process::pid_realm().to_owned()
 }
 

@@ -11,4 +11,4 @@ mod store;
 pub use active::*;
 pub use hook_record::HookRecord;
 pub use key::SessionKey;
-pub use store::{Store, Unreadable};
+pub use store::{StateUnreadable, Store};

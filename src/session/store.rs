@@ -48,10 +48,10 @@ impl State {
     ///
     /// # Errors
     /// If it is not, and may have been in a file that was discarded.
-    pub fn session(&self, key: &SessionKey) -> Result<Option<&Session>, Unreadable> {
+    pub fn session(&self, key: &SessionKey) -> Result<Option<&Session>, StateUnreadable> {
         let session = self.sessions.get(key.as_str());
         match session.filter(|session| key.is_here(&session.realm)) {
-            None if self.reset => Err(Unreadable::ThrownAway),
+            None if self.reset => Err(StateUnreadable::ThrownAway),
             known => Ok(known),
         }
     }
@@ -94,7 +94,7 @@ impl Default for State {
 /// Why the state is unknown. Whatever was restricted has to be treated as still restricted
 /// (docs/spec/restriction.md#fail-closed). The text is a fragment for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum StateUnreadable {
     /// The discarded file may have contained this session.
     #[error("it was damaged, and another session's prompt has begun a new one")]
     ThrownAway,
@@ -106,8 +106,8 @@ pub enum Unreadable {
     File(String),
 }
 
-impl From<Unreadable> for Error {
-    fn from(why: Unreadable) -> Self {
+impl From<StateUnreadable> for Error {
+    fn from(why: StateUnreadable) -> Self {
         Self::caused("the record of active skills cannot be read", why)
             .hint("the next prompt resets it; so does `agent-skills deactivate`")
     }
@@ -153,15 +153,15 @@ impl Store {
     }
 
     /// The whole state, empty if there is no file yet. Takes no lock: the file is always complete.
-    pub(super) fn read(&self) -> Result<Rc<State>, Unreadable> {
+    pub(super) fn read(&self) -> Result<Rc<State>, StateUnreadable> {
         let seen = self.seen.borrow().clone();
         seen.map_or_else(|| self.read_anew(), Ok)
     }
 
     /// As [`Store::read`], from disk.
-    fn read_anew(&self) -> Result<Rc<State>, Unreadable> {
+    fn read_anew(&self) -> Result<Rc<State>, StateUnreadable> {
         let unreadable =
-            |why: &dyn Display| Unreadable::File(format!("`{}`: {why}", self.path.display()));
+            |why: &dyn Display| StateUnreadable::File(format!("`{}`: {why}", self.path.display()));
         let opened = files::unless_missing(&self.path, files::open_with_metadata);
         let state = match opened.map_err(|error| unreadable(&error))? {
             None => State::default(),
@@ -214,14 +214,14 @@ impl Store {
     /// The state of this session; empty if it is new.
     ///
     /// # Errors
-    /// [`Unreadable`], also if a discarded file may have contained this session.
-    pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
+    /// [`StateUnreadable`], also if a discarded file may have contained this session.
+    pub fn session(&self, key: &SessionKey) -> Result<Session, StateUnreadable> {
         let state = self.read()?;
         let session = state.session(key)?.cloned().unwrap_or_default();
         let mut kept = state.contexts.known.values();
         if session.context.is_none() && !key.is_agents && kept.any(Session::is_restricted) {
             // The call belongs to a conversation, which may be one of these, but the host named none.
-            return Err(Unreadable::NotEntered);
+            return Err(StateUnreadable::NotEntered);
         }
         Ok(session)
     }
@@ -230,7 +230,7 @@ impl Store {
     ///
     /// # Errors
     /// Why it cannot.
-    pub fn health(&self) -> Result<usize, Unreadable> {
+    pub fn health(&self) -> Result<usize, StateUnreadable> {
         Ok(self.read()?.sessions.len())
     }
 
@@ -246,7 +246,7 @@ impl Store {
         if self.read().is_ok_and(is_new) {
             return Ok(Vec::new());
         }
-        let realm = key::realm();
+        let realm = key::pid_namespace_id();
         self.change_any(|state, unreadable| {
             state.reset |= unreadable.is_some();
             let own = state.sessions.remove(key.as_str());
@@ -369,13 +369,13 @@ impl Store {
         &self,
         key: &SessionKey,
         dirs: Option<&[PathBuf]>,
-        restricted_too: bool,
+        ends_restricted: bool,
     ) -> Result<Vec<EndedActivation>> {
         self.change(key, |session| {
             let meant = |skill: &ActiveSkill| {
                 dirs.is_none_or(|dirs| dirs.iter().any(|dir| dir == Path::new(&skill.dir)))
             };
-            Ok(in_session(key, session.unload(meant, restricted_too)?))
+            Ok(in_session(key, session.unload(meant, ends_restricted)?))
         })
     }
 
@@ -465,7 +465,7 @@ impl Store {
                     };
                 }
             }
-            ended.extend(state.forget_ended(&key::realm()));
+            ended.extend(state.forget_ended(&key::pid_namespace_id()));
             Ok(ended)
         })
     }
@@ -527,7 +527,7 @@ impl Store {
         self.change_known(|state| {
             let known = state.session(key)?.cloned();
             let before = known.unwrap_or_else(|| Session {
-                realm: key::realm(),
+                realm: key::pid_namespace_id(),
                 ..Session::default()
             });
             let mut session = before.clone();
@@ -554,7 +554,7 @@ impl Store {
     /// no lock. If the state cannot be read, `edit` gets the error and an empty one.
     fn change_any<T>(
         &self,
-        edit: impl Fn(&mut State, Option<Unreadable>) -> Result<T>,
+        edit: impl Fn(&mut State, Option<StateUnreadable>) -> Result<T>,
     ) -> Result<T> {
         if let Ok(known) = self.read() {
             let mut state = State::clone(&known);

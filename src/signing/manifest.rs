@@ -113,7 +113,7 @@ impl Manifest {
 
     /// How the files of a skill differ from the manifest; `None` if they do not. `own` are the digests
     /// of the manifest and its signatures: no other file may have one of their names.
-    pub fn differs<'f>(
+    pub fn first_difference<'f>(
         &self,
         name: &str,
         files: impl IntoIterator<Item = (&'f str, &'f str)>,
@@ -160,12 +160,12 @@ mod tests {
         assert_eq!(written.files.len(), 1);
         assert_eq!(Manifest::parse(&written.render()).unwrap(), written);
         let own = ["x".to_owned(), "y".to_owned()];
-        assert_eq!(written.differs("pdf", files, &own), None);
+        assert_eq!(written.first_difference("pdf", files, &own), None);
         // A file is not exempted by its name.
         for other in ["z", "y+x"] {
             let mut files = files;
             files[2].1 = other;
-            let why = written.differs("pdf", files, &own).unwrap();
+            let why = written.first_difference("pdf", files, &own).unwrap();
             assert!(why.contains("not list `skill.manifest.sig`"), "{why}");
         }
     }
@@ -192,7 +192,9 @@ mod tests {
                 "not list `Run.sh`",
             ),
         ] {
-            let found = signed.differs(name, files.iter().copied(), &[]).unwrap();
+            let found = signed
+                .first_difference(name, files.iter().copied(), &[])
+                .unwrap();
             assert!(found.contains(why), "{found}");
         }
     }

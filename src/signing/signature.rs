@@ -204,7 +204,7 @@ pub struct SourceRequirement {
     pub require: Requirement,
     /// The file of signers that counts for it.
     pub signers: Option<PathBuf>,
-    /// Keys that count no longer.
+    /// Revoked keys.
     pub revoked: Option<PathBuf>,
     /// The principals that may sign; any if empty.
     pub principals: Vec<String>,

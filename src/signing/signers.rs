@@ -68,7 +68,7 @@ impl AllowedSigner {
     }
 
     /// Whether it counts for a purpose at this time.
-    pub fn counts(&self, signed: SignedObject, now: UnixMillis) -> bool {
+    pub fn is_valid_for(&self, signed: SignedObject, now: UnixMillis) -> bool {
         let limits = &self.limits;
         let namespaces = limits.namespaces.as_ref();
         namespaces.is_none_or(|names| is_in(names, signed.namespace()))
@@ -95,7 +95,7 @@ fn parse_line(line: &str, number: usize) -> std::result::Result<AllowedSigner, S
     if kind != KeyKind::Ssh && !options.is_empty() {
         return Err("only an ssh key can have options".to_owned());
     }
-    let limits = limits(&options)?;
+    let limits = parse_signer_options(&options)?;
     let fingerprint = match kind {
         KeyKind::Openpgp => openpgp_fingerprint(public).ok_or(
             "an OpenPGP key is listed by its full fingerprint, which `gpg --show-keys FILE` prints",
@@ -137,7 +137,7 @@ fn has_inside(bytes: &[u8], kind: &str) -> bool {
 }
 
 /// What the options of a line say, each written as in `ssh-keygen`'s manual.
-fn limits(options: &str) -> std::result::Result<SignerOptions, String> {
+fn parse_signer_options(options: &str) -> std::result::Result<SignerOptions, String> {
     let mut limits = SignerOptions::default();
     for option in parts(options, |c| c == ',').unwrap_or_default() {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
@@ -315,7 +315,7 @@ mod tests {
             let line = format!("a,*@x,!b@x {options} ssh-ed25519 {KEY}");
             let listed = &AllowedSigner::all(&line).unwrap()[0];
             assert_eq!(
-                listed.counts(SignedObject::Commit, now),
+                listed.is_valid_for(SignedObject::Commit, now),
                 counts,
                 "{options}"
             );

@@ -10,7 +10,7 @@ use crate::sys::limits;
 
 /// The values of a body's placeholders.
 #[derive(Debug)]
-pub struct Arguments {
+pub struct PlaceholderValues {
     whole: String,
     words: Vec<String>,
     /// Whether the skill declares arguments, so that `$1` and its own names are placeholders.
@@ -18,7 +18,7 @@ pub struct Arguments {
     names: Vec<String>,
 }
 
-impl Arguments {
+impl PlaceholderValues {
     /// The arguments of one activation of the skill with these `fields`.
     pub fn new(given: &str, fields: &Fields) -> Self {
         let mut keys = ["arguments", "argumenthint"].iter();
@@ -30,7 +30,7 @@ impl Arguments {
             whole: given.trim().to_owned(),
             words: split_words(given),
             declared: keys.any(declares),
-            names: names(fields.value("arguments")),
+            names: argument_names(fields.value("arguments")),
         }
     }
 
@@ -154,7 +154,7 @@ fn split_words(text: &str) -> Vec<String> {
 }
 
 /// The names that a skill declares for its arguments, in order.
-fn names(declared: Option<&Value>) -> Vec<String> {
+fn argument_names(declared: Option<&Value>) -> Vec<String> {
     let name = |value: &Value| match value {
         Value::String(name) => Some(name.clone()),
         Value::Object(map) => Some(map.get("name")?.as_str()?.to_owned()),
@@ -180,7 +180,7 @@ mod tests {
 
     fn fill(body: &str, given: &str, declared: &Value) -> String {
         let map = declared.as_object().cloned().unwrap_or_default();
-        Arguments::new(given, &Fields(map)).fill(body)
+        PlaceholderValues::new(given, &Fields(map)).fill(body)
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
 pub use name::SkillName;
 pub use rank::{Searchable, rank};
 pub use render::{SKILL, SKILL_CONTENT, guarded, rendered, wrapped};
-pub use resources::{Resource, SkillPath, normal};
+pub use resources::{Resource, SkillPath, normalized};
 pub use rules::{Level, Severity};
 pub use runner::{Interpreters, PYTHON, Runner, Shebang, has_bit};
 pub use text::{brief, one_line, shown_name, shown_tokens, tokens, unified_diff, visible};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::Skill;
-use super::arguments::Arguments;
+use super::arguments::PlaceholderValues;
 use super::body::commands_run;
 use super::resources::Resource;
 use crate::sys::limits;
@@ -58,7 +58,7 @@ pub fn rendered(
 /// The body with the skill's directory and the arguments substituted.
 fn filled_in(skill: &Skill, body: &str, arguments: Option<&str>) -> String {
     let body = place(body, &skill.dir.display().to_string());
-    Arguments::new(arguments.unwrap_or_default(), &skill.fields).fill(&body)
+    PlaceholderValues::new(arguments.unwrap_or_default(), &skill.fields).fill(&body)
 }
 
 fn resources(text: &mut String, files: &[Resource]) {

@@ -46,7 +46,7 @@ impl SkillPath {
         let inside = inside.or_else(|_| path.strip_prefix(&canonical));
         // An absolute path that is not inside has a root, which is refused below.
         let path = inside.ok().filter(|_| path.is_absolute()).unwrap_or(path);
-        match normal(path) {
+        match normalized(path) {
             None => Err(outside("is outside the skill's directory")),
             Some(path) if path.as_os_str().is_empty() => Err(outside("names no file")),
             Some(path) => Ok(Self(path)),
@@ -134,7 +134,7 @@ impl SkillPath {
 }
 
 /// The path without `.` and `..`; `None` if it leaves its directory.
-pub fn normal(path: &Path) -> Option<PathBuf> {
+pub fn normalized(path: &Path) -> Option<PathBuf> {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

@@ -238,7 +238,7 @@ fn what_real_skills_document_reaches_no_protected_place() {
             continue;
         };
         let list = skill.fields.allowed_tools();
-        let source = agent_skills::author::Source::read(skill);
+        let source = agent_skills::author::SkillSource::read(skill);
         let is_program = |name: &str| name.chars().all(|c| c.is_ascii_lowercase());
         for one in agent_skills::author::documented(&source, &is_program) {
             let command = one.command.replace(&*dir.to_string_lossy(), "/skills/t");

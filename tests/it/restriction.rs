@@ -1,4 +1,4 @@
-//! Enforcement around the rules: configuration, final arguments, notes, repeated refusals, and
+//! Enforce around the rules: configuration, final arguments, notes, repeated refusals, and
 //! what a model may install.
 
 use std::fs;

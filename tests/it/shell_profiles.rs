@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use agent_skills::host::shell::{Language, Shell};
 use agent_skills::permission::{
-    Call, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs, RuleDirectories, decide,
+    ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs, RuleDirectories, ToolCall,
+    decide,
 };
 use serde_json::json;
 
@@ -158,7 +159,7 @@ impl Profile {
             ..RestrictionInputs::default()
         };
         let arguments = json!({ "command": command });
-        let call = Call {
+        let call = ToolCall {
             tool: "shell_exec",
             arguments: &arguments,
             ours: None,

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent_skills::permission::{
-    Call, Outcome, PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs,
-    RuleDirectories, decide,
+    Outcome, PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs,
+    RuleDirectories, ToolCall, decide,
 };
 use serde_json::json;
 
@@ -52,7 +52,7 @@ pub fn refusal(entries: &str, command: &str) -> Option<String> {
         ..RestrictionInputs::default()
     };
     let arguments = json!({ "command": command });
-    let call = Call {
+    let call = ToolCall {
         tool: "shell_exec",
         arguments: &arguments,
         ours: None,

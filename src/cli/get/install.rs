@@ -7,13 +7,13 @@ use crate::cli::get::update::{push_update, record};
 use crate::cli::prelude::*;
 use crate::cli::set_up::config::set_in_config;
 use crate::marketplace::{
-    InstallOptions, InstallStatus, Installed, LocalEdits, Pick, ReferenceForm, UpdateOptions,
+    InstallOptions, InstallStatus, InstalledSkill, LocalEdits, Pick, ReferenceForm, UpdateOptions,
     Updated, offered_name,
 };
 
 /// Install skills from a repository, archive, site or directory
 #[derive(Debug, clap::Args)]
-pub struct Install {
+pub struct InstallArgs {
     /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory;
     /// restores from the lockfile if omitted
     #[arg(value_name = "REFERENCE")]
@@ -53,7 +53,7 @@ pub struct Install {
     pub scope: LayerOption,
 }
 
-impl Install {
+impl InstallArgs {
     /// The command for a message, without what consents to it.
     fn command(&self, reference: Option<&str>) -> String {
         let mut words: Vec<String> = vec!["install".to_owned()];
@@ -89,7 +89,7 @@ impl Install {
 
     /// Lists what each reference means, or installs it, after showing it to anyone who can be asked.
     /// Without a reference, installs from the lockfile: the project's, otherwise the user's.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let layer = match self.references[..] {
             [] => layer_to_restore(call.facts, self.scope),
             _ => self.scope.layer(),
@@ -135,7 +135,7 @@ impl Install {
 
     /// Offers new skills that a person has just agreed to although a key that may be meant to
     /// restrict them does not: they were shown that, and asked.
-    fn offer_what_was_seen(call: Call, told: &mut [(Installed, String)]) -> Result<()> {
+    fn offer_what_was_seen(call: CliCall, told: &mut [(InstalledSkill, String)]) -> Result<()> {
         if call.common.dry_run || !call.asks() {
             return Ok(());
         }
@@ -154,7 +154,11 @@ impl Install {
         Ok(())
     }
 
-    fn options<'p>(&self, takes_first_signer: bool, pick: Option<Pick<'p>>) -> InstallOptions<'p> {
+    fn install_options<'p>(
+        &self,
+        takes_first_signer: bool,
+        pick: Option<Pick<'p>>,
+    ) -> InstallOptions<'p> {
         InstallOptions {
             all: self.all,
             skills: self.skill.clone(),
@@ -169,11 +173,11 @@ impl Install {
     /// Installs what a reference means, or what the lockfile lists.
     fn install(
         &self,
-        call: Call,
+        call: CliCall,
         market: &Market,
         layer: Layer,
         reference: Option<&str>,
-    ) -> Result<Vec<Installed>> {
+    ) -> Result<Vec<InstalledSkill>> {
         let command = self.command(reference);
         let show = reference.map(|reference| self.show(reference));
         let mut confirm = install_decision(call, self.findings, layer, show.as_deref())?;
@@ -193,16 +197,16 @@ impl Install {
         };
         let options = InstallOptions {
             is_missing: Some(&is_missing),
-            ..self.options(!may_be_model(call), pick.as_ref().map(|pick| pick as Pick))
+            ..self.install_options(!may_be_model(call), pick.as_ref().map(|pick| pick as Pick))
         };
         market.install(reference, &options, &mut confirm, &mut note)
     }
 
     /// The skills that each reference means. Nothing is installed.
-    fn list(&self, call: Call, market: &Market) -> Answer {
+    fn list(&self, call: CliCall, market: &Market) -> Answer {
         let look = |reference: &str| {
             let (source, skills) =
-                market.offered(reference, &self.options(false, None), &mut note)?;
+                market.offered(reference, &self.install_options(false, None), &mut note)?;
             let shown = offered(&skills, call, &self.command(Some(reference)));
             let data = json!({"reference": reference, "source": source, "skills": skills});
             Ok((data, shown))
@@ -213,10 +217,10 @@ impl Install {
     /// Switches the skills of which another version is installed.
     fn switch(
         &self,
-        call: Call,
+        call: CliCall,
         market: &Market,
         (layer, command): (Layer, &str),
-        installed: &[Installed],
+        installed: &[InstalledSkill],
     ) -> Result<Vec<Updated>> {
         let consenting = Consent::new(call, self.findings);
         let policies = call.facts.policies()?;
@@ -255,12 +259,12 @@ pub fn layer_to_restore(facts: &Facts, scope: LayerOption) -> Layer {
 }
 
 /// Whether it was there, and came from a source.
-fn is_managed(skill: &Installed) -> bool {
+fn is_managed(skill: &InstalledSkill) -> bool {
     skill.status == InstallStatus::Already && skill.source.is_some()
 }
 
 /// Whether it was not there before.
-pub fn is_new(skill: &Installed) -> bool {
+pub fn is_new(skill: &InstalledSkill) -> bool {
     skill.status == InstallStatus::New
 }
 
@@ -270,21 +274,21 @@ pub fn is_new(skill: &Installed) -> bool {
 /// # Errors
 /// When a person declined all of them, or this layer's skills are not for the agents that were given.
 pub fn record_installed(
-    call: Call,
-    installed: Vec<Installed>,
+    call: CliCall,
+    installed: Vec<InstalledSkill>,
     (layer, agents): (Layer, &[Agent]),
-) -> Result<Vec<(Installed, String)>> {
+) -> Result<Vec<(InstalledSkill, String)>> {
     for skill in installed.iter().filter(|skill| is_new(skill)) {
         let (source, commit) = (skill.source.clone(), skill.commit.clone());
         let from = [("source", source), ("commit", commit)];
         call.record("install", (&skill.name, layer), from);
     }
-    let declined = |skill: &Installed| skill.status == InstallStatus::Declined;
+    let declined = |skill: &InstalledSkill| skill.status == InstallStatus::Declined;
     if !call.common.dry_run && !installed.is_empty() && installed.iter().all(declined) {
         return Err(Error::new("nothing was installed: you said no"));
     }
     let unmet = unmet_requirements(call.facts, &installed);
-    let told = |skill: Installed| {
+    let told = |skill: InstalledSkill| {
         if call.common.dry_run && declined(&skill) {
             let from = one_line(skill.source.as_deref().unwrap_or_default());
             let text = format!("would install `{}` from {from}\n", skill.name);
@@ -297,7 +301,7 @@ pub fn record_installed(
         (skill, text)
     };
     let stay = installed.into_iter().filter(|one| one.switch.is_none());
-    let mut all: Vec<(Installed, String)> = stay.map(told).collect();
+    let mut all: Vec<(InstalledSkill, String)> = stay.map(told).collect();
     if let Some((_, last)) = all.last_mut() {
         last.push_str(&unmet);
     }
@@ -305,8 +309,8 @@ pub fn record_installed(
     Ok(all)
 }
 
-fn unmet_requirements(facts: &Facts, installed: &[Installed]) -> String {
-    let requires = |skill: &Installed| {
+fn unmet_requirements(facts: &Facts, installed: &[InstalledSkill]) -> String {
+    let requires = |skill: &InstalledSkill| {
         let skill = Skill::load(&skill.dir).ok()?;
         skill.fields.value("requires").is_some().then_some(skill)
     };
@@ -326,7 +330,7 @@ fn unmet_requirements(facts: &Facts, installed: &[Installed]) -> String {
 }
 
 /// What to do next with skills that were not there before, in the words of the host.
-pub fn what_next(call: Call, new: &[Installed], layer: Layer) -> String {
+pub fn what_next(call: CliCall, new: &[InstalledSkill], layer: Layer) -> String {
     if new.is_empty() {
         return String::new();
     }

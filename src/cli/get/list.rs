@@ -10,7 +10,7 @@ const HOST_CHARS: usize = 100;
 
 /// List the installed skills and their problems
 #[derive(Debug, clap::Args)]
-pub struct List {
+pub struct ListArgs {
     /// Show descriptions, directories, sources and problems in full
     #[arg(long, short)]
     pub long: bool,
@@ -19,9 +19,9 @@ pub struct List {
     pub sbom: bool,
 }
 
-impl List {
+impl ListArgs {
     /// What is installed.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         if self.sbom {
             // Clap overlooks a common option that stands before the verb.
             if call.common.json {
@@ -93,7 +93,7 @@ fn below_home(path: &Path, home: Option<&Path>) -> String {
 
 /// Search the skills that can be installed
 #[derive(Debug, clap::Args)]
-pub struct Search {
+pub struct SearchArgs {
     /// Words to look for; all skills if omitted
     pub words: Vec<String>,
     /// Use cached data, without the network
@@ -104,9 +104,9 @@ pub struct Search {
     pub long: bool,
 }
 
-impl Search {
+impl SearchArgs {
     /// The matching skills in a table.
-    pub fn run(&self, call: Call) -> Result<String> {
+    pub fn run(&self, call: CliCall) -> Result<String> {
         let market = market(call, Layer::Plugin, self.offline);
         let listed = market.search(&self.words, &mut note)?;
         if call.common.json {

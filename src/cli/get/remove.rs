@@ -7,7 +7,7 @@ const WHY: usize = 300;
 
 /// Remove installed skills
 #[derive(Debug, clap::Args)]
-pub struct Remove {
+pub struct RemoveArgs {
     /// NAME, or OWNER/NAME
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
@@ -15,20 +15,20 @@ pub struct Remove {
     pub scope: LayerOption,
 }
 
-impl Remove {
+impl RemoveArgs {
     /// Removes the skills.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         Outcomes::of_each(call, &self.names, |name| self.remove(call, name))
     }
 
-    fn remove(&self, call: Call, written: &str) -> Result<String> {
+    fn remove(&self, call: CliCall, written: &str) -> Result<String> {
         let layer = layer_of(call, self.scope, "remove", written)?;
         let market = market(call, layer, false);
         if let Ok(name) = market.installed(written) {
             permits_loss(call.facts, layer, &name)?;
         }
         let words = ["remove".to_owned(), written.to_owned()];
-        let one = Call {
+        let one = CliCall {
             words: &words,
             ..call
         };

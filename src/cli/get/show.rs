@@ -5,7 +5,7 @@ use crate::marketplace::{InstallOptions, Pick, ReferenceForm};
 
 /// Show a skill without installing it
 #[derive(Debug, clap::Args)]
-pub struct Show {
+pub struct ShowArgs {
     /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory
     #[arg(required = true, value_name = "REFERENCE")]
     pub references: Vec<String>,
@@ -26,9 +26,9 @@ pub struct Show {
     pub offline: bool,
 }
 
-impl Show {
+impl ShowArgs {
     /// Describes what would be installed.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let options = InstallOptions {
             all: self.all,
             skills: self.skill.clone(),

@@ -5,7 +5,7 @@ use crate::sys::text;
 
 /// Configure where to look for skills
 #[derive(Debug, Subcommand)]
-pub enum Sources {
+pub enum SourcesCommand {
     /// Add a repository, a directory, a site or the address of a marketplace.json
     Add {
         /// Their addresses or paths
@@ -27,9 +27,9 @@ pub enum Sources {
     Update,
 }
 
-impl Sources {
+impl SourcesCommand {
     /// Changes or lists the sources; a failure if one could not be updated.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let market = market(call, Layer::Plugin, false);
         match self {
             Self::Add { references, name } => {

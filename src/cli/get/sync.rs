@@ -2,7 +2,7 @@
 
 use super::install;
 use crate::cli::prelude::*;
-use crate::marketplace::{Installed, SyncAction, SyncList, SyncPlan, is_foreign};
+use crate::marketplace::{InstalledSkill, SyncAction, SyncList, SyncPlan, is_foreign};
 
 /// Make a layer equal to a list: a lockfile or a collection
 #[derive(Debug, clap::Args)]
@@ -11,7 +11,7 @@ use crate::marketplace::{Installed, SyncAction, SyncList, SyncPlan, is_foreign};
     Everything is fetched and checked before anything changes; if one skill is refused, nothing \
     does. Exit status: 0 unchanged, 3 changed, 1 refused or failed, 2 misused."
 )]
-pub struct Sync {
+pub struct SyncArgs {
     #[arg(
         help = "A skills.lock.json, or oci://HOST/NAME[:TAG][@DIGEST] of a collection; the layer's \
                 own if omitted. Also another program's skills-lock.json, .skill-lock.json or \
@@ -30,9 +30,9 @@ pub struct Sync {
     pub scope: LayerOption,
 }
 
-impl Sync {
+impl SyncArgs {
     /// Makes the layer equal, and says what has changed.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let layer = self.layer(call.facts);
         let list = self.list.as_deref().unwrap_or_default();
         if !list.is_empty() && is_foreign(&call.facts.run.env.cwd.join(list)) {
@@ -63,7 +63,7 @@ impl Sync {
 
     /// Installs each skill of another program's lockfile, which says where a skill is and not what
     /// is in it; a failure if one was left out.
-    fn import(&self, call: Call, layer: Layer, list: &str) -> Answer {
+    fn import(&self, call: CliCall, layer: Layer, list: &str) -> Answer {
         if self.prune {
             let error = Error::new("`--prune` needs a list of exactly which skills to keep");
             return Err(error.hint("give a skills.lock.json or a collection").into());
@@ -130,7 +130,7 @@ impl Sync {
         }
     }
 
-    fn sync(&self, call: Call, layer: Layer) -> Result<Vec<SyncedSkill>> {
+    fn sync(&self, call: CliCall, layer: Layer) -> Result<Vec<SyncedSkill>> {
         let market = market_for(call, layer, self.offline)?;
         let list = match &self.list {
             Some(list) if list.starts_with("oci://") => SyncList::Collection(list.clone()),
@@ -161,7 +161,7 @@ impl Sync {
 }
 
 /// Shows what would be done, and decides.
-fn agrees(call: Call, consenting: Consent, plan: &SyncPlan) -> Result<bool> {
+fn agrees(call: CliCall, consenting: Consent, plan: &SyncPlan) -> Result<bool> {
     let shown = describe_changes(&plan.skills, true);
     if plan.plan.skills.is_empty() || !call.asks() && !call.common.yes {
         return call.to_decide(&shown, "Do it?");
@@ -173,7 +173,7 @@ fn agrees(call: Call, consenting: Consent, plan: &SyncPlan) -> Result<bool> {
 }
 
 /// Records what was done, and has other agents find it.
-fn record_and_share(call: Call, layer: Layer, skills: &[SyncedSkill]) -> String {
+fn record_and_share(call: CliCall, layer: Layer, skills: &[SyncedSkill]) -> String {
     let mut text = String::new();
     let mut new = Vec::new();
     for one in skills {
@@ -188,9 +188,9 @@ fn record_and_share(call: Call, layer: Layer, skills: &[SyncedSkill]) -> String 
         }
         if one.change == SyncAction::Installed {
             let name = one.name.to_string();
-            let installed = Installed {
+            let installed = InstalledSkill {
                 name,
-                ..Installed::default()
+                ..InstalledSkill::default()
             };
             new.push((installed, String::new()));
         }

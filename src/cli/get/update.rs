@@ -6,7 +6,7 @@ use crate::marketplace::{CommitPrefix, LocalEdits, UpdateOptions, UpdateResult, 
 
 /// Update installed skills from their sources
 #[derive(Debug, clap::Args)]
-pub struct Update {
+pub struct UpdateArgs {
     /// Names of skills; all if omitted
     pub names: Vec<String>,
     #[command(flatten)]
@@ -39,9 +39,9 @@ pub struct Update {
     pub scope: LayerOption,
 }
 
-impl Update {
+impl UpdateArgs {
     /// Updates the skills; a failure if one could not be.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         if self.check {
             return self.check(call);
         }
@@ -56,7 +56,7 @@ impl Update {
     }
 
     /// Reports newer versions; a failure if a source could not be examined.
-    fn check(&self, call: Call) -> Answer {
+    fn check(&self, call: CliCall) -> Answer {
         let mut updated = Vec::new();
         for (layer, names) in layers_of(call, self.scope, "update", &self.names)? {
             let market = market_for(call, layer, false)?.dry(true);
@@ -87,7 +87,7 @@ impl Update {
     /// Updates skills of one layer.
     fn update(
         &self,
-        call: Call,
+        call: CliCall,
         layer: Layer,
         names: &[String],
         outcomes: &mut Outcomes,
@@ -146,7 +146,7 @@ fn later_tags(skill: &Updated) -> String {
 }
 
 /// Records each skill that was replaced.
-pub fn record(call: Call, updated: &[Updated], layer: Layer) {
+pub fn record(call: CliCall, updated: &[Updated], layer: Layer) {
     for skill in updated {
         if let UpdateResult::Updated { from, to, .. } = &skill.change {
             let commits = [("from", from.clone()), ("commit", to.clone())];

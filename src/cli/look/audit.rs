@@ -7,7 +7,7 @@ use crate::policy::{LoggedEvent, audit_file, each_event, last_events};
 
 /// Show recorded events
 #[derive(Debug, clap::Args)]
-pub struct Audit {
+pub struct AuditArgs {
     /// Start of the period: 2h, 7d, 2026-11-21
     #[arg(long)]
     pub since: Option<String>,
@@ -33,9 +33,9 @@ pub struct Audit {
 const LIMIT: usize = 50;
 const NOTHING: &str = "No such events are recorded.\n";
 
-impl Audit {
+impl AuditArgs {
     /// The events that match the options.
-    pub fn run(&self, call: Call) -> Result<String> {
+    pub fn run(&self, call: CliCall) -> Result<String> {
         let skill = self.skill.as_deref().map(|written| {
             let name = SkillName::from_written(written);
             name.map_or_else(|| written.to_owned(), |name| name.to_string())
@@ -69,7 +69,7 @@ impl Audit {
 }
 
 /// Every event that is wanted: as text, which is smaller than what was parsed.
-fn all(call: Call, log: &Path, is_wanted: &dyn Fn(&LoggedEvent) -> bool) -> Result<String> {
+fn all(call: CliCall, log: &Path, is_wanted: &dyn Fn(&LoggedEvent) -> bool) -> Result<String> {
     let (mut events, mut text) = (Vec::new(), String::new());
     let torn = each_event(log, &mut |line| {
         if is_wanted(line) && call.common.json {

@@ -12,7 +12,7 @@ use crate::protocol::{Request, ToolUse, Verdict, with_call};
 
 /// Explain whether a skill allows a tool call (exit 1 if not)
 #[derive(Debug, clap::Args)]
-pub struct Check {
+pub struct CheckArgs {
     /// The skill's name
     pub skill: String,
     /// The tool that would be called
@@ -26,9 +26,9 @@ pub struct Check {
     pub agent: Option<Agent>,
 }
 
-impl Check {
+impl CheckArgs {
     /// Explains what would happen to the call; a failure if it would be blocked.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let arguments = arguments(&self.arguments)?;
         let explained = match self.agent {
             Some(agent) => self.in_agent(call, agent, arguments)?,
@@ -51,7 +51,7 @@ impl Check {
         Failure::unless(is_allowed, call.answer(&value, || text)?)
     }
 
-    fn in_chibi(&self, call: Call, arguments: Map<String, Value>) -> Result<Explanation> {
+    fn in_chibi(&self, call: CliCall, arguments: Map<String, Value>) -> Result<Explanation> {
         let catalog = Catalog::naming(call.facts, &self.skill);
         // For an unknown name, this error is worded for a person.
         installed(call.facts, &catalog, &self.skill)?;
@@ -77,7 +77,7 @@ impl Check {
     /// As its hook answers, in its words: the first call that does not go on by itself counts.
     fn in_agent(
         &self,
-        call: Call,
+        call: CliCall,
         agent: Agent,
         arguments: Map<String, Value>,
     ) -> Result<Explanation> {
@@ -117,7 +117,9 @@ struct Explanation {
 fn message(decision: &Decision) -> String {
     match &decision.outcome {
         Outcome::Blocked(refusal) => refusal.for_people(),
-        Outcome::Warned(refusal) => format!("it runs with a warning: {}", refusal.for_people()),
+        Outcome::Warned(refusal) => {
+            format!("it runs with a warning: {}", refusal.for_people())
+        }
         Outcome::Unrestricted => "nothing restricts it".to_owned(),
         Outcome::Baseline => "it is always allowed".to_owned(),
         Outcome::Granted => format!("entries of {} grant it", granting(decision)),

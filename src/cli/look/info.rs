@@ -13,7 +13,7 @@ use crate::sys::text::size;
 
 /// Show everything about installed skills
 #[derive(Debug, clap::Args)]
-pub struct Info {
+pub struct InfoArgs {
     /// The skills' names
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
@@ -28,9 +28,9 @@ pub struct Info {
 /// Longest part of a field's value that is shown.
 const FIELD: usize = 300;
 
-impl Info {
+impl InfoArgs {
     /// What is known of the skills or their versions, in whichever layer they are.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let look = |name: &str| {
             let catalog = Catalog::naming(call.facts, name);
             let is_ours =
@@ -40,7 +40,7 @@ impl Info {
             for facts in agents.map(|agent| in_agent(call.facts, agent)) {
                 let (catalog, facts) = (Catalog::naming(&facts, name), &facts);
                 if let Some(entry) = catalog.by_name(name) {
-                    return Ok(details(Call { facts, ..call }, &catalog, entry));
+                    return Ok(details(CliCall { facts, ..call }, &catalog, entry));
                 }
             }
             let entry = installed(call.facts, &catalog, name)?;
@@ -71,7 +71,7 @@ impl LabelledLines {
 }
 
 /// Everything about one skill.
-fn details(call: Call, catalog: &Catalog, entry: &Entry) -> (Value, String) {
+fn details(call: CliCall, catalog: &Catalog, entry: &Entry) -> (Value, String) {
     let (facts, skill) = (call.facts, entry.disclosed());
     let mut reporter = Reporter::new(facts, catalog);
     let signature = skill.map(|_| signature_of(facts, entry, &mut reporter.origins));
@@ -106,7 +106,7 @@ fn details(call: Call, catalog: &Catalog, entry: &Entry) -> (Value, String) {
     let (license, compatibility) = (text("license"), text("compatibility"));
     lines.add("license", license.as_deref());
     lines.add("needs", compatibility.as_deref());
-    let fields = skill.map(|skill| of_fields(skill, &mut lines));
+    let fields = skill.map(|skill| describe_fields(skill, &mut lines));
     lines.add("source", source(&report).as_deref());
     let checked = why_lapsed.or_else(|| signature.as_ref().map(describe_signature));
     lines.add("signer", checked.as_deref());
@@ -161,7 +161,7 @@ fn of_rival(rival: &Entry, lines: &mut LabelledLines) -> Value {
 
 /// The fields that have no line of their own and are set; for people with the reason why one has no
 /// effect.
-fn of_fields(skill: &Skill, lines: &mut LabelledLines) -> Map<String, Value> {
+fn describe_fields(skill: &Skill, lines: &mut LabelledLines) -> Map<String, Value> {
     const OWN_LINE: Names = Names::new(
         "name description license compatibility version allowed-tools disallowed-tools tools \
          user-invocable disable-model-invocation",
@@ -205,7 +205,7 @@ fn of_scripts(
     scripts.collect()
 }
 
-fn of_restriction(report: &Report, lines: &mut LabelledLines) {
+fn of_restriction(report: &SkillReport, lines: &mut LabelledLines) {
     let shown = match &report.restriction {
         None if report.tokens.is_none() => "not known: the skill was not read",
         None if !report.offered => "none, but it is not offered",
@@ -227,7 +227,7 @@ fn of_restriction(report: &Report, lines: &mut LabelledLines) {
     }
 }
 
-fn source(report: &Report) -> Option<String> {
+fn source(report: &SkillReport) -> Option<String> {
     if let Some(to) = &report.linked_to {
         return Some(format!("linked to {to}"));
     }

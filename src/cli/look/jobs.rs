@@ -8,15 +8,15 @@ use crate::sys::Shown;
 
 /// List scripts and installs that continue as jobs; follow one
 #[derive(Debug, clap::Args)]
-pub struct Jobs {
+pub struct JobsArgs {
     /// Follow this job's output
     #[arg(long, value_name = "ID")]
     pub follow: Option<String>,
 }
 
-impl Jobs {
+impl JobsArgs {
     /// Lists the jobs, or streams one job's output to `live`.
-    pub fn run(&self, call: Call, live: &mut dyn Write) -> Answer {
+    pub fn run(&self, call: CliCall, live: &mut dyn Write) -> Answer {
         match &self.follow {
             Some(id) => follow(&call.facts.run, id, live),
             None => Ok(list(call)?),
@@ -24,7 +24,7 @@ impl Jobs {
     }
 }
 
-fn list(call: Call) -> Result<String> {
+fn list(call: CliCall) -> Result<String> {
     let jobs = script::Jobs::of(&call.facts.run).list();
     let none = "No jobs. A script that outlasts its call becomes a job.\n";
     call.answers_or("jobs", &jobs, none, || {

@@ -8,11 +8,11 @@ use crate::cli::prelude::*;
 
 /// Every skill directory, including those that are not offered; `long` with descriptions,
 /// directories and problems in full.
-pub fn list_installed(call: Call, long: bool) -> Result<String> {
+pub fn list_installed(call: CliCall, long: bool) -> Result<String> {
     let catalog = Catalog::of(call.facts);
-    let mut reports: Vec<_> = Report::for_catalog(call.facts, &catalog).collect();
+    let mut reports: Vec<_> = SkillReport::for_catalog(call.facts, &catalog).collect();
     if call.facts.run.protocol.is_none() {
-        reports.extend(Report::of_agents(call.facts, &catalog));
+        reports.extend(SkillReport::of_agents(call.facts, &catalog));
     }
     if call.common.json {
         // A large catalog and its text do not need to be in memory together.
@@ -55,7 +55,7 @@ pub fn list_installed(call: Call, long: bool) -> Result<String> {
     Ok(table.render(call.screen) + &untold)
 }
 
-fn row(report: &Report, screen: Screen) -> Vec<Cell> {
+fn row(report: &SkillReport, screen: Screen) -> Vec<Cell> {
     let restriction = report.restriction.as_ref();
     let restriction = restriction.map_or("", |restriction| match restriction.allowed {
         Some(_) => "restricted",
@@ -82,7 +82,7 @@ fn row(report: &Report, screen: Screen) -> Vec<Cell> {
 }
 
 /// Why it is not offered, in words, then the codes of the other diagnostics, the worst first.
-fn problems(report: &Report) -> Cell {
+fn problems(report: &SkillReport) -> Cell {
     let is_said = |code: &str| report.why.is_some() && report.not_offered.as_deref() == Some(code);
     let others = report.diagnostics.iter();
     // With many skills nearly every description is shortened, which is no problem of this skill.
@@ -106,7 +106,7 @@ fn problems(report: &Report) -> Cell {
     })
 }
 
-fn below(report: &Report) -> Vec<Cell> {
+fn below(report: &SkillReport) -> Vec<Cell> {
     let description = report.description.iter();
     let mut lines: Vec<Cell> = description.map(|text| Cell::new(one_line(text))).collect();
     lines.push(Cell::new(one_line(&report.path)).paint(Paint::Dim));
@@ -124,15 +124,15 @@ const FOUND_SKILLS: usize = 10;
 
 /// Search the installed skills by name, tag and description
 #[derive(Debug, clap::Args)]
-pub struct SearchInstalled {
+pub struct SearchInstalledArgs {
     /// Words to look for
     #[arg(required = true)]
     pub words: Vec<String>,
 }
 
-impl SearchInstalled {
+impl SearchInstalledArgs {
     /// The offered skills that match the words, best first.
-    pub fn run(&self, call: Call) -> Result<String> {
+    pub fn run(&self, call: CliCall) -> Result<String> {
         let catalog = Catalog::of(call.facts);
         let (mut found, mut text) = (Vec::new(), String::new());
         for offered in catalog.search(&self.words) {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use super::audit::{each_since, since};
 use crate::activation::{begin_in, scope_of, why_none_is_added};
-use crate::author::{Source, documented, with_entries};
+use crate::author::{SkillSource, documented, with_entries};
 use crate::cli::prelude::*;
 use crate::cli::set_up::config::set_in_config;
 use crate::cli::write::try_skill;
@@ -25,7 +25,7 @@ use crate::skill::unified_diff;
 
 /// Suggest entries that are missing from a skill's list of tools
 #[derive(Debug, clap::Args)]
-pub struct Suggest {
+pub struct SuggestArgs {
     /// The skill's name, or its directory
     #[arg(value_name = "NAME")]
     pub skill: String,
@@ -43,9 +43,9 @@ pub struct Suggest {
 /// Characters of an example that are shown.
 const EXAMPLE: usize = 100;
 
-impl Suggest {
+impl SuggestArgs {
     /// Shows the entries, and applies them if a person asks for it.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let skill = try_skill::find(call.facts, &self.skill)
             .or_else(|error| self.last_activated(call.facts).ok_or(error))?;
         let since = since(self.since.as_deref())?;
@@ -117,7 +117,7 @@ impl Suggest {
 
     fn applied(
         &self,
-        call: Call,
+        call: CliCall,
         skill: &Skill,
         found: &Suggestions,
         shown: &str,
@@ -379,7 +379,7 @@ impl Suggestions {
         let mut entries: BTreeMap<String, SuggestedEntry> = BTreeMap::new();
         for found in open {
             let scope = by_agent[&found.agent].adding(SUGGESTED, &known);
-            let decide = |call: &permission::Call| decide(&scope, call, &OnDisk);
+            let decide = |call: &permission::ToolCall| decide(&scope, call, &OnDisk);
             let decision = with(facts, &session, &scope, found, decide)?;
             let cited = decision.granting().into_iter();
             for rule in cited.filter(|rule| rule.source == SUGGESTED) {
@@ -441,7 +441,7 @@ fn with<T>(
     session: &Session,
     scope: &permission::RestrictionInputs,
     found: &ObservedCall,
-    then: impl FnOnce(&permission::Call) -> T,
+    then: impl FnOnce(&permission::ToolCall) -> T,
 ) -> Result<T> {
     let Some(_) = found.agent else {
         let request = Request::of_chibi(facts, found.used.clone()).usable()?;
@@ -451,7 +451,7 @@ fn with<T>(
         name,
         dir: Path::new(""),
     });
-    let call = permission::Call {
+    let call = permission::ToolCall {
         tool: &found.used.tool,
         arguments: &found.used.arguments,
         ours,
@@ -577,7 +577,7 @@ impl ObservedCalls {
             }
             Ok(())
         })?;
-        let source = Source::read(skill.clone());
+        let source = SkillSource::read(skill.clone());
         for one in documented(&source, &is_known_program) {
             let arguments = json!({"command": one.command});
             let mut found = ObservedCall::new(None, "shell_exec", arguments, one.written);

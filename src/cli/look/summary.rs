@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::audit::{Audit, each_since, since};
+use super::audit::{AuditArgs, each_since, since};
 use crate::cli::prelude::*;
 use crate::policy::LoggedEvent;
 
@@ -148,7 +148,7 @@ fn is_script_read(line: &LoggedEvent) -> bool {
 }
 
 /// Counts everything that happened since the time that is asked for.
-pub fn summarize(audit: &Audit, call: Call) -> Result<String> {
+pub fn summarize(audit: &AuditArgs, call: CliCall) -> Result<String> {
     let mut summary = Summary::default();
     let catalog = Catalog::of(call.facts);
     for skill in catalog.entries().iter().filter_map(Entry::usable) {

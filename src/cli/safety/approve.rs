@@ -9,7 +9,7 @@ use crate::sys::tree;
 
 /// Approve skills as they are now, where the policy requires that
 #[derive(Debug, clap::Args)]
-pub struct Approve {
+pub struct ApproveArgs {
     /// The skills' names
     #[arg(required_unless_present = "list", value_name = "NAME")]
     pub names: Vec<String>,
@@ -21,9 +21,9 @@ pub struct Approve {
     pub revoke: bool,
 }
 
-impl Approve {
+impl ApproveArgs {
     /// Records the skills' digests, takes them back, or lists them.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         if self.list {
             return Ok(list(call)?);
         }
@@ -37,7 +37,7 @@ impl Approve {
     }
 }
 
-fn approve(call: Call, written: &str) -> Result<String> {
+fn approve(call: CliCall, written: &str) -> Result<String> {
     let catalog = Catalog::naming(call.facts, written);
     let entry = installed(call.facts, &catalog, written)?;
     let (skill, digest) = read(entry)?;
@@ -57,7 +57,7 @@ fn approve(call: Call, written: &str) -> Result<String> {
     let screenful = format!("`{name}` in {at}:\n{shown}");
     let undone = format!("`{name}` was not approved");
     let words = ["approve".to_owned(), written.to_owned()];
-    let one = Call {
+    let one = CliCall {
         words: &words,
         ..call
     };
@@ -85,7 +85,7 @@ fn approve(call: Call, written: &str) -> Result<String> {
 
 /// What the person approves, whether it was another state before, and the worst finding of the scan.
 fn describe(
-    call: Call,
+    call: CliCall,
     entry: &Entry,
     before: Option<&Approvals>,
 ) -> Result<(String, Option<ScanFinding>)> {
@@ -99,7 +99,7 @@ fn describe(
     Ok((below(lines, "  ", call.screen), worst))
 }
 
-fn revoke(call: Call, written: &str) -> Result<String> {
+fn revoke(call: CliCall, written: &str) -> Result<String> {
     let catalog = Catalog::naming(call.facts, written);
     let qualified = catalog.by_qualified_name(written);
     let name = qualified.map_or_else(|| written.to_owned(), Entry::name);
@@ -165,7 +165,7 @@ fn state(dir: &Path, digest: &str) -> &'static str {
 ///
 /// # Errors
 /// If the record cannot be read.
-fn list(call: Call) -> Result<String> {
+fn list(call: CliCall) -> Result<String> {
     let entries = Ledger::approvals(call.facts.enterprise(), call.facts.state()).entries()?;
     let columns = [
         ("NAME", 12),

@@ -8,7 +8,7 @@ use crate::script::{Jobs, run_confined};
 
 /// Run a command as confined as a skill's scripts
 #[derive(Debug, clap::Args)]
-pub struct Confine {
+pub struct ConfineArgs {
     /// The directory of the skill whose paths and settings count
     #[arg(long, value_name = "DIR")]
     pub skill: PathBuf,
@@ -20,9 +20,9 @@ pub struct Confine {
     pub command: Vec<OsString>,
 }
 
-impl Confine {
+impl ConfineArgs {
     /// Becomes the command. Returns only if it could not, or in a dry run.
-    pub fn run(&self, call: Call) -> Result<String> {
+    pub fn run(&self, call: CliCall) -> Result<String> {
         // Here it would be one more shell, and write where the host reads our answer.
         if call.caller == Caller::Host {
             let text = "a command is confined where a shell runs it, not by this tool";

@@ -8,15 +8,15 @@ use crate::sys::text::backticked;
 
 /// Deactivate the active skills and lift their restrictions
 #[derive(Debug, clap::Args)]
-pub struct Deactivate {
+pub struct DeactivateArgs {
     /// Only in this conversation
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
 }
 
-impl Deactivate {
+impl DeactivateArgs {
     /// Deactivates skills in running hosts, and clears what is stored for conversations.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let context = self.context.as_deref();
         let store = call.facts.store();
         let unknown = store.health().err();

@@ -5,7 +5,7 @@ use crate::cli::set_up::config::set_in_config;
 
 /// Show skills to the model
 #[derive(Debug, clap::Args)]
-pub struct Enable {
+pub struct EnableArgs {
     /// The skills' names
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
@@ -14,9 +14,9 @@ pub struct Enable {
     pub name_only: bool,
 }
 
-impl Enable {
+impl EnableArgs {
     /// Shows the skills to the model, or only their names.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let visibility = if self.name_only { "name-only" } else { "on" };
         set_visibility(call, &self.names, visibility)
     }
@@ -24,7 +24,7 @@ impl Enable {
 
 /// Hide skills from the model and from people
 #[derive(Debug, clap::Args)]
-pub struct Disable {
+pub struct DisableArgs {
     /// The skills' names
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
@@ -33,15 +33,15 @@ pub struct Disable {
     pub user: bool,
 }
 
-impl Disable {
+impl DisableArgs {
     /// Hides the skills from everybody, or only from the model.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let visibility = if self.user { "user" } else { "off" };
         set_visibility(call, &self.names, visibility)
     }
 }
 
-fn set_visibility(call: Call, names: &[String], visibility: &str) -> Answer {
+fn set_visibility(call: CliCall, names: &[String], visibility: &str) -> Answer {
     Outcomes::of_each(call, names, |written| {
         let name = configurable(call.facts, written)?;
         let key = ["visibility".to_owned(), name.clone()];

@@ -1,6 +1,6 @@
 //! `keys`: who may sign skills, as files of signers list it and as first signatures made it known, and
-//! which keys count no longer. Each change to such a file, or to one of revoked keys, is shown with its fingerprint, a person
-//! agrees, and the file is replaced as a whole.
+//! which keys are revoked. Each change to such a file is shown with its fingerprint, a person agrees,
+//! and the file is replaced as a whole.
 
 use crate::catalog::{own_signing_file, signing_files};
 use crate::cli::prelude::*;
@@ -13,7 +13,7 @@ use crate::sys::{Base, FileLock};
 /// Show or change whose signatures are accepted
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Keys {
+pub struct KeysArgs {
     /// What to do; without it, keys are shown
     #[command(subcommand)]
     pub change: Option<KeyAction>,
@@ -66,9 +66,9 @@ pub struct NewKey {
     pub file: Option<PathBuf>,
 }
 
-impl Keys {
+impl KeysArgs {
     /// Shows the keys, or changes one file of them.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let (name, changed) = match &self.change {
             None => return show(call),
             Some(KeyAction::Add(added)) => (&added.principal, add(call, added)),
@@ -116,7 +116,7 @@ fn signers(path: &Path) -> Result<Vec<AllowedSigner>> {
 }
 
 /// Shows all keys; a failure if a file cannot be read.
-fn show(call: Call) -> Answer {
+fn show(call: CliCall) -> Answer {
     let (mut listed, mut known, mut no_longer) = (KeyRows::new(), KeyRows::new(), KeyRows::new());
     let mut errors = Vec::new();
     for file in signing_files(call.facts)? {
@@ -235,7 +235,7 @@ fn add_revoked(file: &SigningFile, keys: &mut KeyRows) -> Result<()> {
 /// # Errors
 /// When it is no public key, is listed or revoked already, nobody agrees, or the file cannot be
 /// changed.
-fn add(call: Call, added: &NewKey) -> Result<String> {
+fn add(call: CliCall, added: &NewKey) -> Result<String> {
     let who = principal(&added.principal)?;
     let base = Layer::Plugin.base(call.facts);
     let key = match (&added.key, &added.from) {
@@ -300,7 +300,7 @@ fn add(call: Call, added: &NewKey) -> Result<String> {
 ///
 /// # Errors
 /// When it is not there, nobody agrees, or the file cannot be changed.
-fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
+fn remove(call: CliCall, which: &str, file: Option<&Path>) -> Result<String> {
     let (file, shown) = file_to_change(&call.facts.run, file, false);
     let meant = |listed: &&AllowedSigner| {
         listed.fingerprint.eq_ignore_ascii_case(which)
@@ -344,7 +344,7 @@ fn remove(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
 ///
 /// # Errors
 /// When it is no key, nobody agrees, or the file cannot be changed.
-fn revoke(call: Call, which: &str, file: Option<&Path>) -> Result<String> {
+fn revoke(call: CliCall, which: &str, file: Option<&Path>) -> Result<String> {
     let fingerprint = if call.facts.run.env.cwd.join(which).is_file() {
         listed(&format!("x {}", key_of(&call.facts.run, which)?))?.fingerprint
     } else {

@@ -10,7 +10,7 @@ use crate::policy::{MissingSkill, RuleOutcome, RuleResult, Setting, SkillUse, in
 /// Show what is in force, from where, and which skills it affects
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Policy {
+pub struct PolicyArgs {
     /// What else to do
     #[command(subcommand)]
     pub ask: Option<PolicyAction>,
@@ -26,9 +26,9 @@ pub enum PolicyAction {
     },
 }
 
-impl Policy {
+impl PolicyArgs {
     /// Shows it.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         match &self.ask {
             None => show(call),
             Some(PolicyAction::Explain { name }) => explain(call, name.as_deref()),
@@ -40,7 +40,7 @@ impl Policy {
 ///
 /// # Errors
 /// The same answer if a file cannot be relied on, or a required skill is missing.
-fn show(call: Call) -> Answer {
+fn show(call: CliCall) -> Answer {
     let (facts, screen) = (call.facts, call.screen);
     let catalog = Catalog::of(facts);
     let read = rules(facts).and_then(|rules| Ok((rules, facts.config()?)));
@@ -110,7 +110,7 @@ fn show(call: Call) -> Answer {
 }
 
 /// The same while a file cannot be relied on: what is in force is not known, so nothing is offered.
-fn unknown(call: Call, error: &Error) -> Answer {
+fn unknown(call: CliCall, error: &Error) -> Answer {
     let (why, hint) = (format!("no skill is offered: {error}"), error.next_step());
     let report = json!({
         "error": why, "hint": hint, "rules": [], "missing": [], "skills": [], "unaffected": 0,
@@ -194,7 +194,7 @@ fn rules(facts: &Facts) -> Result<Vec<Setting>> {
 /// # Errors
 /// When a policy or the configuration cannot be relied on, or there is no such skill. The same answer
 /// if a required one is missing.
-fn explain(call: Call, name: Option<&str>) -> Answer {
+fn explain(call: CliCall, name: Option<&str>) -> Answer {
     let rules = rules(call.facts)?;
     let catalog = match name {
         Some(name) => Catalog::naming_each(call.facts, &[name.to_owned()]),
@@ -243,7 +243,7 @@ fn skills_named<'c>(
 
 /// What each rule says of one skill, as data and as text.
 fn explain_skill(
-    call: Call,
+    call: CliCall,
     (rules, written): (&EligibilityRules, &[Setting]),
     entry: &Entry,
     origins: &mut InstalledEntries,

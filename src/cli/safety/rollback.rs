@@ -4,7 +4,7 @@ use crate::cli::prelude::*;
 
 /// Restore the state before the last update or approved proposal
 #[derive(Debug, clap::Args)]
-pub struct Rollback {
+pub struct RollbackArgs {
     /// The skills' names
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
@@ -12,13 +12,13 @@ pub struct Rollback {
     pub scope: LayerOption,
 }
 
-impl Rollback {
+impl RollbackArgs {
     /// Restores the skills.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         Outcomes::of_each(call, &self.names, |name| self.roll_back(call, name))
     }
 
-    fn roll_back(&self, call: Call, written: &str) -> Result<String> {
+    fn roll_back(&self, call: CliCall, written: &str) -> Result<String> {
         let layer = layer_of(call, self.scope, "rollback", written)?;
         let market = market(call, layer, false);
         if let Ok(name) = market.installed(written) {

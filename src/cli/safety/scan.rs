@@ -4,7 +4,7 @@ use crate::cli::prelude::*;
 
 /// Scan a skill for dangerous content
 #[derive(Debug, clap::Args)]
-pub struct Scan {
+pub struct ScanArgs {
     /// A directory, a reference, or the name of an installed skill
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<String>,
@@ -24,9 +24,9 @@ struct ScanReport {
     findings: Vec<ScanFinding>,
 }
 
-impl Scan {
+impl ScanArgs {
     /// The findings; a failure if one is at least as severe as `fail_on`.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let mut all = Vec::new();
         let mut failed = Outcomes::new(call);
         for target in &self.targets {
@@ -49,7 +49,7 @@ impl Scan {
     }
 
     /// The findings about the skills at a target. What is installed is never looked for in a source.
-    fn scan(&self, call: Call, target: &str) -> Result<Vec<ScanReport>> {
+    fn scan(&self, call: CliCall, target: &str) -> Result<Vec<ScanReport>> {
         let facts = call.facts;
         let catalog = Catalog::naming(facts, target);
         let found = match resolve_name(facts, &catalog, target)? {

@@ -10,7 +10,7 @@ use crate::policy::{SeenPart, TrustChecker, has_no_shared_files, is_skills_direc
 
 /// Trust a project's skills and configuration as they are now
 #[derive(Debug, clap::Args)]
-pub struct Trust {
+pub struct TrustArgs {
     /// A directory of the project; the working directory if omitted
     pub dir: Option<PathBuf>,
     /// Only this skill, by its directory's name; repeatable
@@ -27,9 +27,9 @@ pub struct Trust {
     pub list: bool,
 }
 
-impl Trust {
+impl TrustArgs {
     /// Trusts the parts, or lists what is trusted.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         if self.list {
             Ok(trusted(call)?)
         } else if self.revoke {
@@ -41,7 +41,7 @@ impl Trust {
 
     /// Trusts every directory from the given one up to the project's root that contributes
     /// something, or only the given skills in them, as the person who is asked has seen them.
-    fn trust(&self, call: Call) -> Answer {
+    fn trust(&self, call: CliCall) -> Answer {
         if let Some(file) = call.facts.policies()?.forbids_projects() {
             let file = file.display();
             let text = format!("the policy `{file}` forbids skills that come with a project");
@@ -74,7 +74,7 @@ impl Trust {
     /// Returns what to say, and the parts that cannot be read and are not trusted.
     fn trust_parts(
         &self,
-        call: Call,
+        call: CliCall,
         holder: &Path,
         parts: Vec<PathBuf>,
     ) -> Result<(String, Vec<(PathBuf, Error)>)> {
@@ -117,13 +117,13 @@ impl Trust {
         let event = Event::new("trust")
             .with("path", holder.display().to_string())
             .with("always", self.always);
-        call.facts.record(event.with("skill", self.names()));
+        call.facts.record(event.with("skill", self.listed_names()));
         Ok((text, unread))
     }
 
     /// Ends trust in them.
-    fn revoke(&self, call: Call) -> Answer {
-        let (from, names) = (self.dir(call.facts), self.names());
+    fn revoke(&self, call: CliCall) -> Answer {
+        let (from, names) = (self.dir(call.facts), self.listed_names());
         let mut outcomes = Outcomes::new(call);
         for holder in call.facts.run.project_holders(&from) {
             let mut parts = self.within(&holder);
@@ -157,7 +157,7 @@ impl Trust {
     }
 
     /// The named skills, for a message or the log; `None` for all.
-    fn names(&self) -> Option<String> {
+    fn listed_names(&self) -> Option<String> {
         (!self.skill.is_empty()).then(|| self.skill.join(", "))
     }
 
@@ -360,7 +360,7 @@ fn part_line(holder: &Path, part: &Path, state: &str) -> String {
 ///
 /// # Errors
 /// If the record cannot be read.
-fn trusted(call: Call) -> Result<String> {
+fn trusted(call: CliCall) -> Result<String> {
     let record = Ledger::trusted(call.facts.state());
     let policies = call.facts.policies().unwrap_or_default();
     let (mut listed, mut text) = (Vec::new(), String::new());

@@ -10,7 +10,7 @@ const NONE_RECORDED: &str = "The lockfile has no skill.\n";
 
 /// Check installed skills against the lockfile and their signatures
 #[derive(Debug, clap::Args)]
-pub struct Verify {
+pub struct VerifyArgs {
     /// Names of skills; all if omitted
     pub names: Vec<String>,
     #[command(flatten)]
@@ -20,9 +20,9 @@ pub struct Verify {
     pub fix: bool,
 }
 
-impl Verify {
+impl VerifyArgs {
     /// Compares the skills; a failure if one differs.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let by_layer = self.layers(call)?;
         if self.fix {
             return fix(call, &by_layer);
@@ -97,7 +97,7 @@ impl Verify {
 
     /// The skills by their layers. What is only looked at may be in several: then that is meant which
     /// the catalog takes.
-    fn layers(&self, call: Call) -> Result<Vec<(Layer, Vec<String>)>> {
+    fn layers(&self, call: CliCall) -> Result<Vec<(Layer, Vec<String>)>> {
         if self.fix || self.names.is_empty() {
             return layers_of(call, self.scope, "verify", &self.names);
         }
@@ -140,7 +140,7 @@ impl Verify {
     }
 }
 
-fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {
+fn fix(call: CliCall, by_layer: &[(Layer, Vec<String>)]) -> Answer {
     let mut outcomes = Outcomes::new(call);
     let mut has_any = false;
     for (layer, names) in by_layer {
@@ -158,7 +158,7 @@ fn fix(call: Call, by_layer: &[(Layer, Vec<String>)]) -> Answer {
 }
 
 /// Records that a skill was restored, and says so.
-pub fn restored(call: Call, skill: &SyncedSkill, layer: Layer) -> String {
+pub fn restored(call: CliCall, skill: &SyncedSkill, layer: Layer) -> String {
     let shown = listed_name(&skill.name);
     if call.common.dry_run {
         return format!("would restore `{shown}`\n");

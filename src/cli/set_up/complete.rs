@@ -22,13 +22,13 @@ type Values = BTreeMap<String, String>;
 
 /// Complete a command line; called by the shells
 #[derive(Debug, clap::Args)]
-pub struct Complete {
+pub struct CompleteArgs {
     /// The words so far; the last one is completed
     #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
     pub words: Vec<String>,
 }
 
-impl Complete {
+impl CompleteArgs {
     /// The completions of the last word: one per line, with its description after a tab.
     pub fn run(&self, facts: &Facts, root: Command) -> String {
         // Bash splits `--format=json`.
@@ -119,14 +119,14 @@ fn skills(facts: &Facts) -> Values {
 
 /// Print the completion script for a shell
 #[derive(Debug, clap::Args)]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// The shell
-    pub shell: Shell,
+    pub shell: CompletionShell,
 }
 
 /// The supported shells.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Shell {
+pub enum CompletionShell {
     /// Bash 4 or later
     Bash,
     /// Zsh
@@ -135,13 +135,13 @@ pub enum Shell {
     Fish,
 }
 
-impl Completions {
+impl CompletionsArgs {
     /// The script.
-    pub fn run(&self, call: Call) -> Result<String> {
+    pub fn run(&self, call: CliCall) -> Result<String> {
         let script = match self.shell {
-            Shell::Bash => include_str!("complete/agent-skills.bash"),
-            Shell::Zsh => include_str!("complete/agent-skills.zsh"),
-            Shell::Fish => include_str!("complete/agent-skills.fish"),
+            CompletionShell::Bash => include_str!("complete/agent-skills.bash"),
+            CompletionShell::Zsh => include_str!("complete/agent-skills.zsh"),
+            CompletionShell::Fish => include_str!("complete/agent-skills.fish"),
         };
         call.answers("script", &script, || script.to_owned())
     }
@@ -167,7 +167,7 @@ mod tests {
         let vars = [("AGENT_SKILLS_HOME", home.path()), ("HOME", home.path())];
         let facts = Facts::new(Env::new(vars, home.path()), None);
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let lines = Complete { words }.run(&facts, Cli::command());
+        let lines = CompleteArgs { words }.run(&facts, Cli::command());
         let word = |line: &str| line.split('\t').next().unwrap().to_owned();
         lines.lines().map(word).collect()
     }

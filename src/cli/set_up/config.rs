@@ -7,7 +7,7 @@ use crate::sys::text::split_outside;
 
 /// Show or change the configuration
 #[derive(Debug, Subcommand)]
-pub enum Config {
+pub enum ConfigCommand {
     /// Show one value and where it comes from
     Get {
         /// KEY or TABLE.KEY
@@ -34,9 +34,9 @@ pub enum Config {
     Path,
 }
 
-impl Config {
+impl ConfigCommand {
     /// Shows or changes values.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let changed = |name: &str, outcome| Outcomes::of_one(call, name, outcome);
         match self {
             Self::Get { key } => Ok(get(call, &parts(key))?),
@@ -61,7 +61,7 @@ impl Config {
     }
 }
 
-fn set_values(call: Call, key: &[String], values: &[&str]) -> Result<String> {
+fn set_values(call: CliCall, key: &[String], values: &[&str]) -> Result<String> {
     let value = value(key, values)?;
     set_in_config(call.facts, key, &value, call.common.dry_run)?;
     if call.common.dry_run {
@@ -71,7 +71,7 @@ fn set_values(call: Call, key: &[String], values: &[&str]) -> Result<String> {
     describe_value(call, key)
 }
 
-fn unset(call: Call, key: &[String]) -> Result<String> {
+fn unset(call: CliCall, key: &[String]) -> Result<String> {
     let file = call.facts.run.config_path();
     let hint = if is_known(key) {
         "`agent-skills config list` shows where each value comes from".to_owned()
@@ -91,7 +91,7 @@ fn unset(call: Call, key: &[String]) -> Result<String> {
 
 /// The value as TOML or text. Of a list, `a,b` and each further value is an entry.
 fn value(key: &[String], values: &[&str]) -> Result<String> {
-    let is_list = Key::find(key).is_some_and(Key::is_list);
+    let is_list = ConfigKey::find(key).is_some_and(ConfigKey::is_list);
     match values {
         [one] if !is_list || one.starts_with('[') || *one == "all" => Ok((*one).to_owned()),
         [_, ..] if is_list => {
@@ -142,7 +142,7 @@ fn check(facts: &Facts, key: &[String], text: &str) -> Result<()> {
 
 /// Which values a key takes; `None` for an unknown one.
 fn takes(key: &[String]) -> Option<String> {
-    let known = Key::find(key)?;
+    let known = ConfigKey::find(key)?;
     Some(format!("it takes {}", known.values))
 }
 
@@ -158,7 +158,7 @@ fn suggestion(key: &[String]) -> String {
 /// Whether it is a key, or a table of such.
 fn is_known(key: &[String]) -> bool {
     let entry = [key, &["x".to_owned()]].concat();
-    Key::find(key).or(Key::find(&entry)).is_some()
+    ConfigKey::find(key).or(ConfigKey::find(&entry)).is_some()
 }
 
 fn settings(facts: &Facts) -> Result<Vec<Setting>> {
@@ -167,12 +167,12 @@ fn settings(facts: &Facts) -> Result<Vec<Setting>> {
 }
 
 /// The value of a key that was changed, as [`get`] tells a person.
-fn describe_value(call: Call, path: &[String]) -> Result<String> {
+fn describe_value(call: CliCall, path: &[String]) -> Result<String> {
     let common = CommonOptions::default();
-    get(Call { common, ..call }, path)
+    get(CliCall { common, ..call }, path)
 }
 
-fn get(call: Call, path: &[String]) -> Result<String> {
+fn get(call: CliCall, path: &[String]) -> Result<String> {
     let settings = settings(call.facts)?;
     let key = joined(path);
     let below = format!("{key}.");
@@ -191,10 +191,10 @@ fn get(call: Call, path: &[String]) -> Result<String> {
 }
 
 /// Every setting, with what is known about its key.
-fn list(call: Call) -> Result<String> {
+fn list(call: CliCall) -> Result<String> {
     let (mut listed, mut text) = (Vec::new(), String::new());
     for setting in settings(call.facts)? {
-        let key = Key::find(&parts(&setting.key));
+        let key = ConfigKey::find(&parts(&setting.key));
         let (about, values) = key.map(|key| (key.about, key.values)).unzip();
         let value = one_line(&setting.value.to_string());
         let from = match setting.origin() {
@@ -228,7 +228,7 @@ fn line(setting: &Setting) -> String {
     format!("{} = {value}  # {origin}\n", setting.key)
 }
 
-fn paths(call: Call) -> Result<String> {
+fn paths(call: CliCall) -> Result<String> {
     let mut files = vec![
         ("own", call.facts.run.config_path()),
         ("project", call.facts.run.project_config_path()),
@@ -254,7 +254,7 @@ const AGENT: &str = "AGENT";
 
 /// A key, with `NAME`, `AGENT` or `GLOB` for what the user chooses.
 #[derive(Debug)]
-pub struct Key {
+pub struct ConfigKey {
     /// `key` or `table.key`.
     pub name: &'static str,
     /// The possible values, as a sentence goes on after "takes".
@@ -263,7 +263,7 @@ pub struct Key {
     pub about: &'static str,
 }
 
-impl Key {
+impl ConfigKey {
     /// The key that the parts of a written one mean.
     pub fn find(written: &[String]) -> Option<&'static Self> {
         let is_same = |(part, written): (&str, &String)| match part {
@@ -313,8 +313,8 @@ fn is_free(part: &str) -> bool {
     matches!(part, "NAME" | "GLOB" | AGENT)
 }
 
-const fn key(name: &'static str, values: &'static str, about: &'static str) -> Key {
-    Key {
+const fn key(name: &'static str, values: &'static str, about: &'static str) -> ConfigKey {
+    ConfigKey {
         name,
         values,
         about,
@@ -329,7 +329,7 @@ const TOOLS: &str = "a list of tools, such as `Read,Bash(git:*)`";
 
 /// All keys, sorted; those with names chosen by the user last.
 #[rustfmt::skip]
-pub static KEYS: &[Key] = &[
+pub static KEYS: &[ConfigKey] = &[
     key("always_allowed", TOOLS, "tools that no restriction forbids"),
     key("audit.output_bytes", NUMBER, "how many bytes of each script's output are logged"),
     key("create_skill", FLAG, "whether a model may propose new skills"),
@@ -370,7 +370,7 @@ mod tests {
     use crate::policy::{Config, parse_toml, parts};
 
     /// Whether the configuration accepts the key with this value.
-    fn accepts(key: &Key, value: &str) -> bool {
+    fn accepts(key: &ConfigKey, value: &str) -> bool {
         let name = key
             .name
             .replace("GLOB", "\"ops*\"")
@@ -420,8 +420,9 @@ mod tests {
             for key in accepted.split('`').skip(1).step_by(2) {
                 let table = table.replace(".x", ".NAME");
                 let key = format!("{table}{key}");
-                let is_documented =
-                    |known: &Key| known.name == key || known.name.starts_with(&format!("{key}."));
+                let is_documented = |known: &ConfigKey| {
+                    known.name == key || known.name.starts_with(&format!("{key}."))
+                };
                 assert!(KEYS.iter().any(is_documented), "{key}");
             }
         }
@@ -429,7 +430,7 @@ mod tests {
 
     #[test]
     fn a_key_is_found_with_the_users_own_names_in_it() {
-        let name = |written: &str| Key::find(&parts(written)).map(|key| key.name);
+        let name = |written: &str| ConfigKey::find(&parts(written)).map(|key| key.name);
         assert_eq!(name("scope"), Some("scope"));
         assert_eq!(name("skills.pdf.sandbox"), Some("skills.NAME.sandbox"));
         assert_eq!(name("skills.pdf"), None);

@@ -5,7 +5,7 @@ use super::doctor::check::{CheckStatus, ask};
 use super::doctor::placement;
 use crate::cli::prelude::*;
 use crate::connection::{
-    ConnectionChange, ConnectionFault, ConnectionState, Connector, Invocation, last_seen, program,
+    ConnectionChange, ConnectionFault, ConnectionState, Connections, Invocation, last_seen, program,
 };
 use crate::host::agent::{ConnectionScope, HookMode};
 use crate::host::{release, tools};
@@ -18,7 +18,7 @@ const OWN: [Layer; 2] = [Layer::Plugin, Layer::Personal];
 /// Show the hosts on this machine, and connect or disconnect them
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Hosts {
+pub struct HostsArgs {
     /// What to do; without it, they are shown
     #[command(subcommand)]
     pub change: Option<HostAction>,
@@ -50,9 +50,9 @@ pub enum HostAction {
     },
 }
 
-impl Hosts {
+impl HostsArgs {
     /// Shows the hosts, or connects or disconnects some.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let each = |hosts: &[Agent], change: &dyn Fn(Agent) -> Result<String>| {
             let mut outcomes = Outcomes::new(call);
             for agent in hosts {
@@ -77,8 +77,8 @@ impl Hosts {
 
 /// Has the agent ask us, and find the installed skills: by the links that `install` makes for agents
 /// that are connected already.
-fn add(call: Call, agent: Agent, scope: ConnectionScope, wanted: &Invocation) -> Result<String> {
-    let change = Connector::of(&call.facts.run).add(agent, scope, wanted)?;
+fn add(call: CliCall, agent: Agent, scope: ConnectionScope, wanted: &Invocation) -> Result<String> {
+    let change = Connections::of(&call.facts.run).add(agent, scope, wanted)?;
     let path = one_line(&change.path().display().to_string());
     let links = match scope {
         ConnectionScope::User => make_links(call, agent, &OWN, true)?,
@@ -105,7 +105,7 @@ fn add(call: Call, agent: Agent, scope: ConnectionScope, wanted: &Invocation) ->
     }
     let words = ("Connect", "connected");
     apply(call, (&change, &shown), (agent, scope), words)?;
-    let all = Connector::of(&call.facts.run).found(agent).into_iter();
+    let all = Connections::of(&call.facts.run).found(agent).into_iter();
     let missing = all.filter(|found| found.scope == scope);
     let missing = missing.flat_map(|found| found.missing);
     let missing: Vec<String> = missing.map(|lack| lack.to_string()).collect();
@@ -140,7 +140,7 @@ fn add(call: Call, agent: Agent, scope: ConnectionScope, wanted: &Invocation) ->
 }
 
 /// Takes away what [`add`] wrote.
-fn remove(call: Call, agent: Agent, scope: Option<ConnectionScope>) -> Result<String> {
+fn remove(call: CliCall, agent: Agent, scope: Option<ConnectionScope>) -> Result<String> {
     let scopes = match scope {
         Some(scope) => vec![scope],
         None => vec![ConnectionScope::User, ConnectionScope::Project],
@@ -153,7 +153,7 @@ fn remove(call: Call, agent: Agent, scope: Option<ConnectionScope>) -> Result<St
         let of: Vec<&str> = scopes.into_iter().map(in_words).collect();
         said = format!("{agent} is not connected for {}\n", of.join(" or for "));
     }
-    let rest = Connector::of(&call.facts.run).found(agent).into_iter();
+    let rest = Connections::of(&call.facts.run).found(agent).into_iter();
     let rest = rest.filter(|found| found.scope == ConnectionScope::Managed && scope.is_none());
     for found in rest {
         let _ = writeln!(
@@ -166,12 +166,12 @@ fn remove(call: Call, agent: Agent, scope: Option<ConnectionScope>) -> Result<St
 }
 
 /// What was done; empty if there was nothing to do.
-fn remove_from(call: Call, agent: Agent, scope: ConnectionScope) -> Result<String> {
-    let Some(change) = Connector::of(&call.facts.run).remove(agent, scope)? else {
+fn remove_from(call: CliCall, agent: Agent, scope: ConnectionScope) -> Result<String> {
+    let Some(change) = Connections::of(&call.facts.run).remove(agent, scope)? else {
         if !call.common.dry_run {
-            Connector::of(&call.facts.run).forget(agent, scope)?;
+            Connections::of(&call.facts.run).forget(agent, scope)?;
         }
-        return remove_links(call, agent, scope, call.common.dry_run);
+        return unlink(call, agent, scope, call.common.dry_run);
     };
     let path = one_line(&change.path().display().to_string());
     let how = if change.is_exact {
@@ -179,7 +179,7 @@ fn remove_from(call: Call, agent: Agent, scope: ConnectionScope) -> Result<Strin
     } else {
         "only what `hosts add` wrote is removed, since the file was changed after that"
     };
-    let links = remove_links(call, agent, scope, true)?;
+    let links = unlink(call, agent, scope, true)?;
     let shown = format!("{}{how}\n{links}", diff(&change));
     if call.common.dry_run {
         let whom = in_words(scope);
@@ -189,13 +189,13 @@ fn remove_from(call: Call, agent: Agent, scope: ConnectionScope) -> Result<Strin
     apply(call, (&change, &shown), (agent, scope), words)?;
     let whom = in_words(scope);
     let mut said = format!("disconnected {agent} for {whom}: `{path}`; {how}\n");
-    said += &remove_links(call, agent, scope, false)?;
+    said += &unlink(call, agent, scope, false)?;
     Ok(said)
 }
 
 /// Asks, and makes a change: with the question and what was done in words.
 fn apply(
-    call: Call,
+    call: CliCall,
     (change, shown): (&ConnectionChange, &str),
     (agent, scope): (Agent, ConnectionScope),
     (question, done): (&str, &str),
@@ -203,7 +203,7 @@ fn apply(
     let question = format!("{question} {agent} for {}?", in_words(scope));
     let undone = format!("{agent} was not {done}");
     call.to_agree(shown, &question, &undone)?;
-    let applied = Connector::of(&call.facts.run).apply(change);
+    let applied = Connections::of(&call.facts.run).apply(change);
     applied.map_err(|error| match scope {
         ConnectionScope::Managed => error.hint("an administrator writes there: run it as root"),
         ConnectionScope::User | ConnectionScope::Project => error,
@@ -212,7 +212,7 @@ fn apply(
 
 /// Has the agent find what is installed in these layers; returns each link that was made, or
 /// something else in its place, a line each. A dry run makes none.
-fn make_links(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<String> {
+fn make_links(call: CliCall, agent: Agent, layers: &[Layer], dry_run: bool) -> Result<String> {
     let mut text = String::new();
     for layer in layers {
         let links = share_installed(call.facts, *layer, &[agent], dry_run)?;
@@ -223,10 +223,10 @@ fn make_links(call: Call, agent: Agent, layers: &[Layer], dry_run: bool) -> Resu
 
 /// The links that go with the user's connection, a line each: none that another connected agent
 /// needs, and none if an administrator connected the agent too.
-fn remove_links(call: Call, agent: Agent, scope: ConnectionScope, dry_run: bool) -> Result<String> {
+fn unlink(call: CliCall, agent: Agent, scope: ConnectionScope, dry_run: bool) -> Result<String> {
     let stays =
         |found: &ConnectionState| found.scope == ConnectionScope::Managed && found.is_connected;
-    let found = Connector::of(&call.facts.run).found(agent);
+    let found = Connections::of(&call.facts.run).found(agent);
     if scope != ConnectionScope::User || found.iter().any(stays) {
         return Ok(String::new());
     }
@@ -300,8 +300,8 @@ fn ask_version(names: &[&str], env: &Env) -> Asked {
 }
 
 /// Every host: chibi first, then the agents.
-fn show(call: Call) -> Result<String> {
-    let connector = Connector::of(&call.facts.run);
+fn show(call: CliCall) -> Result<String> {
+    let connector = Connections::of(&call.facts.run);
     // Each program takes a moment to say its version.
     let versions: Vec<Asked> = std::thread::scope(|scope| {
         let env = &call.facts.run.env;
@@ -348,7 +348,7 @@ fn show(call: Call) -> Result<String> {
     Ok(table.render(call.screen))
 }
 
-fn of_agent(facts: &Facts, connector: &Connector, agent: Agent, asked: Asked) -> Row {
+fn of_agent(facts: &Facts, connector: &Connections, agent: Agent, asked: Asked) -> Row {
     let first_line = |version: String| {
         let line = version.lines().map(str::trim).find(|line| !line.is_empty());
         line.map(str::to_owned)

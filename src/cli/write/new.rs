@@ -10,7 +10,7 @@ use crate::sys::{Base, EntryPath};
 
 /// Write a new skill
 #[derive(Debug, clap::Args)]
-pub struct New {
+pub struct NewArgs {
     /// The skill's name: lowercase letters, digits and single hyphens
     pub name: String,
     /// What it does and when to use it
@@ -30,13 +30,13 @@ pub struct New {
     pub layer: Option<Layer>,
 }
 
-impl New {
+impl NewArgs {
     /// Creates the skill and returns the next steps.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         Outcomes::of_one(call, &self.name, self.make(call))
     }
 
-    fn make(&self, call: Call) -> Result<String> {
+    fn make(&self, call: CliCall) -> Result<String> {
         let name = name(&self.name)?;
         let (parent, base) = parent(call.facts, self);
         let dir = parent.join(name.as_str());
@@ -70,7 +70,7 @@ impl New {
 
 /// The directory in which the skill is created, and the base whose `skills` it is, unless the user
 /// named it.
-fn parent(facts: &Facts, wanted: &New) -> (PathBuf, Option<Base>) {
+fn parent(facts: &Facts, wanted: &NewArgs) -> (PathBuf, Option<Base>) {
     let cwd = &facts.run.env.cwd;
     if let Some(layer) = wanted.layer {
         let base = layer.base(facts);
@@ -115,7 +115,7 @@ fn name(written: &str) -> Result<SkillName> {
     Err(Error::new(text).hint(hint))
 }
 
-fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<NewSkill> {
+fn wish(wanted: &NewArgs, name: SkillName, asks: bool) -> Result<NewSkill> {
     let description = match &wanted.description {
         Some(description) => description.clone(),
         None if asks => ask_for_text(
@@ -193,7 +193,7 @@ pub fn paths(files: &[NewFile]) -> String {
 }
 
 /// What was written and the next steps, with the path as a person would type it.
-fn next_steps(run: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
+fn next_steps(run: &RunContext, wanted: &NewArgs, dir: &Path, files: &[NewFile]) -> String {
     let near = near(run, dir);
     let shown = near.display();
     let mut text = format!(

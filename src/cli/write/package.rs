@@ -9,7 +9,7 @@ use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE};
 
 /// Pack skills into .zip files, byte-identical on every machine
 #[derive(Debug, clap::Args)]
-pub struct Package {
+pub struct PackageArgs {
     /// Directories of skills, or names of installed skills
     #[arg(required = true, value_name = "SKILL")]
     pub skills: Vec<String>,
@@ -24,9 +24,9 @@ pub struct Package {
     pub in_place: bool,
 }
 
-impl Package {
+impl PackageArgs {
     /// Writes the packages and lists their content.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let (all, show) = (self.skills.len(), watched(&call.facts.run));
         let progress = Progress::new("packing skills", all, show);
         let mut done = 0;
@@ -42,7 +42,7 @@ impl Package {
         })
     }
 
-    fn pack(&self, call: Call, skill: &Skill) -> Result<String> {
+    fn pack(&self, call: CliCall, skill: &Skill) -> Result<String> {
         let (name, packed) = packed_without_errors(call.facts, skill, "packed", |_| true)?;
         let file = PathBuf::from(format!("{name}.zip"));
         let output = match &self.output {
@@ -109,7 +109,7 @@ impl Package {
 
     /// Writes the manifest and its signature into the skill's directory, which may be anywhere: a
     /// site or a repository whose commits are not signed serves them with the skill.
-    fn sign_in_place(&self, call: Call, skill: &Skill) -> Result<String> {
+    fn sign_in_place(&self, call: CliCall, skill: &Skill) -> Result<String> {
         // A manifest of earlier files is what this replaces.
         let is_other = |code: &str| code != "manifest-differs";
         let (name, packed) = packed_without_errors(call.facts, skill, "signed", is_other)?;

@@ -11,7 +11,7 @@ use crate::sys::time::local;
 
 /// Review changes to skills that a model proposes
 #[derive(Debug, Subcommand)]
-pub enum Proposals {
+pub enum ProposalsCommand {
     /// List the proposals that await a decision
     List,
     /// Show proposals, also the latest decided ones: the reason, and what would change
@@ -39,9 +39,9 @@ pub enum Proposals {
     },
 }
 
-impl Proposals {
+impl ProposalsCommand {
     /// Lists the proposals, or does something with some.
-    pub fn run(self, call: Call) -> Answer {
+    pub fn run(self, call: CliCall) -> Answer {
         match self {
             Self::List => Ok(list(call)?),
             Self::Show { ids } => answer_each(call, &ids, "proposals", |id| show(call.facts, id)),
@@ -55,7 +55,7 @@ impl Proposals {
     }
 }
 
-fn approve(call: Call, proposal: &Proposal, findings: FindingsOption) -> Result<String> {
+fn approve(call: CliCall, proposal: &Proposal, findings: FindingsOption) -> Result<String> {
     let consenting = Consent::new(call, findings);
     let policies = call.facts.policies()?;
     let catalog = Catalog::of(call.facts);
@@ -147,7 +147,7 @@ fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
     Ok(diff_of(&changed))
 }
 
-fn reject(call: Call, proposal: &Proposal, reason: Option<&str>) -> Result<String> {
+fn reject(call: CliCall, proposal: &Proposal, reason: Option<&str>) -> Result<String> {
     if call.common.dry_run {
         return Ok(format!("would reject the proposal {}\n", proposal.id));
     }
@@ -183,7 +183,7 @@ fn row(proposal: &Proposal, problem: Option<&Error>) -> Value {
 }
 
 /// All that wait.
-fn list(call: Call) -> Result<String> {
+fn list(call: CliCall) -> Result<String> {
     let (proposals, broken) = proposal::Proposals::at(call.facts.state()).list();
     for error in broken {
         warn(format_args!("{error}"));

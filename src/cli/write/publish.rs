@@ -8,7 +8,7 @@ use crate::marketplace::{Artifact, Destination};
 
 /// Publish skills to an OCI registry
 #[derive(Debug, clap::Args)]
-pub struct Publish {
+pub struct PublishArgs {
     /// Directories of skills, or of several, or names of installed skills
     #[arg(required = true, value_name = "SKILL")]
     pub skills: Vec<String>,
@@ -24,14 +24,14 @@ pub struct Publish {
     pub findings: FindingsOption,
 }
 
-impl Publish {
+impl PublishArgs {
     /// Checks, packs and sends the skills.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let name = self.to.to_string();
         Outcomes::of_one(call, &name, self.publish(call))
     }
 
-    fn publish(&self, call: Call) -> Result<String> {
+    fn publish(&self, call: CliCall) -> Result<String> {
         let (mut skills, mut packed) = (Vec::new(), Vec::new());
         for written in &self.skills {
             skills.extend(skills_at_or_below(call.facts, written)?);

@@ -8,15 +8,15 @@ const SHOWN: usize = 12;
 
 /// Play conversations with skills and compare the answers
 #[derive(Debug, clap::Args)]
-pub struct Simulate {
+pub struct SimulateArgs {
     /// Conversations in YAML or JSON
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }
 
-impl Simulate {
+impl SimulateArgs {
     /// Plays the conversations; a failure if an answer is not as expected.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let exe = call.facts.run.env.exe.as_deref().ok_or_else(|| {
             Error::new("this program's own path is unknown").hint("call it by its full path")
         })?;

@@ -8,7 +8,7 @@ use crate::sys::wrap;
 
 /// Print what the model receives when it activates a skill
 #[derive(Debug, clap::Args)]
-pub struct Try {
+pub struct TryArgs {
     /// The name of an installed skill, or a skill's directory
     pub skill: String,
     /// The `arguments` that the model would pass
@@ -19,9 +19,9 @@ pub struct Try {
     pub host: Protocol,
 }
 
-impl Try {
+impl TryArgs {
     /// The text of the activation.
-    pub fn run(&self, call: Call) -> Result<String> {
+    pub fn run(&self, call: CliCall) -> Result<String> {
         let skill = find(call.facts, &self.skill)?;
         let host = Facts::new(call.facts.run.env.clone(), Some(self.host));
         let text = text(call.facts, &host, &skill, self.arguments.as_deref())?;

@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use crate::activation::{scope_of, unmet};
-use crate::author::{self, Descriptions, LintFinding, ReportFormat, Source};
+use crate::author::{self, Descriptions, LintFinding, ReportFormat, SkillSource};
 use crate::catalog::OfferedSkill;
 use crate::cli::prelude::*;
 use crate::host::{alias, tools};
@@ -15,7 +15,7 @@ use crate::skill::{Runner, find_skill_file, unified_diff};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
 #[derive(Debug, clap::Args)]
-pub struct Validate {
+pub struct ValidateArgs {
     /// Skill directories, SKILL.md files, directories that contain skills, or names of installed skills
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
@@ -27,9 +27,9 @@ pub struct Validate {
     pub format: ReportFormat,
 }
 
-impl Validate {
+impl ValidateArgs {
     /// The report; a failure if a skill has an error.
-    pub fn run(&self, call: Call) -> Answer {
+    pub fn run(&self, call: CliCall) -> Answer {
         let (mut skills, mut findings) = (0, Vec::new());
         let installed = Catalog::of(call.facts);
         let compared = InstalledDescriptions::new(&installed);
@@ -101,7 +101,7 @@ fn no_skill(path: &Path) -> LintFinding {
 }
 
 /// Applies the safe fixes to a skill's file and shows the difference.
-fn fix(dir: &Path, call: Call) -> Result<()> {
+fn fix(dir: &Path, call: CliCall) -> Result<()> {
     let Some(file) = find_skill_file(dir) else {
         return Ok(());
     };
@@ -172,7 +172,7 @@ pub fn lint(facts: &Facts, dir: &Path, installed: &InstalledDescriptions) -> Vec
 }
 
 /// Requirements that neither the installed skills nor those next to it meet.
-fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<LintFinding> {
+fn requirements(facts: &Facts, source: &SkillSource, installed: &Catalog) -> Vec<LintFinding> {
     let dir = source.skill.dir.canonicalize().unwrap_or_default();
     let is_beside = |written: &str| {
         // The owner of neighbouring skills is not checked; it depends on their author.
@@ -188,7 +188,7 @@ fn requirements(facts: &Facts, source: &Source, installed: &Catalog) -> Vec<Lint
 }
 
 /// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
-fn tools_of(facts: &Facts, source: &Source) -> Vec<LintFinding> {
+fn tools_of(facts: &Facts, source: &SkillSource) -> Vec<LintFinding> {
     let (_, restriction) = restriction_of(&facts.run, &source.skill);
     let noted = restriction.notes.iter().map(|note| {
         let place = source.words("allowed-tools", &note.entry);
@@ -234,7 +234,7 @@ fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
 }
 
 /// Commands in the body's code blocks that would be refused, by the same decision as for the host.
-fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<LintFinding> {
+fn commands(facts: &Facts, source: &SkillSource, restriction: &Restriction) -> Vec<LintFinding> {
     let finding = |place, message: &str| {
         LintFinding::new("command-not-allowed", source.file(), place, message)
     };
@@ -261,7 +261,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Li
     let mut found: Vec<LintFinding> = Vec::new();
     for (place, command) in given {
         let arguments = json!({"command": command});
-        let call = permission::Call {
+        let call = permission::ToolCall {
             tool: "shell_exec",
             arguments: &arguments,
             ours: None,
@@ -285,7 +285,7 @@ fn commands(facts: &Facts, source: &Source, restriction: &Restriction) -> Vec<Li
 }
 
 /// Installed skills that the model could confuse with this one.
-fn overlaps(source: &Source, installed: &InstalledDescriptions) -> Vec<LintFinding> {
+fn overlaps(source: &SkillSource, installed: &InstalledDescriptions) -> Vec<LintFinding> {
     let skill = &source.skill;
     let Some(description) = &skill.description else {
         return Vec::new();

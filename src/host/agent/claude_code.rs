@@ -66,7 +66,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
     grants: true,
     asks: true,
     start_variables: &["CLAUDE_PROJECT_DIR"],
-    skills: Skills {
+    skills: SkillLocations {
         enterprise: Words("/etc/claude-code/.claude/skills"),
         personal: Words(".claude/skills"),
         project: Words(".claude/skills"),
@@ -82,7 +82,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
              fewer-permission-prompts loop claude-api workflow-authoring run plugin-authoring \
              init security-review",
         ),
-        ..Skills::NONE
+        ..SkillLocations::NONE
     },
     injects: CommandInjection::Always,
     runs_hooks: true,
@@ -90,7 +90,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
     // without a shell.
     programs: &["claude"],
     package: Some("@anthropic-ai/claude-code"),
-    home: Home::new(Some("CLAUDE_CONFIG_DIR"), "", ".claude"),
+    home: AgentHome::new(Some("CLAUDE_CONFIG_DIR"), "", ".claude"),
     project: ".claude/settings.local.json",
     project_note: "this file is for you alone: if git does not ignore it, add it to .git/info/exclude. Where this program is missing, Claude Code continues without it",
     managed: Some("/etc/claude-code/managed-settings.d/agent-skills.json"),

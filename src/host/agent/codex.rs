@@ -26,7 +26,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
     shell: BASH_OR_ZSH,
     users_shell: true,
     reads_by_shell: true,
-    skills: Skills {
+    skills: SkillLocations {
         enterprise: Words("/etc/codex/skills"),
         personal: Words(".agents/skills .codex/skills"),
         project: Words(".agents/skills .codex/skills"),
@@ -37,7 +37,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         hidden: false,
         in_skills: true,
         itself: true,
-        ..Skills::NONE
+        ..SkillLocations::NONE
     },
     reads_activate: true,
     skill_calls: &[CallSyntax::Anywhere('$')],
@@ -47,7 +47,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
     // Its `hooks.json` takes no other keys than `hooks` and `description`.
     programs: &["codex"],
     package: Some("@openai/codex"),
-    home: Home::new(Some("CODEX_HOME"), "", ".codex"),
+    home: AgentHome::new(Some("CODEX_HOME"), "", ".codex"),
     user: "hooks.json",
     project: ".codex/hooks.json",
     project_note: "Codex asks others who share the repository to trust this entry, which names a program on your machine; where that is missing, Codex continues without it",

@@ -43,7 +43,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
     grants: true,
     asks: true,
     start_variables: &["CLAUDE_PROJECT_DIR", "COPILOT_PROJECT_DIR"],
-    skills: Skills {
+    skills: SkillLocations {
         personal: Words(".copilot/skills .agents/skills"),
         project: Words(".github/skills .agents/skills .claude/skills"),
         name_source: NameSource::FrontmatterOrDirectory,
@@ -55,7 +55,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         hidden: false,
         itself: true,
         above: true,
-        ..Skills::NONE
+        ..SkillLocations::NONE
     },
     // Where it knows the name it puts this in its place.
     skill_calls: &[
@@ -66,7 +66,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
     // With these names of events it sends Claude's keys.
     programs: &["copilot"],
     package: Some("@github/copilot"),
-    home: Home::new(Some("COPILOT_HOME"), "", ".copilot"),
+    home: AgentHome::new(Some("COPILOT_HOME"), "", ".copilot"),
     user: "hooks/agent-skills.json",
     project: ".github/copilot/settings.local.json",
     project_note: "only you use this file: if git does not ignore it, add it to .git/info/exclude. \

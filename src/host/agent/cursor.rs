@@ -40,17 +40,17 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
     asks: true,
     start_variables: &["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
     call_directory_first: true,
-    skills: Skills {
+    skills: SkillLocations {
         personal: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
         project: Words(".cursor/skills .agents/skills .claude/skills .codex/skills"),
-        ..Skills::NONE
+        ..SkillLocations::NONE
     },
     reads_activate: true,
     skill_calls: &[CallSyntax::AtStart('/')],
     // Its configuration (cursor.com/docs, hooks; not tried).
     programs: &["cursor-agent"],
     editor: Some("cursor"),
-    home: Home::new(None, "", ".cursor"),
+    home: AgentHome::new(None, "", ".cursor"),
     user: "hooks.json",
     project: ".cursor/hooks.json",
     project_note: "others who share the repository read this file too: where this program is missing, \

@@ -47,7 +47,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         marks: Words("run_shell_command ShellTool \"tools\" olic xcludeTools rule \\u"),
     }),
     start_variables: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
-    skills: Skills {
+    skills: SkillLocations {
         personal: Words(".agents/skills .gemini/skills"),
         project: Words(".agents/skills .gemini/skills"),
         name_source: NameSource::Frontmatter,
@@ -56,13 +56,13 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         plugins: Words(".gemini/extensions"),
         hidden: false,
         itself: true,
-        ..Skills::NONE
+        ..SkillLocations::NONE
     },
     // Its configuration (google-gemini/gemini-cli, reference of hooks; tried with 0.61.0). Time
     // limits are in milliseconds.
     programs: &["gemini"],
     package: Some("@google/gemini-cli"),
-    home: Home::new(Some("GEMINI_CLI_HOME"), ".gemini", ".gemini"),
+    home: AgentHome::new(Some("GEMINI_CLI_HOME"), ".gemini", ".gemini"),
     project: ".gemini/settings.json",
     project_note: "others who share the repository read this file too: where this program is missing, \
                    Gemini blocks every call of theirs",

@@ -57,7 +57,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         variables: Words("OPENCODE_CONFIG OPENCODE_CONFIG_CONTENT OPENCODE_PERMISSION"),
         marks: Words("permission bash \\u"),
     }),
-    skills: Skills {
+    skills: SkillLocations {
         personal: Words(
             ".config/opencode/skills .config/opencode/skill .opencode/skills .opencode/skill $OPENCODE_CONFIG_DIR/skills $OPENCODE_CONFIG_DIR/skill .claude/skills .agents/skills",
         ),
@@ -66,13 +66,13 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         levels: usize::MAX,
         in_skills: true,
         itself: true,
-        ..Skills::NONE
+        ..SkillLocations::NONE
     },
     injects: CommandInjection::Typed,
     // Its configuration (@opencode-ai/plugin 1.18.33; tried with 1.18.33).
     programs: &["opencode"],
     package: Some("opencode-ai"),
-    home: Home::new(Some("XDG_CONFIG_HOME"), "opencode", ".config/opencode"),
+    home: AgentHome::new(Some("XDG_CONFIG_HOME"), "opencode", ".config/opencode"),
     user: "plugins/agent-skills.js",
     project: ".opencode/plugins/agent-skills.js",
     project_note: "others who share the repository load this plugin too: where this program is \

@@ -1,9 +1,9 @@
 //! What the file of nearly every agent uses.
 
 pub use super::table::{
-    AgentProfile, AgentTool, AnswerFormat, CallKeys, CallSyntax, CommandInjection,
-    CommandRuleFiles, EventKind, Home, HooksOffValue, McpNaming, NameSource,
-    PrecedenceOfDuplicates, PromptDetection, Skills,
+    AgentHome, AgentProfile, AgentTool, AnswerFormat, CallKeys, CallSyntax, CommandInjection,
+    CommandRuleFiles, EventKind, HooksOffValue, McpNaming, NameSource, PrecedenceOfDuplicates,
+    PromptDetection, SkillLocations,
 };
 pub use crate::host::alias::Capability;
 pub use crate::host::shell::{BASH_OR_ZSH, SH, Shell};

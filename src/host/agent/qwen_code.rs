@@ -41,20 +41,20 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
     shell: SH,
     grants: true,
     start_variables: &["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
-    skills: Skills {
+    skills: SkillLocations {
         personal: Words(".qwen/skills .agents/skills"),
         project: Words(".qwen/skills .agents/skills"),
         name_source: NameSource::Frontmatter,
         precedence: PrecedenceOfDuplicates::Project,
         plugins: Words(".qwen/extensions"),
-        ..Skills::NONE
+        ..SkillLocations::NONE
     },
     runs_hooks: true,
     // Its configuration (features/hooks.md of its bundled documentation; tried with 0.24.4). It has
     // Claude Code's events, but no form without a shell, and its own name of the skill tool.
     programs: &["qwen"],
     package: Some("@qwen-code/qwen-code"),
-    home: Home::new(Some("QWEN_HOME"), "", ".qwen"),
+    home: AgentHome::new(Some("QWEN_HOME"), "", ".qwen"),
     project: ".qwen/settings.json",
     project_note: "others who share the repository read this file too: where this program is missing, Qwen Code shows an error at each call and continues",
     managed: Some("/etc/qwen-code/settings.json"),

@@ -52,7 +52,7 @@ pub struct AgentProfile {
     /// Whether what the call says comes before that.
     pub call_directory_first: bool,
     /// Where it finds skills.
-    pub skills: Skills,
+    pub skills: SkillLocations,
     /// Which skills have `` !`command` `` run when they become active.
     pub injects: CommandInjection,
     /// Whether it runs the hooks in a skill's frontmatter once that is loaded.
@@ -72,7 +72,7 @@ pub struct AgentProfile {
     /// An editor that contains it, below which a person has a terminal.
     pub editor: Option<&'static str>,
     /// Its directory of this user.
-    pub home: Home,
+    pub home: AgentHome,
     /// Our file in that directory.
     pub user: &'static str,
     /// Our file in a project, from the project's root.
@@ -147,7 +147,7 @@ impl AgentProfile {
         command_rules: None,
         start_variables: &[],
         call_directory_first: false,
-        skills: Skills::NONE,
+        skills: SkillLocations::NONE,
         injects: CommandInjection::No,
         runs_hooks: false,
         reads_activate: false,
@@ -156,7 +156,7 @@ impl AgentProfile {
         programs: &[],
         package: None,
         editor: None,
-        home: Home::new(None, "", ""),
+        home: AgentHome::new(None, "", ""),
         user: "settings.json",
         project: "",
         project_note: "",
@@ -340,7 +340,7 @@ pub enum CommandInjection {
 
 /// Where an agent finds skills, and which of them a name means.
 #[derive(Debug)]
-pub struct Skills {
+pub struct SkillLocations {
     /// The administrator's directories.
     pub enterprise: Words,
     /// Below the user's home; one that begins with `$NAME/` is below what that variable names.
@@ -376,7 +376,7 @@ pub struct Skills {
     pub shipped: Names,
 }
 
-impl Skills {
+impl SkillLocations {
     /// No directory, and nothing unusual.
     pub(super) const NONE: Self = Self {
         enterprise: Words(""),
@@ -462,7 +462,7 @@ impl AgentProfile {
 
 /// The directory of an agent's files for one user.
 #[derive(Debug, Clone, Copy)]
-pub struct Home {
+pub struct AgentHome {
     /// The variable that names another place.
     pub variable: Option<&'static str>,
     /// The directory below the place that the variable names; empty for that place itself.
@@ -471,7 +471,7 @@ pub struct Home {
     pub below_home: &'static str,
 }
 
-impl Home {
+impl AgentHome {
     pub(super) const fn new(
         variable: Option<&'static str>,
         in_variable: &'static str,

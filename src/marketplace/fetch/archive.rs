@@ -149,7 +149,7 @@ pub fn is_packed(bytes: &[u8]) -> bool {
 
 /// The path, if it stays in the archive.
 fn inside(path: &str) -> Result<String> {
-    let clean = tree::normal(path).filter(|clean| {
+    let clean = tree::normalize_relative(path).filter(|clean| {
         let is_empty = clean.is_empty() && !path.starts_with('.');
         !is_empty && !path.contains('\0')
     });

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use crate::marketplace::fetch::{FailureKind, FetchFailure, Permit, Tool};
+use crate::marketplace::fetch::{FailureKind, FetchFailure, Permit, Programs};
 use crate::marketplace::reference::{CommitId, RepoUrl, is_authority};
 use crate::sys::{files, limits};
 
@@ -34,7 +34,7 @@ const REPOSITORY: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECT
 #[derive(Debug, Clone, Copy)]
 pub struct Git<'a> {
     /// Runs it.
-    pub tool: Tool<'a>,
+    pub tool: Programs<'a>,
     /// The bare repository to work on.
     repo: Option<&'a Path>,
     /// Settings of each call, as `name=value`.
@@ -43,7 +43,7 @@ pub struct Git<'a> {
 
 impl<'a> Git<'a> {
     /// Git without a repository and settings.
-    pub fn new(tool: Tool<'a>) -> Self {
+    pub fn new(tool: Programs<'a>) -> Self {
         Self {
             tool,
             repo: None,
@@ -94,7 +94,7 @@ impl<'a> Git<'a> {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let Tool { env, scratch, .. } = self.tool;
+        let Programs { env, scratch, .. } = self.tool;
         let mut command = self.tool.command("git");
         for (name, _) in env.vars() {
             let text = name.to_string_lossy();
@@ -232,7 +232,7 @@ mod tests {
             vars.collect::<std::collections::HashMap<_, _>>(),
             dir.path(),
         );
-        test(Git::new(Tool {
+        test(Git::new(Programs {
             env: &env,
             deadline: None,
             scratch: &Dir::anchor(dir.path()).unwrap(),
@@ -274,7 +274,7 @@ mod tests {
         let started = Instant::now();
         let failure = git_in(&[], |git| {
             let deadline = Some(Instant::now() + Duration::from_millis(200));
-            let git = Git::new(Tool {
+            let git = Git::new(Programs {
                 deadline,
                 ..git.tool
             });
@@ -297,7 +297,7 @@ mod tests {
     fn a_missing_git_is_named() {
         let failure = git_in(&[("PATH", "/nowhere")], |git| {
             let env = Env::new([("PATH", "/nowhere")], git.tool.scratch.path());
-            let tool = Tool {
+            let tool = Programs {
                 env: &env,
                 ..git.tool
             };

@@ -82,11 +82,11 @@ impl Drop for CommitHistory<'_> {
 impl Fetcher<'_> {
     /// Whether the resolved commit belongs to the repository itself: one requested by id may belong
     /// to a fork.
-    pub fn reach(&mut self, url: &RepoUrl, resolved: &ResolvedRef) -> Reach {
+    pub fn reach(&mut self, url: &RepoUrl, resolved: &ResolvedRef) -> Reachability {
         let commit = match &resolved.pin {
-            None => return Reach::Branch("HEAD".to_owned()),
+            None => return Reachability::Branch("HEAD".to_owned()),
             Some(Pin::Commit(commit)) => commit,
-            Some(named) => return Reach::from_pin(named),
+            Some(named) => return Reachability::from_pin(named),
         };
         let key = (url.clone(), commit.clone());
         if let Some(known) = self.reaches.get(&key) {
@@ -96,7 +96,7 @@ impl Fetcher<'_> {
         let reach = match (tip, self.remote(url)) {
             (Some(tip), _) => tip,
             (None, Ok(remote)) if !self.offline => reach(&DEPTHS, &self.git, &remote, commit),
-            _ => Reach::Unknown,
+            _ => Reachability::Unknown,
         };
         self.reaches.insert(key, reach.clone());
         reach
@@ -163,7 +163,7 @@ const DEPTHS: [usize; 2] = [200, 20_000];
 const COMMITS: &str = "--filter=tree:0";
 
 /// Whether a branch or tag of a repository leads to `commit`.
-fn reach(depths: &[usize], git: &Git, remote: &Remote, commit: &CommitId) -> Reach {
+fn reach(depths: &[usize], git: &Git, remote: &Remote, commit: &CommitId) -> Reachability {
     let found = || {
         let past = CommitHistory::new(git, remote, commit)?;
         for depth in depths {
@@ -184,15 +184,15 @@ fn reach(depths: &[usize], git: &Git, remote: &Remote, commit: &CommitId) -> Rea
                 names => names?,
             };
             if let Some(pin) = names.lines().next().and_then(Pin::parse) {
-                return Ok(Reach::from_pin(&pin));
+                return Ok(Reachability::from_pin(&pin));
             }
             if !past.is_cut() {
-                return Ok(Reach::None);
+                return Ok(Reachability::None);
             }
         }
-        Ok::<_, FetchFailure>(Reach::Unknown)
+        Ok::<_, FetchFailure>(Reachability::Unknown)
     };
-    found().unwrap_or(Reach::Unknown)
+    found().unwrap_or(Reachability::Unknown)
 }
 
 /// How `new` relates to the installed commit `old`.

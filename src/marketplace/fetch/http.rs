@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::marketplace::fetch::{FailureKind, FetchFailure, Tool};
+use crate::marketplace::fetch::{FailureKind, FetchFailure, Programs};
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::is_loopback;
 
@@ -45,7 +45,7 @@ pub struct HttpResponse {
 /// # Errors
 /// When curl fails, or the answer is too large.
 pub fn send(
-    tool: &Tool,
+    tool: &Programs,
     url: &PermittedUrl,
     send: HttpRequest,
     headers: &[String],
@@ -107,7 +107,7 @@ pub fn follow(
 }
 
 /// What curl reads from its standard input.
-fn config(tool: &Tool, url: &WebUrl, send: HttpRequest, headers: &[String]) -> Result<String> {
+fn config(tool: &Programs, url: &WebUrl, send: HttpRequest, headers: &[String]) -> Result<String> {
     let mut config = String::new();
     let mut set = |key: &str, value: &str| {
         quoted(value).map(|value| {

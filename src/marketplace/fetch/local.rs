@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::marketplace::fetch::{Content, FileToRead, Node, Tree, Visit, check_total, tree};
+use crate::marketplace::fetch::{Contents, FileToRead, Node, Tree, Visit, check_total, tree};
 use crate::marketplace::prelude::*;
 
 /// A local directory with its links resolved. What is in it is reached from its handle, so that no
@@ -113,7 +113,7 @@ fn node(dir: &Dir, name: &EntryName, kind: EntryKind) -> io::Result<Node> {
     })
 }
 
-impl Content for LocalDir {
+impl Contents for LocalDir {
     fn each(&self, files: &[FileToRead], max: u64, visit: &mut Visit) -> Result<()> {
         let mut total = 0;
         for (index, file) in files.iter().enumerate() {

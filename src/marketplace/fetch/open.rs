@@ -8,9 +8,9 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use crate::marketplace::fetch::{CachedRepository, Remote, Repository, ResolvedRef, Tree};
-use crate::marketplace::fetch::{Content, FailureKind, archive, expand, http, tree};
+use crate::marketplace::fetch::{Contents, FailureKind, archive, expand, http, tree};
 use crate::marketplace::fetch::{
-    FetchFailure, Git, InMemoryTree, Index, LocalDir, Permit, PermittedUrl, Refs,
+    FetchFailure, Git, InMemoryTree, LocalDir, Permit, PermittedUrl, Refs, WebIndex,
 };
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::parse;
@@ -35,7 +35,7 @@ impl<'a> OpenedPlace<'a> {
     /// As [`Snapshot::new`].
     pub fn new(
         tree: Tree,
-        content: impl Content + 'a,
+        content: impl Contents + 'a,
         name: &str,
         origin: Origin,
         beside: ManifestProofs,
@@ -71,7 +71,7 @@ pub struct Fetcher<'a> {
     pub remotes: HashMap<RepoUrl, Rc<Remote>>,
     pub refs: HashMap<RepoUrl, Refs>,
     snapshots: HashMap<(RepoUrl, CommitId), Rc<Snapshot<'a>>>,
-    pub reaches: HashMap<(RepoUrl, CommitId), Reach>,
+    pub reaches: HashMap<(RepoUrl, CommitId), Reachability>,
     pub ancestries: HashMap<(RepoUrl, CommitId, CommitId), Ancestry>,
 }
 
@@ -118,7 +118,7 @@ impl<'a> Fetcher<'a> {
         };
         let of_web = |url: &WebUrl, address: Option<String>, kind: SourceKind| Origin {
             address,
-            reach: parse::may_be_a_forks(url).then_some(Reach::Unknown),
+            reach: parse::may_be_a_forks(url).then_some(Reachability::Unknown),
             ..origin(url.as_str(), kind)
         };
         let none = ManifestProofs::default();
@@ -224,10 +224,10 @@ impl<'a> Fetcher<'a> {
     ///
     /// # Errors
     /// When there is none, or the site cannot or may not be queried.
-    pub fn index(&self, site: &WebUrl) -> Result<Index, FetchFailure> {
+    pub fn index(&self, site: &WebUrl) -> Result<WebIndex, FetchFailure> {
         let root = Some(site.root()).filter(|root| root != site);
         for place in [site.clone()].into_iter().chain(root) {
-            if let Some(index) = Index::query(&self.git.tool, &self.permitted(place)?)? {
+            if let Some(index) = WebIndex::query(&self.git.tool, &self.permit_online(place)?)? {
                 return Ok(index);
             }
         }
@@ -251,7 +251,7 @@ impl<'a> Fetcher<'a> {
         let mut address = None;
         let get =
             |at: &PermittedUrl| http::send(&self.git.tool, at, http::HttpRequest::Get, &[], max);
-        let (at, answer) = http::follow(self.permitted(url.clone())?, get, |from, to| {
+        let (at, answer) = http::follow(self.permit_online(url.clone())?, get, |from, to| {
             let next = from.led(to).and_then(|next| {
                 if from.has_store(next.url()) {
                     return Ok(next);
@@ -285,7 +285,7 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    fn permitted(&self, url: WebUrl) -> Result<PermittedUrl, FetchFailure> {
+    fn permit_online(&self, url: WebUrl) -> Result<PermittedUrl, FetchFailure> {
         if self.offline {
             return Err(FetchFailure::not_kept(format!("`{url}`")));
         }
@@ -383,7 +383,7 @@ pub struct Snapshot<'a> {
     /// Its files.
     pub tree: Tree,
     /// Their bytes.
-    pub content: Box<dyn Content + 'a>,
+    pub content: Box<dyn Contents + 'a>,
     /// Its skills, main copies first.
     pub found: Vec<SkillInTree>,
     /// Its manifest; empty when it has none.
@@ -398,7 +398,7 @@ impl<'a> Snapshot<'a> {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn new(tree: Tree, content: impl Content + 'a, name: &str) -> Result<Self> {
+    pub fn new(tree: Tree, content: impl Contents + 'a, name: &str) -> Result<Self> {
         let (found, manifest) = discover(&tree, &content, name)?;
         let content = Box::new(content);
         Ok(Self {

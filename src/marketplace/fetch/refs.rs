@@ -2,7 +2,7 @@
 //! fetched later is fetched by a commit found here, so what was listed is what is installed.
 
 use crate::marketplace::fetch::{FailureKind, FetchFailure, Git, NAME};
-use crate::marketplace::reference::{CommitId, Pin, Reach, RefName, Revision, SubPath};
+use crate::marketplace::reference::{CommitId, Pin, Reachability, RefName, Revision, SubPath};
 use crate::sys::text::{did_you_mean, listed};
 
 /// The refs of one repository.
@@ -127,12 +127,12 @@ impl Refs {
     }
 
     /// The branch or tag that points directly to this commit.
-    pub fn tip(&self, commit: &CommitId) -> Option<Reach> {
+    pub fn tip(&self, commit: &CommitId) -> Option<Reachability> {
         if self.head.as_ref() == Some(commit) {
-            return Some(Reach::Branch("HEAD".to_owned()));
+            return Some(Reachability::Branch("HEAD".to_owned()));
         }
         let tip = self.named.iter().find(|one| one.commit == *commit)?;
-        Some(Reach::from_pin(&tip.pin))
+        Some(Reachability::from_pin(&tip.pin))
     }
 
     fn found(&self, pin: &Pin) -> Option<ResolvedRef> {
@@ -282,9 +282,9 @@ mod tests {
     fn a_tip_is_known_without_asking_further() {
         let id = |digit: &str| CommitId::parse(&digit.repeat(40)).unwrap();
         for (digit, reach) in [
-            ("a", Some(Reach::Branch("HEAD".to_owned()))),
-            ("b", Some(Reach::Branch("feature".to_owned()))),
-            ("e", Some(Reach::Tag("v1".to_owned()))),
+            ("a", Some(Reachability::Branch("HEAD".to_owned()))),
+            ("b", Some(Reachability::Branch("feature".to_owned()))),
+            ("e", Some(Reachability::Tag("v1".to_owned()))),
             ("3", None),
             ("9", None),
         ] {

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::marketplace::fetch::PARTIAL;
 use crate::marketplace::fetch::{
-    Content, FailureKind, FetchFailure, check_total, patience, read_small,
+    Contents, FailureKind, FetchFailure, check_total, patience, read_small,
 };
 use crate::marketplace::fetch::{FileToRead, Git, GitObject, NAME, Node, Remote, Tree, Visit};
 use crate::marketplace::prelude::*;
@@ -66,7 +66,7 @@ impl<'a> Repository<'a> {
             brought: RefCell::default(),
             texts: RefCell::default(),
         };
-        let _turn = repository.turn()?;
+        let _turn = repository.lock()?;
         repository.fetch_commit(commit)?;
         Ok(repository)
     }
@@ -111,8 +111,8 @@ impl<'a> Repository<'a> {
         ran.map(drop).inspect_err(|_| drop(self.slot.tidy()))
     }
 
-    fn turn(&self) -> Result<FileLock> {
-        self.slot.turn(patience(self.git.tool.deadline))
+    fn lock(&self) -> Result<FileLock> {
+        self.slot.lock(patience(self.git.tool.deadline))
     }
 
     fn git(&self) -> Git<'_> {
@@ -162,7 +162,7 @@ impl<'a> Repository<'a> {
         let ids = lines(files);
         let mut sizes = self.sizes(&ids)?;
         if sizes.contains(&None) {
-            let _turn = self.turn()?;
+            let _turn = self.lock()?;
             if self.offline {
                 let text = "its files are not on this machine";
                 return Err(FetchFailure::new(FailureKind::Offline, text));
@@ -199,7 +199,7 @@ impl<'a> Repository<'a> {
     }
 }
 
-impl Content for Repository<'_> {
+impl Contents for Repository<'_> {
     fn bring(&self, files: &[FileToRead]) -> Result<()> {
         match self.batch(files, limits::BROUGHT) {
             Ok(batch) => *self.brought.borrow_mut() = Some(batch),
@@ -217,7 +217,7 @@ impl Content for Repository<'_> {
             let mut text = read();
             if text.is_err() && !self.offline {
                 // An annotated tag does not come with its commit.
-                let _turn = self.turn()?;
+                let _turn = self.lock()?;
                 let what = ["--depth=1", "--filter=blob:none", NAME, id];
                 self.fetch_into_slot(&PARTIAL, &what, "")?;
                 text = read();
@@ -355,7 +355,7 @@ impl CachedRepository {
     ///
     /// # Errors
     /// When another command fetches for longer than `wait`, or the cache cannot be written.
-    pub fn turn(&self, wait: Duration) -> Result<FileLock> {
+    pub fn lock(&self, wait: Duration) -> Result<FileLock> {
         self.repositories.lock(&self.stem.with_end(&LOCK), wait)
     }
 
@@ -482,7 +482,7 @@ mod tests {
         let url = RepoUrl::github("o", "r").unwrap();
         let slot = CachedRepository::new(&world.path("home"), &url, url.as_str()).unwrap();
         world.with_git(|git| {
-            let _turn = slot.turn(Duration::ZERO).unwrap();
+            let _turn = slot.lock(Duration::ZERO).unwrap();
             let commit = CommitId::parse(&"a".repeat(40)).unwrap();
             slot.prepare(&git, &commit).unwrap();
             let pack = slot.dir.join("objects/pack");

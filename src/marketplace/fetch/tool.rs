@@ -21,7 +21,7 @@ const STDERR: u64 = 64 * 1024;
 
 /// How programs are run for one of our commands.
 #[derive(Debug, Clone, Copy)]
-pub struct Tool<'a> {
+pub struct Programs<'a> {
     /// The environment that they inherit, apart from the host's variables.
     pub env: &'a Env,
     /// When the result must be ready; `None` for a person at a terminal.
@@ -53,7 +53,7 @@ fn within(most: Duration, deadline: Option<Instant>) -> Duration {
     most.min(left.unwrap_or(Duration::MAX))
 }
 
-impl Tool<'_> {
+impl Programs<'_> {
     /// A command for `program` in our environment without the host's variables, with English
     /// messages.
     pub fn command(&self, program: &str) -> Command {
@@ -510,7 +510,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let scratch = Dir::anchor(dir.path()).unwrap();
         let env = Env::new([("PATH", "/usr/bin:/bin")], Path::new("/"));
-        let tool = Tool {
+        let tool = Programs {
             env: &env,
             deadline: None,
             scratch: &scratch,

@@ -161,7 +161,7 @@ pub fn skill_dir(path: &str) -> &str {
 }
 
 /// `path` without `.` and empty parts; `None` if it leads out of its directory.
-pub fn normal(path: &str) -> Option<String> {
+pub fn normalize_relative(path: &str) -> Option<String> {
     let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
     let parts: Vec<&str> = parts.collect();
     let leaves = path.starts_with('/') || path.contains('\\') || parts.contains(&"..");
@@ -187,7 +187,7 @@ pub struct FileToRead {
 pub type Visit<'v> = dyn FnMut(usize, u64, &mut dyn Read) -> Result<()> + 'v;
 
 /// Provides the bytes of a tree's files.
-pub trait Content {
+pub trait Contents {
     /// Visits the files in the given order. Bytes that the visitor does not read are skipped.
     ///
     /// # Errors
@@ -247,7 +247,7 @@ pub fn check_total(total: u64, max: u64) -> Result<(), FetchFailure> {
 
 /// The content of each file; `None` for one of more than `cap` bytes.
 pub fn read_small(
-    content: &dyn Content,
+    content: &dyn Contents,
     files: &[FileToRead],
     cap: u64,
 ) -> Result<Vec<Option<Vec<u8>>>> {
@@ -258,7 +258,7 @@ pub fn read_small(
 
 /// As [`read_small`], one by one, with the index of each file.
 pub fn each_small(
-    content: &dyn Content,
+    content: &dyn Contents,
     files: &[FileToRead],
     cap: u64,
     visit: &mut dyn FnMut(usize, Option<Vec<u8>>),
@@ -373,7 +373,7 @@ fn twofold(path: &str) -> Error {
     Error::new(text).hint("tell its author")
 }
 
-impl Content for InMemoryTree {
+impl Contents for InMemoryTree {
     fn each(&self, files: &[FileToRead], max: u64, visit: &mut Visit) -> Result<()> {
         let mut total = 0;
         for (index, file) in files.iter().enumerate() {

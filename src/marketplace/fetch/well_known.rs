@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use crate::marketplace::fetch::{
-    FailureKind, FetchFailure, InMemoryTree, PermittedUrl, Tool, http, tree,
+    FailureKind, FetchFailure, InMemoryTree, PermittedUrl, Programs, http, tree,
 };
 use crate::marketplace::prelude::*;
 
@@ -18,7 +18,7 @@ const SHOWN: usize = 40;
 
 /// A site's index of skills.
 #[derive(Debug)]
-pub struct Index {
+pub struct WebIndex {
     base: PermittedUrl,
     /// The site, or the root of its host.
     pub place: WebUrl,
@@ -42,12 +42,12 @@ struct SiteIndex {
     skills: Vec<SkillOffer>,
 }
 
-impl Index {
+impl WebIndex {
     /// Queries a site; `None` if it has no index.
     ///
     /// # Errors
     /// When the site cannot be queried.
-    pub fn query(tool: &Tool, site: &PermittedUrl) -> Result<Option<Self>, FetchFailure> {
+    pub fn query(tool: &Programs, site: &PermittedUrl) -> Result<Option<Self>, FetchFailure> {
         for index in INDEXES {
             let base = site.join(&SubPath::parse(index)?);
             let file = base.join(&SubPath::parse("index.json")?);
@@ -90,7 +90,7 @@ impl Index {
     ///
     /// # Errors
     /// When a name or path would leave the index's directory, or a file cannot be fetched.
-    pub fn fetch(&self, tool: &Tool, offers: &[&SkillOffer]) -> Result<InMemoryTree> {
+    pub fn fetch(&self, tool: &Programs, offers: &[&SkillOffer]) -> Result<InMemoryTree> {
         let mut paths = Vec::new();
         for offer in offers {
             let dir = SubPath::parse(&offer.name)?;
@@ -110,7 +110,7 @@ impl Index {
         let mut memory = InMemoryTree::default();
         // All of them together take no longer than one.
         let end = Instant::now() + Duration::from_secs(limits::GIT_SECONDS);
-        let tool = &Tool {
+        let tool = &Programs {
             deadline: Some(tool.deadline.unwrap_or(end).min(end)),
             ..*tool
         };

@@ -33,7 +33,7 @@ pub enum InstallStatus {
 
 /// One skill of an install.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Installed {
+pub struct InstalledSkill {
     /// Its directory's name.
     pub name: String,
     /// Its directory.
@@ -54,7 +54,7 @@ pub struct Installed {
     pub switch: Option<VersionSwitch>,
 }
 
-impl Installed {
+impl InstalledSkill {
     /// One sentence for a person or the model, with the next step.
     pub fn summary(&self) -> String {
         let name = listed_name(&self.name);
@@ -92,7 +92,7 @@ impl Market<'_> {
         options: &InstallOptions,
         confirm: &mut Confirm,
         note: &mut Note,
-    ) -> Result<Vec<Installed>> {
+    ) -> Result<Vec<InstalledSkill>> {
         let understood = Reference::parse(reference, options.reading)?;
         self.install_of(&understood, reference, options, confirm, note)
     }
@@ -104,7 +104,7 @@ impl Market<'_> {
         options: &InstallOptions,
         confirm: &mut Confirm,
         note: &mut Note,
-    ) -> Result<Vec<Installed>> {
+    ) -> Result<Vec<InstalledSkill>> {
         self.begin()?;
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
@@ -163,7 +163,7 @@ impl Market<'_> {
         staged: Vec<StagedSkill>,
         plan: &Plan,
         confirm: &mut Confirm,
-    ) -> Result<Vec<Installed>> {
+    ) -> Result<Vec<InstalledSkill>> {
         if staged.is_empty() {
             return Ok(Vec::new());
         }
@@ -282,21 +282,21 @@ impl Market<'_> {
         change::skills(self.plugin_dir).join(name)
     }
 
-    pub(crate) fn already(&self, name: &str, lockfile: &Lockfile) -> Installed {
+    pub(crate) fn already(&self, name: &str, lockfile: &Lockfile) -> InstalledSkill {
         let entry = lockfile.get(name);
-        Installed {
+        InstalledSkill {
             name: name.to_owned(),
             dir: self.dir(name),
             source: entry.map(|entry| entry.source.clone()),
             commit: entry.and_then(|entry| entry.commit.clone()),
             status: InstallStatus::Already,
-            ..Installed::default()
+            ..InstalledSkill::default()
         }
     }
 
-    pub(crate) fn result(&self, staged: StagedSkill, status: InstallStatus) -> Installed {
+    pub(crate) fn result(&self, staged: StagedSkill, status: InstallStatus) -> InstalledSkill {
         let planned = Rc::unwrap_or_clone(staged.planned);
-        Installed {
+        InstalledSkill {
             dir: self.dir(&planned.name),
             name: planned.name,
             source: Some(staged.entry.source),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt;
 
-use crate::marketplace::fetch::{Content, FileToRead, Node, Tree, tree};
+use crate::marketplace::fetch::{Contents, FileToRead, Node, Tree, tree};
 use crate::marketplace::prelude::*;
 
 /// How the file begins that git has in place of one in git LFS.
@@ -132,7 +132,7 @@ impl CopyPlan {
     ///
     /// # Errors
     /// When they together exceed [`limits::INSTALL_BYTES`], or cannot be read or written.
-    pub fn write(&mut self, content: &dyn Content, dest: &Dir) -> Result<()> {
+    pub fn write(&mut self, content: &dyn Contents, dest: &Dir) -> Result<()> {
         let files_to_read: Vec<FileToRead> = self.files_to_read().collect();
         let mut lost = Vec::new();
         content.each(

@@ -17,14 +17,14 @@ mod staging;
 mod sync;
 mod update;
 
-pub use add::{InstallStatus, Installed};
+pub use add::{InstallStatus, InstalledSkill};
 pub use change::{SKILLS, SkillChange, Transaction, clean};
 pub use copy::copy_tree;
 pub use difference::Difference;
 pub use names::check_same_skill;
 pub use plan::{Plan, PlannedSkill, StagedSkill};
 pub use powers::{Powers, ToolKey};
-pub use remove::Removed;
+pub use remove::RemovedSkill;
 pub use signer_checks::SkillOnDisk;
 pub use staging::Staging;
 pub use sync::{AgreeToAll, SyncAction, SyncList, SyncPlan, SyncedSkill};

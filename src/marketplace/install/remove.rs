@@ -11,7 +11,7 @@ use crate::sys::text::{backticked, nearest};
 
 /// A skill that was removed.
 #[derive(Debug)]
-pub struct Removed {
+pub struct RemovedSkill {
     /// The name of its directory.
     pub name: InstalledName,
     /// Its lockfile entry; `None` for one put there by hand.
@@ -31,7 +31,7 @@ impl Market<'_> {
         &self,
         written: &str,
         agrees: impl FnOnce(&InstalledName, &str) -> Result<bool>,
-    ) -> Result<Removed> {
+    ) -> Result<RemovedSkill> {
         self.clean_litter();
         let staging = self.staging()?;
         let name = match self.gone(written) {
@@ -55,7 +55,7 @@ impl Market<'_> {
         let mut step = SkillChange::gone(&name);
         step.stashes = is_stashed;
         self.apply(&mut changes, &mut [step])?;
-        Ok(Removed {
+        Ok(RemovedSkill {
             name,
             entry,
             is_stashed,

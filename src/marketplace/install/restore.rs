@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::marketplace::fetch::{Fetcher, expand};
 use crate::marketplace::install::names::check_same_name;
 use crate::marketplace::install::{
-    Installed, Plan, SkillChange, StagedSkill, Staging, copy_tree, plan,
+    InstalledSkill, Plan, SkillChange, StagedSkill, Staging, copy_tree, plan,
 };
 use crate::marketplace::lock::{InstallState, InstalledName, KeptVersion, LockEntry, Lockfile};
 use crate::marketplace::prelude::*;
@@ -35,7 +35,7 @@ impl Market<'_> {
         frozen: bool,
         confirm: &mut Confirm,
         note: &mut Note,
-    ) -> Result<Vec<Installed>> {
+    ) -> Result<Vec<InstalledSkill>> {
         let lockfile = self.begin()?;
         if lockfile.entries().is_empty() {
             let path = Lockfile::path(self.plugin_dir);

@@ -37,7 +37,7 @@ impl Market<'_> {
         let directories = self.meant(names, &lockfile)?;
         let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
-        let update = Update {
+        let update = UpdateRun {
             market: self,
             options,
             staging: &staging,
@@ -101,7 +101,7 @@ impl Market<'_> {
 
 /// One update of many skills: each is compared, all that differ are fetched and staged, and what
 /// was agreed to is moved into place under one lock.
-struct Update<'u> {
+struct UpdateRun<'u> {
     market: &'u Market<'u>,
     options: UpdateOptions<'u>,
     staging: &'u Staging,
@@ -132,7 +132,7 @@ impl<E: Into<Error>> From<E> for UpdateDecision {
 }
 
 /// A skill that differs from its source.
-struct OutOfDate<'e, 's> {
+struct OutdatedSkill<'e, 's> {
     entry: &'e LockEntry,
     snapshot: Rc<Snapshot<'s>>,
     origin: Rc<Origin>,
@@ -142,13 +142,13 @@ struct OutOfDate<'e, 's> {
     stays: bool,
 }
 
-impl Update<'_> {
+impl UpdateRun<'_> {
     /// Compares a skill with its source, without the files.
     fn look<'e, 's>(
         &self,
         entry: &'e LockEntry,
         fetcher: &mut Fetcher<'s>,
-    ) -> Result<OutOfDate<'e, 's>, UpdateDecision> {
+    ) -> Result<OutdatedSkill<'e, 's>, UpdateDecision> {
         let switch = self.options.switch;
         let rev = switch.map_or(entry.rev.as_deref(), |switch| Some(&switch.to));
         let reading = Reading::recorded(entry.kind, &entry.source, rev, &entry.path)?;
@@ -198,7 +198,7 @@ impl Update<'_> {
             };
             return Err(UpdateDecision::equal(stays, &entry));
         }
-        Ok(OutOfDate {
+        Ok(OutdatedSkill {
             entry,
             snapshot,
             origin: Rc::new(origin),
@@ -211,7 +211,7 @@ impl Update<'_> {
     /// Stages what its source has, checks it, compares it with what is installed, and asks about it.
     fn decide(
         &self,
-        behind: &OutOfDate,
+        behind: &OutdatedSkill,
         sets: &mut KeySetCache,
         agree: &mut Agree,
     ) -> Result<UpdateDecision, UpdateDecision> {
@@ -306,11 +306,11 @@ impl Update<'_> {
 }
 
 /// Fetches the files of all skills of a source that differ in one request.
-fn bring(checked: &[Result<OutOfDate, UpdateDecision>]) {
-    let mut left: Vec<&OutOfDate> = checked.iter().flatten().collect();
+fn bring(checked: &[Result<OutdatedSkill, UpdateDecision>]) {
+    let mut left: Vec<&OutdatedSkill> = checked.iter().flatten().collect();
     while let Some(first) = left.first() {
         let snapshot = Rc::clone(&first.snapshot);
-        let is_same = |one: &&OutOfDate| Rc::ptr_eq(&one.snapshot, &snapshot);
+        let is_same = |one: &&OutdatedSkill| Rc::ptr_eq(&one.snapshot, &snapshot);
         let (same, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_same);
         // What cannot be fetched together is fetched, or reported, for each skill.
         let _ = plan::bring(&snapshot, same.iter().map(|one| &one.found));

@@ -54,7 +54,7 @@ impl Digest {
                 read.map_err(|error| Error::io("read", &dir.join(&path), &error))?;
             digest.bytes += content.len() as u64;
             if digest.bytes > limits::INSTALL_BYTES {
-                return Err(too_much(dir));
+                return Err(too_large(dir));
             }
             let executable = mode & 0o100 != 0;
             tree::record(&mut whole, &path, u8::from(executable), &content);
@@ -82,7 +82,7 @@ fn collect(root: &Dir, below: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
             found.push(path);
         }
         if found.len() > limits::INSTALL_FILES {
-            return Err(too_much(root.path()));
+            return Err(too_large(root.path()));
         }
     }
     Ok(())
@@ -103,7 +103,7 @@ fn read(root: &Dir, path: &Path) -> io::Result<(Vec<u8>, u32)> {
     Ok((content, metadata.permissions().mode()))
 }
 
-fn too_much(dir: &Path) -> Error {
+fn too_large(dir: &Path) -> Error {
     let text = format!(
         "`{}` is larger than an installed skill may be",
         dir.display()

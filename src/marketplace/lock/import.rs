@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::marketplace::fetch::tree;
-use crate::marketplace::install::Installed;
+use crate::marketplace::install::InstalledSkill;
 use crate::marketplace::prelude::*;
 use crate::marketplace::{Confirm, InstallOptions, Market, Note};
 
@@ -30,7 +30,7 @@ impl Market<'_> {
         path: &Path,
         confirm: &mut Confirm,
         note: &mut Note,
-    ) -> Result<Vec<(String, Result<Vec<Installed>>)>> {
+    ) -> Result<Vec<(String, Result<Vec<InstalledSkill>>)>> {
         let path = self.env.cwd.join(path);
         let mut found = Vec::new();
         for file in lock_files(&path) {

@@ -12,4 +12,4 @@ pub use parse::{
     Reading, Reference, ReferenceForm, RepositoryPart, Revision, SourceKind, SourceLocation,
     is_local,
 };
-pub use pin::{Ancestry, CommitId, CommitPrefix, Pin, Reach};
+pub use pin::{Ancestry, CommitId, CommitPrefix, Pin, Reachability};

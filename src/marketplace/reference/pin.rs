@@ -83,18 +83,18 @@ impl fmt::Display for Pin {
 /// Whether a commit belongs to its source. Hosts serve the commits of every fork under the address
 /// of the original repository, so being able to fetch a commit proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reach {
+pub enum Reachability {
     /// A branch contains it; `HEAD` is the default branch.
     Branch(String),
     /// A tag contains it.
     Tag(String),
     /// No branch or tag contains it.
     None,
-    /// Not determined within the limits. Treated as [`Reach::None`].
+    /// Not determined within the limits. Treated as [`Reachability::None`].
     Unknown,
 }
 
-impl Reach {
+impl Reachability {
     /// The reach of a commit at the tip of a branch or tag.
     pub fn from_pin(pin: &Pin) -> Self {
         match pin {
@@ -119,7 +119,7 @@ impl Reach {
     }
 }
 
-impl Serialize for Reach {
+impl Serialize for Reachability {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Branch(name) => serializer.collect_str(&format_args!("branch {name}")),
@@ -242,15 +242,15 @@ mod tests {
     #[test]
     fn what_nobody_knows_counts_as_no() {
         let reached = [
-            Reach::Branch("main".to_owned()),
-            Reach::Tag("v1".to_owned()),
+            Reachability::Branch("main".to_owned()),
+            Reachability::Tag("v1".to_owned()),
         ];
         assert!(
             reached
                 .iter()
                 .all(|reach| reach.is_reached() && reach.doubt().is_none())
         );
-        for reach in [Reach::None, Reach::Unknown] {
+        for reach in [Reachability::None, Reachability::Unknown] {
             assert!(!reach.is_reached() && reach.doubt().is_some());
         }
         for ancestry in [Ancestry::Same, Ancestry::Forward] {

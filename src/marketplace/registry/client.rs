@@ -18,7 +18,7 @@ use url::form_urlencoded::Serializer;
 use crate::error::reason;
 use crate::marketplace::fetch::http::{self, HttpRequest, HttpResponse};
 use crate::marketplace::fetch::{
-    FailureKind, FetchFailure, Permit, PermittedUrl, Tool, cache, file_name,
+    FailureKind, FetchFailure, Permit, PermittedUrl, Programs, cache, file_name,
 };
 use crate::marketplace::prelude::*;
 use crate::marketplace::registry::media::{ACCEPTED, Descriptor, OciManifest};
@@ -32,7 +32,7 @@ const REFUSAL: u64 = 64 * 1024;
 
 /// Talks to registries with the user's curl and credentials. Each tag is asked for once.
 pub struct Client<'a> {
-    pub(super) tool: Tool<'a>,
+    pub(super) tool: Programs<'a>,
     home: PathBuf,
     permit: Rc<Permit<'a>>,
     pub(super) offline: bool,
@@ -47,7 +47,7 @@ pub struct Client<'a> {
 impl<'a> Client<'a> {
     /// `home` is the plugin directory in which fetched data is kept; `offline`, whether only that
     /// may be used.
-    pub fn new(tool: Tool<'a>, home: &Path, offline: bool, permit: Rc<Permit<'a>>) -> Self {
+    pub fn new(tool: Programs<'a>, home: &Path, offline: bool, permit: Rc<Permit<'a>>) -> Self {
         Self {
             tool,
             home: home.to_owned(),
@@ -341,7 +341,7 @@ const CLIENT: &str = "agent-skills";
 /// # Errors
 /// When the token service cannot be asked, or gives no token.
 fn authorization<'h>(
-    tool: &Tool,
+    tool: &Programs,
     registry: &PermittedUrl,
     asked: impl Iterator<Item = &'h str>,
     scope: &str,
@@ -455,7 +455,7 @@ struct HelperAnswer {
 ///
 /// # Errors
 /// When a file cannot be read, or its helper does not answer.
-fn credentials(tool: &Tool, repo: &OciRepo) -> Result<Option<Credentials>> {
+fn credentials(tool: &Programs, repo: &OciRepo) -> Result<Option<Credentials>> {
     for path in places(tool) {
         let read =
             files::unless_missing(&path, |path| files::read_capped(path, limits::CONFIG_FILE));
@@ -477,7 +477,7 @@ fn credentials(tool: &Tool, repo: &OciRepo) -> Result<Option<Credentials>> {
 }
 
 /// The files, the most particular first.
-fn places(tool: &Tool) -> Vec<PathBuf> {
+fn places(tool: &Programs) -> Vec<PathBuf> {
     let env = tool.env;
     let under = |base: Option<PathBuf>, path: &str| base.map(|base| base.join(path));
     let containers = "containers/auth.json";
@@ -492,7 +492,7 @@ fn places(tool: &Tool) -> Vec<PathBuf> {
 }
 
 impl DockerConfig {
-    fn of(&self, tool: &Tool, repo: &OciRepo) -> Result<Option<Credentials>> {
+    fn of(&self, tool: &Programs, repo: &OciRepo) -> Result<Option<Credentials>> {
         let host = hub(repo.host());
         let mut helpers = self.cred_helpers.iter();
         if let Some((_, helper)) = helpers.find(|(written, _)| bare(written) == host) {
@@ -537,7 +537,7 @@ fn bare(key: &str) -> &str {
 }
 
 /// What `docker-credential-NAME` says about a host.
-fn ask(tool: &Tool, name: &str, host: &str) -> Result<Option<Credentials>> {
+fn ask(tool: &Programs, name: &str, host: &str) -> Result<Option<Credentials>> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if name.is_empty() || !name.chars().all(is_word) {
         let text = format!("`{}` cannot be a credential helper", name.escape_debug());

@@ -62,7 +62,7 @@ impl<'a> Fetcher<'a> {
                 for member in &chosen {
                     let (place, manifest) = client.member(repo, member)?;
                     let files = client.files(&place, &manifest)?;
-                    put(member, &files, &mut memory, &mut left).map_err(of_repo)?;
+                    merge_into(member, &files, &mut memory, &mut left).map_err(of_repo)?;
                     let evidence = client.evidence(&place, &member.digest)?;
                     beside.insert(member.name.clone(), evidence);
                 }
@@ -109,7 +109,7 @@ impl<'a> Fetcher<'a> {
 
 /// Puts the files of a member's skill, which may be below one directory, into a directory of the
 /// member's name. `left` is how many bytes there may be still.
-fn put(
+fn merge_into(
     member: &CollectionMember,
     files: &InMemoryTree,
     all: &mut InMemoryTree,

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use super::lines::lines;
-use super::rule::Rule;
+use super::rule::ScanRule;
 use super::rules::find_all;
 
 /// The shortest run of base64 that is decoded.
@@ -69,7 +69,7 @@ pub fn is_encoded_command(run: &str) -> bool {
     let Ok(bytes) = bytes.or_else(|_| URL_SAFE_NO_PAD.decode(run)) else {
         return false;
     };
-    let runs = |rule: &Rule| ["pipe-to-shell", "decoded-to-shell"].contains(&rule.code);
+    let runs = |rule: &ScanRule| ["pipe-to-shell", "decoded-to-shell"].contains(&rule.code);
     // As one line.
     let text = String::from_utf8_lossy(&bytes).replace('\n', " ");
     let lines = lines(&text);

@@ -84,7 +84,7 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
 impl<'t> Line<'t> {
     fn new(numbers: RangeInclusive<usize>, text: &'t str, extent: Extent) -> Self {
         Self {
-            normal: normal(text),
+            normal: normalize_line(text),
             numbers,
             text: Cow::Borrowed(text),
             extent,
@@ -93,7 +93,7 @@ impl<'t> Line<'t> {
 }
 
 /// A text as patterns see it. Most lines are that already.
-fn normal(text: &str) -> Cow<'_, str> {
+fn normalize_line(text: &str) -> Cow<'_, str> {
     let mut before = b'x';
     let is_normal = |byte: u8| {
         let is_second = byte == b' ' && before == b' ';
@@ -227,14 +227,14 @@ mod tests {
             "[@`{~",
             "\u{1}\u{7f}",
         ] {
-            assert_eq!(normal(text), slowly(text), "{text:?}");
+            assert_eq!(normalize_line(text), slowly(text), "{text:?}");
         }
         for byte in 0..128_u8 {
             for text in [
                 format!("a{} b", char::from(byte)),
                 format!("a {}b", char::from(byte)),
             ] {
-                assert_eq!(normal(&text), slowly(&text), "{text:?}");
+                assert_eq!(normalize_line(&text), slowly(&text), "{text:?}");
             }
         }
     }

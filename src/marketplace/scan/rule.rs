@@ -54,7 +54,7 @@ const SHARED: [(&str, &str); 13] = [
 
 /// A rule for a line of a text.
 #[derive(Debug)]
-pub struct Rule {
+pub struct ScanRule {
     /// Stable, lowercase, hyphenated.
     pub code: &'static str,
     /// In a text, and in a script.
@@ -85,7 +85,7 @@ enum Condition {
     Anywhere(&'static str, &'static str, Regex),
 }
 
-impl Rule {
+impl ScanRule {
     /// A rule of this severity, in texts and in scripts.
     pub fn new(code: &'static str, severity: Severity, message: &'static str) -> Self {
         Self {

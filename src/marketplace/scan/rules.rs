@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::Severity::{Block, High, Note, Warn};
 use super::lines::Line;
-use super::rule::Rule;
+use super::rule::ScanRule;
 
 /// Maximum number of findings of one kind per file; more would add nothing.
 pub const EACH: usize = 3;
@@ -26,13 +26,13 @@ const SENDERS: &str = ".post(|urlopen(| nc |method post|fetch(|curl ";
 
 /// All rules for text. The words before a pattern are what all its matches have; finding words is
 /// ten times as fast.
-pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+pub static RULES: LazyLock<Vec<ScanRule>> = LazyLock::new(|| {
     vec![
-        Rule::new("bidi", Block, "has characters that show text in another order")
+        ScanRule::new("bidi", Block, "has characters that show text in another order")
             .has(
                 "\u{202a}|\u{202b}|\u{202c}|\u{202d}|\u{202e}|\u{2066}|\u{2067}|\u{2068}|\u{2069}",
             ),
-        Rule::new("pipe-to-shell", Warn, "runs what it downloads")
+        ScanRule::new("pipe-to-shell", Warn, "runs what it downloads")
             .reaches()
             .has("curl|wget|irm |iwr |invoke-webrequest")
             // Without a word behind it, it downloads what `xargs` or a variable names, or nothing.
@@ -41,11 +41,11 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 r"(?:(?:curl|wget|irm|iwr) [^|]|(?:xargs.*|[$@%].?)(?:curl|wget)|invoke-webrequest).*
                 (?:{shell})|{runs}(?:curl|wget) ",
             ),
-        Rule::new("decoded-to-shell", Block, "runs what it decodes from base64")
+        ScanRule::new("decoded-to-shell", Block, "runs what it decodes from base64")
             .reaches()
             .has("base64 -|base64 --|xxd -|openssl ")
             .besides("{json}", r"{decodes}.*(?:{shell})|{runs}[^)]*{decodes}"),
-        Rule::new(
+        ScanRule::new(
             "fake-prerequisite",
             High,
             "has a download with a password, or a command to paste",
@@ -54,7 +54,7 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             .on(r"{url}(?:\.(?:zip|rar|7z|exe|dmg|msi)|/releases/download/)")
             .near("password:|pass:|password is|password `|using pass")
             .near("extract|unzip|archive|.zip|.rar|.7z|download"),
-        Rule::new(
+        ScanRule::new(
             "fake-prerequisite",
             High,
             "has a download with a password, or a command to paste",
@@ -62,19 +62,19 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             .has("glot.io|pastebin.com|rentry.")
             .on(r"{url}(?:glot\.io|pastebin\.com|rentry\.)")
             .near("terminal|paste|execute|run the"),
-        Rule::new("raw-address", Warn, "has a URL of a bare address")
+        ScanRule::new("raw-address", Warn, "has a URL of a bare address")
             .has("://0|://1|://2|://3|://4|://5|://6|://7|://8|://9")
             .on(r"https?://(\d+\.\d+\.\d+\.\d+)(?:[/:]|{end})"),
-        Rule::new("program-url", Warn, "links to a program to download")
+        ScanRule::new("program-url", Warn, "links to a program to download")
             .has(".exe|.dmg|.pkg|.msi")
             .has("://")
             .on(r"{path}\.(?:exe|dmg|pkg|msi){end}"),
-        Rule::new("override", Warn, "tells the model to ignore its instructions")
+        ScanRule::new("override", Warn, "tells the model to ignore its instructions")
             .has(" instructions")
             .has("ignore |disregard |forget ")
             .on(r"(?:ignore|disregard|forget) (?:all )?
                 (?:previous|prior|all other|earlier|above) instructions"),
-        Rule::new("secrecy", Warn, "tells the model to keep something from its user")
+        ScanRule::new("secrecy", Warn, "tells the model to keep something from its user")
             .has(" the user")
             .has("not |don't |never ")
             .has("tell |mention |reveal |show |inform ")
@@ -82,11 +82,11 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 r"(?:do not|don't|never) (?:tell (?:(?:this|it) to )?the user(?: about|\.)|
                 (?:mention|reveal|show|inform) (?:(?:this|it) to )?the user)",
             ),
-        Rule::new("fake-tag", Warn, "has a tag that stands for the system's words")
+        ScanRule::new("fake-tag", Warn, "has a tag that stands for the system's words")
             .in_scripts(Note)
             .has("system>|inst]|im_start|skill_content>")
             .on(r"</?system>|\[/?inst\]|<\|im_start\|>|</skill_content>"),
-        Rule::new("reverse-shell", Warn, "opens a shell to another machine")
+        ScanRule::new("reverse-shell", Warn, "opens a shell to another machine")
             .in_scripts(High)
             .reaches()
             .has("/dev/tcp/|nc -e |ncat -e |nc -c ")
@@ -98,9 +98,9 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 (?:\(exec [0-9]+<>|-c ["'](?:exec [0-9]+<>|[<>])) ?{tcp}{quiet}(?:\)|["'](?:[ `);&|>\],]|$))"#,
                 "/dev/tcp/|nc -e |ncat -e |nc -c ",
             ),
-        Rule::new("drop-host", Warn, "names a host that anybody can send to")
+        ScanRule::new("drop-host", Warn, "names a host that anybody can send to")
             .has(DROP_HOSTS),
-        Rule::new("secrets-sent", Warn, "reads secrets, and the same file sends data away")
+        ScanRule::new("secrets-sent", Warn, "reads secrets, and the same file sends data away")
             .in_scripts(High)
             .has(
                 ".ssh/id_|~/.ssh/*|.aws/credentials|.netrc|.kube/config|login.keychain|wallet.dat|\
@@ -108,13 +108,13 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             )
             .unless("ssh-keygen|ssh-add|ssh -i|identityfile")
             .anywhere(DROP_HOSTS, SENDERS, SENDS),
-        Rule::new("remote-instructions", Warn, "has the model follow a text that can change")
+        ScanRule::new("remote-instructions", Warn, "has the model follow a text that can change")
             .in_scripts(Note)
             .has("follow|obey|execute the instructions")
             .has("fetch |read |download |curl ")
             .has("://")
             .on(r"{path}\.(?:md|txt){end}"),
-        Rule::new("persistence", Warn, "makes something run again later")
+        ScanRule::new("persistence", Warn, "makes something run again later")
             .has(
                 "crontab -|launchctl load|authorized_keys|systemctl enable|\
                  >> ~/.bashrc|>> ~/.zshrc|>> ~/.profile",
@@ -124,23 +124,23 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 (?:>|tee|add|append|write|cp|mv|put|copy|paste|install|open\(|curl|wget|rsync|sponge|rename|replace|
                 \b(?:of=|ln -|move|sed -[a-z-]*i)).*authorized_keys|
                 authorized_keys.*(?:<<|append|write|\b[wa]\b)"),
-        Rule::new("bypass", Warn, "turns a client's permission checks off")
+        ScanRule::new("bypass", Warn, "turns a client's permission checks off")
             .has("--dangerously-skip-permissions|--yolo|--dangerously-bypass"),
-        Rule::new("quarantine", High, "turns the system's protection off")
+        ScanRule::new("quarantine", High, "turns the system's protection off")
             .has("com.apple.quarantine|spctl --master-disable|disablerealtimemonitoring")
             .unless("xattr -p")
             .besides(
                 r#"com\.apple\.quarantine (?:"{brew}{below}"|(?:{brew}|"{brew}"){below})(?: ?(?:[;&|)`]|$)| \#)"#,
                 r"com\.apple\.quarantine|spctl --master-disable|disablerealtimemonitoring|xargs.*  ",
             ),
-        Rule::new("quarantine", Warn, "turns the system's protection off")
+        ScanRule::new("quarantine", Warn, "turns the system's protection off")
             .has("com.apple.quarantine")
             .has("$(brew --prefix"),
-        Rule::new("secret", Warn, "seems to contain a secret")
+        ScanRule::new("secret", Warn, "seems to contain a secret")
             .has("akia|ghp_|github_pat_|sk-ant-|xoxb-")
             .on(r"akia(\w{16,})|ghp_(\w{36,})|github_pat_(\w{40,})|
                 (?:sk-ant-|xoxb-)(\w{30,})"),
-        Rule::new(
+        ScanRule::new(
             "load-command",
             Warn,
             "has a command that some clients run when the skill is loaded",
@@ -148,23 +148,23 @@ pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             .in_scripts(Note)
             .has("!`")
             .on("^ *!`"),
-        Rule::new("agent-files", Note, "writes what instructs or configures agents")
+        ScanRule::new("agent-files", Note, "writes what instructs or configures agents")
             .has("> claude.md|> agents.md|soul.md|settings.json")
             .besides(
                 r"[0-9&]?>[>|]? ?(?:&[0-9-]|/dev/(?:null|std(?:out|err)|tty)(?:[^a-z0-9/]|$))",
                 ">|write|append|edit",
             ),
-        Rule::new("sudo", Note, "runs something as the administrator")
+        ScanRule::new("sudo", Note, "runs something as the administrator")
             .has("sudo")
             // Before a comment it is a package's name in a list.
             .on(r"(?:^|[^a-z0-9])sudo(?:[^a-z0-9 ]|$| (?:[^\\]|$|\\(?:[^ ]| ?$)))"),
-        Rule::new("no-tls-check", Note, "does not verify certificates")
+        ScanRule::new("no-tls-check", Note, "does not verify certificates")
             .has("verify=false|curl -k |--insecure|node_tls_reject_unauthorized")
             .besides(
                 r#"(?:grep|rg) (?:-[^ ]+ )*(?:"[^"]*"|'[^']*'|[^ ]+)"#,
                 "verify=false|curl -k |--insecure|node_tls_reject_unauthorized",
             ),
-        Rule::new("environment", Note, "reads the whole environment")
+        ScanRule::new("environment", Note, "reads the whole environment")
             .has("env |(os.environ|process.env)")
             .on(r"(?:^|[^a-z0-9_-]|print)env [|>]|dict\(os\.environ\)|json\.dumps\(os\.environ|
                 json\.stringify\(process\.env\)")
@@ -192,7 +192,7 @@ thread_local! {
 /// What the rules find, in the order of the lines: of each the line's index, the indexes of further
 /// lines that are judged with it, and the rule. One pass over the lines finds the words; a rule then
 /// looks only at lines that have one of its own.
-pub fn find_all(lines: &[Line]) -> Vec<(usize, Vec<usize>, &'static Rule)> {
+pub fn find_all(lines: &[Line]) -> Vec<(usize, Vec<usize>, &'static ScanRule)> {
     #[cfg(test)]
     PASSES.set(PASSES.get() + 1);
     let (automaton, of) = &*WORDS;

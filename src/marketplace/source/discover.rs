@@ -8,7 +8,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::marketplace::fetch::{Content, FileToRead, Node, Tree, each_small, tree};
+use crate::marketplace::fetch::{Contents, FileToRead, Node, Tree, each_small, tree};
 use crate::marketplace::prelude::*;
 use crate::marketplace::reference::parse;
 
@@ -76,7 +76,7 @@ impl SkillInTree {
 /// When there are too many, or their content cannot be read.
 pub fn discover(
     tree: &Tree,
-    content: &dyn Content,
+    content: &dyn Contents,
     root_name: &str,
 ) -> Result<(Vec<SkillInTree>, MarketplaceManifest)> {
     let places = candidates(tree);
@@ -112,7 +112,7 @@ pub fn discover(
         Some(SkillInTree {
             fingerprint: fingerprint(tree, dir, &skill),
             nested: above.any(|other| dirs.contains(other)),
-            hidden: parts_before_last(dir).any(|part| HIDDEN.contains(&part)),
+            hidden: parent_parts(dir).any(|part| HIDDEN.contains(&part)),
             rank: rank(dir),
             path: dir.clone(),
             plugin: None,
@@ -198,14 +198,14 @@ fn fingerprint(tree: &Tree, dir: &str, skill: &Skill) -> String {
     format!("{:x}", hash.finalize())
 }
 
-fn parts_before_last(dir: &str) -> impl Iterator<Item = &str> {
+fn parent_parts(dir: &str) -> impl Iterator<Item = &str> {
     tree::parent(dir).split('/')
 }
 
 /// The rank, best first: what the manifest lists (0), `skills/`, `*/skills`, other directories,
 /// directories of single clients, derived copies.
 fn rank(dir: &str) -> u8 {
-    let parts: Vec<&str> = parts_before_last(dir).collect();
+    let parts: Vec<&str> = parent_parts(dir).collect();
     match parts[0] {
         _ if parts.iter().any(|part| LAST.contains(part)) => 7,
         "skills" => 1,
@@ -258,7 +258,9 @@ impl MarketplaceManifest {
             .or(json.get("pluginRoot"));
         Some(Self {
             name: text(&json, "name"),
-            root: root.and_then(Value::as_str).and_then(tree::normal),
+            root: root
+                .and_then(Value::as_str)
+                .and_then(tree::normalize_relative),
             plugins: plugins.into_iter().flatten().filter_map(plugin).collect(),
         })
     }
@@ -284,7 +286,7 @@ impl MarketplaceManifest {
         let source = tree::skill_dir(local(&plugin.source)?);
         let root = self.root.as_deref().unwrap_or_default();
         // The path as written comes first: most of them already include the root.
-        let dir = [tree::normal(source), join(root, source)]
+        let dir = [tree::normalize_relative(source), join(root, source)]
             .into_iter()
             .flatten()
             .find(|dir| found.iter().any(|path| tree::is_within(path, dir)))?;
@@ -392,7 +394,7 @@ fn list(json: &Value) -> Option<Vec<String>> {
 }
 
 fn join(dir: &str, path: &str) -> Option<String> {
-    let path = tree::normal(path)?;
+    let path = tree::normalize_relative(path)?;
     Some(if path.is_empty() {
         dir.to_owned()
     } else {
@@ -409,7 +411,7 @@ pub mod tests {
     /// A test double: each file's content is its id.
     pub struct Ids;
 
-    impl Content for Ids {
+    impl Contents for Ids {
         fn each(&self, files: &[FileToRead], _: u64, visit: &mut Visit) -> Result<()> {
             for (index, file) in files.iter().enumerate() {
                 visit(index, file.id.len() as u64, &mut file.id.as_bytes())?;

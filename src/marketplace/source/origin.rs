@@ -29,7 +29,7 @@ pub struct Origin {
     /// The installed commit; for an archive, its digest.
     pub commit: Option<String>,
     /// Whether a branch or tag of the repository contains that commit; `None` for other kinds.
-    pub reach: Option<Reach>,
+    pub reach: Option<Reachability>,
 }
 
 impl Origin {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::marketplace::fetch::{Snapshot, Tool};
+use crate::marketplace::fetch::{Programs, Snapshot};
 use crate::marketplace::lock::Files;
 use crate::marketplace::source::Origin;
 use crate::marketplace::verification::git::GitProof;
@@ -167,13 +167,13 @@ impl SignatureChecker<'_> {
 
 /// The keys of each pair of files that a demand names, read once; or why they cannot be.
 pub struct KeySetCache<'p> {
-    tool: Tool<'p>,
+    tool: Programs<'p>,
     sets: Vec<(Option<PathBuf>, Option<PathBuf>, Result<KeySet<'p>>)>,
 }
 
 impl<'p> KeySetCache<'p> {
     /// None is read yet.
-    pub fn new(tool: Tool<'p>) -> Self {
+    pub fn new(tool: Programs<'p>) -> Self {
         Self {
             tool,
             sets: Vec::new(),
@@ -205,7 +205,7 @@ fn names<'k>(keys: &'k KeySet, signature: &'k Signature) -> Vec<&'k str> {
     let Some(own) = signer.principal.as_deref() else {
         return Vec::new();
     };
-    let counts = |line: &&AllowedSigner| line.counts(signer.signed, keys.now);
+    let counts = |line: &&AllowedSigner| line.is_valid_for(signer.signed, keys.now);
     let lines = keys.lines(signer).filter(counts);
     let lines = lines.filter(|line| line.names().any(|name| name == own));
     let mut names: Vec<&str> = lines.flat_map(AllowedSigner::names).collect();
@@ -257,7 +257,7 @@ fn of_git(snapshot: &Snapshot, origin: &Origin) -> Result<Option<Proof>> {
     {
         let rev = origin.rev.as_deref();
         let called = rev.and_then(|rev| rev.strip_prefix("refs/tags/"));
-        return Ok(Some(match tag.differs(commit, called) {
+        return Ok(Some(match tag.difference_from(commit, called) {
             Some(why) => Proof::Wrong(why),
             None => Proof::Git(Rc::new(tag)),
         }));

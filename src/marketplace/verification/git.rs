@@ -45,7 +45,7 @@ impl GitProof {
 
     /// Why a signed tag is not what its source shows: that which is `called` so and leads to this
     /// commit.
-    pub fn differs(&self, commit: &str, called: Option<&str>) -> Option<String> {
+    pub fn difference_from(&self, commit: &str, called: Option<&str>) -> Option<String> {
         let mut lines = self.object.text.lines();
         let leads = format!("object {commit}");
         let is_commits = lines.next() == Some(&leads) && lines.next() == Some("type commit");

@@ -5,14 +5,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::marketplace::fetch::Tool;
+use crate::marketplace::fetch::Programs;
 use crate::marketplace::prelude::*;
 use crate::signing::{AllowedSigner, KeyKind, Signature, Signer, revocations};
 
-/// Keys that count, and keys that do no longer.
+/// Accepted keys, and revoked ones.
 pub struct KeySet<'p> {
     /// Runs what checks.
-    pub tool: Tool<'p>,
+    pub tool: Programs<'p>,
     /// The time for which they count.
     pub now: UnixMillis,
     /// Who is listed, or why that is not known: what is wrong or revoked is so anyway.
@@ -28,7 +28,11 @@ impl<'p> KeySet<'p> {
     ///
     /// # Errors
     /// When it is not known who is revoked.
-    pub fn read(tool: Tool<'p>, signers: Option<&Path>, revoked: Option<&Path>) -> Result<Self> {
+    pub fn read(
+        tool: Programs<'p>,
+        signers: Option<&Path>,
+        revoked: Option<&Path>,
+    ) -> Result<Self> {
         Ok(Self {
             tool,
             now: UnixMillis::now(),
@@ -67,7 +71,7 @@ impl<'p> KeySet<'p> {
         }
         let mut counting = self
             .lines(signer)
-            .filter(|line| line.counts(signer.signed, self.now));
+            .filter(|line| line.is_valid_for(signer.signed, self.now));
         let principal = counting.find_map(AllowedSigner::principal);
         if principal.is_none() && self.lines(signer).next().is_some() {
             let text = format!("the key {fingerprint} is listed, but not for");

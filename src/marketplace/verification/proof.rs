@@ -102,7 +102,7 @@ impl ManifestProof {
             .map(|path| (path, present.get(path).unwrap_or_default()));
         // None of its own files may be executable.
         let own = [&self.manifest, &self.ssh].map(|text| digest(text.as_bytes(), false));
-        if let Some(why) = manifest.differs(name, present, &own) {
+        if let Some(why) = manifest.first_difference(name, present, &own) {
             return Ok(Signature::bad(why));
         }
         keys.check_manifest(&self.ssh, &self.manifest)

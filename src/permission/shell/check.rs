@@ -11,7 +11,7 @@ use super::programs::{
 };
 use super::protected_operands::has_directory_option;
 use super::reading_programs::{self, Depth, FileRead, file_read};
-use super::step::{Assignment, BlockKind, Redirection, SimpleCommand, StdinSource, Step};
+use super::step::{Assignment, BlockKind, LineStep, Redirection, SimpleCommand, StdinSource};
 use super::variables::{self, Variables};
 use super::word::{self, Piece, Word, WordCount, is_digits};
 use super::wrappers::{self, WrappedCommand};
@@ -148,18 +148,18 @@ impl Checker<'_> {
         self.exports_all |= steps.iter().any(may_export_all);
         for step in steps {
             match step {
-                Step::Command(simple) => self.check_command(simple, in_loop),
-                Step::Redirect(redirect) => self.check_redirection(redirect),
-                Step::Loop(name) => {
+                LineStep::Command(simple) => self.check_command(simple, in_loop),
+                LineStep::Redirect(redirect) => self.check_redirection(redirect),
+                LineStep::Loop(name) => {
                     if !self.variables().may_have_any_value(name) {
                         let part = format!("for {name}");
                         let rejection = Rejection::new(&part, STEERS);
                         self.record_rejection(&rejection, text);
                     }
                 }
-                Step::Join => self.directories.join(),
-                Step::Enter { kind, moves } => self.directories.enter_block(*kind, *moves),
-                Step::Leave => self.directories.leave_block(),
+                LineStep::Join => self.directories.join(),
+                LineStep::Enter { kind, moves } => self.directories.enter_block(*kind, *moves),
+                LineStep::Leave => self.directories.leave_block(),
             }
         }
     }
@@ -561,8 +561,8 @@ fn program_name(program: &Word) -> Result<&str, &'static str> {
 
 /// Whether a command may make the shell export everything set from then on (`set -a`), or may do so
 /// invisibly.
-fn may_export_all(step: &Step) -> bool {
-    let Step::Command(simple) = step else {
+fn may_export_all(step: &LineStep) -> bool {
+    let LineStep::Command(simple) = step else {
         return false;
     };
     let Some((first, others)) = simple.words.split_first() else {

@@ -42,7 +42,7 @@ pub use options::ReadKind;
 pub use parse::ParseCache;
 pub use programs::{COMMON, EntryShape, Wraps, by_name, by_path, has_word};
 pub use reading_programs::Depth;
-pub use step::{SimpleCommand, Step};
+pub use step::{LineStep, SimpleCommand};
 pub use variables::{Variables, is_name, may_be_exported};
 
 /// Part of a command whose safety cannot be established.

@@ -35,7 +35,7 @@ pub fn classify(
         NeutralForm::SetsAnyVariable => require(false)?,
         NeutralForm::Always => true,
         NeutralForm::SingleWords => one_word_each(),
-        NeutralForm::Numbers => arguments.iter().all(is_status),
+        NeutralForm::Numbers => arguments.iter().all(is_status_or_pid),
         NeutralForm::OnlyWords(words) => all_literal(arguments, |text| has_word(words, text)),
         NeutralForm::OptionsThenNames(options) => {
             let names = after_options(arguments, options);
@@ -104,7 +104,7 @@ pub fn is_name_lookup(arguments: &[Word]) -> bool {
     first.is_some_and(|word| word.is_one_of(&["-v", "-V"]))
 }
 
-fn is_status(word: &Word) -> bool {
+fn is_status_or_pid(word: &Word) -> bool {
     word.fits(is_digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
 }
 

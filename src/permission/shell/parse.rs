@@ -9,7 +9,7 @@ use rable::{ListOperator, Node, NodeKind};
 
 use super::programs::{SAME_GRAMMAR, by_name};
 use super::scan::{Scan, scan};
-use super::step::{Assignment, BlockKind, Redirection, SimpleCommand, StdinSource, Step};
+use super::step::{Assignment, BlockKind, LineStep, Redirection, SimpleCommand, StdinSource};
 use super::variables::{self, Variables};
 use super::word::{Piece, Word};
 use super::{Rejection, accepted_expansions, constants, syntax_tree};
@@ -21,7 +21,7 @@ use crate::sys::name_list::Names;
 /// A command line as a shell reads it.
 pub struct ParsedLine {
     /// What the shell will do, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<LineStep>,
     /// Its loop variables and the words they iterate over.
     pub loops: Vec<(String, Vec<Word>)>,
     /// Whether it may change the directory of the shell that runs it.
@@ -53,7 +53,7 @@ impl ParsedLine {
     /// Its simple commands.
     pub fn commands(&self) -> impl Iterator<Item = &SimpleCommand> {
         self.steps.iter().filter_map(|step| match step {
-            Step::Command(simple) => Some(simple),
+            LineStep::Command(simple) => Some(simple),
             _ => None,
         })
     }
@@ -61,12 +61,12 @@ impl ParsedLine {
     /// What the shell does if it reads the text in one of two ways.
     fn merged_with(self, other: Self) -> Self {
         let moves = self.moves || other.moves;
-        let enter = |kind| Step::Enter { kind, moves };
+        let enter = |kind| LineStep::Enter { kind, moves };
         let mut steps = Vec::new();
         for way in [self.steps, other.steps] {
             steps.push(enter(BlockKind::Subshell));
             steps.extend(way);
-            steps.push(Step::Leave);
+            steps.push(LineStep::Leave);
         }
         let mut loops = self.loops;
         for one in other.loops {
@@ -75,7 +75,7 @@ impl ParsedLine {
             }
         }
         // Where it leads is not known if it moves.
-        steps.extend([enter(BlockKind::Branches), Step::Leave]);
+        steps.extend([enter(BlockKind::Branches), LineStep::Leave]);
         Self {
             steps,
             loops,
@@ -111,7 +111,7 @@ fn parse_scanned(
     let same =
         builder.substitutions == scanned.substitutions && builder.heredocs == scanned.heredocs;
     Rejection::err_if(!same, "", "it can be parsed in two ways")?;
-    let acts = |step: &Step| matches!(step, Step::Command(_) | Step::Redirect(_));
+    let acts = |step: &LineStep| matches!(step, LineStep::Command(_) | LineStep::Redirect(_));
     if !builder.has_test && !builder.steps.iter().any(acts) {
         return Rejection::err("", "it contains no command");
     }
@@ -124,7 +124,7 @@ fn parse_scanned(
 
 #[derive(Default)]
 struct StepBuilder {
-    steps: Vec<Step>,
+    steps: Vec<LineStep>,
     loops: usize,
     for_loops: Vec<(String, Vec<Word>)>,
     /// The variable of the host with which a program's path may begin.
@@ -202,7 +202,7 @@ impl StepBuilder {
                         }
                         let body = pattern.body.as_ref();
                         body.map_or(Ok(()), |body| this.node(body))?;
-                        this.steps.push(Step::Join);
+                        this.steps.push(LineStep::Join);
                     }
                     Ok(())
                 })
@@ -226,7 +226,7 @@ impl StepBuilder {
     fn parts<'n>(&mut self, parts: impl IntoIterator<Item = &'n Node>) -> Result<(), Rejection> {
         for part in parts {
             self.node(part)?;
-            self.steps.push(Step::Join);
+            self.steps.push(LineStep::Join);
         }
         Ok(())
     }
@@ -237,7 +237,7 @@ impl StepBuilder {
             let chained = operator == Some(ListOperator::And)
                 && matches!(command.kind, NodeKind::Command { .. });
             if !chained {
-                self.steps.push(Step::Join);
+                self.steps.push(LineStep::Join);
             }
         }
         Ok(())
@@ -254,12 +254,12 @@ impl StepBuilder {
             self.loops = 0;
         }
         let begin = self.steps.len();
-        let enter = |moves| Step::Enter { kind, moves };
+        let enter = |moves| LineStep::Enter { kind, moves };
         self.steps.push(enter(false));
         part(self)?;
         let moves = self.moves;
         self.steps[begin] = enter(moves);
-        self.steps.push(Step::Leave);
+        self.steps.push(LineStep::Leave);
         self.loops = loops;
         self.moves = before || moves && kind != BlockKind::Subshell;
         Ok(())
@@ -272,7 +272,7 @@ impl StepBuilder {
                     NodeKind::Command { .. } => this.command(node, stage)?,
                     _ => this.node(node)?,
                 }
-                this.steps.push(Step::Join);
+                this.steps.push(LineStep::Join);
             }
             Ok(())
         })
@@ -342,7 +342,7 @@ impl StepBuilder {
                     .unwrap_or(StdinSource::Outer),
             };
             self.moves = self.moves || simple.may_change_directory();
-            self.steps.push(Step::Command(simple));
+            self.steps.push(LineStep::Command(simple));
         }
         Ok(())
     }
@@ -355,7 +355,7 @@ impl StepBuilder {
         body: &Node,
         redirects: &[Node],
     ) -> Result<(), Rejection> {
-        self.steps.push(Step::Loop(name.to_owned()));
+        self.steps.push(LineStep::Loop(name.to_owned()));
         self.redirects(redirects)?;
         // `for x; do` has this word too; the parser gives it no parts.
         let is_all =
@@ -424,7 +424,7 @@ impl StepBuilder {
         };
         self.files += 1;
         Rejection::err_if(self.files > MAX_FILES, op, "it redirects to too many files")?;
-        self.steps.push(Step::Redirect(Redirection {
+        self.steps.push(LineStep::Redirect(Redirection {
             writes,
             target: word,
         }));
@@ -463,7 +463,7 @@ impl StepBuilder {
                 {
                     self.substitutions += 1;
                     self.block(BlockKind::Subshell, |this| this.node(command))?;
-                    self.steps.push(Step::Join);
+                    self.steps.push(LineStep::Join);
                 }
             }
         }

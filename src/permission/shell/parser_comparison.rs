@@ -9,7 +9,7 @@ use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions};
 
 use super::parse::parse;
-use super::step::Step;
+use super::step::LineStep;
 use super::variables::Variables;
 use crate::host::shell::SH;
 use crate::permission::steps::Steps;
@@ -25,8 +25,8 @@ fn our_commands(command: &str) -> Option<Vec<String>> {
     let steps = parse(command, SH, Variables::default(), &Steps::default())
         .ok()?
         .steps;
-    let simple = |step: Step| match step {
-        Step::Command(simple) if !simple.words.is_empty() => {
+    let simple = |step: LineStep| match step {
+        LineStep::Command(simple) if !simple.words.is_empty() => {
             comparable(simple.words.iter().map(|word| word.raw.clone()).collect())
         }
         _ => None,

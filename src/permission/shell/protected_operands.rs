@@ -123,7 +123,7 @@ impl OperandCheck<'_> {
             | OperandUse::Links => self.check_placed(operand_use, texts),
             OperandUse::Dd => texts.iter().try_for_each(|one| {
                 let file = one.text.strip_prefix("of=");
-                refuse_if(one, file.is_some_and(|file| self.hits_place(file)))
+                refuse_when(one, file.is_some_and(|file| self.hits_place(file)))
             }),
             OperandUse::Find => self.check_find(words, texts, depth),
             OperandUse::Git => self.check_git(words, texts),
@@ -146,8 +146,9 @@ impl OperandCheck<'_> {
     fn check_changed(&self, texts: &[WordExpansion]) -> Checked {
         self.check_named(texts.iter().filter(|it| it.is_option()))?;
         // As in `sed -i '' …` of macOS.
-        not_options(texts)
-            .try_for_each(|one| refuse_if(one, !one.text.is_empty() && self.hits_place(&one.text)))
+        not_options(texts).try_for_each(|one| {
+            refuse_when(one, !one.text.is_empty() && self.hits_place(&one.text))
+        })
     }
 
     /// The files that a program for `sed` writes by `w`.
@@ -155,7 +156,7 @@ impl OperandCheck<'_> {
         let text = expanded.text.as_str();
         let writes = text.match_indices(['w', 'W']);
         let mut files = writes.filter_map(|(at, _)| text[at + 1..].lines().next());
-        refuse_if(
+        refuse_when(
             expanded,
             files.any(|file| self.names_place(file.trim_start())),
         )
@@ -164,7 +165,7 @@ impl OperandCheck<'_> {
     /// Unknown programs may use anything unprotected, and the active skill's files.
     fn check_named<'n>(&self, texts: impl IntoIterator<Item = &'n WordExpansion<'n>>) -> Checked {
         let mut texts = texts.into_iter();
-        texts.try_for_each(|it| refuse_if(it, self.names_place(&it.text)))
+        texts.try_for_each(|it| refuse_when(it, self.names_place(&it.text)))
     }
 
     /// The values of assignments: a program may write the file that a variable names.
@@ -211,13 +212,13 @@ impl OperandCheck<'_> {
         };
         if links || whole || operand_use == OperandUse::Moves {
             for source in sources {
-                refuse_if(source, self.hits_place(&source.text))?;
+                refuse_when(source, self.hits_place(&source.text))?;
             }
         }
         for one in destinations {
             // A link without a name gets that of what it leads to, here.
             if links && operands.iter().all(|other| other.at == one.at) {
-                refuse_if(one, self.hits_place(&one.text))?;
+                refuse_when(one, self.hits_place(&one.text))?;
                 self.check_destination(one, ".", operands.iter(), whole)?;
             } else {
                 let others = sources.iter().filter(|source| source.at != one.at);
@@ -256,7 +257,7 @@ impl OperandCheck<'_> {
             }
             _ => true,
         };
-        refuse_if(one, refused)
+        refuse_when(one, refused)
     }
 
     /// `find`: what it deletes, and what the commands change that it runs.
@@ -284,7 +285,7 @@ impl OperandCheck<'_> {
                     continue;
                 };
                 if text.starts_with("-f") {
-                    refuse_if(value, self.names_place(&value.text))?;
+                    refuse_when(value, self.names_place(&value.text))?;
                 } else if matches!(text, "-name" | "-iname") {
                     is_chosen = true;
                     is_plain &= !self
@@ -325,7 +326,7 @@ impl OperandCheck<'_> {
         let mut searched = searched.into_iter();
         searched.try_for_each(|one| {
             let is_changed = removes && self.hits_place(&one.text);
-            refuse_if(one, is_changed || writes && self.names_place(&one.text))
+            refuse_when(one, is_changed || writes && self.names_place(&one.text))
         })
     }
 
@@ -443,7 +444,7 @@ fn sed_only_reads(arguments: &[Word]) -> bool {
     matches!(file_read(&words, false), Some(Ok(_)))
 }
 
-fn refuse_if(expanded: &WordExpansion, refused: bool) -> Checked {
+fn refuse_when(expanded: &WordExpansion, refused: bool) -> Checked {
     Rejection::err_if(refused, &expanded.word.raw, WHY_PROTECTED)
 }
 

@@ -59,7 +59,7 @@ pub fn file_read(words: &[Word], has_input: bool) -> Option<Result<FileRead<'_>,
     let (reads, operands) = match program.options {
         _ if program.operand_use == OperandUse::Find => (ReadKind::Names, find(arguments)),
         Some(options) => {
-            let operands = Arguments::read(name, options, arguments, has_input);
+            let operands = ReadingArguments::read(name, options, arguments, has_input);
             (options.reads?, operands)
         }
         None => return None,
@@ -79,14 +79,14 @@ pub fn is_filter(words: &[Word]) -> bool {
         let options = by_name(name)
             .options
             .filter(|_| by_name(name).has(FILTER))?;
-        let files = Arguments::read(name, options, arguments, true).ok()?;
+        let files = ReadingArguments::read(name, options, arguments, true).ok()?;
         Some(files.is_empty())
     };
     words.split_first().and_then(filters).unwrap_or(false)
 }
 
 /// The arguments of a program, as far as they are read.
-struct Arguments<'a> {
+struct ReadingArguments<'a> {
     name: &'a str,
     options: &'static ProgramOptions,
     /// Each with whether it stands where no option can.
@@ -97,7 +97,7 @@ struct Arguments<'a> {
     searches: bool,
 }
 
-impl<'a> Arguments<'a> {
+impl<'a> ReadingArguments<'a> {
     fn read(
         name: &'a str,
         options: &'static ProgramOptions,
@@ -139,7 +139,7 @@ impl<'a> Arguments<'a> {
                 this.operands.extend(read.iter().map(|word| (word, true)));
             }
         }
-        this.operands(has_input)
+        this.file_operands(has_input)
     }
 
     /// A long option that a glob or brace makes of the word, perhaps several times.
@@ -227,7 +227,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn operands(mut self, has_input: bool) -> Result<Vec<Operand>, String> {
+    fn file_operands(mut self, has_input: bool) -> Result<Vec<Operand>, String> {
         let options = self.options;
         let operand_kind = options.operand_kind;
         if matches!(operand_kind, OperandKind::Pattern | OperandKind::Script(_)) && !self.is_given {

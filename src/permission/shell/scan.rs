@@ -93,7 +93,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Whether zsh may be the shell.
-    fn zsh(&self) -> bool {
+    fn may_be_zsh(&self) -> bool {
         self.shell.language == Language::BashOrZsh
     }
 
@@ -140,7 +140,7 @@ impl<'a> Lexer<'a> {
                 self.heredoc_bodies()?;
             }
             ';' | '&' | '|' => {
-                if self.zsh() && c == '&' {
+                if self.may_be_zsh() && c == '&' {
                     zsh::operator(self.rest(), 1)?;
                 }
                 if c != '|' && self.in_substitution() && !self.pending.is_empty() {
@@ -152,7 +152,7 @@ impl<'a> Lexer<'a> {
                 {
                     replace_innermost(&mut self.levels, OpenConstruct::Branch, OpenConstruct::Case);
                 }
-                if self.rest().starts_with("&>") && !self.zsh() {
+                if self.rest().starts_with("&>") && !self.may_be_zsh() {
                     let at = self.scan.text.len() + self.at - self.copied;
                     self.scan.ampersand_redirections.push(at + 1);
                 }
@@ -210,7 +210,7 @@ impl<'a> Lexer<'a> {
     fn end_word(&mut self, width: usize) -> Result<(), Rejection> {
         let ended = self.position.end_word(&self.source[..self.at])?;
         self.charge(ended.work)?;
-        if self.zsh() && !["{", "}"].contains(&ended.reserved) {
+        if self.may_be_zsh() && !["{", "}"].contains(&ended.reserved) {
             zsh::argument(ended.text)?;
         }
         match ended.reserved {
@@ -267,7 +267,7 @@ impl<'a> Lexer<'a> {
             return Rejection::err("\\", "it ends in a backslash");
         };
         if escaped == '\n' {
-            return self.continuation();
+            return self.skip_line_continuation();
         }
         self.position.segment(self.at);
         self.at += 1 + escaped.len_utf8();
@@ -275,7 +275,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Removes a line continuation, if it does not join two tokens or parts of an expansion.
-    fn continuation(&mut self) -> Result<(), Rejection> {
+    fn skip_line_continuation(&mut self) -> Result<(), Rejection> {
         let blank = |c: Option<char>| c.is_none_or(|c| c == ' ' || c == '\t' || c == '\n');
         let before = &self.source[..self.at];
         let after = self.rest()[2..].chars().next();
@@ -328,7 +328,7 @@ impl<'a> Lexer<'a> {
         self.position.segment(self.at);
         let rest = self.rest();
         let quoted = self.levels.last() == Some(&OpenConstruct::DoubleQuote);
-        if self.zsh() {
+        if self.may_be_zsh() {
             zsh::expansion(rest)?;
         }
         if rest.starts_with("$((") {
@@ -339,7 +339,7 @@ impl<'a> Lexer<'a> {
             self.open(OpenConstruct::Substitution)?;
         } else if rest.starts_with("${") {
             let width = accepted_expansions::parameter(rest)?;
-            if self.zsh() {
+            if self.may_be_zsh() {
                 zsh::expansions(&rest[..width])?;
             }
             self.at += width;
@@ -375,7 +375,7 @@ impl<'a> Lexer<'a> {
         if self.levels.contains(&OpenConstruct::Backtick) {
             return Rejection::err("#", "comments inside backticks are read in several ways");
         }
-        if self.zsh() && self.shell.persists {
+        if self.may_be_zsh() && self.shell.persists {
             let why = "an interactive shell may not treat this as a comment";
             return Rejection::err("#", why);
         }
@@ -412,7 +412,7 @@ impl<'a> Lexer<'a> {
             if rest[1..].starts_with('&') {
                 refuse_moved_descriptor(&rest[2..])?;
             }
-            if self.zsh() {
+            if self.may_be_zsh() {
                 zsh::operator(rest, width)?;
             }
             self.at += width;
@@ -427,7 +427,7 @@ impl<'a> Lexer<'a> {
             if pending.depth != self.levels.len() {
                 return Err(unclear_heredoc());
             }
-            let (body, width) = pending.body(self.rest(), self.zsh())?;
+            let (body, width) = pending.body(self.rest(), self.may_be_zsh())?;
             self.scan.heredocs.push(body);
             self.charge(width)?;
             self.at += width;

@@ -5,7 +5,7 @@ use super::word::Word;
 
 /// One step of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum LineStep {
     /// A simple command.
     Command(SimpleCommand),
     /// A redirection of the next command, simple or compound: the shell opens the file first.

@@ -8,7 +8,7 @@ use url::Url;
 use super::commands;
 use crate::host::alias::{Capability, authors_name};
 use crate::host::tools::{self, Argument, ArgumentTarget, Effect, HostTool};
-use crate::permission::call::{Call, OurTool};
+use crate::permission::call::{OurTool, ToolCall};
 use crate::permission::decide::{Decision, Outcome};
 use crate::permission::entry_grammar::is_name;
 use crate::permission::evidence::Part;
@@ -56,7 +56,7 @@ impl Obstacle {
 /// A call for which entries are wanted.
 pub struct EntryRequest<'a> {
     /// The call.
-    pub call: Call<'a>,
+    pub call: ToolCall<'a>,
     /// What authors call its tool, if it is neither the host's nor ours.
     pub tool: &'a str,
     /// Where it is decided.
@@ -107,7 +107,9 @@ fn missing_entries(
 ) -> Result<Option<Vec<Vec<String>>>, Obstacle> {
     let refusal = match &decision.outcome {
         Outcome::Warned(refusal) | Outcome::Blocked(refusal) => refusal,
-        Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => return Ok(None),
+        Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => {
+            return Ok(None);
+        }
     };
     match refusal.reason() {
         Reason::Denied(_) => {
@@ -168,7 +170,7 @@ impl EntryRequest<'_> {
 }
 
 /// What may grant a call that is no command.
-fn entries_for_tool(call: &Call, request: &EntryRequest) -> Vec<String> {
+fn entries_for_tool(call: &ToolCall, request: &EntryRequest) -> Vec<String> {
     let places = request.places;
     match call.ours {
         Some(OurTool::Skill { name, .. }) => return vec![format!("Skill({name})")],
@@ -251,7 +253,7 @@ fn entries_for_path(name: &str, path: &str, places: &RuleDirectories) -> Vec<Str
 mod tests {
     use super::*;
     use crate::host::tools;
-    use crate::permission::call::Call;
+    use crate::permission::call::ToolCall;
     use crate::permission::decide::decide;
     use crate::permission::path::fake::Links;
     use crate::permission::scene::scene;
@@ -259,7 +261,7 @@ mod tests {
 
     /// What is found for a call under a skill with this list.
     fn found(list: &str, tool: &str, arguments: &Value) -> Result<String, Obstacle> {
-        let call = Call {
+        let call = ToolCall {
             tool,
             arguments,
             ours: None,

@@ -25,7 +25,7 @@ fn what_a_variable_names_only_adds() {
         "[signing]\nrequire = 'listed'",
     ] {
         let both = policies(&[(root, false), (named, true)]);
-        let subject = |name| Subject {
+        let subject = |name| RuleSubject {
             name,
             directory: name,
             version: Some("1"),

@@ -38,7 +38,7 @@ pub struct SkillCall<'a> {
 
 /// Puts the skill in force, or says why it may not become active. A skill that is none of those on
 /// disk restricts nothing.
-pub fn activate(caller: AgentContext, on: &JudgeContext, wanted: SkillCall) -> Judgement {
+pub fn activate(caller: AgentContext, on: &JudgeContext, wanted: SkillCall) -> JudgedCall {
     let facts = caller.facts;
     // Where signatures are required, nothing is loaded of which none is known to hold; nor what may
     // stand in the place of a skill that a policy requires.
@@ -67,7 +67,7 @@ pub fn activate(caller: AgentContext, on: &JudgeContext, wanted: SkillCall) -> J
         Err(error) if is_strict => {
             return refused(wanted, wanted.name, &error.with_next_step());
         }
-        Err(_) => return Judgement::ALLOWED,
+        Err(_) => return JudgedCall::ALLOWED,
     };
     let entry = found.entry();
     let (name, dir) = (entry.name(), entry.dir.clone());
@@ -81,7 +81,7 @@ pub fn activate(caller: AgentContext, on: &JudgeContext, wanted: SkillCall) -> J
         Err((why, is_decided)) if is_decided || restricts => {
             return refused(wanted, &name, &why);
         }
-        Err(_) => return Judgement::ALLOWED,
+        Err(_) => return JudgedCall::ALLOWED,
     };
     let is_typed = wanted.by == ActivatedBy::Typing;
     // What an earlier prompt had active ends with this one.
@@ -92,10 +92,10 @@ pub fn activate(caller: AgentContext, on: &JudgeContext, wanted: SkillCall) -> J
     if restricts && let Err(error) = may_load(&found, caller, skill, typed, &in_force) {
         return refused(wanted, &name, &error.with_next_step());
     }
-    match put(found.facts, facts, skill, wanted) {
-        Ok(()) if restricts => Judgement::new(told(skill, without_owner(wanted.name)), None),
-        Ok(()) => Judgement::ALLOWED,
-        Err(_) if !is_strict => Judgement::ALLOWED,
+    match activate_found(found.facts, facts, skill, wanted) {
+        Ok(()) if restricts => JudgedCall::new(told(skill, without_owner(wanted.name)), None),
+        Ok(()) => JudgedCall::ALLOWED,
+        Err(_) if !is_strict => JudgedCall::ALLOWED,
         Err(error) => refused(wanted, &name, &error.with_next_step()),
     }
 }
@@ -116,12 +116,12 @@ fn request(shown: &str, name: &str, dir: &Path) -> Request {
 }
 
 /// Why the skill does not become active.
-fn refused(wanted: SkillCall, name: &str, why: &str) -> Judgement {
+fn refused(wanted: SkillCall, name: &str, why: &str) -> JudgedCall {
     let name = quoted(name);
     let text = format!("The skill `{name}` is not allowed to become active: {why}");
     let event = Event::new("tool").with("tool", wanted.shown);
     let event = event.with("skill", name).with("decision", "blocked");
-    Judgement::refused(text, event.with("by", "failed activation"))
+    JudgedCall::refused(text, event.with("by", "failed activation"))
 }
 
 /// What the model may use from now on, so that it does not learn it by refusals. `name` is what the
@@ -143,14 +143,14 @@ pub fn confirm(caller: AgentContext, name: &str) {
 }
 
 /// A skill that the agent ships inside itself, or a command of another kind.
-fn unknown(on: &JudgeContext, wanted: SkillCall) -> Judgement {
+fn unknown(on: &JudgeContext, wanted: SkillCall) -> JudgedCall {
     if wanted.by != ActivatedBy::Tool {
-        return Judgement::ALLOWED;
+        return JudgedCall::ALLOWED;
     }
     let judged = judge(on, &request(wanted.shown, wanted.name, Path::new("")));
     let decision = judged.stopped().map_or("allowed", |_| "blocked");
     let event = Event::new("unknown-skill").with("skill", wanted.name);
-    Judgement::new(judged.verdict, Some(event.with("decision", decision)))
+    JudgedCall::new(judged.verdict, Some(event.with("decision", decision)))
 }
 
 /// The skill, if it may be used; else why not, and whether somebody decided that. What cannot be read
@@ -182,7 +182,7 @@ fn usable(
     })
 }
 
-fn put(found: &Facts, facts: &Facts, skill: &Skill, wanted: SkillCall) -> Result<()> {
+fn activate_found(found: &Facts, facts: &Facts, skill: &Skill, wanted: SkillCall) -> Result<()> {
     let (store, key) = (facts.store(), facts.key());
     match wanted.prompt {
         // Comes before the event of its prompt.
@@ -245,7 +245,7 @@ pub fn by_reading(
     on: &JudgeContext,
     calls: &[Request],
     prompt: Option<&str>,
-) -> Option<Judgement> {
+) -> Option<JudgedCall> {
     let read = |call| skills_read(caller, call);
     let active = caller.facts.session().unwrap_or_default();
     calls.iter().flat_map(read).find_map(|dir| {

@@ -11,7 +11,7 @@ use super::event::AgentContext;
 use crate::catalog;
 use crate::catalog::roots;
 use crate::facts::once;
-use crate::host::agent::table::{NameSource, PrecedenceOfDuplicates, Skills};
+use crate::host::agent::table::{NameSource, PrecedenceOfDuplicates, SkillLocations};
 use crate::protocol::prelude::*;
 
 /// The context in which the skill was found, which may have more directories of skills, with its
@@ -53,7 +53,7 @@ impl FoundSkill {
 /// What is looked for, and where.
 #[derive(Clone, Copy)]
 struct SkillQuery<'a> {
-    skills: &'static Skills,
+    skills: &'static SkillLocations,
     name: &'a str,
     by: NameSource,
     /// Only skills directly in these directories.

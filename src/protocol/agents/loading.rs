@@ -53,7 +53,7 @@ pub fn may_load(
             // Whatever restricts commands refuses it.
             Err(_) => ("run_command", "Bash", "command", "eval \"$UNREAD\""),
         };
-        let call = Call {
+        let call = ToolCall {
             tool,
             arguments: &json!({ key: text }),
             ours: None,
@@ -190,7 +190,7 @@ fn injected(facts: &Facts, skill: &Skill, arguments: &str) -> Result<Vec<Result<
         places,
         arguments,
         words: words(arguments),
-        names: names(skill.fields.value("arguments")),
+        names: argument_names_longest_first(skill.fields.value("arguments")),
     };
     let filled = filling.fill(&body);
     let commands = commands_run(&filled);
@@ -345,7 +345,7 @@ fn words(arguments: &str) -> Option<Vec<&str>> {
 }
 
 /// The names that a skill declares for its arguments.
-fn names(declared: Option<&Value>) -> Vec<(usize, String)> {
+fn argument_names_longest_first(declared: Option<&Value>) -> Vec<(usize, String)> {
     let is_name =
         |name: &&str| !name.trim().is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit());
     let declared: Vec<&str> = match declared {
@@ -372,7 +372,7 @@ mod tests {
             places: vec![("CLAUDE_SKILL_DIR", "/s".to_owned())],
             arguments,
             words: words(arguments),
-            names: names(Some(declared)),
+            names: argument_names_longest_first(Some(declared)),
         };
         filling.fill(body)
     }
@@ -429,7 +429,7 @@ mod tests {
     #[test]
     fn names_are_those_that_claude_code_takes() {
         let only = |declared: Value| -> Vec<String> {
-            names(Some(&declared))
+            argument_names_longest_first(Some(&declared))
                 .into_iter()
                 .map(|(_, name)| name)
                 .collect()

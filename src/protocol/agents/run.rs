@@ -54,7 +54,7 @@ fn refused(why: &str) -> Response {
     Response::text("").status(REFUSED)
 }
 
-fn decide(facts: &Facts, table: &'static AgentProfile, event: &AgentEvent) -> Judgement {
+fn decide(facts: &Facts, table: &'static AgentProfile, event: &AgentEvent) -> JudgedCall {
     let caller = AgentContext { facts, table };
     let call = HookCall { caller, event };
     if matches!(event.kind, EventKind::BeforeTool | EventKind::Prompt) {
@@ -69,14 +69,14 @@ fn decide(facts: &Facts, table: &'static AgentProfile, event: &AgentEvent) -> Ju
         EventKind::Prompt => call.prompt(),
         EventKind::AfterTool => {
             call.after_tool();
-            Judgement::ALLOWED
+            JudgedCall::ALLOWED
         }
         EventKind::End => {
             // A subagent's session may end alone.
             if !event.is_subagents {
                 call.enter(None);
             }
-            Judgement::ALLOWED
+            JudgedCall::ALLOWED
         }
     };
     call.record(&mut judged);
@@ -89,16 +89,16 @@ struct HookCall<'a> {
 }
 
 impl HookCall<'_> {
-    fn before_tool(&self) -> Judgement {
+    fn before_tool(&self) -> JudgedCall {
         let AgentContext { facts, table } = self.caller;
         let session = facts.session();
         let Some(used) = &self.event.used else {
-            return Judgement::ALLOWED;
+            return JudgedCall::ALLOWED;
         };
         let skill = table.skill_tool(&used.tool);
         let on = JudgeContext::new(facts, &session);
         if on.nothing_is_in_force() && skill.is_none() && !table.reads_activate {
-            return Judgement::ALLOWED;
+            return JudgedCall::ALLOWED;
         }
         if let Some(keys) = skill {
             return self.skill(&on, used, keys);
@@ -112,7 +112,7 @@ impl HookCall<'_> {
         if let Ok(session) = &session
             && is_confined(self.caller, session, (used, begin))
         {
-            return Judgement::ALLOWED;
+            return JudgedCall::ALLOWED;
         }
         let mut verdicts = Vec::new();
         for call in &calls {
@@ -135,9 +135,9 @@ impl HookCall<'_> {
         let session = session.unwrap_or_default();
         let arguments = match rewritten_arguments(self.caller, &session, (used, begin)) {
             Ok(arguments) => arguments,
-            Err(why) => return Judgement::new(Verdict::Refuse(why.into()), None),
+            Err(why) => return JudgedCall::new(Verdict::Refuse(why.into()), None),
         };
-        Judgement {
+        JudgedCall {
             verdict: of_all(verdicts),
             event: None,
             arguments,
@@ -154,24 +154,24 @@ impl HookCall<'_> {
     }
 
     /// Whether the question can be spared. Everything else is judged before the tool runs.
-    fn asking(&self) -> Judgement {
+    fn asking(&self) -> JudgedCall {
         let Some(used) = &self.event.used else {
-            return Judgement::ALLOWED;
+            return JudgedCall::ALLOWED;
         };
         let session = self.caller.facts.session();
         let on = JudgeContext::new(self.caller.facts, &session);
         if self.caller.table.skill_tool(&used.tool).is_some() || !on.mode().grants() {
-            return Judgement::ALLOWED;
+            return JudgedCall::ALLOWED;
         }
         let calls = self.requests(used).unwrap_or_default();
         let verdicts = calls.iter().map(|call| judge(&on, call).verdict);
         match of_all(verdicts.collect()) {
-            granted @ Verdict::Grant(_) => Judgement::new(granted, None),
-            _ => Judgement::ALLOWED,
+            granted @ Verdict::Grant(_) => JudgedCall::new(granted, None),
+            _ => JudgedCall::ALLOWED,
         }
     }
 
-    fn skill(&self, on: &JudgeContext, used: &ToolUse, keys: &[&str]) -> Judgement {
+    fn skill(&self, on: &JudgeContext, used: &ToolUse, keys: &[&str]) -> JudgedCall {
         let Some(name) = skill_named(used, keys) else {
             return refuse_unread(on, &used.tool, "it names no skill");
         };
@@ -199,14 +199,14 @@ impl HookCall<'_> {
         }
     }
 
-    fn typed(&self) -> Judgement {
+    fn typed(&self) -> JudgedCall {
         let Some((name, arguments)) = &self.event.typed else {
-            return Judgement::ALLOWED;
+            return JudgedCall::ALLOWED;
         };
         self.by_typing(&[(plain_name(name), None)], arguments)
     }
 
-    fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> Judgement {
+    fn by_typing(&self, names: &[(&str, Option<&Path>)], arguments: &str) -> JudgedCall {
         let session = self.caller.facts.session();
         let on = JudgeContext::new(self.caller.facts, &session);
         for (name, dir) in names {
@@ -225,12 +225,12 @@ impl HookCall<'_> {
             self.record(&mut judged);
         }
         // What may be used is told at calls of tools alone: not every agent takes it elsewhere.
-        Judgement::ALLOWED
+        JudgedCall::ALLOWED
     }
 
-    fn prompt(&self) -> Judgement {
+    fn prompt(&self) -> JudgedCall {
         if self.event.is_subagents {
-            return Judgement::ALLOWED;
+            return JudgedCall::ALLOWED;
         }
         let facts = self.caller.facts;
         let session = facts.session();
@@ -238,7 +238,7 @@ impl HookCall<'_> {
             if let Ok(session) = &session {
                 self.goes_on(session);
             }
-            return Judgement::ALLOWED;
+            return JudgedCall::ALLOWED;
         }
         match session {
             // As at chibi's start: the user goes on, and what was in the record is unknown.
@@ -343,7 +343,7 @@ impl HookCall<'_> {
     }
 
     /// Records a decision, with the tool's name in the agent beside that in rules.
-    fn record(&self, judged: &mut Judgement) {
+    fn record(&self, judged: &mut JudgedCall) {
         if let Some(event) = judged.event.take() {
             let tool = self.event.used.as_ref().map(|used| used.tool.as_str());
             self.caller.facts.record(event.with("agent_tool", tool));
@@ -373,7 +373,7 @@ fn skill_named<'a>(used: &'a ToolUse, keys: &[&str]) -> Option<&'a str> {
 /// The answer in the agent's form. A field that an agent does not know can make it ignore the whole
 /// answer, so none has more than it needs. Arguments replace those of the call where it goes on, in agents that
 /// take them.
-fn answer(form: AnswerFormat, event: &AgentEvent, judged: Judgement) -> Response {
+fn answer(form: AnswerFormat, event: &AgentEvent, judged: JudgedCall) -> Response {
     let is_tools = event.kind == EventKind::BeforeTool;
     let specific = |key: &str, value: Value| json!({"hookSpecificOutput": {"hookEventName": event.name, key: value}});
     let decided = |decision: &str, reason: String| {

@@ -57,7 +57,7 @@ pub fn instructions(facts: &Facts, context: Option<&str>, is_first: bool) -> Opt
 /// it was cut short or the host sent none, this does; [`judge`] refuses if it fails.
 ///
 /// [`judge`]: crate::protocol::judge::judge
-pub fn session(facts: &Facts) -> Result<Session, Unreadable> {
+pub fn session(facts: &Facts) -> Result<Session, StateUnreadable> {
     let session = facts.session();
     let lacks = |session: &Session| missing_always_on(facts, session).is_some();
     if !session.as_ref().is_ok_and(lacks) {

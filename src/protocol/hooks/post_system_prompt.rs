@@ -182,7 +182,7 @@ pub fn active_block(facts: &Facts) -> Option<String> {
             let text = current_instructions(facts, skill, active);
             let text = if text.len() > room {
                 let left_out = "Its instructions are too long to be repeated here.";
-                let left_out = format!("{left_out} {}", to_read(&active.name, "SKILL.md"));
+                let left_out = format!("{left_out} {}", how_to_read(&active.name, "SKILL.md"));
                 wrapped(SKILL, &active.name, &left_out)
             } else {
                 room -= text.len();
@@ -199,7 +199,7 @@ pub fn active_block(facts: &Facts) -> Option<String> {
     } else if let Some(last) = activated(&session).next_back()
         && is_there(last)
     {
-        let read = to_read(&last.name, "SKILL.md");
+        let read = how_to_read(&last.name, "SKILL.md");
         block = format!("{block} If they are no longer there: {read}");
         if let Some(arguments) = last.arguments.as_deref() {
             let text = "Its arguments, which replace $ARGUMENTS there:";

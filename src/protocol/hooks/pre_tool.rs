@@ -107,11 +107,11 @@ fn answer_call(facts: &Facts, used: ToolUse, decide_install: DecideInstall) -> D
     // A note from a skill's rules must not replace a decision that only the user makes.
     let stopped = match (request.called_skill(), request.our_call()) {
         (Some(called), _) => activate(facts, &request, called),
-        (_, Some(ToolCall::SkillSession(SkillSession::Load { names, adds }))) => {
+        (_, Some(OwnToolCall::SkillSession(SkillSession::Load { names, adds }))) => {
             load_session(facts, &session, &request, names, *adds)
         }
         // What a model may install without the user: only this hook knows that a model is asking.
-        (_, Some(ToolCall::Command(_))) if request.tool == ours::MARKETPLACE => {
+        (_, Some(OwnToolCall::Command(_))) if request.tool == ours::MARKETPLACE => {
             match decide_install(facts, &request) {
                 ModelInstall::Allowed => None,
                 ModelInstall::AllowedAs(reference) => {
@@ -165,7 +165,7 @@ fn activate(facts: &Facts, request: &Request, called: &CalledSkill) -> Option<De
 /// restrictions before the call is certain to happen.
 fn load_session(
     facts: &Facts,
-    session: &Result<Session, Unreadable>,
+    session: &Result<Session, StateUnreadable>,
     request: &Request,
     names: &[String],
     adds: bool,

@@ -14,11 +14,11 @@ pub fn meaning(
     scope: &RestrictionInputs,
     session: &Session,
     request: &Request,
-    call: &Call,
+    call: &ToolCall,
 ) -> Vec<ArgumentValue> {
-    let is_compared = |call: &Call| compares_arguments(scope, call);
+    let is_compared = |call: &ToolCall| compares_arguments(scope, call);
     let tool = request.tool.as_str();
-    if !is_compared(call) && !is_compared(&Call { tool, ..*call }) {
+    if !is_compared(call) && !is_compared(&ToolCall { tool, ..*call }) {
         return Vec::new();
     }
     let skill = |key, written: Option<&str>| skill(facts, session, key, written);
@@ -30,10 +30,10 @@ pub fn meaning(
         _ => return Vec::new(),
     };
     match call {
-        ToolCall::Command(words) => command(facts, words),
+        OwnToolCall::Command(words) => command(facts, words),
         // It is `RequestKind::Activation` or none.
-        ToolCall::Activate(_) => Vec::new(),
-        ToolCall::ReadSkillFile(read) => {
+        OwnToolCall::Activate(_) => Vec::new(),
+        OwnToolCall::ReadSkillFile(read) => {
             let file = dir(&read.skill).and_then(|dir| {
                 let path = SkillPath::parse(&read.path, &dir).ok()?;
                 Some(forms(&dir, &path.resolve(&dir).ok()?))
@@ -42,7 +42,7 @@ pub fn meaning(
             let file = ArgumentValue::any("path", file.unwrap_or_default());
             plain(tool, read, vec![named, file])
         }
-        ToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
+        OwnToolCall::RunSkillScript(RunSkillScript::Start(start)) => {
             let file = dir(&start.skill).and_then(|dir| script(start, &dir));
             let file = file.unwrap_or_default();
             let named = skill("skill", start.skill.as_deref());
@@ -53,8 +53,8 @@ pub fn meaning(
             let known = [named, script, ArgumentValue::any("path", file)];
             plain(tool, start, known.into_iter().chain(input).collect())
         }
-        ToolCall::RunSkillScript(job) => plain(tool, job, Vec::new()),
-        ToolCall::SkillSession(call) => {
+        OwnToolCall::RunSkillScript(job) => plain(tool, job, Vec::new()),
+        OwnToolCall::SkillSession(call) => {
             let skills = |written: &[String]| -> Vec<ArgumentValue> {
                 let written = written.iter();
                 written.map(|name| skill("names", Some(name))).collect()
@@ -77,10 +77,10 @@ pub fn meaning(
             ]);
             meant
         }
-        ToolCall::ProposeSkillUpdate(proposed) => {
+        OwnToolCall::ProposeSkillUpdate(proposed) => {
             plain(tool, proposed, vec![skill("skill", Some(&proposed.skill))])
         }
-        ToolCall::CreateSkill(new) => {
+        OwnToolCall::CreateSkill(new) => {
             let name = SkillName::from_written(&new.name);
             let name = name.map_or_else(|| new.name.clone(), |name| name.to_string());
             plain(tool, new, vec![ArgumentValue::text("name", name)])
@@ -123,7 +123,7 @@ fn skill(
 ) -> ArgumentValue {
     let dir = skill_dir(facts, written, session);
     match dir {
-        Some(dir) => skill_in(&Catalog::with_owners(facts), key, &dir),
+        Some(dir) => skill_in(&Catalog::load_with_owners(facts), key, &dir),
         None => ArgumentValue::any(key, Vec::new()),
     }
 }
@@ -138,7 +138,7 @@ fn skill_in(catalog: &Catalog, key: &'static str, dir: &Path) -> ArgumentValue {
 }
 
 fn activation(facts: &Facts, called: &CalledSkill) -> Vec<ArgumentValue> {
-    let catalog = Catalog::with_owners(facts);
+    let catalog = Catalog::load_with_owners(facts);
     let skill = |key: &&'static str| skill_in(&catalog, key, &called.skill.dir);
     let mut meant: Vec<ArgumentValue> = NAME.iter().map(skill).collect();
     meant.push(ArgumentValue::text("action", "use"));
@@ -195,7 +195,7 @@ fn command(facts: &Facts, words: &[String]) -> Vec<ArgumentValue> {
         meant.extend(keys.map(ArgumentValue::doubtful));
     }
     let is_named = is_installed && has_operands;
-    let catalog = is_named.then(|| Catalog::with_owners(facts));
+    let catalog = is_named.then(|| Catalog::load_with_owners(facts));
     for operand in operands {
         let entry = catalog.as_ref().and_then(|it| it.by_name(operand));
         meant.extend(keys.map(|key| {

@@ -90,7 +90,7 @@ fn reads_only(words: &[&str], is_own: impl Fn(&str) -> bool) -> bool {
 pub fn script_read(facts: &Facts, session: &Session, call: &Request) -> Option<String> {
     let active = session.latest()?;
     let dir = Path::new(&active.dir);
-    let path = if let Some(ToolCall::ReadSkillFile(read)) = call.our_call() {
+    let path = if let Some(OwnToolCall::ReadSkillFile(read)) = call.our_call() {
         let means_it =
             |written: &str| meant_skill(facts, Some(written)).is_ok_and(|it| it.dir == dir);
         let is_its = read.skill.as_deref().is_none_or(means_it);

@@ -31,7 +31,7 @@ pub enum RequestKind {
     /// A tool that is not ours.
     Other,
     /// One of our tools, with its arguments; or why they are none, which the tool reports, doing nothing.
-    Ours(Result<ToolCall>),
+    Ours(Result<OwnToolCall>),
     /// That a skill becomes active, by a tool of ours.
     Activation(Box<CalledSkill>),
     /// That a skill becomes active, by an agent's own means.
@@ -112,7 +112,7 @@ impl Request {
     }
 
     /// The arguments of our tool, if it is a call of one that has any.
-    pub fn our_call(&self) -> Option<&ToolCall> {
+    pub fn our_call(&self) -> Option<&OwnToolCall> {
         match &self.kind {
             RequestKind::Ours(parsed) => parsed.as_ref().ok(),
             _ => None,
@@ -123,7 +123,7 @@ impl Request {
     /// name, and a skill may have several spellings.
     pub fn script_of(&self, facts: &Facts, session: &Session) -> Option<PathBuf> {
         let written = match &self.kind {
-            RequestKind::Ours(Ok(ToolCall::RunSkillScript(RunSkillScript::Start(start)))) => {
+            RequestKind::Ours(Ok(OwnToolCall::RunSkillScript(RunSkillScript::Start(start)))) => {
                 start.skill.as_deref()
             }
             // The tool says what is wrong with its arguments.
@@ -137,7 +137,7 @@ impl Request {
 
     /// The call in the form that rules apply to: an activation counts as a call of the skill's own tool.
     /// `script_of` is the directory of the skill whose script is to run.
-    pub fn call<'a>(&'a self, script_of: Option<&'a Path>) -> Call<'a> {
+    pub fn call<'a>(&'a self, script_of: Option<&'a Path>) -> ToolCall<'a> {
         let (tool, ours) = match &self.kind {
             RequestKind::Activation(called) => {
                 (&called.tool, Some(called_skill::activation(&called.skill)))
@@ -149,7 +149,7 @@ impl Request {
             }
             RequestKind::Other | RequestKind::NoSkill(_) => (&self.tool, None),
         };
-        Call {
+        ToolCall {
             tool,
             arguments: &self.arguments,
             ours,
@@ -197,8 +197,8 @@ fn kind_of(facts: &Facts, used: &ToolUse) -> RequestKind {
         return RequestKind::Other;
     }
     let is_fixed = ours::FIXED.contains(&tool);
-    let wanted = match ToolCall::parse(tool, Ok(used.arguments.clone())) {
-        Ok(ToolCall::Activate(wanted)) => Ok(wanted),
+    let wanted = match OwnToolCall::parse(tool, Ok(used.arguments.clone())) {
+        Ok(OwnToolCall::Activate(wanted)) => Ok(wanted),
         Err(error) if !is_fixed => Err(error),
         parsed => return RequestKind::Ours(parsed),
     };
@@ -213,14 +213,14 @@ fn kind_of(facts: &Facts, used: &ToolUse) -> RequestKind {
 /// reads them; a different reading could bypass the decision.
 pub fn our_tool<'a>(
     tool: &str,
-    parsed: Option<&'a ToolCall>,
+    parsed: Option<&'a OwnToolCall>,
     script_of: Option<&'a Path>,
 ) -> Option<OurTool<'a>> {
     match tool {
         ours::DIRECT => Some(OurTool::Direct),
         ours::MARKETPLACE => Some(OurTool::Marketplace {
             action: match parsed {
-                Some(ToolCall::Command(words)) => {
+                Some(OwnToolCall::Command(words)) => {
                     words.first().and_then(|verb| read_only_action(verb))
                 }
                 _ => None,
@@ -228,7 +228,7 @@ pub fn our_tool<'a>(
         }),
         ours::READ_FILE => Some(OurTool::ReadSkillFile {
             skill: match parsed {
-                Some(ToolCall::ReadSkillFile(read)) => read.skill.as_deref(),
+                Some(OwnToolCall::ReadSkillFile(read)) => read.skill.as_deref(),
                 _ => None,
             },
         }),
@@ -236,7 +236,7 @@ pub fn our_tool<'a>(
         ours::PROPOSE => Some(OurTool::Propose { new: false }),
         ours::CREATE => Some(OurTool::Propose { new: true }),
         ours::RUN_SCRIPT => Some(match parsed {
-            Some(ToolCall::RunSkillScript(RunSkillScript::Job { .. })) => OurTool::Job,
+            Some(OwnToolCall::RunSkillScript(RunSkillScript::Job { .. })) => OurTool::Job,
             _ => OurTool::RunSkillScript { skill: script_of },
         }),
         _ => None,

@@ -16,7 +16,7 @@ use crate::sys::text::distinct;
 
 /// A call of one of our tools.
 #[derive(Debug, PartialEq)]
-pub enum ToolCall {
+pub enum OwnToolCall {
     /// `agent-skills`, `skill_marketplace`: a command line.
     Command(Vec<String>),
     /// `read_skill_file`.
@@ -90,7 +90,7 @@ struct Marketplace {
     query: Option<String>,
 }
 
-impl ToolCall {
+impl OwnToolCall {
     /// Parses a call of the tool `name`.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl ToolCall {
 impl Marketplace {
     /// The activation, or the equivalent command line: a call means the same for the model and for
     /// a person.
-    fn call(self) -> Result<ToolCall> {
+    fn call(self) -> Result<OwnToolCall> {
         let action = self.action.to_ascii_lowercase().replace('-', "_");
         let reference = self.skill_ref.as_deref().and_then(given);
         let query = self.query.as_deref().and_then(given);
@@ -139,7 +139,7 @@ impl Marketplace {
         let words: Vec<&str> = match (action.as_str(), reference.or(query)) {
             ("use", _) => {
                 let skill = reference.ok_or_else(|| needs("a skill's name", "pdf"))?;
-                return Ok(ToolCall::Activate(Activate {
+                return Ok(OwnToolCall::Activate(Activate {
                     tool: ours::MARKETPLACE.to_owned(),
                     skill: Some(skill.trim().to_owned()),
                     arguments: self.query,
@@ -165,7 +165,7 @@ impl Marketplace {
             }
         };
         let words = words.into_iter().map(str::to_owned);
-        Ok(ToolCall::Command(words.collect()))
+        Ok(OwnToolCall::Command(words.collect()))
     }
 }
 

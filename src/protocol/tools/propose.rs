@@ -2,7 +2,7 @@
 //! to decide. Nothing else changes.
 
 use crate::catalog::{base_at, market_at};
-use crate::policy::Subject;
+use crate::policy::RuleSubject;
 use crate::proposal::{
     Proposal, ProposalId, Proposals, ProposedChange, apply_diff, home_of, proposal_event,
 };
@@ -81,7 +81,7 @@ pub fn create_skill(facts: &Facts, call: &CreateSkill) -> Result<String> {
         return Err(Error::new(format!("a skill `{name}` already exists"))
             .hint("propose a change to it with propose_skill_update, or choose another name"));
     }
-    let proposed = Subject {
+    let proposed = RuleSubject {
         name: name.as_str(),
         directory: name.as_str(),
         version: None,

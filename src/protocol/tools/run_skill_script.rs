@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::policy::script_wait;
 use crate::protocol::prelude::*;
-use crate::script::{self, JobId, Jobs, Request, ScriptOutcome, ScriptRun};
+use crate::script::{self, JobId, Jobs, ScriptOutcome, ScriptRequest, ScriptRun};
 
 /// How long a script may take unmentioned.
 const SLOW: Duration = Duration::from_secs(2);
@@ -41,7 +41,7 @@ fn run(facts: &Facts, call: &StartScript) -> Result<Response> {
     } else {
         script_wait(&facts.run)
     };
-    let ran = script::run(&Request {
+    let ran = script::run(&ScriptRequest {
         skill: &skill,
         script: &script,
         label: &call.script,

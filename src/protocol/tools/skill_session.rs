@@ -73,11 +73,11 @@ fn unload(facts: &Facts, written: Option<&[String]>) -> Result<String> {
         let meant = written.iter().map(|name| meant(&catalog, &session, name));
         dirs = Some(meant.collect::<Result<_>>()?);
     }
-    let restricted_too = facts.config()?.deactivate == Deactivate::Model;
+    let ends_restricted = facts.config()?.deactivate == Deactivate::Model;
     // Without a change, nothing is written.
     if session.active().next().is_some() {
         let store = facts.store();
-        facts.record_ends(store.unload(facts.key(), dirs.as_deref(), restricted_too)?);
+        facts.record_ends(store.unload(facts.key(), dirs.as_deref(), ends_restricted)?);
         run_post_hooks(facts, false, Instant::now());
     }
     receipt(facts)

@@ -289,7 +289,7 @@ impl ResolvedPath {
         let mut end = PathBuf::from("/");
         let mut turns = Vec::new();
         let mut links = 0;
-        let mut left = names(path);
+        let mut left = normal_components(path);
         while let Some(name) = left.pop() {
             if name == ".." {
                 turns.push(end.clone());
@@ -309,7 +309,7 @@ impl ResolvedPath {
             if target.is_absolute() {
                 end = PathBuf::from("/");
             }
-            left.extend(names(&target));
+            left.extend(normal_components(&target));
         }
         Some(Self { end, turns })
     }
@@ -322,7 +322,7 @@ impl ResolvedPath {
 }
 
 /// The names in a path, the last one first.
-fn names(path: &Path) -> Vec<OsString> {
+fn normal_components(path: &Path) -> Vec<OsString> {
     let names = path.components().rev().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_owned()),
         Component::ParentDir => Some("..".into()),

@@ -84,7 +84,7 @@ fn sessions_of_ended_processes_are_forgotten() {
     store
         .change_any(|state, _| {
             let session = Session {
-                realm: key::realm(),
+                realm: key::pid_namespace_id(),
                 changed: now(),
                 activated: vec![skill("z")],
                 ..Session::default()
@@ -152,13 +152,13 @@ fn a_prompt_lifts_what_damage_closed_in_its_own_session_alone() {
             write(&store, damage, 0o600);
             store.begin(&one).unwrap();
             assert_eq!(activated(&store, &one), []);
-            assert_eq!(store.session(&other), Err(Unreadable::ThrownAway));
+            assert_eq!(store.session(&other), Err(StateUnreadable::ThrownAway));
             store.begin(&one).unwrap();
             assert!(store.load(&other, &[skill("x")], LoadMode::Add, 5).is_err());
             assert!(!store.is_before_first_prompt(&other));
             store.begin(&other).unwrap();
             assert_eq!(activated(&store, &other), []);
-            assert_eq!(store.session(&named("c")), Err(Unreadable::ThrownAway));
+            assert_eq!(store.session(&named("c")), Err(StateUnreadable::ThrownAway));
         }
     }
 }
@@ -203,7 +203,7 @@ fn a_kept_conversation_closes_what_names_none_but_no_agent() {
     let (_dir, store) = store();
     store.enter(&named("a"), "work", true).unwrap();
     activate(&store, &named("a"), skill("x"));
-    assert_eq!(store.session(&named("b")), Err(Unreadable::NotEntered));
+    assert_eq!(store.session(&named("b")), Err(StateUnreadable::NotEntered));
     let agents = SessionKey::of_agent(Agent::ClaudeCode, "s");
     assert_eq!(activated(&store, &agents), []);
 }

@@ -6,13 +6,13 @@ use std::time::SystemTime;
 
 use super::check::{Check, answer};
 use crate::cli::prelude::*;
-use crate::connection::{ConnectionState, Connector, last_seen, seen_file};
+use crate::connection::{ConnectionState, Connections, last_seen, seen_file};
 use crate::host::agent::ConnectionScope;
 use crate::host::agent::table::EventKind;
 
 /// The checks of this area: none for an agent that is not connected.
 pub fn checks(facts: &Facts) -> Vec<Check> {
-    let connector = Connector::of(&facts.run);
+    let connector = Connections::of(&facts.run);
     let of_each = Agent::ALL.map(|agent| (agent, connector.found(agent)));
     let connected = of_each.iter().filter(|(_, found)| !found.is_empty());
     let connected: Vec<_> = connected.collect();

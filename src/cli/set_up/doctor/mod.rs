@@ -31,15 +31,15 @@ const AREAS: [(&str, CheckGroup); 8] = [
 
 /// Find problems and their remedies (exit 1 if something is broken)
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub struct Doctor {
+pub struct DoctorArgs {
     /// Repair what needs no decision from you
     #[arg(long)]
     pub fix: bool,
 }
 
-impl Doctor {
+impl DoctorArgs {
     /// Runs every check; a failure if something is broken.
-    pub fn run(self, call: Call) -> Answer {
+    pub fn run(self, call: CliCall) -> Answer {
         let (mut fixed, mut not_fixed) = Default::default();
         if self.fix && !call.common.dry_run {
             (fixed, not_fixed) = repair(call.facts);

@@ -15,7 +15,6 @@ use crate::sys::process::effective_user;
 pub fn checks(facts: &Facts) -> Vec<Check> {
     let mut checks = vec![policy(facts), configuration(facts)];
     checks.extend(enforcement(facts));
-    checks.extend(not_added(facts));
     checks.extend(trust(facts));
     checks.extend(records(facts));
     checks
@@ -70,25 +69,6 @@ fn enforcement(facts: &Facts) -> Option<Check> {
     let text = format!("`enforce` is `{word}`: calls that the active skill does not allow {does}");
     let remedy = "agent-skills config set enforce restrict";
     Some(Check::warn("enforcement", text, remedy))
-}
-
-/// What the configuration adds to the lists of skills, if a policy forbids that.
-fn not_added(facts: &Facts) -> Option<Check> {
-    let file = facts.policies().ok()?.forbids_added_entries()?;
-    let own = facts.own_config().ok()?;
-    let adds = own.skills.keys();
-    let mut adds = adds.filter(|name| !own.added_entries(name.as_str()).is_empty());
-    let name = adds.next()?;
-    let more = match adds.count() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let text = format!(
-        "`skills.{name}.allow`{more} in the configuration is ignored: the policy {file} forbids it"
-    );
-    let remedy =
-        "ask the administrator for `overrides = true`, or remove it from the configuration";
-    Some(Check::warn("entries-not-added", text, remedy))
 }
 
 /// What is approved, and where skills come from, if that cannot be read.

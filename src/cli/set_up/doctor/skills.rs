@@ -4,7 +4,7 @@
 use std::fs;
 
 use super::check::{Check, CheckStatus};
-use crate::catalog::{Disclosure, roots};
+use crate::catalog::roots;
 use crate::cli::agents;
 use crate::cli::prelude::*;
 use crate::sharing::{Link, LinkOutcome, SharedSkills};
@@ -34,9 +34,9 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
         }
         checks.push(check);
     }
-    checks.extend(Report::for_catalog(facts, &catalog).filter_map(|report| remarks(&report)));
+    checks.extend(SkillReport::for_catalog(facts, &catalog).filter_map(|report| remarks(&report)));
     let config = facts.config().unwrap_or_default();
-    let of_agents = Report::of_agents(facts, &catalog);
+    let of_agents = SkillReport::of_agents(facts, &catalog);
     if !of_agents.is_empty() {
         let lists = of_agents.iter().filter(|one| one.restricted == Some(true));
         let text = format!(
@@ -47,7 +47,6 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
         checks.push(Check::ok("skills", text));
     }
     checks.extend(unmeant(&config, &catalog, &of_agents));
-    checks.extend(cut(&Disclosure::new(&catalog)));
     checks.extend(installed.into_iter().map(|(_, check)| check));
     checks
 }
@@ -122,7 +121,7 @@ fn standing_of(entry: &Entry) -> Option<Check> {
     }
 }
 
-fn remarks(report: &Report) -> Option<Check> {
+fn remarks(report: &SkillReport) -> Option<Check> {
     let found = report.diagnostics.iter();
     let found = found.filter(|found| found.level > Level::Note);
     let mut codes: Vec<&str> = found.map(|found| found.code.as_str()).collect();
@@ -134,7 +133,7 @@ fn remarks(report: &Report) -> Option<Check> {
 }
 
 /// Settings for single skills that mean none.
-fn unmeant(config: &Config, catalog: &Catalog, of_agents: &[Report]) -> Vec<Check> {
+fn unmeant(config: &Config, catalog: &Catalog, of_agents: &[SkillReport]) -> Vec<Check> {
     let there = catalog.entries().iter().map(Entry::name);
     let there = there.chain(of_agents.iter().map(|report| report.name.clone()));
     let there = there.filter_map(|name| SkillName::from_written(&name));
@@ -150,24 +149,6 @@ fn unmeant(config: &Config, catalog: &Catalog, of_agents: &[Report]) -> Vec<Chec
         Check::warn("setting-unused", text, remedy)
     };
     unmeant.map(check).collect()
-}
-
-/// The prompt had no room for the authors' whole descriptions.
-fn cut(disclosure: &Disclosure) -> Option<Check> {
-    let kinds = [
-        (Diagnostic::DescriptionShortened, "shortened"),
-        (Diagnostic::DescriptionOmitted, "left out"),
-        (Diagnostic::NameOmitted, "left out with the name"),
-    ];
-    let counts = kinds.into_iter().filter_map(|(kind, how)| {
-        let number = disclosure.cut.values().filter(|why| **why == kind).count();
-        (number > 0).then(|| format!("{number} {how}"))
-    });
-    let counts: Vec<String> = counts.collect();
-    let all = counts.join(", ");
-    let text = format!("the prompt has no room for every description: {all}");
-    let remedy = "`list --long` shows which: shorten descriptions, or disable skills";
-    (!counts.is_empty()).then(|| Check::warn("prompt-full", text, remedy))
 }
 
 /// Whether the skills installed in a layer match its lockfile.

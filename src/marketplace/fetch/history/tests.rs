@@ -80,7 +80,7 @@ impl Histories {
         self.world.with_git(test)
     }
 
-    fn reach(&self, depths: &[usize], letter: char) -> Reach {
+    fn reach(&self, depths: &[usize], letter: char) -> Reachability {
         self.with(|git, remote| reach(depths, git, remote, self.id(letter)))
     }
 
@@ -95,29 +95,29 @@ fn a_commit_is_its_sources_where_a_branch_or_tag_leads_to_it() {
     let made = Histories::new();
     for (letters, reach) in [
         // Merged commits are reached, even if their branch is gone.
-        ("abcxme", Reach::Branch("main".to_owned())),
-        ("s", Reach::Branch("side".to_owned())),
-        ("op", Reach::Branch("other".to_owned())),
-        ("t", Reach::Tag("only".to_owned())),
+        ("abcxme", Reachability::Branch("main".to_owned())),
+        ("s", Reachability::Branch("side".to_owned())),
+        ("op", Reachability::Branch("other".to_owned())),
+        ("t", Reachability::Tag("only".to_owned())),
         // Git still serves them, as hosts serve the commits of forks.
-        ("fg", Reach::None),
+        ("fg", Reachability::None),
     ] {
         for letter in letters.chars() {
             assert_eq!(made.reach(&[200], letter), reach, "{letter}");
         }
     }
     let nobodys = CommitId::parse(&"1".repeat(40)).unwrap();
-    made.with(|git, remote| assert_eq!(reach(&DEPTHS, git, remote, &nobodys), Reach::None));
+    made.with(|git, remote| assert_eq!(reach(&DEPTHS, git, remote, &nobodys), Reachability::None));
 }
 
 #[test]
 fn beyond_the_bound_nobody_knows() {
     let made = Histories::new();
-    assert_eq!(made.reach(&[1], 'f'), Reach::Unknown);
-    assert_eq!(made.reach(&[1], 'c'), Reach::Unknown);
+    assert_eq!(made.reach(&[1], 'f'), Reachability::Unknown);
+    assert_eq!(made.reach(&[1], 'c'), Reachability::Unknown);
     // The second depth goes further.
     assert!(made.reach(&[1, 200], 'c').is_reached());
-    assert_eq!(made.reach(&[1, 200], 'f'), Reach::None);
+    assert_eq!(made.reach(&[1, 200], 'f'), Reachability::None);
     assert_eq!(made.ancestry(&[1], 'a', 'e'), Ancestry::Unknown);
     assert_eq!(made.ancestry(&[1], 'o', 'e'), Ancestry::Unknown);
     assert_eq!(made.ancestry(&[1, 200], 'a', 'e'), Ancestry::Forward);
@@ -125,7 +125,7 @@ fn beyond_the_bound_nobody_knows() {
     made.world.with_git(|git| {
         let remote = Remote::find(&git, &Permit::any(), &nowhere, &nowhere).unwrap();
         let (old, new) = (made.id('a'), made.id('b'));
-        assert_eq!(reach(&DEPTHS, &git, &remote, old), Reach::Unknown);
+        assert_eq!(reach(&DEPTHS, &git, &remote, old), Reachability::Unknown);
         assert_eq!(
             ancestry(&DEPTHS, &git, &remote, old, new),
             Ancestry::Unknown

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Call, OurTool, Outcome, Part, decide_unreadable_state, free, never_allowed};
+use super::{OurTool, Outcome, Part, ToolCall, decide_unreadable_state, free, never_allowed};
 use crate::permission::scene::{Scene, activating, scene};
 use crate::permission::settings::Stacking;
 
@@ -36,7 +36,7 @@ fn a_refusal_names_skill_tool_part_and_what_is_allowed() {
 fn with_an_unreadable_state_only_reading_goes_on() {
     let arguments = json!({});
     let allows = |tool, ours| {
-        let call = Call {
+        let call = ToolCall {
             tool,
             arguments: &arguments,
             ours,
@@ -60,7 +60,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
     }
     assert!(allows("skill_pdf", Some(activating("pdf"))));
     assert!(!allows("agent-skills", Some(OurTool::Direct)));
-    let call = Call {
+    let call = ToolCall {
         tool: "shell_exec",
         arguments: &arguments,
         ours: None,
@@ -74,7 +74,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
         message.contains("not allowed") && message.contains("next prompt"),
         "{message}"
     );
-    let call = Call {
+    let call = ToolCall {
         tool: "agent-skills",
         arguments: &arguments,
         ours: Some(OurTool::Direct),

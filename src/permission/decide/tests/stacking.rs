@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{Call, Enforce, OurTool, Outcome};
+use super::{Enforce, OurTool, Outcome, ToolCall};
 use crate::permission::path::fake::Links;
 use crate::permission::scene::{Scene, activating, scene};
 use crate::permission::settings::Stacking;
@@ -31,7 +31,7 @@ fn denials_win_over_every_allowance_and_add_up() {
 #[test]
 fn whether_a_call_is_denied_does_not_depend_on_what_allows_it() {
     let is_denied = |denied: &[&str], tool, arguments| {
-        let call = Call {
+        let call = ToolCall {
             tool,
             arguments: &arguments,
             ours: None,

@@ -1,12 +1,12 @@
 use super::*;
 use serde_json::json;
 
-fn parse(name: &str, arguments: Value) -> Result<ToolCall> {
-    ToolCall::parse(name, Ok(arguments))
+fn parse(name: &str, arguments: Value) -> Result<OwnToolCall> {
+    OwnToolCall::parse(name, Ok(arguments))
 }
 
-fn command(words: &[&str]) -> ToolCall {
-    ToolCall::Command(words.iter().map(|word| (*word).to_owned()).collect())
+fn command(words: &[&str]) -> OwnToolCall {
+    OwnToolCall::Command(words.iter().map(|word| (*word).to_owned()).collect())
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_list_sent_as_text_is_a_list() {
     ] {
         let arguments =
             json!({"name": "x", "description": "x", "body": "x", "allowed_tools": written});
-        let Ok(ToolCall::CreateSkill(call)) = parse("create_skill", arguments) else {
+        let Ok(OwnToolCall::CreateSkill(call)) = parse("create_skill", arguments) else {
             panic!("{written}")
         };
         assert_eq!(call.allowed_tools.unwrap(), entries);
@@ -97,7 +97,7 @@ fn using_a_skill_is_an_activation() {
         skill: Some("pdf".to_owned()),
         arguments: Some("a b".to_owned()),
     };
-    assert_eq!(call.unwrap(), ToolCall::Activate(expected));
+    assert_eq!(call.unwrap(), OwnToolCall::Activate(expected));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn mistyped_arguments_are_answered_with_the_right_form() {
         assert!(error.to_string().contains(part), "{arguments}: {error}");
         assert!(error.next_step().is_some());
     }
-    let error = ToolCall::parse("read_skill_file", Err("not JSON".to_owned())).unwrap_err();
+    let error = OwnToolCall::parse("read_skill_file", Err("not JSON".to_owned())).unwrap_err();
     assert!(error.to_string().contains("not JSON"));
 }
 
@@ -200,7 +200,7 @@ fn counts_may_be_text() {
         "read_skill_file",
         json!({"skill": "x", "path": "y", "offset": "3"}),
     );
-    let ToolCall::ReadSkillFile(read) = call.unwrap() else {
+    let OwnToolCall::ReadSkillFile(read) = call.unwrap() else {
         panic!("another call")
     };
     assert_eq!(read.offset, Some(3));
