@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::host::agent::HookMode;
 use crate::host::{Agent, Protocol};
-use crate::sys::name_list::Words;
 use crate::sys::{Directories, Env, limits};
+use skill_text::Words;
 
 /// The subdirectories of a project that hold chibi's skills, in order of precedence.
 pub const HOLDS: Words = Words(".chibi/skills .agents/skills .claude/skills");

@@ -6,7 +6,7 @@ use super::prelude::*;
 use flate2::{Compression, GzBuilder};
 
 use crate::signing::{MANIFEST, Manifest, SSH_SIGNATURE, digest, is_signature_file};
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// A package, in memory.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::error::named;
 use crate::facts::Facts;
 use crate::run_context::{HOLDS, HOME_HOLDS, RunContext, real};
-use crate::sys::name_list::Words;
 use crate::sys::{Base, EntryName};
+use skill_text::Words;
 
 /// To whom a skill belongs, highest precedence first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

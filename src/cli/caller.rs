@@ -5,7 +5,7 @@ use crate::cli::prelude::*;
 use crate::host::ours;
 use crate::host::program::agent_of;
 use crate::sys::process::ProcessId;
-use crate::sys::visible;
+use skill_text::visible;
 
 /// Why a command failed.
 #[derive(Debug)]

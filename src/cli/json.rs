@@ -3,7 +3,7 @@
 
 use crate::cli::prelude::*;
 
-use crate::sys::is_invisible;
+use skill_text::is_invisible;
 
 /// The version of the format.
 pub const SCHEMA: u32 = 1;

@@ -3,7 +3,7 @@
 use crate::cli::prelude::*;
 
 use crate::error::word;
-use crate::sys::visible;
+use skill_text::visible;
 
 /// Which installation a command works on.
 #[derive(Debug, Clone, Copy, Args)]

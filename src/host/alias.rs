@@ -2,8 +2,8 @@
 //! (docs/spec/skills.md#allowed-tools); this table is their only translation.
 
 use super::tools;
-use crate::sys::name_list::Words;
 use crate::sys::text;
+use skill_text::Words;
 
 /// What a tool does. A skill may ask for all but the last two, whatever its author's client calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

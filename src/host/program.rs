@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use super::agent::Agent;
-use crate::sys::name_list::Words;
 use crate::sys::process::Image;
+use skill_text::Words;
 
 /// chibi's program.
 pub const PROGRAM: &str = "chibi";

@@ -3,7 +3,7 @@
 //! mean, not whether a call may happen.
 
 use super::Protocol;
-use crate::sys::name_list::{Names, Words};
+use skill_text::{Names, Words};
 
 /// The strongest effect that a call of a tool can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use super::call::{OurTool, ToolCall};
 use super::settings::{ScriptScope, Settings};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
-use crate::sys::name_list::Words;
 use crate::sys::variables;
+use skill_text::Words;
 
 /// Where the host keeps outputs that are too long for the model (docs/hosts.md#answers).
 const TOOL_CACHE: &str = "vfs:///sys/tool_cache/";

@@ -17,7 +17,7 @@ use super::rule::Rule;
 use super::shell::{self, Denial, Depth, Effects, ParseCache, ReadKind, Variables};
 use super::tool_matcher::CalledTool;
 use crate::host::shell::Language;
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// The shell command of a call. Facts that several checks need are computed once.
 pub struct CommandLine<'a> {

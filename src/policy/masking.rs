@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use crate::sys::name_list::Names;
 use crate::sys::secret;
 use crate::sys::text::shorten;
+use skill_text::Names;
 
 const MASK: &str = "***";
 

@@ -22,6 +22,6 @@ pub use crate::skill::{
     Runner, SKILL, SKILL_CONTENT, Skill, SkillName, SkillPath, commands_run, guarded, one_line,
     wrapped,
 };
-pub use crate::sys::name_list::{Names, Words};
 pub use crate::sys::text::{has_any, listed, quoted};
 pub use crate::sys::{EntryKind, EntryName, Env, files, limits, warn};
+pub use skill_text::{Names, Words};

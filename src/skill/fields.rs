@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::diagnostic::HOOK_SCRIPTS;
 use super::{Diagnostic, one_line};
 use crate::sys::limits;
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// The top-level keys of one frontmatter, in the order written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

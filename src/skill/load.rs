@@ -13,7 +13,8 @@ use super::fields::{Fields, near_misses};
 use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping};
 use crate::error::reason;
 use crate::sys::stamp::{Stamp, now};
-use crate::sys::{Dir, EntryPath, files, is_invisible, limits};
+use crate::sys::{Dir, EntryPath, files, limits};
+use skill_text::is_invisible;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,6 @@ mod fields;
 mod frontmatter;
 mod load;
 mod mapping;
-mod name;
 mod rank;
 mod render;
 mod resources;
@@ -28,10 +27,10 @@ pub use load::{
     Skill, find_skill_file, list, read_skill_file, skill_directories, skill_file_digest, unreadable,
 };
 pub use mapping::{deepest_bracket, over_limits as over_yaml_limits};
-pub use name::SkillName;
 pub use rank::{Searchable, rank};
 pub use render::{SKILL, SKILL_CONTENT, guarded, rendered, wrapped};
 pub use resources::{Resource, SkillPath, normalized};
 pub use rules::{Level, Severity};
 pub use runner::{Interpreters, PYTHON, Runner, Shebang, has_bit};
+pub use skill_text::SkillName;
 pub use text::{brief, one_line, shown_name, shown_tokens, tokens, unified_diff, visible};

@@ -1,14 +1,14 @@
 //! Makes untrusted text safe to show on one line, to a model or on a terminal, and says what it costs a
 //! model.
 
-pub use crate::sys::visible;
+pub use skill_text::visible;
 
 use std::time::Duration;
 
 use similar::TextDiff;
 
 use crate::sys::text::shorten;
-use crate::sys::with_hidden_flag;
+use skill_text::with_hidden_flag;
 
 /// Time to search for the smallest difference; after that, a larger one is shown.
 const PATIENCE: Duration = Duration::from_secs(1);

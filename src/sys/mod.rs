@@ -9,7 +9,6 @@ pub mod env;
 pub mod fallback_answer;
 pub mod files;
 pub mod limits;
-pub mod name_list;
 pub mod process;
 pub mod secret;
 mod shown;
@@ -28,11 +27,7 @@ pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};
 
 pub use env::{Directories, Env};
 pub use files::FileLock;
-pub use shown::{
-    Progress, Shown, be_quiet, eprint, is_invisible, is_quiet, keep_messages, take_kept_messages,
-};
-pub use shown::{
-    progress, scrolled_lines, shown, tell, time_running, visible, warn, with_hidden_flag,
-};
+pub use shown::{Progress, Shown, be_quiet, eprint, is_quiet, keep_messages, take_kept_messages};
+pub use shown::{progress, scrolled_lines, shown, tell, time_running, warn};
 pub use text::{URI_PATH, hash};
 pub use time::{UnixMillis, millis};

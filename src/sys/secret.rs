@@ -1,7 +1,7 @@
 //! Recognises secrets by their name or format, for logs and for the environment of scripts. It does
 //! not mask anything itself.
 
-use super::name_list::Names;
+use skill_text::Names;
 
 /// Texts that mark a name as that of a secret wherever they occur in it.
 const CONTAINED: &str = "secret passw passphrase passcode passkey apikey appkey authkey accesskey accountkey \

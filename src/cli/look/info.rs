@@ -8,8 +8,8 @@ use crate::marketplace::{History, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
 use crate::skill::{KnownField, Resource, written};
-use crate::sys::name_list::Names;
 use crate::sys::text::size;
+use skill_text::Names;
 
 /// Show everything about installed skills
 #[derive(Debug, clap::Args)]

@@ -9,7 +9,7 @@ use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
 use super::config::KEYS;
 use crate::cli::prelude::*;
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// The verbs that take names of installed skills, and how they call that argument.
 const VERBS: Names = Names::new(

@@ -7,4 +7,4 @@ pub use super::table::{
 };
 pub use crate::host::alias::Capability;
 pub use crate::host::shell::{BASH_OR_ZSH, SH, Shell};
-pub use crate::sys::name_list::{Names, Words};
+pub use skill_text::{Names, Words};

@@ -12,7 +12,7 @@ use crate::error::named;
 use crate::host::alias::Capability;
 use crate::host::shell::{SH, Shell};
 use crate::sys::Env;
-use crate::sys::name_list::{Names, Words};
+use skill_text::{Names, Words};
 
 /// Everything that differs between agents.
 #[derive(Debug)]

@@ -7,7 +7,8 @@ use percent_encoding::utf8_percent_encode;
 use url::{Host, Url};
 
 use crate::error::{Error, Result};
-use crate::sys::{URI_PATH, limits, secret, visible};
+use crate::sys::{URI_PATH, limits, secret};
+use skill_text::visible;
 
 const GITHUB: &str = "https://github.com/";
 

@@ -17,7 +17,7 @@ use super::lines::{Extent, Line, lines};
 use super::rule::pattern;
 use super::rules::{EACH, find_all};
 use crate::sys::text::has_any;
-use crate::sys::{is_invisible, with_hidden_flag};
+use skill_text::{is_invisible, with_hidden_flag};
 
 /// The shortest run of base64 that is a finding by itself.
 const LONG_BASE64: usize = 200;

@@ -2,7 +2,7 @@
 //! (docs/spec/restriction.md#find).
 
 use super::word::{Piece, Word, make_unknown};
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// Primaries that write; a rule must spell them out.
 pub const WRITE_PRIMARIES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];

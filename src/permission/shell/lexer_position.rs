@@ -2,7 +2,7 @@
 //! recognised. Counts the constructs that those open.
 
 use super::Rejection;
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// The limit of all reserved words that open a construct: the parser recurses on each.
 const MAX_OPENING_WORDS: usize = 64;

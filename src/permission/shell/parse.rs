@@ -16,7 +16,7 @@ use super::{Rejection, accepted_expansions, constants, syntax_tree};
 use crate::host::shell::{Language, Shell};
 use crate::permission::places::RuleDirectories;
 use crate::permission::steps::Steps;
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// A command line as a shell reads it.
 pub struct ParsedLine {

@@ -9,7 +9,7 @@ use super::word_expansion::mark_wildcards;
 use super::wrappers::{self, WrappedCommand};
 use super::{Rejection, find};
 use crate::permission::protected::{ANY_CHAR, ANY_TEXT, Relation, WHY_PROTECTED, may_match};
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// Options of many programs whose value is the directory to run in.
 const DIRECTORY_OPTIONS: &str = "-C -D --chdir --directory --cwd --work-tree --output-dir --wd";

@@ -4,7 +4,7 @@
 //! ties to another (`path` to `PATH`). Commands may not set them
 //! (docs/spec/restriction.md#special-variables).
 
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// Names in bash, dash and busybox ash; most exist in zsh too.
 const SHELLS: Names = Names::new(

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::special_variables::is_special;
-use crate::sys::name_list::Names;
 use crate::sys::variables;
+use skill_text::Names;
 
 /// Variables that affect how output looks, never what runs.
 const HARMLESS: Names = Names::new(

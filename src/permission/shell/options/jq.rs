@@ -1,7 +1,7 @@
 //! `jq` as a filter (docs/spec/restriction.md#program-filters): one program that reads only its
 //! input, and no file.
 
-use crate::sys::name_list::Names;
+use skill_text::Names;
 
 /// Words of a program that access the environment, modules or file names.
 const REACHES_OUT: Names =

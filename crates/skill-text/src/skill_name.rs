@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::sys::is_invisible;
+use crate::hidden::is_invisible;
 
 /// Lowercase letters and digits of any script in groups joined by single hyphens, at most
 /// [`SkillName::MAX`] characters (specification, field `name`). Whatever was written, it is never a
