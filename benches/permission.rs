@@ -7,11 +7,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agent_skills::permission::{
+use serde_json::json;
+use skill_permission::{
     PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs, RuleDirectories,
     ToolCall, decide,
 };
-use serde_json::json;
 
 fn main() {
     divan::main();

@@ -30,7 +30,6 @@ pub mod error;
 pub mod facts;
 pub mod host;
 pub mod marketplace;
-pub mod permission;
 pub mod policy;
 pub mod proposal;
 pub mod protocol;

@@ -7,8 +7,8 @@ use std::ffi::OsStr;
 
 use crate::activation::prelude::*;
 use crate::connection::watched;
-use crate::host::shell::{self, Language, Shell};
 use crate::run_context::{PROJECT_CONFIG, PROJECT_HOLDS, RunContext, real};
+use skill_permission::vocabulary::{self as shell, Language, Shell};
 
 /// What restricts the calls of a session.
 pub fn scope_of(

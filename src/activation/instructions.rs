@@ -141,7 +141,7 @@ fn notes(
         notes.push(RUNS_HERE.to_owned());
     }
     let older = protocol == Some(Protocol::Environment);
-    notes.extend(alias::mapping_line(body, older));
+    notes.extend(tools::mapping_line(body, older));
     notes
 }
 

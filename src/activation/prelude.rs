@@ -6,8 +6,7 @@ pub use super::*;
 pub use crate::catalog::*;
 pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;
-pub use crate::host::{Protocol, alias, ours};
-pub use crate::permission::*;
+pub use crate::host::{Protocol, ours, tools};
 pub use crate::policy::{
     CONFIGURATION, Config, DigestCache, Event, Ledger, Policies, activation_event, approval_current,
 };
@@ -18,3 +17,4 @@ pub use crate::skill::{
 };
 pub use crate::sys::text::{backticked, quoted, shorten};
 pub use crate::sys::{Env, limits, millis, warn};
+pub use skill_permission::*;

@@ -109,8 +109,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    use crate::permission::Restriction;
     use crate::skill::Diagnostic;
+    use skill_permission::Restriction;
 
     #[test]
     fn what_hides_is_escaped_and_read_as_it_was() {

@@ -9,12 +9,11 @@ pub use super::{
 pub use crate::catalog::{Catalog, Entry, Layer, WithheldReason, base_at, market_at};
 pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;
-pub use crate::host::{Protocol, agent::Agent, alias::Capability, program::PROGRAM};
+pub use crate::host::{Protocol, agent::Agent, program::PROGRAM};
 pub use crate::marketplace::{
     CheckedSignature, Difference, InstallState, InstalledName, LockEntry, Market, Origin, Plan,
     Powers, ScanFinding, Severity, SyncedSkill, VerifiedSkill, listed_name, scan_directory,
 };
-pub use crate::permission::{Restriction, Rule};
 pub use crate::policy::{Config, Event, Ledger, Policies};
 pub use crate::run_context::{RunContext, real};
 pub use crate::script::find_program;
@@ -26,6 +25,8 @@ pub use crate::sys::{
 pub use clap::{Args, Subcommand, ValueEnum};
 pub use serde::Serialize;
 pub use serde_json::{Map, Value, json};
+pub use skill_permission::vocabulary::Capability;
+pub use skill_permission::{Restriction, Rule};
 pub use std::collections::{BTreeMap, BTreeSet};
 pub use std::fmt::Write as _;
 pub use std::io::IsTerminal;

@@ -2,11 +2,10 @@
 //! them. Knows no skills, rules or files.
 
 pub mod agent;
-pub mod alias;
 pub mod ours;
 pub mod program;
 mod protocol;
-pub mod shell;
+
 pub mod tools;
 
 pub use agent::Agent;

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::host::ours;
-use crate::host::tools::{self, Argument, Effect, HostTool};
-use crate::permission::{Restriction, Rule};
 use crate::policy::{ApprovalReason, DigestCache, Enterprise, Ledger};
 use crate::session::snapshot;
 use crate::skill::{Runner, Skill};
 use crate::sys::stamp::Stamps;
 use crate::sys::{UnixMillis, files, limits, tree};
+use skill_permission::vocabulary::{self, Argument, Effect, HostTool};
+use skill_permission::{Restriction, Rule};
 
 /// The digest of a skill that is approved as it is now; otherwise whether it was approved before.
 ///
@@ -77,7 +77,7 @@ fn may(skill: &Skill, does: fn(&HostTool) -> bool) -> bool {
         let names = rules.iter().flat_map(Rule::host_names);
         names.into_iter().any(|name| {
             let name = name.split('(').next().unwrap_or_default();
-            tools::find(name).map_or(!ours::FIXED.contains(&name), does)
+            vocabulary::find_tool(name).map_or(!ours::FIXED.contains(&name), does)
         })
     })
 }

@@ -11,13 +11,13 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::host::agent::{Agent, HookMode};
-use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking, mistaken_grant};
 use crate::policy::file::denials;
 use crate::policy::skill_names::by_skill;
 use crate::policy::{ByContext, BySkill, SkillGlob, SourceSigning};
 use crate::script::{self, Confinement, Network, PassEnv, TimeLimit};
 use crate::signing::Requirement;
 use crate::skill::SkillName;
+use skill_permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking, mistaken_grant};
 
 /// Skills active at the same time, unless configured. The instructions of more contradict each
 /// other.

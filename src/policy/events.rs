@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::host::tools::{self, Argument};
-use crate::permission::{
-    CitedRule, Decision, Outcome, Reason, Refusal, RestrictionInputs, ToolCall,
-};
 use crate::policy::{Config, Event, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{EndReason, EndedActivation};
 use crate::skill::Skill;
 use crate::sys::{Env, UnixMillis, process};
+use skill_permission::vocabulary::{self, Argument};
+use skill_permission::{
+    CitedRule, Decision, Outcome, Reason, Refusal, RestrictionInputs, ToolCall,
+};
 
 /// The path of the log beside the state, for reading it.
 pub fn audit_file(state: &Path) -> PathBuf {
@@ -77,7 +77,7 @@ pub fn end_events(ended: Vec<EndedActivation>, log: &Path) -> impl Iterator<Item
 pub fn call_event(call: &ToolCall, decision: &str, by: &str) -> Event {
     const OF_OURS: &str = "skill script stdin_file path action skill_ref skill_name";
     use Argument::{Command, Path, Source, Url};
-    let keys: Vec<&str> = match tools::find(call.tool) {
+    let keys: Vec<&str> = match vocabulary::find_tool(call.tool) {
         Some(tool) => tool.keys(&[Command, Path, Url, Source]).collect(),
         None if call.ours.is_some() => OF_OURS.split(' ').collect(),
         None => Vec::new(),
@@ -109,7 +109,7 @@ pub fn decision_of(scope: &RestrictionInputs, call: &ToolCall, decision: &Decisi
 /// What a refused call was about: `path`, `command`, `url` or `tool`.
 fn refused(call: &ToolCall, decision: &Decision) -> &'static str {
     let has = |meant: Argument| {
-        let tool = tools::find(call.tool);
+        let tool = vocabulary::find_tool(call.tool);
         tool.is_some_and(|tool| tool.keys(&[meant]).any(|key| call.text(key).is_some()))
     };
     match &decision.outcome {

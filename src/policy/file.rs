@@ -8,9 +8,9 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 use crate::error::{Error, Result, past};
-use crate::permission::unclear_denial;
 use crate::sys::text::{Mistake, in_plain_words};
 use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
+use skill_permission::unclear_denial;
 
 /// The file's content; `None` if there is no such file.
 ///

@@ -7,8 +7,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::permission::PathResolver;
 use crate::sys::{EntryKind, files, limits};
+use skill_permission::PathResolver;
 
 /// This machine's current file system.
 #[derive(Debug)]

@@ -16,8 +16,8 @@ use super::required_signatures::SigningRules;
 use super::skill_names::{BySkill, SkillGlob, by_skill, name_of_skill};
 use super::source_address::{SourceAddress, SourceGlob};
 use crate::error::{Error, Result};
-use crate::permission::Enforce;
 use crate::skill::{Severity, SkillName};
+use skill_permission::Enforce;
 
 /// Every policy that applies.
 #[derive(Debug, Clone, Default)]

@@ -16,6 +16,7 @@ use crate::policy::{
 use crate::protocol::called_skill::resolve;
 use crate::protocol::prelude::*;
 use crate::sys::text::nearest;
+use skill_permission::vocabulary;
 
 pub use request::{CommandStart, Request, RequestKind, our_tool};
 
@@ -480,7 +481,7 @@ impl RestrictedCall<'_> {
         if active.any(|skill| arguments.contains(&skill.dir)) {
             return Some(OWN_FILE.to_owned());
         }
-        if tools::find(tool).is_some() || ours::is_ours(tool) {
+        if vocabulary::find_tool(tool).is_some() || ours::is_ours(tool) {
             return None;
         }
         let near = nearest(tool, tools::of(self.facts.run.protocol?))?;

@@ -14,7 +14,6 @@ pub use crate::error::{Error, Result};
 pub use crate::facts::Facts;
 pub use crate::host::agent::HookMode;
 pub use crate::host::{Agent, Protocol, ours};
-pub use crate::permission::*;
 pub use crate::policy::{Event, Lifetime, OnDisk, activation_event, call_event};
 pub use crate::run_context::{CallingAgent, real};
 pub use crate::session::{ActiveSkill, Session, StateUnreadable, seen, snapshot};
@@ -24,4 +23,5 @@ pub use crate::skill::{
 };
 pub use crate::sys::text::{has_any, listed, quoted};
 pub use crate::sys::{EntryKind, EntryName, Env, files, limits, warn};
+pub use skill_permission::*;
 pub use skill_text::{Names, Words};

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::skill::Resource;
 use crate::sys::secret;
-use crate::sys::variables::{self, matches, matches_any};
+use crate::sys::variables;
+use skill_permission::steering::{self, matches, matches_any};
 
 /// Variables by name.
 pub type Variables = BTreeMap<OsString, OsString>;
@@ -77,7 +78,7 @@ fn check(name: &str) -> Result<()> {
         ))
         .hint("leave it out"));
     }
-    if variables::steer(name) {
+    if steering::steers(name) {
         let text = format!("`{shown}` cannot be set in `env`: it controls what programs execute");
         return Err(Error::new(text).hint("leave it out, or pass the value as an argument"));
     }

@@ -14,10 +14,11 @@ use sha2::{Digest, Sha256};
 
 use super::key::SessionKey;
 use crate::error::{Error, Result};
-use crate::host::alias::{self, Capability};
-use crate::host::{ours, tools};
+use crate::host::ours;
 use crate::skill::Skill;
 use crate::sys::UnixMillis;
+use skill_permission::vocabulary;
+use skill_permission::vocabulary::Capability;
 
 /// Arguments of an activation that are kept. Every call reads them, for up to five skills in each
 /// of a hundred conversations.
@@ -533,8 +534,8 @@ fn names_a_tool(entries: &[String]) -> bool {
         .flat_map(|it| it.split([' ', ',', '(', '\n']));
     words.any(|word| {
         Capability::named(word).is_some()
-            || tools::find(word).is_some()
-            || alias::programs(word).is_some()
+            || vocabulary::find_tool(word).is_some()
+            || vocabulary::program_words(word).is_some()
             || ours::FIXED.contains(&word)
             || word.starts_with("skill_")
             || word.starts_with("mcp__")

@@ -86,7 +86,7 @@ fn a_policy_decides_whether_added_entries_count() {
         let info = host.succeeds(&["info", "pdf", "--offline"]);
         assert!(info.contains("entries-not-added"), "{policy}: {info}");
         let doctor = host.person(&["doctor"]).stdout;
-        doctor.has("`skills.pdf.allow` in the");
+        doctor.has("`pdf` loads with warnings: entries-not-added");
         let shown = host.succeeds(&["policy"]);
         shown.has("skills.pdf.allow = []");
         shown.has("is ignored");

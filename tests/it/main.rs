@@ -120,6 +120,7 @@ mod sharing;
 mod shell_effects;
 mod shell_generator;
 #[rustfmt::skip]
+#[path = "../../crates/skill-permission/tests/shell_grammar/mod.rs"]
 mod shell_grammar;
 mod shell_log;
 mod shell_profiles;

@@ -3,11 +3,11 @@
 
 use agent_skills::host::Agent;
 use agent_skills::host::agent::table::AgentProfile;
-use agent_skills::host::alias::Capability;
-use agent_skills::host::shell::Language;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
+use skill_permission::vocabulary::Capability;
+use skill_permission::vocabulary::Language;
 
 use crate::agents::World;
 use crate::agents::all::worlds;

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use agent_skills::permission::PathResolver;
+use skill_permission::PathResolver;
 
 use crate::shell_world::{Disk, Logged};
 

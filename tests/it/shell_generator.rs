@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use agent_skills::host::shell::Language;
+use skill_permission::vocabulary::Language;
 
 use crate::shell_grammar::Grammar;
 use crate::shell_profiles::{Guards, PROFILES, Profile};

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use agent_skills::host::shell::{Language, Shell};
-use agent_skills::permission::{
+use serde_json::json;
+use skill_permission::vocabulary::{Language, Shell};
+use skill_permission::{
     ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs, RuleDirectories, ToolCall,
     decide,
 };
-use serde_json::json;
 
 use crate::shell_effects::{removed, touched};
 use crate::shell_world::{Disk, Happened, Logged, PROTECTED, SECRET, World};

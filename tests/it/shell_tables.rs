@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agent_skills::permission::{
+use serde_json::json;
+use skill_permission::{
     Outcome, PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs,
     RuleDirectories, ToolCall, decide,
 };
-use serde_json::json;
 
 struct NoLinks;
 
@@ -208,7 +208,7 @@ fn only_the_table_of_programs_lists_programs() {
         "scene.rs",
         "step_budget_tests.rs",
     ];
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/permission");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/skill-permission/src");
     let table = fs::read_to_string(dir.join("shell/programs.rs")).unwrap();
     let rows = table.split(" row(\"").skip(1);
     let rows = rows.chain(table.split(" common(\"").skip(1));

@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use agent_skills::permission::PathResolver;
+use skill_permission::PathResolver;
 
 pub use crate::shell_log::Logged;
 use crate::shell_log::{logs, text};

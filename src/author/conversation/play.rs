@@ -4,11 +4,10 @@
 use super::host::Host;
 use super::script::{Conversation, ConversationStep, HostChoice, StepOutcome};
 use crate::author::prelude::*;
-use crate::host::alias;
-use crate::host::tools::{
-    Argument, Effect, HOST_TOOLS, find, is_on_older_host, is_plugin_of_older_host,
-};
 use crate::sys::text::nearest;
+use skill_permission::vocabulary::{
+    self, Argument, Effect, HOST_TOOLS, find_tool, is_on_older_host, is_plugin_of_older_host,
+};
 
 /// One run of a conversation.
 #[derive(Debug, Serialize)]
@@ -147,13 +146,14 @@ impl Model<'_> {
 
     fn call(&self, tool: &str, arguments: Value, result: Option<&str>) -> Result<StepOutcome> {
         let ours = self.tools.iter().any(|name| name == tool);
-        let hosts = find(tool).is_some() || is_on_older_host(tool) || is_plugin_of_older_host(tool);
+        let hosts =
+            find_tool(tool).is_some() || is_on_older_host(tool) || is_plugin_of_older_host(tool);
         // A misspelled name would test nothing.
         if !ours && !hosts && result.is_none() {
             let text = format!("there is no tool `{}`", tool.escape_debug());
             let other = "give the step a `result` if another plugin has such a tool";
             let ours = self.tools.iter().map(String::as_str);
-            let names = ours.chain(alias::nearest(tool));
+            let names = ours.chain(vocabulary::nearest_tool(tool));
             return Err(Error::new(text).hint(match nearest(tool, names) {
                 Some(near) => format!("did you mean `{near}`? If not, {other}"),
                 None => format!("correct its name, or {other}"),
@@ -202,7 +202,7 @@ impl Model<'_> {
 
     /// The hook that sees the arguments last, for tools that have one.
     fn last_hook(&self, tool: &str, arguments: &Value) -> Option<(&'static str, Value)> {
-        let known = find(tool)?;
+        let known = find_tool(tool)?;
         let argument = |meaning| Some(&arguments[known.keys(&[meaning]).next()?]);
         match known.effect {
             Effect::Execute => {

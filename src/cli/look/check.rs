@@ -3,12 +3,12 @@
 use crate::activation::scope_of;
 use crate::catalog::usable;
 use crate::cli::prelude::*;
-use crate::host::tools::{self, HostTool};
-use crate::host::{Agent, alias, ours};
-use crate::permission::{CALL, Decision, Grant, Outcome, Part, decide};
+use crate::host::{Agent, ours};
 use crate::policy::{CONFIGURATION, OnDisk};
 use crate::protocol::agents::asked;
 use crate::protocol::{Request, ToolUse, Verdict, with_call};
+use skill_permission::vocabulary::{self, HostTool};
+use skill_permission::{CALL, Decision, Grant, Outcome, Part, decide};
 
 /// Explain whether a skill allows a tool call (exit 1 if not)
 #[derive(Debug, clap::Args)]
@@ -166,12 +166,12 @@ fn granting(decision: &Decision) -> &'static str {
 /// The host's tool that a name means: its own, or the one that an author's name for it stands for,
 /// preferably with the arguments of this call. Says so, and suggests a tool for an unknown name.
 fn host_tool(written: &str, arguments: &Map<String, Value>) -> String {
-    if tools::find(written).is_some() || ours::is_ours(written) {
+    if vocabulary::find_tool(written).is_some() || ours::is_ours(written) {
         return written.to_owned();
     }
     let here = Capability::named(written).map_or(&[][..], Capability::tools);
-    let here = here.iter().filter_map(|name| tools::find(name));
-    let here = here.filter(|tool| !tools::is_plugin_of_older_host(tool.name));
+    let here = here.iter().filter_map(|name| vocabulary::find_tool(name));
+    let here = here.filter(|tool| !vocabulary::is_plugin_of_older_host(tool.name));
     let here: Vec<_> = here.collect();
     let takes = |tool: &&&HostTool| {
         let known = |key: &String| tool.arguments.iter().any(|(name, _)| name == key);
@@ -182,7 +182,7 @@ fn host_tool(written: &str, arguments: &Map<String, Value>) -> String {
         return tool.name.to_owned();
     }
     let unknown = Capability::named(written).is_none();
-    if let Some(near) = alias::nearest(written).filter(|_| unknown) {
+    if let Some(near) = vocabulary::nearest_tool(written).filter(|_| unknown) {
         note(&format!("the host has no tool `{}`", quoted(written)));
         tell(format_args!("hint: did you mean `{near}`?\n"));
     }

@@ -13,15 +13,15 @@ use crate::cli::prelude::*;
 use crate::cli::set_up::config::set_in_config;
 use crate::cli::write::try_skill;
 use crate::host::{Agent, ours};
-use crate::permission::{
-    self, Decision, Enforce, EntryRequest, Obstacle, OurTool, Outcome, decide, describe_entry,
-    entries_for, is_known_program,
-};
 use crate::policy::{LoggedEvent, OnDisk, audit_file, last_events};
 use crate::protocol::tools::propose_change;
 use crate::protocol::{BY_TYPING, ProposeSkillUpdate, Request, ToolUse, with_call};
 use crate::session::Session;
 use crate::skill::unified_diff;
+use skill_permission::{
+    Decision, Enforce, EntryRequest, Obstacle, OurTool, Outcome, RestrictionInputs, ToolCall,
+    decide, describe_entry, entries_for, is_known_program,
+};
 
 /// Suggest entries that are missing from a skill's list of tools
 #[derive(Debug, clap::Args)]
@@ -379,7 +379,7 @@ impl Suggestions {
         let mut entries: BTreeMap<String, SuggestedEntry> = BTreeMap::new();
         for found in open {
             let scope = by_agent[&found.agent].adding(SUGGESTED, &known);
-            let decide = |call: &permission::ToolCall| decide(&scope, call, &OnDisk);
+            let decide = |call: &ToolCall| decide(&scope, call, &OnDisk);
             let decision = with(facts, &session, &scope, found, decide)?;
             let cited = decision.granting().into_iter();
             for rule in cited.filter(|rule| rule.source == SUGGESTED) {
@@ -424,7 +424,7 @@ fn scope_in(
     facts: &Facts,
     agent: Option<Agent>,
     (config, policies, session): (&Config, &Policies, &Session),
-) -> permission::RestrictionInputs {
+) -> RestrictionInputs {
     let Some(agent) = agent else {
         return scope_of(facts, config, policies, session);
     };
@@ -439,9 +439,9 @@ fn scope_in(
 fn with<T>(
     facts: &Facts,
     session: &Session,
-    scope: &permission::RestrictionInputs,
+    scope: &RestrictionInputs,
     found: &ObservedCall,
-    then: impl FnOnce(&permission::ToolCall) -> T,
+    then: impl FnOnce(&ToolCall) -> T,
 ) -> Result<T> {
     let Some(_) = found.agent else {
         let request = Request::of_chibi(facts, found.used.clone()).usable()?;
@@ -451,7 +451,7 @@ fn with<T>(
         name,
         dir: Path::new(""),
     });
-    let call = permission::ToolCall {
+    let call = ToolCall {
         tool: &found.used.tool,
         arguments: &found.used.arguments,
         ours,

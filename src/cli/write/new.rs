@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use crate::author::{NewFile, NewSkill, ScriptLanguage, scaffold};
 use crate::cli::prelude::*;
 use crate::marketplace::SKILLS;
-use crate::permission::RuleNote;
 use crate::sys::{Base, EntryPath};
+use skill_permission::RuleNote;
 
 /// Write a new skill
 #[derive(Debug, clap::Args)]

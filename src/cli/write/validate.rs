@@ -7,11 +7,10 @@ use crate::activation::{scope_of, unmet};
 use crate::author::{self, Descriptions, LintFinding, ReportFormat, SkillSource};
 use crate::catalog::OfferedSkill;
 use crate::cli::prelude::*;
-use crate::host::{alias, tools};
-use crate::permission;
-use crate::permission::{Part, decide};
 use crate::policy::OnDisk;
 use crate::skill::{Runner, find_skill_file, unified_diff};
+use skill_permission::vocabulary;
+use skill_permission::{Part, decide};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
 #[derive(Debug, clap::Args)]
@@ -196,12 +195,12 @@ fn tools_of(facts: &Facts, source: &SkillSource) -> Vec<LintFinding> {
     });
     let mut found: Vec<LintFinding> = noted.collect();
     let body = source.body_text();
-    for (name, offset) in alias::mentioned(body) {
+    for (name, offset) in vocabulary::mentioned(body) {
         let here = Capability::named(name).map(Capability::tools);
         // A rule names the newer host's tools; the older host's plugins follow from them.
         let here = here.into_iter().flatten();
         let mut here = here
-            .filter(|tool| !tools::is_plugin_of_older_host(tool))
+            .filter(|tool| !vocabulary::is_plugin_of_older_host(tool))
             .peekable();
         if !author::is_negated(&body[..offset])
             && here.peek().is_some()
@@ -227,7 +226,8 @@ fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
         })
     };
     let whole = |rule: &Rule| rule.host_names().iter().any(|name| name == tool);
-    let harmless = tools::find(tool).is_some_and(|tool| tool.effect == tools::Effect::Harmless);
+    let harmless =
+        vocabulary::find_tool(tool).is_some_and(|tool| tool.effect == vocabulary::Effect::Harmless);
     let allowed = restriction.allowed();
     let granted = allowed.is_none_or(|rules| rules.iter().any(speaks));
     (granted || harmless) && !restriction.denied.iter().any(whole)
@@ -261,7 +261,7 @@ fn commands(facts: &Facts, source: &SkillSource, restriction: &Restriction) -> V
     let mut found: Vec<LintFinding> = Vec::new();
     for (place, command) in given {
         let arguments = json!({"command": command});
-        let call = permission::ToolCall {
+        let call = skill_permission::ToolCall {
             tool: "shell_exec",
             arguments: &arguments,
             ours: None,

@@ -5,6 +5,6 @@ pub use super::table::{
     CommandRuleFiles, EventKind, HooksOffValue, McpNaming, NameSource, PrecedenceOfDuplicates,
     PromptDetection, SkillLocations,
 };
-pub use crate::host::alias::Capability;
-pub use crate::host::shell::{BASH_OR_ZSH, SH, Shell};
+pub use skill_permission::vocabulary::Capability;
+pub use skill_permission::vocabulary::{BASH_OR_ZSH, SH, Shell};
 pub use skill_text::{Names, Words};

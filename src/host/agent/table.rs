@@ -9,9 +9,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::named;
-use crate::host::alias::Capability;
-use crate::host::shell::{SH, Shell};
 use crate::sys::Env;
+use skill_permission::vocabulary::Capability;
+use skill_permission::vocabulary::{SH, Shell};
 use skill_text::{Names, Words};
 
 /// Everything that differs between agents.

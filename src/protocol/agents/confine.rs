@@ -3,10 +3,10 @@
 
 use super::event::AgentContext;
 use crate::host::agent::table::{AgentTool, CommandRuleFiles};
-use crate::host::alias::Capability;
-use crate::host::shell::Language;
 use crate::protocol::prelude::*;
 use crate::script::SandboxMode;
+use skill_permission::vocabulary::Capability;
+use skill_permission::vocabulary::Language;
 
 const CONFINED: EntryName = EntryName::from_static("confined");
 

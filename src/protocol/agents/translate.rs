@@ -4,9 +4,9 @@
 
 use super::event::trimmed;
 use crate::host::agent::table::{AgentProfile, AgentTool, McpNaming};
-use crate::host::alias::Capability;
-use crate::host::tools;
 use crate::protocol::prelude::*;
+use skill_permission::vocabulary;
+use skill_permission::vocabulary::Capability;
 
 /// The beginning of a patch.
 const PATCH: &str = "*** Begin Patch";
@@ -141,7 +141,7 @@ fn named(mcp: McpNaming, tool: &str) -> (String, bool) {
     };
     let is_mcp = marked.is_some();
     let name = marked.unwrap_or_else(|| tool.to_owned());
-    match tools::find(&name) {
+    match vocabulary::find_tool(&name) {
         Some(_) => (name.replace('_', "-"), is_mcp),
         None => (name, is_mcp),
     }

@@ -1,9 +1,9 @@
 //! What a call has to do with an active skill's own files: reading them, and running a script of the
 //! skill.
 
-use crate::host::tools::{self, Argument, Effect};
 use crate::protocol::called_skill::advice;
 use crate::protocol::prelude::*;
+use skill_permission::vocabulary::{self, Argument, Effect};
 
 /// Programs that run the file that is their first operand.
 static RUNNERS: Names = Names::new("bash sh zsh dash python python3 node ruby perl php lua");
@@ -96,7 +96,7 @@ pub fn script_read(facts: &Facts, session: &Session, call: &Request) -> Option<S
         let is_its = read.skill.as_deref().is_none_or(means_it);
         is_its.then(|| dir.join(&read.path))?
     } else {
-        let tool = tools::find(&call.tool).filter(|tool| tool.effect == Effect::Read)?;
+        let tool = vocabulary::find_tool(&call.tool).filter(|tool| tool.effect == Effect::Read)?;
         let key = tool.keys(&[Argument::Path]).next()?;
         let written = call.arguments.get(key)?.as_str()?;
         facts.run.env.project_root().join(written)

@@ -1,8 +1,8 @@
 //! One call of a tool, read once.
 
-use crate::host::tools;
 use crate::protocol::called_skill;
 use crate::protocol::prelude::*;
+use skill_permission::vocabulary;
 
 /// A call of a tool, with what its arguments are.
 #[derive(Debug)]
@@ -164,7 +164,7 @@ impl Request {
         refusal: Refusal,
         entries: impl FnOnce() -> Vec<String>,
     ) -> Refusal {
-        let is_known = self.is_mcp || tools::find(&self.tool).is_some();
+        let is_known = self.is_mcp || vocabulary::find_tool(&self.tool).is_some();
         match &self.shown {
             Some(shown) if is_known || !is_harmless(shown, &self.arguments) => {
                 refusal.in_agent(shown, entries())

@@ -1,9 +1,9 @@
 //! What is recorded about an agent's calls, and the entries that `suggest` makes of them.
 
 use agent_skills::host::agent::table::{AgentProfile, AgentTool, McpNaming};
-use agent_skills::host::alias::Capability;
-use agent_skills::host::tools::HOST_TOOLS;
 use serde_json::{Value, json};
+use skill_permission::vocabulary::Capability;
+use skill_permission::vocabulary::HOST_TOOLS;
 
 use super::all::worlds;
 use super::{World, claude_code, codex};

@@ -135,7 +135,7 @@ fn other_tools_keep_a_name_that_is_no_tool_of_ours() {
             "{tool}"
         );
     }
-    for tool in tools::HOST_TOOLS {
+    for tool in vocabulary::HOST_TOOLS {
         assert!(tool.name.contains('_'), "{}", tool.name);
     }
 }
