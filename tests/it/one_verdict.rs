@@ -38,7 +38,7 @@ impl Ask {
     /// The call of an agent's tool, if it has one for this.
     fn in_agent(&self, world: &World) -> Option<Value> {
         let tool = |wanted: Capability| {
-            let mut tools = world.form.agent.table().tools.iter();
+            let mut tools = world.form.agent.table().vocabulary.tools.iter();
             let tool = tools.find(|tool| tool.does == wanted)?;
             Some((tool.names[0], tool.keys[0]))
         };

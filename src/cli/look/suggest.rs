@@ -619,7 +619,7 @@ impl ObservedCalls {
                 }
                 Some(_) => {}
                 None => {
-                    let written = table.mcp.written(agent_tool);
+                    let written = table.vocabulary.mcp.written(agent_tool);
                     found.is_mcp = written.is_some();
                     found.tool = written.unwrap_or_else(|| agent_tool.to_owned());
                 }

@@ -31,31 +31,10 @@ pub(super) const OWN_PROMPTS: &[&str] = &[
     "[MESSAGE FROM NON-USER SOURCE - NOT USER INPUT]",
 ];
 
-#[rustfmt::skip]
-const TOOLS: &[AgentTool] = &[
-    AgentTool { does: Capability::Shell, keys: &["command"], names: &["Bash"] },
-    AgentTool { does: Capability::ReadFile, keys: &["file_path"], names: &["Read"] },
-    AgentTool { does: Capability::WriteFile, keys: &["file_path"], names: &["Write"] },
-    AgentTool { does: Capability::EditFile, keys: &["file_path"], names: &["Edit", "MultiEdit"] },
-    AgentTool { does: Capability::EditFile, keys: &["notebook_path"], names: &["NotebookEdit"] },
-    AgentTool { does: Capability::ReadFile, keys: &["notebook_path"], names: &["NotebookRead"] },
-    AgentTool { does: Capability::FindFiles, keys: &["path"], names: &["Glob"] },
-    AgentTool { does: Capability::SearchContent, keys: &["path"], names: &["Grep"] },
-    AgentTool { does: Capability::ListDirectory, keys: &["path"], names: &["LS"] },
-    AgentTool { does: Capability::Fetch, keys: &["url"], names: &["WebFetch"] },
-    AgentTool { does: Capability::WebSearch, keys: &[], names: &["WebSearch"] },
-    AgentTool { does: Capability::SubAgent, keys: &["subagent_type"], names: &["Agent", "Task"] },
-    AgentTool { does: Capability::SubAgent, keys: &["name"], names: &["Workflow"] },
-    AgentTool { does: Capability::Skill, keys: &["skill"], names: &["Skill"] },
-    AgentTool { does: Capability::Todo, keys: &[], names: &["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"] },
-    AgentTool { does: Capability::AskUser, keys: &[], names: &["AskUserQuestion"] },
-    AgentTool { does: Capability::Harmless, keys: &[], names: &["ToolSearch", "EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "StructuredOutput"] },
-];
-
 pub(super) static TABLE: AgentProfile = AgentProfile {
     events: EVENTS,
     own_prompts: OWN_PROMPTS,
-    tools: TOOLS,
+    vocabulary: Vocabulary::CLAUDE_CODE,
     // The working directory persists, and each call says where it is; variables do not.
     shell: BASH_OR_ZSH,
     // It had Glob, Grep and LS; its shell now has `find` and `grep` of its own.

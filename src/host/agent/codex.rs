@@ -22,7 +22,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         ("UserPromptSubmit", EventKind::Prompt),
         ("SessionEnd", EventKind::End),
     ],
-    tools: TOOLS,
+    vocabulary: Vocabulary::of(TOOLS),
     shell: BASH_OR_ZSH,
     users_shell: true,
     reads_by_shell: true,

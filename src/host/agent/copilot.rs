@@ -36,8 +36,10 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
     events: claude_code::EVENTS,
     prompts: PromptDetection::ByEvent,
     own_prompts: &["<system_notification>"],
-    tools: TOOLS,
-    mcp: McpNaming::Hyphen,
+    vocabulary: Vocabulary {
+        tools: TOOLS,
+        mcp: McpNaming::Hyphen,
+    },
     // Bash; only calls with a `shellId` share one.
     shell: SH,
     grants: true,

@@ -30,7 +30,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         ("beforeSubmitPrompt", EventKind::Prompt),
         ("sessionEnd", EventKind::End),
     ],
-    tools: TOOLS,
+    vocabulary: Vocabulary::of(TOOLS),
     shell: Shell {
         persists: true,
         ..BASH_OR_ZSH

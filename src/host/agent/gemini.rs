@@ -33,8 +33,10 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         ("SessionEnd", EventKind::End),
     ],
     prompts: PromptDetection::ByEvent,
-    tools: TOOLS,
-    mcp: McpNaming::Underscores,
+    vocabulary: Vocabulary {
+        tools: TOOLS,
+        mcp: McpNaming::Underscores,
+    },
     // `bash -c` for each command.
     shell: SH,
     answer_format: AnswerFormat::Decision,

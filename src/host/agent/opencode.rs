@@ -44,8 +44,10 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         ("chat.message", EventKind::Prompt),
     ],
     prompts: PromptDetection::ByEventAfterTyping,
-    tools: TOOLS,
-    mcp: McpNaming::Underscore,
+    vocabulary: Vocabulary {
+        tools: TOOLS,
+        mcp: McpNaming::Underscore,
+    },
     shell: BASH_OR_ZSH,
     users_shell: true,
     answer_format: AnswerFormat::Decision,

@@ -37,7 +37,7 @@ pub(super) static TABLE: AgentProfile = AgentProfile {
         ("UserPromptSubmit", EventKind::Prompt),
         ("SessionEnd", EventKind::End),
     ],
-    tools: TOOLS,
+    vocabulary: Vocabulary::of(TOOLS),
     shell: SH,
     grants: true,
     start_variables: &["QWEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::named;
 use crate::sys::Env;
-use skill_permission::vocabulary::Capability;
-use skill_permission::vocabulary::{SH, Shell};
+use skill_permission::vocabulary::{AgentTool, Capability, SH, Shell, Vocabulary};
 use skill_text::{Names, Words};
 
 /// Everything that differs between agents.
@@ -27,9 +26,7 @@ pub struct AgentProfile {
     /// background has ended: they are nobody's, and end nothing.
     pub own_prompts: &'static [&'static str],
     /// Its tools. Any other keeps its own name.
-    pub tools: &'static [AgentTool],
-    /// How the tools of MCP servers are called.
-    pub mcp: McpNaming,
+    pub vocabulary: Vocabulary,
     /// What reads the text of its shell tool.
     pub shell: Shell,
     /// Whether that is the user's own shell, whatever it is.
@@ -134,8 +131,7 @@ impl AgentProfile {
         events: &[],
         prompts: PromptDetection::ByIdentity,
         own_prompts: &[],
-        tools: &[],
-        mcp: McpNaming::DoubleUnderscores,
+        vocabulary: Vocabulary::of(&[]),
         shell: SH,
         users_shell: false,
         reads_by_shell: false,
@@ -255,33 +251,6 @@ pub enum PromptDetection {
     ByEvent,
     /// As [`PromptDetection::ByEvent`], and a typed command comes before the event of its own prompt.
     ByEventAfterTyping,
-}
-
-/// How the tools of MCP servers are called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum McpNaming {
-    /// `mcp__SERVER__TOOL`.
-    DoubleUnderscores,
-    /// `mcp_SERVER_TOOL`.
-    Underscores,
-    /// `SERVER-TOOL`: any unknown name with a hyphen.
-    Hyphen,
-    /// `SERVER_TOOL`: any unknown name with an underscore.
-    Underscore,
-}
-
-impl McpNaming {
-    /// What authors call a tool of an MCP server, whose name in the agent this is; `None` if it is no
-    /// such tool. Rules do not tell where in a name the server's ends.
-    pub fn written(self, tool: &str) -> Option<String> {
-        let parts = match self {
-            Self::DoubleUnderscores => tool.strip_prefix("mcp__")?.split_once("__"),
-            Self::Underscores => tool.strip_prefix("mcp_")?.split_once('_'),
-            Self::Hyphen => tool.rsplit_once('-'),
-            Self::Underscore => tool.split_once('_'),
-        };
-        parts.map(|(server, tool)| format!("mcp__{server}__{tool}"))
-    }
 }
 
 /// How an agent is answered.
@@ -427,20 +396,6 @@ pub enum PrecedenceOfDuplicates {
     None,
 }
 
-/// Tools of an agent that do the same.
-#[derive(Debug, Clone, Copy)]
-pub struct AgentTool {
-    /// What each of them does.
-    pub does: Capability,
-    /// The keys of the argument that matters, of which the first that the call has counts, since
-    /// releases differ: the file, the directories (by default the working directory), the patch, the
-    /// URL or a text with URLs, the kind of subagent, the skill's name. Of a shell the first is the
-    /// command's, and the others the directory's.
-    pub keys: &'static [&'static str],
-    /// Their names, exactly.
-    pub names: &'static [&'static str],
-}
-
 impl AgentProfile {
     /// What an event is to us; `None` if it does not matter.
     pub fn event_kind(&self, event: &str) -> Option<EventKind> {
@@ -450,7 +405,7 @@ impl AgentProfile {
 
     /// The tool of a name; `None` for one that is not in the table.
     pub fn tool(&self, name: &str) -> Option<&'static AgentTool> {
-        self.tools.iter().find(|tool| tool.names.contains(&name))
+        self.vocabulary.tool(name)
     }
 
     /// The arguments that name a skill, if a tool of this name activates one.

@@ -2,9 +2,10 @@
 //! command in our confinement if `sandbox` is on for the active skill (docs/guide.md#confined-commands).
 
 use super::event::AgentContext;
-use crate::host::agent::table::{AgentTool, CommandRuleFiles};
+use crate::host::agent::table::CommandRuleFiles;
 use crate::protocol::prelude::*;
 use crate::script::SandboxMode;
+use skill_permission::vocabulary::AgentTool;
 use skill_permission::vocabulary::Capability;
 use skill_permission::vocabulary::Language;
 

@@ -1,9 +1,9 @@
 //! What is recorded about an agent's calls, and the entries that `suggest` makes of them.
 
-use agent_skills::host::agent::table::{AgentProfile, AgentTool, McpNaming};
+use agent_skills::host::agent::table::AgentProfile;
 use serde_json::{Value, json};
 use skill_permission::vocabulary::Capability;
-use skill_permission::vocabulary::HOST_TOOLS;
+use skill_permission::vocabulary::{AgentTool, HOST_TOOLS, McpNaming};
 
 use super::all::worlds;
 use super::{World, claude_code, codex};
@@ -30,7 +30,7 @@ fn arguments(tool: &AgentTool) -> Option<Value> {
 }
 
 fn mcp(table: &AgentProfile) -> &'static str {
-    match table.mcp {
+    match table.vocabulary.mcp {
         McpNaming::DoubleUnderscores => "mcp__docs__look-up",
         McpNaming::Underscores => "mcp_docs_look-up",
         McpNaming::Hyphen => "docs-look_up",
@@ -56,7 +56,7 @@ fn what_is_suggested_lets_the_call_pass_in_its_agent() {
         let agent = world.form.agent;
         let world = world.using("pdf", "allowed-tools: Bash(git log:*)");
         let table = agent.table();
-        let tools = table.tools.iter();
+        let tools = table.vocabulary.tools.iter();
         let each =
             |tool: &'static AgentTool| tool.names.iter().map(move |name| (*name, arguments(tool)));
         let tools = tools.flat_map(each);
@@ -70,6 +70,7 @@ fn what_is_suggested_lets_the_call_pass_in_its_agent() {
             }
         }
         let shell = table
+            .vocabulary
             .tools
             .iter()
             .find(|tool| tool.does == Capability::Shell);

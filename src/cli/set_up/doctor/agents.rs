@@ -141,7 +141,7 @@ fn harmless(agent: Agent, directory: &Path) -> Value {
     let is_gate = |event: &&(&str, EventKind)| event.1 == EventKind::BeforeTool;
     let event = table.events.iter().find(is_gate).map(|event| event.0);
     let nothing = |does: Capability| matches!(does, Capability::Todo | Capability::Harmless);
-    let mut tools = table.tools.iter();
+    let mut tools = table.vocabulary.tools.iter();
     let harmless = tools.clone().find(|tool| nothing(tool.does));
     let reading = || {
         let reads = tools.find(|tool| tool.does == Capability::ReadFile)?;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::host::Agent;
+use skill_permission::vocabulary::HOST_TOOLS;
 
 fn ours(agent: Agent, tool: &str, arguments: Value) -> Vec<(String, Value)> {
     let used = ToolUse {
@@ -129,13 +130,14 @@ fn other_tools_keep_a_name_that_is_no_tool_of_ours() {
         (Agent::ClaudeCode, "Monitor", "Monitor", false),
         (Agent::ClaudeCode, "call_user", "call-user", false),
     ] {
-        assert_eq!(
-            named(agent.table().mcp, tool),
-            (name.to_owned(), is_mcp),
-            "{tool}"
-        );
+        let calls = agent
+            .table()
+            .vocabulary
+            .calls(tool, &json!({}), Path::new("/"));
+        let call = &calls.unwrap()[0];
+        assert_eq!((&*call.tool, call.is_mcp), (name, is_mcp), "{tool}");
     }
-    for tool in vocabulary::HOST_TOOLS {
+    for tool in HOST_TOOLS {
         assert!(tool.name.contains('_'), "{}", tool.name);
     }
 }
