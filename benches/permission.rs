@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use skill_permission::runtime::{ProtectedPaths, ProtectedPlaces};
 use skill_permission::{
-    PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs, RuleDirectories,
-    ToolCall, decide,
+    PathResolver, Restriction, RestrictionInputs, RuleDirectories, ToolCall, decide,
 };
 
 fn main() {

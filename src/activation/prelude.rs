@@ -17,4 +17,4 @@ pub use crate::skill::{
 };
 pub use crate::sys::text::{backticked, quoted, shorten};
 pub use crate::sys::{Env, limits, millis, warn};
-pub use skill_permission::*;
+pub use skill_permission::{runtime::*, settings::*, *};

@@ -14,8 +14,9 @@ use crate::session::snapshot;
 use crate::skill::{Runner, Skill};
 use crate::sys::stamp::Stamps;
 use crate::sys::{UnixMillis, files, limits, tree};
+use skill_permission::Restriction;
+use skill_permission::explain::Rule;
 use skill_permission::vocabulary::{self, Argument, Effect, HostTool};
-use skill_permission::{Restriction, Rule};
 
 /// The digest of a skill that is approved as it is now; otherwise whether it was approved before.
 ///

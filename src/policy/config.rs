@@ -17,7 +17,8 @@ use crate::policy::{ByContext, BySkill, SkillGlob, SourceSigning};
 use crate::script::{self, Confinement, Network, PassEnv, TimeLimit};
 use crate::signing::Requirement;
 use crate::skill::SkillName;
-use skill_permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking, mistaken_grant};
+use skill_permission::explain::mistaken_grant;
+use skill_permission::settings::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 
 /// Skills active at the same time, unless configured. The instructions of more contradict each
 /// other.

@@ -10,10 +10,9 @@ use crate::run_context::RunContext;
 use crate::session::{EndReason, EndedActivation};
 use crate::skill::Skill;
 use crate::sys::{Env, UnixMillis, process};
+use skill_permission::explain::{CitedRule, Reason};
 use skill_permission::vocabulary::{self, Argument};
-use skill_permission::{
-    CitedRule, Decision, Outcome, Reason, Refusal, RestrictionInputs, ToolCall,
-};
+use skill_permission::{Decision, Outcome, Refusal, RestrictionInputs, ToolCall};
 
 /// The path of the log beside the state, for reading it.
 pub fn audit_file(state: &Path) -> PathBuf {

@@ -10,7 +10,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 use crate::error::{Error, Result, past};
 use crate::sys::text::{Mistake, in_plain_words};
 use crate::sys::{Base, Durable, EntryName, FileLock, files, limits};
-use skill_permission::unclear_denial;
+use skill_permission::explain::unclear_denial;
 
 /// The file's content; `None` if there is no such file.
 ///

@@ -17,7 +17,7 @@ use super::skill_names::{BySkill, SkillGlob, by_skill, name_of_skill};
 use super::source_address::{SourceAddress, SourceGlob};
 use crate::error::{Error, Result};
 use crate::skill::{Severity, SkillName};
-use skill_permission::Enforce;
+use skill_permission::settings::Enforce;
 
 /// Every policy that applies.
 #[derive(Debug, Clone, Default)]

@@ -23,5 +23,5 @@ pub use crate::skill::{
 };
 pub use crate::sys::text::{has_any, listed, quoted};
 pub use crate::sys::{EntryKind, EntryName, Env, files, limits, warn};
-pub use skill_permission::*;
+pub use skill_permission::{explain::*, runtime::*, settings::*, *};
 pub use skill_text::{Names, Words};

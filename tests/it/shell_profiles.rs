@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use skill_permission::runtime::{ProtectedPaths, ProtectedPlaces};
 use skill_permission::vocabulary::{Language, Shell};
-use skill_permission::{
-    ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs, RuleDirectories, ToolCall,
-    decide,
-};
+use skill_permission::{Restriction, RestrictionInputs, RuleDirectories, ToolCall, decide};
 
 use crate::shell_effects::{removed, touched};
 use crate::shell_world::{Disk, Happened, Logged, PROTECTED, SECRET, World};

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use skill_permission::runtime::{ProtectedPaths, ProtectedPlaces};
 use skill_permission::{
-    Outcome, PathResolver, ProtectedPaths, ProtectedPlaces, Restriction, RestrictionInputs,
-    RuleDirectories, ToolCall, decide,
+    Outcome, PathResolver, Restriction, RestrictionInputs, RuleDirectories, ToolCall, decide,
 };
 
 struct NoLinks;

@@ -9,8 +9,9 @@ use crate::catalog::OfferedSkill;
 use crate::cli::prelude::*;
 use crate::policy::OnDisk;
 use crate::skill::{Runner, find_skill_file, unified_diff};
+use skill_permission::decide;
+use skill_permission::explain::Part;
 use skill_permission::vocabulary;
-use skill_permission::{Part, decide};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
 #[derive(Debug, clap::Args)]
