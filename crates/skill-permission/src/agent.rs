@@ -27,8 +27,8 @@ impl RestrictionInputs {
             )],
             ..Self::default()
         };
-        inputs.places.project_root = project.to_owned();
-        inputs.places.working_dir = project.to_owned();
+        project.clone_into(&mut inputs.places.project_root);
+        project.clone_into(&mut inputs.places.working_dir);
         inputs
     }
 

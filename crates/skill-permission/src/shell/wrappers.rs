@@ -194,7 +194,7 @@ fn after_listed_options<'w>(program: &Program, arguments: &'w [Word]) -> Option<
         let (option, joined) = match text.split_once('=') {
             Some((option, value)) if text.starts_with("--") => (option, value),
             _ if text.starts_with("--") => (text, ""),
-            _ => text.split_at(text.len().min(2)),
+            _ => text.split_at_checked(2).unwrap_or((text, "")),
         };
         let is_number = has_word(grantable, "-#") && is_digits(&text[1..]);
         if is_number || has_word(grantable, text) {

@@ -32,3 +32,19 @@ fn honest_commands_pass_under_the_list_an_author_would_write() {
     assert_eq!(wrong, Vec::<&str>::new(), "{} under their lists", wrong.len());
     assert!(count >= 300 && exceptions * 100 <= count * 3, "{exceptions} of {count}");
 }
+
+#[test]
+fn characters_of_several_bytes_are_only_characters() {
+    let commands = TABLE.lines().filter_map(|line| line.strip_prefix("+ "));
+    let mut read = 0;
+    for command in commands.step_by(3).chain(["xargs -0 rm", "env -i a", "nice -n 5 a"]) {
+        for (at, _) in command.match_indices(['-', '$', '=', '>', '%', '\\']) {
+            let (before, after) = command.split_at(at + 1);
+            for other in ['\u{ad}', '\u{1f600}'] {
+                let _ = scene().active("Bash(*)").runs(&format!("{before}{other}{after}"));
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 300, "{read}");
+}
