@@ -13,10 +13,11 @@
 //!                                         │
 //!                                       policy ─> script ─> session
 //!                                         │
-//!             connection ─> run_context, permission, signing ─> skill, host ─> sys, error
+//!             connection ─> run_context, signing ─> skill, host ─> sys, error
 //! ```
 //!
-//! Arrows go down only. `permission` does no I/O; `protocol::answer` alone writes to standard output.
+//! Arrows go down only; all rooms may use the crates, which do no I/O. `protocol::answer` alone
+//! writes to standard output.
 
 // Tests may call the functions that the rest of the code must not.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -178,3 +179,8 @@ mod tests {
         }
     }
 }
+
+/// The examples of docs/engine.md run as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/engine.md")]
+struct EnginePage;

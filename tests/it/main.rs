@@ -37,6 +37,7 @@ mod decisions;
 mod doctor;
 mod door;
 mod eligibility;
+mod engine_page;
 mod fail_closed;
 mod fail_closed_signals;
 mod fail_closed_tools;
