@@ -40,8 +40,8 @@ impl RestrictionInputs {
     /// use skill_permission::vocabulary::Vocabulary;
     /// use skill_permission::{AsWritten, RestrictionInputs};
     ///
-    /// let list = RestrictionInputs::of_list("notes", "Read Edit(docs/**)", "/work/project".as_ref());
-    /// let edit = json!({"file_path": "docs/a.md"});
+    /// let list = RestrictionInputs::of_list("notes", "Read Edit(text/**)", "/work/project".as_ref());
+    /// let edit = json!({"file_path": "text/a.md"});
     /// assert!(list.decide(&Vocabulary::CLAUDE_CODE, "Edit", &edit, &AsWritten).allows());
     /// ```
     pub fn decide(

@@ -58,7 +58,7 @@ fn cost_grows_with_the_length_of_an_argument() {
         "[",
         "{",
     ] {
-        let text = unit.repeat(60_000 / unit.len());
+        let text = unit.repeat(20_000 / unit.len());
         for program in ["gh x", "git commit -m", "python3 -c", "curl -d", "sed -n"] {
             if !(program == "sed -n" && unit.contains('w')) {
                 runs(&format!("{program} '{text}'"));
