@@ -107,7 +107,7 @@ fn run_owed(facts: &Facts, record: &HookRecord) -> Result<()> {
         || Error::new("the skill has changed or is no longer approved, so it was not run");
     let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
     // Where two skills share a name, one is installed under another name than its author's.
-    skill.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
+    skill.parsed.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
     if approved_hooks(facts, &skill).ok().as_ref() != Some(&record.digest) {
         return Err(changed());
     }

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::activation::prelude::*;
+use skill_format::limits::MANY_TOKENS;
 
 /// chibi's sub-agent is one model call without tools (docs/hosts.md#hooks).
 const RUNS_HERE: &str = "This skill asks for a sub-agent (`context: fork`). It runs here, under its own \
@@ -102,7 +103,7 @@ pub fn how_to_read(name: &str, path: &str) -> String {
 /// A warning if the instructions take up much of the model's context.
 fn long_line(body: &str) -> Option<String> {
     let tokens = skill::tokens(body);
-    (tokens > limits::MANY_TOKENS).then(|| {
+    (tokens > MANY_TOKENS).then(|| {
         format!(
             "These instructions are long: approx. {} tokens. Tell the user if context runs short.",
             skill::shown_tokens(tokens)

@@ -36,8 +36,16 @@ impl LintFinding {
             line,
             column,
             message: one_line(message),
-            remedy: remedy.unwrap_or_else(|| rules::remedy(code).to_owned()),
+            remedy: remedy.unwrap_or_else(|| rules::remedy(code)),
         }
+    }
+
+    /// A finding about the text of a `SKILL.md`.
+    pub fn of_format(found: skill_format::Finding, file: String) -> Self {
+        let message = found.message + rules::in_this_program(&found.code);
+        let mut new = Self::new(&found.code, file, found.place, &message).level(found.level);
+        new.remedy = found.remedy + rules::fix(&found.code);
+        new
     }
 
     /// A diagnostic as a finding.

@@ -2,6 +2,7 @@
 //! tried alone and kept only if the skill's meaning stays the same.
 
 use super::prelude::*;
+use skill_format::over_limits;
 use std::fmt::{Debug, Write as _};
 
 /// A fix: returns the fixed text, or `None` if there is nothing to fix. The name is the one implied
@@ -33,7 +34,7 @@ pub fn fix(dir: &Path, text: &str) -> Option<String> {
         let before = fixed.clone();
         for fix in FIXES {
             if let Some(next) = fix(&fixed, &name)
-                && meaning(dir, &fixed) == meaning(dir, &next)
+                && meaning(directory, &fixed) == meaning(directory, &next)
             {
                 fixed = next;
             }
@@ -47,8 +48,8 @@ pub fn fix(dir: &Path, text: &str) -> Option<String> {
 
 /// Everything a client reads from a skill. Alternative spellings of the tool list's key and of the
 /// name compare as equal.
-fn meaning(dir: &Path, text: &str) -> Option<impl Debug + PartialEq + use<>> {
-    let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).ok()?;
+fn meaning(directory: &str, text: &str) -> Option<impl Debug + PartialEq + use<>> {
+    let skill = skill_format::Skill::parse(directory, text.as_bytes()).ok()?;
     let fields = &skill.fields;
     let lists = (fields.allowed_tools(), fields.disallowed_tools());
     // All other fields, by value. A value that the lenient parser had to guess must remain a guess.
@@ -74,7 +75,9 @@ fn line_ends(text: &str, _: &SkillName) -> Option<String> {
 /// Removes a code fence around the whole file.
 fn wrapping(text: &str, _: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
-    let wrapped = split.diagnostics.contains(&Diagnostic::WrappedInFence);
+    let wrapped = split
+        .diagnostics
+        .contains(&skill_format::Diagnostic::WrappedInFence);
     let (_, inner) = text.trim_start().split_once('\n')?;
     let inner = inner.trim_end().trim_end_matches('`');
     wrapped.then(|| format!("{}\n", inner.trim_end()))
@@ -104,7 +107,7 @@ fn quotes(text: &str, _: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
     let repaired = |yaml: &str| serde_yaml::from_str::<Value>(yaml).is_err();
     // Text that the parser must not see is not fixed either.
-    let yaml = split.yaml.filter(|yaml| over_yaml_limits(yaml).is_none());
+    let yaml = split.yaml.filter(|yaml| over_limits(yaml).is_none());
     let yaml = yaml.filter(|yaml| repaired(yaml))?;
     let start = offset_in(text, yaml);
     let mut fixed = String::new();
@@ -164,7 +167,11 @@ mod tests {
         let once = fix(dir, text);
         if let Some(once) = &once {
             assert_eq!(fix(dir, once), None, "{text:?}: {once:?}");
-            assert_eq!(meaning(dir, text), meaning(dir, once), "{text:?}");
+            assert_eq!(
+                meaning("pdf-ocr", text),
+                meaning("pdf-ocr", once),
+                "{text:?}"
+            );
         }
         once
     }

@@ -3,7 +3,6 @@
 //! in their results as [`LintFinding`]s.
 
 mod conversation;
-mod description;
 mod files;
 mod finding;
 mod fix;
@@ -17,7 +16,6 @@ mod source;
 mod tool_list;
 
 pub use conversation::{Conversation, PlayedConversation, PlayedStep};
-pub use description::Descriptions;
 
 pub use files::programs;
 pub use finding::{LintFinding, ReportFormat, render};
@@ -27,6 +25,5 @@ pub use markdown::{commands, documented, is_negated};
 pub use package::{Package, manifest, package};
 pub use scaffold::{NewFile, NewSkill, ScriptLanguage, files as scaffold};
 
-pub use lint::no_effect;
 pub use source::{SkillSource, is_skill_file, skills_at};
 pub use tool_list::with_entries;

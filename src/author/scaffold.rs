@@ -175,7 +175,7 @@ mod tests {
                     }
                     let (found, source) = lint(&dir);
                     assert_eq!(found, [], "{description}");
-                    let read = source.unwrap().skill.description.unwrap();
+                    let read = source.unwrap().skill.parsed.description.unwrap();
                     assert_eq!(read, one_line(description));
                 }
             }

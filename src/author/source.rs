@@ -1,7 +1,9 @@
-//! The text of a `SKILL.md` with positions, and the skills that a path means.
+//! A skill with the text of its `SKILL.md`, and the skills that a path means.
 
 use super::prelude::*;
-use crate::skill::{find_skill_file, folds_to, unreadable};
+use crate::skill::{find_skill_file, unreadable};
+use skill_format::Source;
+use std::ops::Deref;
 
 /// Directories without skills of the user's own.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "target", "__pycache__"];
@@ -14,67 +16,33 @@ pub const OWN_DIRECTORY: [&str; 4] = [
     "{baseDir}",
 ];
 
-/// A skill's text and the positions of its parts.
+/// A skill and the text of its `SKILL.md`.
 #[derive(Debug)]
 pub struct SkillSource {
     /// The skill, read by the lenient parser.
     pub skill: Skill,
-    /// The whole text of its `SKILL.md`.
-    pub text: String,
-    /// The range of the frontmatter's YAML; empty if there is none.
-    pub yaml: std::ops::Range<usize>,
-    /// The offset of the body.
-    pub body: usize,
+    source: Source,
+}
+
+impl Deref for SkillSource {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        &self.source
+    }
 }
 
 impl SkillSource {
     /// The source of a loaded skill.
     pub fn read(skill: Skill) -> Self {
         let bytes = files::read_capped(&skill.file, limits::SKILL_FILE).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let split = split_frontmatter(&text);
-        let yaml = split.yaml.map_or(0..0, |yaml| {
-            let start = offset_in(&text, yaml);
-            start..start + yaml.len()
-        });
-        let body = offset_in(&text, split.body);
-        Self {
-            skill,
-            text,
-            yaml,
-            body,
-        }
+        let source = Source::new(String::from_utf8_lossy(&bytes).into_owned());
+        Self { skill, source }
     }
 
     /// The displayed name of its file.
     pub fn file(&self) -> String {
         self.skill.file.display().to_string()
-    }
-
-    /// The line and column, from 1, of an offset.
-    pub fn place(&self, offset: usize) -> (usize, usize) {
-        place(&self.text, offset)
-    }
-
-    /// The place of a top-level frontmatter key; otherwise the file's first line.
-    pub fn key(&self, key: &str) -> (usize, usize) {
-        key_offset(&self.text[self.yaml.clone()], key)
-            .map_or((1, 1), |at| self.place(self.yaml.start + at))
-    }
-
-    /// The place of some words in the frontmatter; otherwise the key's place.
-    pub fn words(&self, key: &str, words: &str) -> (usize, usize) {
-        let yaml = &self.text[self.yaml.clone()];
-        let from = key_offset(yaml, key).unwrap_or(0);
-        match yaml[from..].find(words).filter(|_| !words.is_empty()) {
-            Some(at) => self.place(self.yaml.start + from + at),
-            None => self.key(key),
-        }
-    }
-
-    /// The instructions.
-    pub fn body_text(&self) -> &str {
-        &self.text[self.body..]
     }
 }
 
@@ -92,25 +60,6 @@ pub fn other_texts(dir: &Path) -> impl Iterator<Item = (PathBuf, String)> {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         Some((resource.path, text))
     })
-}
-
-/// The line and column, from 1, of an offset in a text.
-pub fn place(text: &str, offset: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(offset)];
-    let line = before.matches('\n').count() + 1;
-    let begun = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (line, before[begun..].chars().count() + 1)
-}
-
-/// The offset of a top-level key in any spelling, with or without quotes.
-pub fn key_offset(yaml: &str, key: &str) -> Option<usize> {
-    let letters = key.chars().filter(|c| c.is_alphanumeric());
-    let folded = letters.collect::<String>().to_ascii_lowercase();
-    let is_key = |line: &&str| {
-        let key = line.split_once(':').map(|(key, _)| key);
-        key.is_some_and(|key| !key.starts_with([' ', '\t', '#', '-']) && folds_to(key, &folded))
-    };
-    yaml.lines().find(is_key).map(|line| offset_in(yaml, line))
 }
 
 /// The offset of `part` in the text that it is a slice of.

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 use super::scaffold::scalar;
-use crate::skill::{is_allowed_tools, is_tools};
+use skill_format::{is_allowed_tools, is_tools};
 
 /// The text of `SKILL.md` with these entries at the end of its tool list; `None` if that is not
 /// certain to mean just that. `dir` is the skill's directory.
@@ -27,7 +27,8 @@ pub fn with_entries(dir: &Path, text: &str, entries: &[String]) -> Option<String
 
 /// The skill's list, split as far as the grammar of lists needs, and all the rest of it.
 fn read(dir: &Path, text: &str) -> Option<(Vec<String>, String)> {
-    let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).ok()?;
+    let directory = dir.file_name()?.to_str()?;
+    let skill = skill_format::Skill::parse(directory, text.as_bytes()).ok()?;
     let allowed = skill.fields.allowed_tools()?;
     let mut others: Map<String, Value> = skill.fields.0;
     others.retain(|key, _| !is_allowed_tools(key) && !is_tools(key));

@@ -191,9 +191,10 @@ impl Entry {
 
     /// The names by which this skill and certainly no other is found.
     pub fn names(&self) -> Vec<String> {
-        let Ok(Skill { name, .. }) = &self.skill else {
+        let Ok(skill) = &self.skill else {
             return Vec::new();
         };
+        let name = &skill.name;
         let of_all = [
             name.to_string(),
             tool_name(name),
@@ -236,7 +237,7 @@ impl Entry {
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = match &self.skill {
             _ if self.is_concealed() => Vec::new(),
-            Ok(skill) => skill.diagnostics.clone(),
+            Ok(skill) => skill.diagnostics().collect(),
             Err(diagnostic) => vec![diagnostic.clone()],
         };
         if let Eligibility::Withheld(_, why) = &self.eligibility {

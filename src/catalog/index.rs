@@ -332,7 +332,7 @@ fn read(dir: &Path) -> ReadSkill {
 fn load(dir: &Path) -> (Option<Stamp>, Result<Skill, Diagnostic>) {
     let (stamp, mut skill) = Skill::load_stamped(dir);
     if let Ok(skill) = &mut skill {
-        skill.name = offered_name(dir, skill);
+        skill.parsed.name = offered_name(dir, skill);
     }
     (stamp, skill)
 }

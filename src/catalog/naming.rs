@@ -15,6 +15,7 @@ use crate::session::Session;
 use crate::skill::{Searchable, Skill, SkillName, one_line, rank};
 use crate::sys::limits;
 use crate::sys::text::{nearest, quoted};
+use skill_format::limits::REQUIRED_SKILLS;
 
 impl Catalog {
     /// The entry that a name means: a skill's name in any spelling, its tool's name, or its
@@ -134,7 +135,7 @@ impl Catalog {
             let Some(offered) = offered else {
                 let shown = one_line(&written);
                 let is_known = required.missing.contains(&shown);
-                if !is_known && required.missing.len() < limits::REQUIRED_SKILLS {
+                if !is_known && required.missing.len() < REQUIRED_SKILLS {
                     required.missing.push(shown);
                 }
                 continue;
@@ -145,8 +146,8 @@ impl Catalog {
                 required.cycle.get_or_insert_with(|| circle.collect());
                 continue;
             }
-            let is_too_much = path.len() > limits::REQUIRES_DEPTH
-                || required.names.len() >= limits::REQUIRED_SKILLS;
+            let is_too_much =
+                path.len() > limits::REQUIRES_DEPTH || required.names.len() >= REQUIRED_SKILLS;
             if is_too_much || required.names.contains(name) {
                 continue;
             }

@@ -105,8 +105,10 @@ fn escaped(json: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::de::DeserializeOwned;
     use serde_json::json;
     use std::collections::BTreeSet;
+    use std::fmt::Debug;
     use std::path::Path;
 
     use crate::skill::Diagnostic;
@@ -134,8 +136,8 @@ mod tests {
     }
 
     /// The codes of all diagnostics, as serde lists them for a code that does not exist.
-    fn codes_of_diagnostics() -> BTreeSet<String> {
-        let unknown = serde_json::from_value::<Diagnostic>(json!({"code": ""}));
+    fn codes_of_diagnostics<D: DeserializeOwned + Debug>() -> BTreeSet<String> {
+        let unknown = serde_json::from_value::<D>(json!({"code": ""}));
         let said = unknown.unwrap_err().to_string();
         let (_, codes) = said.split_once("expected one of ").unwrap();
         codes
@@ -175,7 +177,8 @@ mod tests {
 
     #[test]
     fn the_documentation_names_exactly_the_diagnostic_codes() {
-        let mut codes = codes_of_diagnostics();
+        let mut codes = codes_of_diagnostics::<Diagnostic>();
+        codes.extend(codes_of_diagnostics::<skill_format::Diagnostic>());
         assert!(codes.contains("shadowed") && codes.len() > 40, "{codes:?}");
         codes.extend(codes_of_tool_lists());
         // Of what the configuration adds to a list (cli/report.rs).

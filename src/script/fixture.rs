@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Jobs, RunLimits, ScriptOutcome, ScriptRequest, ScriptRun, ScriptSettings, run};
 use crate::error::Result;
-use crate::skill::{Fields, Skill, SkillName};
+use crate::skill::Skill;
 use crate::sys::Env;
 use crate::sys::process::ProcessId;
 
@@ -120,13 +120,10 @@ impl Fixture {
     /// Runs or starts it in a directory.
     pub fn start_in(&self, workdir: &Path) -> Result<ScriptRun> {
         let skill = Skill {
-            name: SkillName::from_written("fixture").unwrap(),
-            description: None,
+            parsed: skill_format::Skill::parse("fixture", b"").unwrap(),
             dir: self.dir.path().to_owned(),
             file: self.path("SKILL.md"),
-            fields: Fields::default(),
             digest: String::new(),
-            diagnostics: Vec::new(),
         };
         run(&ScriptRequest {
             skill: &skill,

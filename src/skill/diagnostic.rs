@@ -1,17 +1,15 @@
-//! Diagnostics: remarks on a skill that still loads, or the reason why it does not.
+//! Diagnostics on a skill that is installed: those of its format, and why it is not found, not read, not
+//! offered or not all of it told.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use skill_format::Diagnostic as Format;
 
-use super::text::{shown_name, shown_tokens};
-use super::{Level, SkillName, rules};
-use crate::sys::limits;
-
-/// Scripts of one hook of a skill. Nobody needs more.
-pub(super) const HOOK_SCRIPTS: usize = 8;
+use super::{Level, rules};
 
 /// One diagnostic. Its text is one sentence for a person: what is wrong, why, and what to do. The
 /// name of its variant is its code, which is stable across releases; [`rules`] has its level.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(tag = "code", content = "fields", rename_all = "kebab-case")]
 pub enum Diagnostic {
     /// The directory.
@@ -23,114 +21,6 @@ pub enum Diagnostic {
     /// The file.
     #[error("`{0}` changed just now: call again")]
     Changed(String),
-    /// Bytes that are not UTF-8.
-    #[error("SKILL.md is not UTF-8, so some characters were replaced: save it as UTF-8")]
-    NotUtf8,
-    /// No frontmatter.
-    #[error("SKILL.md has no frontmatter: put `---`, name and description, `---` at its top")]
-    NoFrontmatter,
-    /// The fence.
-    #[error(
-        "the frontmatter begins with `{0}` and is not read, so only what is always allowed can be \
-         used: write YAML between two `---` lines"
-    )]
-    ForeignFence(String),
-    /// A code fence around the file.
-    #[error("all of SKILL.md is inside a code fence: remove its first and last line")]
-    WrappedInFence,
-    /// A first line that is a key.
-    #[error("the frontmatter has no `---` line before it: add one")]
-    NoOpeningFence,
-    /// A heading or a banner before the frontmatter.
-    #[error("there is text before the frontmatter: move `---` to the first line")]
-    TextBeforeFrontmatter,
-    /// A frontmatter whose end is a guess.
-    #[error("the frontmatter has no closing `---` line: add one before the first heading")]
-    UnclosedFrontmatter,
-    /// A fence with text behind it.
-    #[error("the closing `---` is on one line with other text: give it a line of its own")]
-    GluedFence,
-    /// The limit that it exceeds.
-    #[error("the frontmatter {0}, so only its plain lines were read")]
-    FrontmatterTooLarge(String),
-    /// Invalid YAML.
-    #[error(
-        "the frontmatter is not valid YAML, so its keys were read one by one: quote values that \
-         contain `: ` or begin with `*`, `@` or a backtick"
-    )]
-    YamlRepaired,
-    /// The directory's name.
-    #[error("the name was taken from the directory `{0}`: add the field `name`")]
-    NameMissing(String),
-    /// The directory's name.
-    #[error("neither `name` nor the directory `{0}` has a letter or digit")]
-    NameUnusable(String),
-    /// A name over the limit.
-    #[error("the name is longer than {} characters and was cut", SkillName::MAX)]
-    NameTooLong,
-    /// The name as written and as used.
-    #[error("the name `{0}` is used as `{1}`: use lowercase letters, digits and single hyphens")]
-    NameAltered(String, String),
-    /// The name, and the directory's.
-    #[error("the name `{0}` differs from its directory `{1}`")]
-    NameMismatch(String, String),
-    /// No visible description.
-    #[error("the skill has no description, so the model could not know when to use it: add one")]
-    DescriptionMissing,
-    /// The number of characters.
-    #[error("the description has {0} characters, over the specification's 1024")]
-    DescriptionTooLong(usize),
-    /// The key as written.
-    #[error("`{0}` was read as `allowed-tools`: spell it that way")]
-    AllowedToolsSpelling(String),
-    /// A key without a value.
-    #[error(
-        "`allowed-tools` has no value and restricts nothing: list tools, write `\"\"` to allow \
-         none, or remove the key"
-    )]
-    NullAllowedTools,
-    /// The key, whose value is left out.
-    #[error(
-        "`{}` cannot be read with certainty, so {}: correct the frontmatter",
-        .0,
-        less(.0)
-    )]
-    KeyNotRead(String),
-    /// A key that is none, and the one that is likely meant.
-    #[error(
-        "`{}` restricts nothing: did you mean `{}`? It is not offered to a model until you agree, at the install or with `agent-skills enable`",
-        shown_name(.0),
-        .1
-    )]
-    NearMiss(String, String),
-    /// Different lists.
-    #[error("there are several `allowed-tools`, so nothing is allowed: keep one")]
-    AllowedToolsTwice,
-    /// The key.
-    #[error(
-        "`{0}` is not run: write `hooks: {{pre: scripts/a.sh, post: scripts/b.sh}}`, each a script \
-         or a list of at most {max} scripts",
-        max = HOOK_SCRIPTS
-    )]
-    HooksUnclear(String),
-    /// The events.
-    #[error(
-        "`hooks` has events of other clients ({0}): Claude Code and Qwen Code run their commands, chibi does not"
-    )]
-    ForeignHooks(String),
-    /// The number of tokens.
-    #[error(
-        "the instructions are approx. {} tokens, over {}: move parts into files that are read when \
-         they are needed",
-        shown_tokens(*.0),
-        shown_tokens(limits::MANY_TOKENS)
-    )]
-    ManyTokens(usize),
-    /// Commands that another client would run.
-    #[error(
-        "Claude Code runs commands written as !`…` when it loads the skill; chibi does not, and tells the model"
-    )]
-    CommandsNotRun,
     /// The names.
     #[error("it requires skills that are not installed or not offered: {0}")]
     RequiresMissing(String),
@@ -192,24 +82,20 @@ pub enum Diagnostic {
     /// Its files are not those installed.
     #[error("its files have changed since it was installed: `agent-skills verify` names them")]
     ChangedSince,
+    /// What its author wrote.
+    #[error("{_0}{}", rules::in_this_program(&_0.code()))]
+    #[serde(skip)]
+    Format(#[from] Format),
 }
 
 impl Diagnostic {
     /// Its code: lowercase, hyphenated.
     pub fn code(&self) -> String {
+        if let Self::Format(found) = self {
+            return found.code();
+        }
         let written = serde_json::to_value(self).unwrap_or_default();
         written["code"].as_str().unwrap_or_default().to_owned()
-    }
-
-    /// Whether a key that restricts the skill is not what it seems.
-    pub fn is_about_restriction(&self) -> bool {
-        matches!(
-            self,
-            Self::ForeignFence(_)
-                | Self::KeyNotRead(_)
-                | Self::NearMiss(..)
-                | Self::AllowedToolsTwice
-        )
     }
 
     /// In a few words, why the skill is not offered; `None` if this is no reason for that.
@@ -218,8 +104,8 @@ impl Diagnostic {
             Self::NoSkillFile(_) => "no SKILL.md",
             Self::Unreadable(..) => "unreadable",
             Self::Changed(_) => "just changing",
-            Self::NameUnusable(_) => "no name",
-            Self::DescriptionMissing => "no description",
+            Self::Format(Format::NameUnusable(_)) => "no name",
+            Self::Format(Format::DescriptionMissing) => "no description",
             Self::DuplicateName(_) => "name taken",
             Self::Shadowed(..) => "replaced",
             Self::HiddenEnterprise(_) => "name is reserved",
@@ -239,14 +125,6 @@ impl Diagnostic {
     /// Its severity.
     pub fn level(&self) -> Level {
         rules::level(&self.code())
-    }
-}
-
-/// What is left to a skill whose key cannot be read.
-fn less(key: &str) -> &'static str {
-    match key {
-        "disable-model-invocation" => "the skill is hidden from the model",
-        _ => "only what is always allowed can be used",
     }
 }
 

@@ -1,20 +1,18 @@
 //! Loads a [`Skill`] from a directory, or says why it does not load; and lists the directories in a
 //! skills directory, with a stamp that proves whether the list is unchanged.
 
-use std::borrow::Cow;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::fields::{Fields, near_misses};
-use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping};
+use skill_format::{Fields, split};
+
+use super::Diagnostic;
 use crate::error::reason;
 use crate::sys::stamp::{Stamp, now};
 use crate::sys::{Dir, EntryPath, files, limits};
-use skill_text::is_invisible;
 
 #[cfg(test)]
 mod tests;
@@ -23,36 +21,28 @@ mod tests;
 /// each time.
 const FILE: &str = "SKILL.md";
 
-/// A parsed `SKILL.md`. Its author wrote the content, so none of it is safe to show unescaped.
-/// Serialized, as the catalog's index stores it, it is without its instructions and places.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A skill on disk.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Skill {
-    /// Its key, from the field `name` or else the directory's name.
-    pub name: SkillName,
-    /// The field `description`, trimmed, otherwise as written. `None` if missing or blank.
-    #[serde(skip)]
-    pub description: Option<String>,
+    /// What its `SKILL.md` says.
+    pub parsed: skill_format::Skill,
     /// The skill's directory, as it was found.
-    #[serde(skip)]
     pub dir: PathBuf,
     /// The path of its `SKILL.md`.
-    #[serde(skip)]
     pub file: PathBuf,
-    /// Every frontmatter field.
-    pub fields: Fields,
     /// `sha256:` and the hexadecimal digest of the whole `SKILL.md`.
     pub digest: String,
-    /// Its diagnostics.
-    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Deref for Skill {
+    type Target = skill_format::Skill;
+
+    fn deref(&self) -> &skill_format::Skill {
+        &self.parsed
+    }
 }
 
 impl Skill {
-    /// The name that its author gives it; without one, the directory's.
-    pub fn authors_name(&self) -> String {
-        let own = self.fields.text("name");
-        own.unwrap_or_else(|| self.name.to_string())
-    }
-
     /// Reads the skill in `dir`.
     ///
     /// # Errors
@@ -92,50 +82,12 @@ impl Skill {
     /// # Errors
     /// A diagnostic of level error when there is no valid name.
     pub fn parse(dir: &Path, file: PathBuf, bytes: &[u8]) -> Result<Self, Diagnostic> {
-        let mut diagnostics = Vec::new();
-        // Most files are valid UTF-8, and checking is faster than replacing.
-        let valid = std::str::from_utf8(bytes).map(Cow::Borrowed);
-        let text = valid.unwrap_or_else(|_| String::from_utf8_lossy(bytes));
-        if let Cow::Owned(_) = text {
-            diagnostics.push(Diagnostic::NotUtf8);
-        }
-        let split = frontmatter::split(&text);
-        let is_foreign = matches!(split.diagnostics[..], [Diagnostic::ForeignFence(_)]);
-        diagnostics.extend(split.diagnostics);
-        let read = split.yaml.map(mapping::read).unwrap_or_default();
-        diagnostics.extend(read.diagnostics);
-        let mut fields = Fields(read.values);
-        let outside = split.outside.into_iter();
-        let mut unread = read.unread;
-        unread.extend(outside.filter(|key| !fields.has(*key)));
-        for key in unread {
-            fields.restrict(key);
-            // The diagnostic of a foreign fence says it already.
-            diagnostics
-                .extend((!is_foreign).then(|| Diagnostic::KeyNotRead(key.as_str().to_owned())));
-        }
-        diagnostics.extend(fields.tool_list_diagnostics());
-        let near = near_misses(&fields).into_iter();
-        diagnostics.extend(near.map(|(written, meant)| Diagnostic::NearMiss(written, meant)));
-        diagnostics.extend(Hooks::diagnostics(&fields));
-        let name = name(&fields, dir, &mut diagnostics)?;
-        let description = description(&fields);
-        match description.as_ref().map(|text| text.chars().count()) {
-            None => diagnostics.push(Diagnostic::DescriptionMissing),
-            Some(length) if length > 1024 => {
-                diagnostics.push(Diagnostic::DescriptionTooLong(length));
-            }
-            Some(_) => {}
-        }
-        diagnostics.extend(body::diagnostics(trim_body(split.body)));
+        let directory = dir.file_name().unwrap_or_default().to_string_lossy();
         Ok(Self {
-            name,
-            description,
+            parsed: skill_format::Skill::parse(&directory, bytes)?,
             dir: dir.to_owned(),
             file,
-            fields,
             digest: skill_file_digest(bytes),
-            diagnostics,
         })
     }
 
@@ -150,41 +102,19 @@ impl Skill {
             return Err(Diagnostic::Changed(self.file.display().to_string()));
         }
         let text = String::from_utf8_lossy(&bytes);
-        Ok(trim_body(frontmatter::split(&text).body).to_owned())
+        Ok(split(&text).instructions().to_owned())
     }
 
-    /// A key that may be meant to restrict it, and does not; with the key that does.
-    pub fn near_miss(&self) -> Option<(&str, &str)> {
-        self.diagnostics.iter().find_map(|found| match found {
-            Diagnostic::NearMiss(written, meant) => Some((&**written, &**meant)),
-            _ => None,
-        })
-    }
-
-    /// Whether what its list says could not be read for certain, so that it allows nothing.
-    pub fn restriction_is_uncertain(&self) -> bool {
-        self.diagnostics.iter().any(|found| match found {
-            Diagnostic::KeyNotRead(key) => key == "allowed-tools",
-            other => matches!(other, Diagnostic::ForeignFence(_)),
-        })
-    }
-
-    /// `name` and `description`, and `license`, `compatibility`, `allowed-tools` and `metadata` if
-    /// they are set (docs/spec/skills.md#what-the-specification-asks).
-    pub fn properties(&self) -> Value {
-        let mut properties = json!({"name": self.name, "description": self.description});
-        for key in ["license", "compatibility", "allowed-tools", "metadata"] {
-            if let Some(value) = self.fields.value(key).filter(|value| !value.is_null()) {
-                properties[key] = value.clone();
-            }
-        }
-        properties
+    /// Its diagnostics, as this program words them.
+    pub fn diagnostics(&self) -> impl Iterator<Item = Diagnostic> {
+        self.diagnostics.iter().cloned().map(Diagnostic::Format)
     }
 
     /// What the index stores of it, as JSON: besides, where its file is.
     pub fn to_cached(&self) -> Vec<u8> {
         let file = self.file.strip_prefix(&self.dir).unwrap_or(&self.file);
-        serde_json::to_vec(&(self, file.to_string_lossy())).unwrap_or_default()
+        let stored = (&self.name, &self.fields, &self.diagnostics, &self.digest);
+        serde_json::to_vec(&(stored, file.to_string_lossy())).unwrap_or_default()
     }
 
     /// Whether the index stores it, so that [`Skill::from_cached`] restores it.
@@ -194,27 +124,23 @@ impl Skill {
 
     /// The skill in `SKILL.md` of `dir`, restored from the JSON that the index has of it.
     pub fn from_cached(dir: &Path, cached: &[u8]) -> Option<Self> {
-        let (mut skill, _): (Self, String) = serde_json::from_slice(cached).ok()?;
-        skill.description = description(&skill.fields);
-        (skill.dir, skill.file) = (dir.to_owned(), dir.join(FILE));
-        Some(skill)
+        let (stored, _): (_, String) = serde_json::from_slice(cached).ok()?;
+        let (name, fields, diagnostics, digest): (_, Fields, _, _) = stored;
+        let (dir, file) = (dir.to_owned(), dir.join(FILE));
+        let description = fields.description();
+        let parsed = skill_format::Skill {
+            name,
+            description,
+            fields,
+            diagnostics,
+        };
+        Some(Self {
+            parsed,
+            dir,
+            file,
+            digest,
+        })
     }
-
-    /// Whether the model may be told about it. A skill without a description cannot be chosen.
-    pub fn is_offered(&self) -> bool {
-        self.description.is_some()
-    }
-}
-
-fn trim_body(body: &str) -> &str {
-    body.trim_start_matches(['\n', '\r']).trim_end()
-}
-
-/// The description; `None` if it has no visible character.
-fn description(fields: &Fields) -> Option<String> {
-    let shows = |c: char| !c.is_whitespace() && !c.is_control() && !is_invisible(c);
-    let written = fields.text("description");
-    written.filter(|text| text.contains(shows))
 }
 
 /// The digest of a `SKILL.md` with this content, as in [`Skill::digest`].
@@ -275,32 +201,6 @@ pub fn read_skill_file(dir: &Path, path: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::other(
         "it is a link that leaves the skills directory",
     ))
-}
-
-fn name(
-    fields: &Fields,
-    dir: &Path,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<SkillName, Diagnostic> {
-    let directory = dir.file_name().unwrap_or_default().to_string_lossy();
-    let from_directory = SkillName::from_written(&directory);
-    let written = fields.text("name").unwrap_or_default();
-    let Some(name) = SkillName::from_written(&written) else {
-        diagnostics.push(Diagnostic::NameMissing(directory.to_string()));
-        return from_directory.ok_or_else(|| Diagnostic::NameUnusable(directory.into_owned()));
-    };
-    if written.chars().count() > SkillName::MAX {
-        diagnostics.push(Diagnostic::NameTooLong);
-    } else if written != name.as_str() {
-        diagnostics.push(Diagnostic::NameAltered(written, name.to_string()));
-    }
-    if from_directory.as_ref() != Some(&name) {
-        diagnostics.push(Diagnostic::NameMismatch(
-            name.to_string(),
-            directory.into_owned(),
-        ));
-    }
-    Ok(name)
 }
 
 /// The skills in `root`, sorted: directories with a `SKILL.md`, in any spelling.

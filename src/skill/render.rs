@@ -5,10 +5,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::Skill;
-use super::arguments::PlaceholderValues;
-use super::body::commands_run;
 use super::resources::Resource;
 use crate::sys::limits;
+use skill_format::{PlaceholderValues, commands_run};
 
 /// The element around the answer of a skill's own tool (docs/spec/skills.md#bodies).
 pub const SKILL_CONTENT: &str = "skill_content";

@@ -1,32 +1,10 @@
-//! Levels and severities, and for each code its level and remedy. Codes are an interface: pipelines
-//! filter by them, so their meaning never changes.
+//! The severities of the scan, and the level and remedy of each code: those of the format, and those of
+//! this program. Codes are an interface: pipelines filter by them, so their meaning never changes.
 
 use serde::{Deserialize, Serialize};
+use skill_format::{Level, RULES as OF_FORMAT, Rule};
 
 use Level::{Error, Note, Warning};
-
-/// The severity of a diagnostic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// Unusual, but without consequence.
-    Note,
-    /// The skill works, but probably not as its author intended.
-    Warning,
-    /// The skill is not offered to the model.
-    Error,
-}
-
-impl Level {
-    /// The level as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
 
 /// The severity of a finding of the scan, lowest first.
 #[derive(
@@ -56,10 +34,7 @@ impl Severity {
     }
 }
 
-/// A code, its level, and a one-line remedy.
-type Rule = (&'static str, Level, &'static str);
-
-/// Every rule. A finding of another room may have another level.
+/// Every rule besides those of the format. A finding of another room may have another level.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
     // An installed skill.
@@ -74,46 +49,13 @@ const RULES: &[Rule] = &[
     ("no-path", Error, "give a skill's directory, its SKILL.md, or a directory with skills"),
     ("no-skill-file", Error, "write a SKILL.md; `agent-skills new NAME` makes one"),
     ("unreadable", Error, "make it a regular file inside the skill that you may read"),
-    ("not-utf8", Warning, "save the file as UTF-8"),
-    ("no-frontmatter", Error, "begin with `---`, `name:`, `description:`, `---`, a line each"),
-    ("foreign-fence", Error, "write YAML between two lines `---`"),
-    ("wrapped-in-fence", Note, "remove the file's first and last line; `--fix` does it"),
-    ("no-opening-fence", Warning, "put a line `---` before the first key; `--fix` does it"),
-    ("text-before-frontmatter", Warning, "move the text below the frontmatter"),
-    ("unclosed-frontmatter", Warning, "put a line `---` after the last key"),
-    ("glued-fence", Note, "give the closing `---` a line of its own; `--fix` does it"),
-    ("frontmatter-too-large", Warning, "move long values into the body or into files"),
-    ("yaml-repaired", Warning, "quote the value; `--fix` does it where its meaning is certain"),
-    ("byte-order-mark", Note, "save the file without one; `--fix` does it"),
-    ("line-ends", Note, "use Unix line ends; `--fix` does it"),
     // Fields.
-    ("name-missing", Note, "add `name:` with the directory's name; `--fix` does it"),
-    ("name-unusable", Error, "use lowercase letters, digits and single hyphens"),
-    ("name-too-long", Warning, "shorten it to 64 characters"),
-    ("name-altered", Note, "use lowercase letters, digits and single hyphens, as the directory; `--fix` does it if they agree"),
-    ("name-mismatch", Note, "give the directory and `name` the same name"),
-    ("description-missing", Error, "add `description:`: what the skill does, and when to use it"),
-    ("description-too-long", Note, "shorten it to 1024 characters; details belong in the body"),
-    ("description-no-when", Warning, "say when: add a sentence that begins with `Use when`"),
-    ("description-overlap", Warning, "say in each description what the other is not for, or merge them"),
-    ("unknown-field", Note, "other clients may not know it: move it below `metadata`"),
-    ("field-spelling", Warning, "spell it as the documentation does"),
-    ("field-value", Warning, "write a value that the field takes"),
-    ("field-ignored", Note, "remove it unless it is for another client"),
-    ("compatibility-too-long", Note, "shorten it to 500 characters"),
     ("requires-missing", Warning, "install what it requires, or correct the name in `requires`"),
     ("requires-circle", Warning, "leave one of them out of `requires`"),
     ("requires-too-many", Warning, "require fewer, or raise `max_active`"),
-    ("hooks-unclear", Warning, "write `hooks: {pre: scripts/a.sh, post: scripts/b.sh}`"),
     ("hook-missing", Error, "add the script, or correct its path: it is relative to the skill's directory"),
     ("hook-leaves-skill", Error, "bundle the script: a skill is installed alone"),
-    ("foreign-hooks", Note, "tell the model to run them, or what to do without"),
     // Permissions.
-    ("allowed-tools-spelling", Warning, "spell the key `allowed-tools`; `--fix` does it"),
-    ("null-allowed-tools", Warning, "list tools, write `\"\"` to allow none, or remove the key"),
-    ("key-not-read", Warning, "write the key on a line of its own with a value that is valid YAML"),
-    ("near-miss", Warning, "spell the key so, at the top level, or rename it"),
-    ("allowed-tools-twice", Warning, "keep one list"),
     ("empty-allowed-tools", Warning, "list the tools it needs, or remove the key to restrict nothing"),
     ("no-valid-entry", Warning, "use tool names such as Read, Grep, Bash(git:*)"),
     ("unknown-tool", Warning, "correct the name, or keep it if it is a plugin's tool"),
@@ -132,10 +74,6 @@ const RULES: &[Rule] = &[
     ("tool-not-allowed", Warning, "add the tool to `allowed-tools`, or let the body do without it"),
     ("command-not-allowed", Warning, "add `Bash(program:*)` to `allowed-tools`, or let the body do without it"),
     // Body and files.
-    ("body-empty", Warning, "write what the model is to do"),
-    ("body-lines", Warning, "keep the body below 500 lines: move details to files below references/"),
-    ("commands-not-run", Note, "tell the model to run them, or what to do without"),
-    ("many-tokens", Warning, "keep the body below 8000 tokens: move details to files below references/"),
     ("missing-reference", Warning, "add the file, or correct the path: it is relative to the skill's directory"),
     ("reference-leaves-skill", Warning, "a skill is installed alone: bundle the file, or name the other skill in words"),
     ("link-leaves-skill", Warning, "replace the link by the file: it is left out when the skill is installed"),
@@ -159,13 +97,42 @@ pub fn level(code: &str) -> Level {
 }
 
 /// The remedy for a code.
-pub fn remedy(code: &str) -> &'static str {
-    let any = "check the line";
-    find(code).map_or(any, |(.., remedy)| remedy)
+pub fn remedy(code: &str) -> String {
+    let remedy = find(code).map_or("check the line", |(.., remedy)| remedy);
+    remedy.to_owned() + fix(code)
+}
+
+/// What `validate --fix` does about a code, to be read after the remedy.
+pub fn fix(code: &str) -> &'static str {
+    match code {
+        "yaml-repaired" => "; `--fix` does it where its meaning is certain",
+        "name-altered" => "; `--fix` does it if they agree",
+        "allowed-tools-spelling"
+        | "byte-order-mark"
+        | "glued-fence"
+        | "line-ends"
+        | "name-missing"
+        | "no-opening-fence"
+        | "wrapped-in-fence" => "; `--fix` does it",
+        _ => "",
+    }
+}
+
+/// What the message with a code of the format means in this program, to be read after it.
+pub fn in_this_program(code: &str) -> &'static str {
+    match code {
+        "near-miss" => {
+            " It is not offered to a model until you agree, at the install or with `agent-skills enable`"
+        }
+        "foreign-hooks" => ", chibi does not",
+        "commands-not-run" => "; chibi does not, and tells the model",
+        _ => "",
+    }
 }
 
 fn find(code: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|(known, ..)| *known == code)
+    let mut all = RULES.iter().chain(OF_FORMAT);
+    all.find(|(known, ..)| *known == code)
 }
 
 #[cfg(test)]
@@ -174,16 +141,18 @@ mod tests {
 
     #[test]
     fn codes_are_unique_and_remedies_are_one_short_line() {
-        for (at, (code, _, remedy)) in RULES.iter().enumerate() {
-            assert!(
-                RULES[at + 1..].iter().all(|(other, _, _)| other != code),
-                "{code}"
-            );
+        let codes = RULES.iter().map(|(code, ..)| *code);
+        let codes: Vec<&str> = codes
+            .chain(OF_FORMAT.iter().map(|(code, ..)| *code))
+            .collect();
+        for (at, code) in codes.iter().enumerate() {
+            assert!(!codes[at + 1..].contains(code), "{code}");
             assert!(
                 code.chars()
                     .all(|c| c.is_ascii_lowercase() || c == '-' || c == '8'),
                 "{code}"
             );
+            let remedy = remedy(code);
             assert!(
                 !remedy.is_empty() && !remedy.contains('\n') && remedy.len() < 110,
                 "{code}"
@@ -198,6 +167,15 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_has_every_field() {
+        let docs = include_str!("../../docs/authors.md");
+        for field in &skill_format::FIELDS {
+            let row = format!("\n| `{}` | ", field.key);
+            assert!(docs.contains(&row), "{row}");
+        }
+    }
+
+    #[test]
     fn the_documentation_names_every_code() {
         let docs = include_str!("../../docs/authors.md");
         // What `validate` never reports, docs/json.md names.
@@ -206,7 +184,8 @@ mod tests {
             .position(|(code, ..)| *code == "no-path")
             .unwrap();
         assert_eq!(installed, 7);
-        for (code, _, _) in &RULES[installed..] {
+        let codes = RULES[installed..].iter().map(|(code, ..)| *code);
+        for code in codes.chain(OF_FORMAT.iter().map(|(code, ..)| *code)) {
             assert!(docs.contains(&format!("`{code}`")), "{code}");
         }
     }

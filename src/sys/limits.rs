@@ -15,14 +15,6 @@ pub const DECISION_DEADLINE: Duration = Duration::from_secs(5);
 pub const CALL_DEADLINE: Duration = Duration::from_secs(27);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB.
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
-/// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB. The parser is quadratic in
-/// nesting, so its input is bounded first.
-pub const FRONTMATTER: usize = 64 * 1024;
-/// Nesting depth of `[` and `{` in the frontmatter.
-pub const FRONTMATTER_DEPTH: usize = 64;
-/// Total number of `[` and `{` in the frontmatter. The depth alone is not enough, because closing
-/// brackets in comments and quotes close nothing; 64 KiB of nesting takes the parser seconds.
-pub const FRONTMATTER_BRACKETS: usize = 1000;
 /// The index of the catalog: five times what 20,000 skills of 2 KB each take.
 pub const CATALOG_INDEX: u64 = 200 * 1024 * 1024;
 /// Answers kept in one index: the schema, and the prompts of the last few contexts.
@@ -34,8 +26,6 @@ pub const LISTED_RESOURCES: usize = 50;
 /// Characters of one description shown to the model: 1.5 times the specification's limit. 22 of
 /// 21,698 real ones are longer.
 pub const DESCRIPTION_CHARS: usize = 1536;
-/// Tokens of instructions above which the author is warned; 1.5 % of real skills have more.
-pub const MANY_TOKENS: usize = 8000;
 /// Files visited in a walk through a skill's directory; the largest real skill has 1,379.
 pub const WALKED_FILES: usize = 10_000;
 /// Depth of a walk through a skill or a repository: 99.4 % of real `SKILL.md` files are at depth 7
@@ -79,13 +69,8 @@ pub const SIGNERS: u64 = 4 * 1024 * 1024;
 pub const MANIFEST: u64 = 1024 * 1024;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
-/// What all placeholders together may add to a skill's instructions: enough to use any argument
-/// that fits a prompt once, not two thousand times.
-pub const FILLED_IN: usize = 256 * 1024;
 /// How deep the requirements of required skills are followed.
 pub const REQUIRES_DEPTH: usize = 5;
-/// Required skills that are listed, and required names that match none.
-pub const REQUIRED_SKILLS: usize = 20;
 /// Files of one installed skill. With [`INSTALL_BYTES`], this rejects no real skill except one with
 /// a committed build directory.
 pub const INSTALL_FILES: usize = 10_000;

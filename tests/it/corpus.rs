@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use agent_skills::catalog::{Entry, OfferedSkill};
 use agent_skills::skill::Level;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::Has;
@@ -116,6 +116,39 @@ fn each_is_offered_or_reported_with_a_reason() {
     assert_eq!(reasons.len(), 1, "{reasons:?}");
     assert!(reasons[0].contains("same name"), "{reasons:?}");
     assert_eq!(catalog.offered().len(), SKILLS - 1);
+}
+
+/// Of this corpus, or of the larger one that `CORPUS` names.
+#[test]
+fn all_but_few_load_with_their_exact_description() {
+    let Some(corpus) = corpus() else { return };
+    let (mut exact, mut without) = (0, Vec::new());
+    for (name, dir) in &corpus {
+        let bytes = fs::read(dir.join("SKILL.md")).unwrap();
+        let parsed = skill_format::Skill::parse(name, &bytes);
+        let Some(description) = parsed.ok().and_then(|skill| skill.description) else {
+            without.push(name);
+            continue;
+        };
+        // What YAML itself makes of the lines between the fences.
+        let text = String::from_utf8_lossy(&bytes);
+        let yaml: Vec<&str> = text
+            .lines()
+            .skip(1)
+            .take_while(|line| *line != "---")
+            .collect();
+        if let Ok(fields) = serde_yaml::from_str::<Value>(&yaml.join("\n")) {
+            let written = fields["description"].as_str().unwrap_or(&description);
+            assert_eq!(description, written.trim(), "{name}");
+            exact += 1;
+        }
+    }
+    println!(
+        "{exact} of {} are YAML; without a description: {without:?}",
+        corpus.len()
+    );
+    assert!(without.len() * 1000 <= corpus.len() * 14, "{without:?}");
+    assert!(exact * 100 >= corpus.len() * 95, "{exact}");
 }
 
 #[test]

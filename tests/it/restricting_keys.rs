@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use agent_skills::skill::{Diagnostic, Skill};
+use agent_skills::skill::Skill;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn allowed(text: &str) -> Option<Vec<String>> {
 }
 
 fn has(text: &str, code: &str) -> bool {
-    let found = parsed(text).diagnostics;
+    let found = parsed(text).parsed.diagnostics;
     found.iter().any(|found| found.code() == code)
 }
 
@@ -349,7 +349,7 @@ fn every_list_of_the_corpus_is_what_its_line_says() {
                 .collect();
         }
         assert_eq!(loaded.fields.allowed_tools(), Some(expected), "{name}");
-        let codes: Vec<String> = loaded.diagnostics.iter().map(Diagnostic::code).collect();
+        let codes: Vec<String> = loaded.diagnostics().map(|it| it.code()).collect();
         assert!(!codes.contains(&"key-not-read".to_owned()), "{name}");
         assert!(!codes.contains(&"near-miss".to_owned()), "{name}");
     }

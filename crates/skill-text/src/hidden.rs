@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::wording::shorten;
+
 /// The tags that make a black flag that of England, Scotland or Wales.
 const FLAGS: [&str; 3] = [
     "\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
@@ -100,6 +102,39 @@ pub fn written_out(text: &str, stays: impl Fn(char, &str) -> bool) -> String {
     shown
 }
 
+/// Collapses whitespace to single spaces and removes characters that hide text from a reader or
+/// control a terminal.
+pub fn one_line(text: &str) -> String {
+    // Most texts are plain.
+    let is_plain = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+    if text.bytes().all(is_plain) && !text.contains("  ") {
+        return text.trim().to_owned();
+    }
+    let mut line = String::with_capacity(text.len());
+    for (c, hides) in with_hidden_flag(text) {
+        if c.is_whitespace() {
+            if !line.is_empty() && !line.ends_with(' ') {
+                line.push(' ');
+            }
+        } else if !hides {
+            line.push(c);
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// A name or path that a stranger chose, on one line: what hides is written as [`visible`] does, and
+/// blanks are one, so that it cannot look like a line of ours where a terminal breaks it.
+pub fn shown_name(name: &str) -> String {
+    one_line(&visible(name))
+}
+
+/// At most `max` characters on one line.
+pub fn brief(text: &str, max: usize) -> String {
+    shorten(&one_line(text), max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +174,20 @@ mod tests {
             assert_eq!(visible(&some), some);
             let more = format!("{some} {blank}x");
             assert_eq!(visible(&more).matches("<U+").count(), 1, "{blank:?}");
+        }
+    }
+
+    #[test]
+    fn one_line_is_one_line() {
+        for (text, line) in [
+            (" a\r\n\tb \u{a0} c ", "a b c"),
+            ("a\u{2028}b", "a b"),
+            ("\u{1b}[2Ja\u{7}", "[2Ja"),
+            ("a\u{200b}b\u{fe0f}\u{e0061}", "ab"),
+            ("naïve 技能 👍", "naïve 技能 👍"),
+            ("👩\u{200d}💻 •\u{200d}", "👩\u{200d}💻 •"),
+        ] {
+            assert_eq!(one_line(text), line, "{text:?}");
         }
     }
 }

@@ -16,7 +16,9 @@ mod names;
 mod skill_name;
 mod wording;
 
-pub use hidden::{is_invisible, visible, with_hidden_flag, written_out};
+pub use hidden::{
+    brief, is_invisible, one_line, shown_name, visible, with_hidden_flag, written_out,
+};
 pub use names::{Names, Words};
 pub use skill_name::SkillName;
 pub use wording::{

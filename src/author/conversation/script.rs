@@ -2,8 +2,8 @@
 //! differs.
 
 use crate::author::prelude::*;
-use crate::skill::deepest_bracket;
 use crate::sys::text::in_plain_words;
+use skill_format::{deepest_bracket, limits::FRONTMATTER_BRACKETS};
 
 /// A conversation as its author wrote it.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Conversation {
             )
         };
         let text = String::from_utf8(bytes).map_err(|error| wrong(&error))?;
-        let most = limits::FRONTMATTER_BRACKETS;
+        let most = FRONTMATTER_BRACKETS;
         // Both formats are parsed to a plain value first, so that the fields are read in one way.
         let value: Value = if is_json(file) {
             serde_json::from_str(&text).map_err(|error| wrong(&error))?

@@ -1,14 +1,14 @@
 //! `info`: everything about one installed skill; its version in use, the available ones, and what
 //! changed.
 
-use crate::author::no_effect;
 use crate::catalog::{InstalledEntries, signature};
 use crate::cli::prelude::*;
 use crate::marketplace::{History, Tag};
 use crate::script::program_of;
 use crate::signing::Signature;
-use crate::skill::{KnownField, Resource, written};
+use crate::skill::Resource;
 use crate::sys::text::size;
+use skill_format::{KnownField, no_effect, written};
 use skill_text::Names;
 
 /// Show everything about installed skills

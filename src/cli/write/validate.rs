@@ -4,11 +4,12 @@
 use std::os::unix::fs::PermissionsExt;
 
 use crate::activation::{scope_of, unmet};
-use crate::author::{self, Descriptions, LintFinding, ReportFormat, SkillSource};
+use crate::author::{self, LintFinding, ReportFormat, SkillSource};
 use crate::catalog::OfferedSkill;
 use crate::cli::prelude::*;
 use crate::policy::OnDisk;
 use crate::skill::{Runner, find_skill_file, unified_diff};
+use skill_format::Descriptions;
 use skill_permission::decide;
 use skill_permission::explain::Part;
 use skill_permission::vocabulary;

@@ -195,9 +195,10 @@ pub fn look(
     let skill = Skill::load(dir).map_err(|diagnostic| refused(diagnostic.to_string()))?;
     let digest = Digest::read(dir).map_err(|error| error.context(format!("skill `{name}`")))?;
     let warnings = skill.diagnostics.iter().filter(|d| d.level() > Level::Note);
-    let mut warnings: Vec<&Diagnostic> = warnings.collect();
+    let mut warnings: Vec<_> = warnings.cloned().collect();
     // What is wrong with a restriction is said first.
     warnings.sort_by_key(|found| !found.is_about_restriction());
+    let warnings = warnings.into_iter().map(Diagnostic::from);
     let planned = PlannedSkill {
         name: name.to_owned(),
         provenance: None,
@@ -212,7 +213,7 @@ pub fn look(
         signature: None,
         powers: Powers::of(&skill),
         dropped,
-        warnings: warnings.iter().map(ToString::to_string).collect(),
+        warnings: warnings.map(|found| found.to_string()).collect(),
         findings: scan::scan(dir),
     };
     Ok((skill, digest, planned))

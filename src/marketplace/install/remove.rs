@@ -139,7 +139,7 @@ impl Market<'_> {
         let named = |directory: &&InstalledName| {
             let skill = || Skill::load(&root.join(&***directory));
             SkillName::from_written(directory) == key
-                || skill().is_ok_and(|skill| Some(skill.name) == key)
+                || skill().is_ok_and(|skill| Some(skill.parsed.name) == key)
         };
         directories.iter().filter(named).collect()
     }

@@ -124,7 +124,7 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     let dir = std::path::Path::new(name.as_str());
     let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes())
         .map_err(|diagnostic| wrong(&diagnostic.to_string()))?;
-    let mut found = skill.diagnostics.iter();
+    let mut found = skill.diagnostics();
     if let Some(odd) = found.find(|odd| odd.level() > Level::Note) {
         return Err(wrong(&odd.to_string()));
     }

@@ -8,8 +8,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use regex_lite::Regex;
 
 use crate::protocol::prelude::*;
-use crate::skill::{brief, has_bit, tokens};
+use crate::skill::{brief, has_bit};
 use crate::sys::text::shorten;
+use skill_format::tokens;
 
 /// What `read_skill_file` returns in one call at most.
 const READ_ANSWER: usize = 256 * 1024;

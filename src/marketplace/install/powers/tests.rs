@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::marketplace::testing::everything;
-use crate::skill::FIELDS;
+use skill_format::FIELDS;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -203,14 +203,16 @@ fn every_key_is_a_power_or_a_description() {
     .concat();
     let known: BTreeSet<String> = known.into_iter().map(str::to_owned).chain(decide).collect();
     let mut found = BTreeSet::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for path in everything(&root) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let format = root.join("crates/skill-format/src");
+    let files = everything(&root.join("src")).into_iter();
+    for path in files.chain(everything(&format)) {
         let text = fs::read_to_string(&path).unwrap_or_default();
         let mut source = text;
         source.retain(|c| !c.is_whitespace());
         let source = source.split("#[cfg(test)]").next().unwrap_or_default();
         // Elsewhere, the other calls read other things.
-        let of_skill = path.starts_with(root.join("skill"));
+        let of_skill = path.starts_with(root.join("src/skill")) || path.starts_with(&format);
         for call in &CALLS[..if of_skill { CALLS.len() } else { 2 }] {
             found.extend(source.split(*call).skip(1).filter_map(quoted));
         }

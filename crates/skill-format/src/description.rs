@@ -1,7 +1,6 @@
 //! Checks how well a model can choose a skill by its description.
 
-use super::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Phrases that say when to use a skill, as found in the corpus.
 const WHEN: [&str; 12] = [

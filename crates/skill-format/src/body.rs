@@ -1,8 +1,8 @@
 //! Diagnostics on a body: its length, and commands that other clients would run.
 
-use super::Diagnostic;
-use super::text::tokens;
-use crate::sys::limits;
+use crate::Diagnostic;
+use crate::limits;
+use crate::text::tokens;
 
 /// The diagnostics of a body.
 pub fn diagnostics(body: &str) -> impl Iterator<Item = Diagnostic> {
@@ -14,7 +14,7 @@ pub fn diagnostics(body: &str) -> impl Iterator<Item = Diagnostic> {
 
 /// The commands in a body that Claude Code runs when the skill becomes active, by the two patterns in
 /// its release 2.1.330: `` (?<=^|\s)!`([^`]+)` `` and `` ```!\s*\n?([\s\S]*?)\n?``` ``. Here they are
-/// plain text: half of those in real skills only describe the syntax (docs/spec/skills.md#bodies).
+/// plain text: half of those in real skills only describe the syntax.
 pub fn commands_run(body: &str) -> Vec<&str> {
     const BLOCK: &str = "```!";
     const INLINE: &str = "!`";

@@ -1,12 +1,11 @@
 //! Substitutes arguments into a skill's instructions, but only where its author meant that: one
-//! real skill in twenty contains text like `$12.50` that must stay (docs/spec/skills.md#bodies).
+//! real skill in twenty contains text like `$12.50` that must stay.
 
 use std::ops::Range;
 
 use serde_json::Value;
 
-use super::Fields;
-use crate::sys::limits;
+use crate::{Fields, limits};
 
 /// The values of a body's placeholders.
 #[derive(Debug)]

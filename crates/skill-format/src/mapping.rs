@@ -1,8 +1,8 @@
 //! Parses YAML text into a mapping: as a whole if possible, otherwise key by key, so that one
-//! broken value does not affect the others (docs/spec/skills.md#yaml). Of a key that is given twice some
+//! broken value does not affect the others. Of a key that is given twice some
 //! parsers take the first value and some the last, and some follow merge keys, so all pairs are read.
 //! And finds the keys that restrict in text that YAML does not read: what of such a key is not certain
-//! leaves the skill with less (docs/spec/restriction.md#absent-null-and-empty).
+//! leaves the skill with less.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,10 +10,9 @@ use std::fmt;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::Diagnostic;
-use super::fields::{RestrictingKey, entries, is_allowed_tools, is_tools};
-use super::text::lines;
-use crate::sys::limits;
+use crate::fields::{RestrictingKey, entries, is_allowed_tools, is_tools};
+use crate::text::lines;
+use crate::{Diagnostic, limits};
 
 /// Pairs of a mapping, in the order written.
 type Pairs = Vec<(String, Value)>;
@@ -214,7 +213,7 @@ fn unquoted(text: &str) -> &str {
 }
 
 /// The pairs of the mapping, if all of `yaml` needs no YAML parser: one line of plain text for each key,
-/// as in two skills of five (docs/spec/skills.md#yaml). The YAML parser is many times slower; it gets
+/// as in two skills of five. The YAML parser is many times slower; it gets
 /// whatever YAML might read differently.
 fn plain(yaml: &str) -> Option<Pairs> {
     let mut pairs = Pairs::new();
@@ -686,7 +685,7 @@ mod tests {
 
     #[test]
     fn a_version_is_what_is_written() {
-        let version = |yaml: &str| crate::skill::Fields(read(yaml).values).version();
+        let version = |yaml: &str| crate::Fields(read(yaml).values).version();
         for (fields, expected) in [
             ("version: 1.10", Some("1.10")),
             ("version: 1.10 # new", Some("1.10")),

@@ -1,17 +1,16 @@
-//! The frontmatter's fields as text and lists, whatever YAML type their author used
-//! (docs/spec/skills.md#fields), and what the author says with them about who may see and call a
-//! skill, when to choose it and where it runs. It does not know what an allowed-tools entry means, nor
-//! whether the rest is followed. And one table of the fields that some client uses, for `validate` and
-//! `info` (docs/authors.md#fields), with the keys that are likely meant to restrict: one letter, hyphen
+//! The frontmatter's fields as text and lists, whatever YAML type their author used, and what the
+//! author says with them about who may see and call a skill, when to choose it and where it runs. It
+//! does not know what an allowed-tools entry means, nor whether the rest is followed. And one table of
+//! the fields that some client uses, with the keys that are likely meant to restrict: one letter, hyphen
 //! or case away from a key that does.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::diagnostic::HOOK_SCRIPTS;
-use super::{Diagnostic, one_line};
-use crate::sys::limits;
-use skill_text::Names;
+use skill_text::{Names, is_invisible, one_line};
+
+use crate::diagnostic::HOOK_SCRIPTS;
+use crate::{Diagnostic, limits};
 
 /// The top-level keys of one frontmatter, in the order written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +28,12 @@ impl Fields {
         text_of(self.0.get(key)?)
     }
 
+    /// The description; `None` if it has no visible character.
+    pub fn description(&self) -> Option<String> {
+        let shows = |c: char| !c.is_whitespace() && !c.is_control() && !is_invisible(c);
+        self.text("description").filter(|text| text.contains(shows))
+    }
+
     /// The author's version: `metadata.version`, or `version` at the top level.
     pub fn version(&self) -> Option<String> {
         let of = |value: Option<&Value>| {
@@ -40,14 +45,13 @@ impl Fields {
     }
 
     /// As [`Fields::text`], of a field in `metadata`.
-    pub fn in_metadata(&self, key: &str) -> Option<String> {
+    pub(crate) fn in_metadata(&self, key: &str) -> Option<String> {
         text_of(self.value("metadata")?.get(key)?)
     }
 
-    /// The value of `allowed-tools` in any of its spellings, as written
-    /// (docs/spec/restriction.md#absent-null-and-empty): each string contains one or more entries of the
-    /// list grammar. `None` without the key, or if it has no value, which is usually an accident: no
-    /// restriction.
+    /// The value of `allowed-tools` in any of its spellings, as written: each string contains one or
+    /// more entries of the list grammar. `None` without the key, or if it has no value, which is usually
+    /// an accident: no restriction. Empty if it allows nothing.
     pub fn allowed_tools(&self) -> Option<Vec<String>> {
         let (_, value) = self.allowed_key()?;
         (!value.is_null()).then(|| entries(value))
@@ -67,7 +71,7 @@ impl Fields {
     }
 
     /// Diagnostics on the spelling of the tool lists.
-    pub fn tool_list_diagnostics(&self) -> impl Iterator<Item = Diagnostic> {
+    pub(crate) fn tool_list_diagnostics(&self) -> impl Iterator<Item = Diagnostic> {
         let key = self.allowed_key();
         let misspelt = key.filter(|(key, _)| *key != "allowed-tools");
         let misspelt = misspelt.map(|(key, _)| Diagnostic::AllowedToolsSpelling(key.to_owned()));
@@ -77,13 +81,13 @@ impl Fields {
     }
 
     /// Whether this key is there in any spelling and has a value.
-    pub(super) fn has(&self, key: RestrictingKey) -> bool {
+    pub(crate) fn has(&self, key: RestrictingKey) -> bool {
         let mut set = self.0.iter().filter(|(_, value)| !value.is_null());
         set.any(|(written, _)| RestrictingKey::of(written) == Some(key))
     }
 
     /// Restricts a skill whose key cannot be read: to what is always allowed, or to people.
-    pub(super) fn restrict(&mut self, unread: RestrictingKey) {
+    pub(crate) fn restrict(&mut self, unread: RestrictingKey) {
         let (key, value) = match unread {
             RestrictingKey::DisableModelInvocation => (unread, Value::Bool(true)),
             _ => (RestrictingKey::AllowedTools, Value::Array(Vec::new())),
@@ -102,7 +106,7 @@ impl Fields {
 
     /// The field whose name folds to `folded`, see [`folds_to`]. Among several, the specification's
     /// spelling with hyphens comes first.
-    pub(super) fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
+    pub(crate) fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
         spelled_in(&self.0, folded)
     }
 
@@ -135,7 +139,7 @@ impl Fields {
     /// The field `scope`; none if it is absent or another client's.
     ///
     /// # Errors
-    /// As [`SkillScope::read`].
+    /// Why it limits nothing that is known, although it names a list of these.
     pub fn scope(&self) -> Result<SkillScope, &'static str> {
         let scope = self.spelled("scope");
         let read = scope.map_or(Ok(None), |(_, value)| SkillScope::read(value));
@@ -157,7 +161,7 @@ impl Fields {
         given.map(str::to_owned).collect()
     }
 
-    /// `when_to_use` in any spelling, which continues the description (docs/spec/skills.md#fields).
+    /// `when_to_use` in any spelling, which continues the description.
     pub fn when_to_use(&self) -> Option<String> {
         text_of(self.spelled("whentouse")?.1)
     }
@@ -170,8 +174,7 @@ impl Fields {
         tags.map(str::to_owned).collect()
     }
 
-    /// Whether the skill has `context: fork`. Most skills use the key for tags of their own
-    /// (docs/spec/skills.md#fields).
+    /// Whether the skill has `context: fork`. Most skills use the key for tags of their own.
     pub fn is_forked(&self) -> bool {
         self.text("context")
             .is_some_and(|text| text.eq_ignore_ascii_case("fork"))
@@ -199,7 +202,7 @@ impl SkillScope {
     ///
     /// # Errors
     /// Why it limits nothing that is known, although it names a list of these.
-    pub fn read(value: &Value) -> Result<Option<Self>, &'static str> {
+    pub(crate) fn read(value: &Value) -> Result<Option<Self>, &'static str> {
         let is_ours = Self::is_meant_by(value);
         let Value::Object(scope) = value else {
             return if is_ours {
@@ -262,7 +265,7 @@ impl SkillScope {
 }
 
 /// The meaning of a flag's text.
-pub fn parse_flag(text: &str) -> Option<bool> {
+pub(crate) fn parse_flag(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),
         "false" | "no" | "off" | "0" => Some(false),
@@ -272,7 +275,7 @@ pub fn parse_flag(text: &str) -> Option<bool> {
 
 /// A key that restricts what a skill may do, or who may call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RestrictingKey {
+pub(crate) enum RestrictingKey {
     /// `allowed-tools`.
     AllowedTools,
     /// `disallowed-tools`.
@@ -307,13 +310,13 @@ impl RestrictingKey {
 }
 
 /// The letters and digits of a key, in lower case.
-pub(super) fn letters(key: &str) -> impl Iterator<Item = char> {
+pub(crate) fn letters(key: &str) -> impl Iterator<Item = char> {
     let letters = key.chars().filter(|c| c.is_alphanumeric());
     letters.map(|c| c.to_ascii_lowercase())
 }
 
 /// Whether two keys are one, ignoring case, hyphens of any kind, underscores and spaces.
-pub fn folds_to(key: &str, other: &str) -> bool {
+pub(crate) fn folds_to(key: &str, other: &str) -> bool {
     letters(key).eq(letters(other))
 }
 
@@ -364,7 +367,7 @@ pub fn written(value: &Value) -> String {
 }
 
 /// Whether a value is read as a text: it is one, or a list of them.
-pub fn is_text(value: &Value) -> bool {
+pub(crate) fn is_text(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(|item| scalar(item).is_some()),
         value => scalar(value).is_some(),
@@ -380,8 +383,8 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// The entries of a tool list in any form that occurs (docs/spec/skills.md#allowed-tools).
-pub(super) fn entries(value: &Value) -> Vec<String> {
+/// The entries of a tool list in any form that occurs.
+pub(crate) fn entries(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(item).collect(),
         Value::Object(map) => {
@@ -431,12 +434,12 @@ pub struct KnownField {
     /// The key, as it is best written.
     pub key: &'static str,
     /// What its value must be.
-    pub form: ValueForm,
+    pub(crate) form: ValueForm,
 }
 
-/// The form of a field's value. Each has its check in `author/lint.rs`.
+/// The form of a field's value. Each has its check in [`lint`](crate::lint()).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ValueForm {
+pub(crate) enum ValueForm {
     /// Checked where it is read, or not at all.
     Any,
     /// A text, or a list of texts.
@@ -463,7 +466,7 @@ pub enum ValueForm {
     Execution,
 }
 
-/// Every field that some client uses, in the order of docs/authors.md.
+/// Every field that some client uses.
 #[rustfmt::skip]
 pub const FIELDS: [KnownField; 25] = [
     KnownField { key: "name", form: ValueForm::Any },
@@ -522,14 +525,14 @@ impl KnownField {
     }
 
     /// Whether the field is read under this key.
-    pub fn is_read_as(&self, key: &str) -> bool {
+    pub(crate) fn is_read_as(&self, key: &str) -> bool {
         key == self.key || !EXACT.has(self.key)
     }
 }
 
 /// The fields that are likely meant to be one of these keys, unless that is there too: each as
 /// written, with `metadata.` before it if it stands there, and the key that is likely meant.
-pub fn near_misses(fields: &Fields) -> Vec<(String, String)> {
+pub(crate) fn near_misses(fields: &Fields) -> Vec<(String, String)> {
     let meant_by = |key: &str| KnownField::of(key).map(|field| field.key);
     let top = fields.0.keys().map(|key| (key.clone(), near_miss_of(key)));
     let metadata = fields.value("metadata").and_then(|value| value.as_object());
@@ -549,7 +552,7 @@ pub fn near_misses(fields: &Fields) -> Vec<(String, String)> {
 
 /// The key that a field of this name is likely meant to be: one letter away from it, or written for
 /// it. `None` if it is read as it is.
-pub fn near_miss_of(key: &str) -> Option<&'static str> {
+pub(crate) fn near_miss_of(key: &str) -> Option<&'static str> {
     if KnownField::of(key).is_some() {
         return None;
     }
@@ -591,7 +594,7 @@ impl Hooks {
     }
 
     /// Diagnostics on hooks that will not run.
-    pub fn diagnostics(fields: &Fields) -> Vec<Diagnostic> {
+    pub(crate) fn diagnostics(fields: &Fields) -> Vec<Diagnostic> {
         let unclear = |what: &str| Diagnostic::HooksUnclear(what.to_owned());
         let map = match fields.value("hooks") {
             None | Some(Value::Null) => return Vec::new(),
@@ -631,7 +634,7 @@ fn scripts(value: &Value) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skill::mapping;
+    use crate::mapping;
     use proptest::prelude::*;
 
     fn fields(yaml: &str) -> Fields {
@@ -883,15 +886,6 @@ mod tests {
             "x: fork",
         ] {
             assert!(!fields(other).is_forked(), "{other}");
-        }
-    }
-
-    #[test]
-    fn the_documentation_has_every_field() {
-        let docs = include_str!("../../docs/authors.md");
-        for field in &FIELDS {
-            let row = format!("\n| `{}` | ", field.key);
-            assert!(docs.contains(&row), "{row}");
         }
     }
 

@@ -1,10 +1,10 @@
-//! Splits a `SKILL.md` into frontmatter and body. Accepts every fence found in 56,213 real files
-//! (docs/spec/skills.md#fences), and reports what is unusual.
+//! Splits a `SKILL.md` into frontmatter and body. Accepts every fence found in 56,213 real files, and
+//! reports what is unusual.
 
-use super::Diagnostic;
-use super::fields::RestrictingKey;
-use super::mapping::{self, RestrictingKeys, begun_in_markdown};
-use super::text::lines;
+use crate::Diagnostic;
+use crate::fields::RestrictingKey;
+use crate::mapping::{self, RestrictingKeys, begun_in_markdown};
+use crate::text::lines;
 
 /// A split `SKILL.md`.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,7 +16,14 @@ pub struct SplitSkillFile<'a> {
     /// What was unusual about the fences.
     pub diagnostics: Vec<Diagnostic>,
     /// The keys that stand outside the YAML where the frontmatter may go on.
-    pub(super) outside: RestrictingKeys,
+    pub(crate) outside: RestrictingKeys,
+}
+
+impl<'a> SplitSkillFile<'a> {
+    /// The body without blank lines before and behind it.
+    pub fn instructions(&self) -> &'a str {
+        self.body.trim_start_matches(['\n', '\r']).trim_end()
+    }
 }
 
 /// Splits a file. Never fails: a file without frontmatter is all body.
