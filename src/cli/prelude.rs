@@ -25,9 +25,9 @@ pub use crate::sys::{
 pub use clap::{Args, Subcommand, ValueEnum};
 pub use serde::Serialize;
 pub use serde_json::{Map, Value, json};
-pub use skill_permission::Restriction;
-pub use skill_permission::explain::Rule;
-pub use skill_permission::vocabulary::Capability;
+pub use skill_permission::{
+    explain::*, runtime::*, settings::*, suggest::*, vocabulary::Capability, *,
+};
 pub use std::collections::{BTreeMap, BTreeSet};
 pub use std::fmt::Write as _;
 pub use std::io::IsTerminal;

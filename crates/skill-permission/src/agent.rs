@@ -4,29 +4,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::evidence::CALL;
+use crate::explain::Reason;
 use crate::path::normalise;
 use crate::vocabulary::{TranslatedCall, Vocabulary};
-use crate::{
-    Decision, Outcome, Part, PathResolver, Reason, Refusal, Restriction, RestrictionInputs,
-    ToolCall, decide,
-};
+use crate::{Decision, Outcome, PathResolver, Refusal, Restriction, RestrictionInputs};
+use crate::{ToolCall, decide};
 
 impl RestrictionInputs {
     /// What one skill's `allowed-tools` restricts in a project, with default settings. The list is
     /// written as in the frontmatter: entries separated by blanks or commas.
     pub fn of_list(skill: &str, allowed_tools: &str, project: &Path) -> Self {
-        let entries = [allowed_tools.to_owned()];
-        let mut inputs = Self {
-            restrictions: vec![Restriction::parse(
-                skill,
-                Some(&entries),
-                &[],
-                project,
-                project,
-            )],
-            ..Self::default()
-        };
+        let list = Restriction::parse(skill, Some(&[allowed_tools.into()]), &[], project, project);
+        let mut inputs = Self::default();
+        inputs.restrictions.push(list);
         project.clone_into(&mut inputs.places.project_root);
         project.clone_into(&mut inputs.places.working_dir);
         inputs
@@ -51,22 +41,17 @@ impl RestrictionInputs {
         arguments: &Value,
         resolver: &dyn PathResolver,
     ) -> Decision {
-        let calls = vocabulary.calls(tool, arguments, &self.places.working_dir);
         let mut all = Decision {
             outcome: Outcome::Unrestricted,
             parts: Vec::new(),
         };
-        let calls = match calls {
-            Ok(calls) => calls,
-            Err(why) => {
-                let skill = self.restrictions.last();
-                let skill = skill.map(|one| one.source.clone()).unwrap_or_default();
-                all.parts.push(Part::new(CALL, tool, Err(why.clone())));
-                let refusal = Refusal::new(tool, Reason::Unclear { skill, why });
-                all.outcome = Outcome::Blocked(refusal);
-                return all;
-            }
-        };
+        let calls = vocabulary.calls(tool, arguments, &self.places.working_dir);
+        let calls = calls.unwrap_or_else(|why| {
+            let skill = self.restrictions.last().map(|one| one.source.clone());
+            let skill = skill.unwrap_or_default();
+            all.outcome = Outcome::Blocked(Refusal::new(tool, Reason::Unclear { skill, why }));
+            Vec::new()
+        });
         for call in calls {
             let decision = self.decide_translated(&call, resolver);
             all.parts.extend(decision.parts);
@@ -89,23 +74,8 @@ impl RestrictionInputs {
         if call.is_mcp {
             inputs.mcp_tools.insert(call.tool.clone());
         }
-        decide(
-            &inputs,
-            &ToolCall::new(&call.tool, &call.arguments),
-            resolver,
-        )
-    }
-}
-
-impl<'a> ToolCall<'a> {
-    /// A call of a tool of the host.
-    pub fn new(tool: &'a str, arguments: &'a Value) -> Self {
-        Self {
-            tool,
-            arguments,
-            ours: None,
-            meant: &[],
-        }
+        let call = ToolCall::new(&call.tool, &call.arguments);
+        decide(&inputs, &call, resolver)
     }
 }
 

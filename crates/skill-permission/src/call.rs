@@ -60,6 +60,16 @@ pub enum OurTool<'a> {
 }
 
 impl<'a> ToolCall<'a> {
+    /// A call of a tool of the host.
+    pub fn new(tool: &'a str, arguments: &'a Value) -> Self {
+        Self {
+            tool,
+            arguments,
+            ours: None,
+            meant: &[],
+        }
+    }
+
     /// The host's tool that is called, unless it is one of ours.
     pub fn host_tool(&self) -> Option<&'static HostTool> {
         vocabulary::find_tool(self.tool).filter(|_| self.ours.is_none())
@@ -70,12 +80,7 @@ impl<'a> ToolCall<'a> {
         let is_script = matches!(self.ours, Some(OurTool::RunSkillScript { .. }));
         let path = is_script.then(|| self.text("stdin_file")).flatten();
         let path = path.filter(|path| !path.trim().is_empty())?;
-        Some(then(&ToolCall {
-            tool: "file_head",
-            arguments: &json!({ "path": path }),
-            ours: None,
-            meant: &[],
-        }))
+        Some(then(&ToolCall::new("file_head", &json!({ "path": path }))))
     }
 
     /// A string argument.

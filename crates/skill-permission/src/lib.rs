@@ -72,5 +72,3 @@ pub mod suggest {
         EntryRequest, Obstacle, describe_entry, entries_for, is_known_program,
     };
 }
-
-use explain::{Part, Reason};

@@ -7,9 +7,7 @@ use crate::host::{Agent, ours};
 use crate::policy::{CONFIGURATION, OnDisk};
 use crate::protocol::agents::asked;
 use crate::protocol::{Request, ToolUse, Verdict, with_call};
-use skill_permission::explain::{CALL, Grant, Part};
 use skill_permission::vocabulary::{self, HostTool};
-use skill_permission::{Decision, Outcome, decide};
 
 /// Explain whether a skill allows a tool call (exit 1 if not)
 #[derive(Debug, clap::Args)]

@@ -18,12 +18,6 @@ use crate::protocol::tools::propose_change;
 use crate::protocol::{BY_TYPING, ProposeSkillUpdate, Request, ToolUse, with_call};
 use crate::session::Session;
 use crate::skill::unified_diff;
-use skill_permission::runtime::OurTool;
-use skill_permission::settings::Enforce;
-use skill_permission::suggest::{
-    EntryRequest, Obstacle, describe_entry, entries_for, is_known_program,
-};
-use skill_permission::{Decision, Outcome, RestrictionInputs, ToolCall, decide};
 
 /// Suggest entries that are missing from a skill's list of tools
 #[derive(Debug, clap::Args)]
@@ -454,10 +448,8 @@ fn with<T>(
         dir: Path::new(""),
     });
     let call = ToolCall {
-        tool: &found.used.tool,
-        arguments: &found.used.arguments,
         ours,
-        meant: &[],
+        ..ToolCall::new(&found.used.tool, &found.used.arguments)
     };
     Ok(then(&call))
 }

@@ -6,7 +6,6 @@ use crate::author::{NewFile, NewSkill, ScriptLanguage, scaffold};
 use crate::cli::prelude::*;
 use crate::marketplace::SKILLS;
 use crate::sys::{Base, EntryPath};
-use skill_permission::explain::RuleNote;
 
 /// Write a new skill
 #[derive(Debug, clap::Args)]

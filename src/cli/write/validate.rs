@@ -10,8 +10,6 @@ use crate::cli::prelude::*;
 use crate::policy::OnDisk;
 use crate::skill::{Runner, find_skill_file, unified_diff};
 use skill_format::Descriptions;
-use skill_permission::decide;
-use skill_permission::explain::Part;
 use skill_permission::vocabulary;
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
@@ -263,12 +261,7 @@ fn commands(facts: &Facts, source: &SkillSource, restriction: &Restriction) -> V
     let mut found: Vec<LintFinding> = Vec::new();
     for (place, command) in given {
         let arguments = json!({"command": command});
-        let call = skill_permission::ToolCall {
-            tool: "shell_exec",
-            arguments: &arguments,
-            ours: None,
-            meant: &[],
-        };
+        let call = skill_permission::ToolCall::new("shell_exec", &arguments);
         let decision = decide(&scope, &call, &OnDisk);
         let mut refused = decision.parts.iter().filter(|part| part.outcome.is_err());
         let Some(part) = refused.find(|part| part.kind == "subcommand" && is_program(part)) else {

@@ -53,13 +53,8 @@ pub fn may_load(
             // Whatever restricts commands refuses it.
             Err(_) => ("run_command", "Bash", "command", "eval \"$UNREAD\""),
         };
-        let call = ToolCall {
-            tool,
-            arguments: &json!({ key: text }),
-            ours: None,
-            meant: &[],
-        };
-        let decision = decide(&scope, &call, &OnDisk);
+        let arguments = json!({ key: text });
+        let decision = decide(&scope, &ToolCall::new(tool, &arguments), &OnDisk);
         let Outcome::Blocked(refusal) = decision.outcome else {
             continue;
         };

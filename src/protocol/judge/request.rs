@@ -150,10 +150,8 @@ impl Request {
             RequestKind::Other | RequestKind::NoSkill(_) => (&self.tool, None),
         };
         ToolCall {
-            tool,
-            arguments: &self.arguments,
             ours,
-            meant: &[],
+            ..ToolCall::new(tool, &self.arguments)
         }
     }
 

@@ -9,7 +9,6 @@ use super::check::Check;
 use crate::cli::prelude::*;
 use crate::policy::{Trust, TrustChecker, has_no_shared_files, is_skills_directory, parts_of};
 use crate::sys::process::effective_user;
-use skill_permission::settings::Enforce;
 
 /// The checks of this area.
 pub fn checks(facts: &Facts) -> Vec<Check> {
