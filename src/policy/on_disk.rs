@@ -31,7 +31,9 @@ impl PathResolver for OnDisk {
     }
 
     fn exists(&self, path: &Path) -> bool {
-        path.symlink_metadata().is_ok()
+        let error = path.symlink_metadata().err().map(|error| error.kind());
+        // Where nobody may look, there may be something.
+        !matches!(error, Some(ErrorKind::NotFound | ErrorKind::NotADirectory))
     }
 
     fn is_file(&self, path: &Path) -> bool {

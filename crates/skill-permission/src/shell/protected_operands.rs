@@ -7,8 +7,10 @@ use super::reading_programs::file_read;
 use super::word::Word;
 use super::word_expansion::mark_wildcards;
 use super::wrappers::{self, WrappedCommand};
-use super::{Rejection, find};
-use crate::protected::{ANY_CHAR, ANY_TEXT, Relation, WHY_PROTECTED, may_match};
+use super::{PLACEHOLDER, Rejection, find};
+use crate::protected::{
+    ANY_CHAR, ANY_TEXT, Relation, UNKNOWN, WHY_PROTECTED, may_match,
+};
 use skill_text::Names;
 
 /// Options of many programs whose value is the directory to run in.
@@ -262,7 +264,9 @@ impl OperandCheck<'_> {
 
     /// `find`: what it deletes, and what the commands change that it runs.
     fn check_find(&self, words: &[Word], texts: &[WordExpansion], depth: usize) -> Checked {
-        let mut removes = texts.iter().any(|it| it.text == "-delete");
+        // What it finds is there, unless it follows links: only a place that exists can go.
+        let mut creates = has_option(texts, "L") || texts.iter().any(|it| it.text == "-follow");
+        let deletes = texts.iter().any(|it| it.text == "-delete");
         let mut writes = texts.iter().any(|it| it.text.starts_with("-f"));
         // A file may be called `-delete`, of which a glob then makes an action.
         let mut actions = find::WRITE_PRIMARIES.iter().chain(&find::EXEC_PRIMARIES);
@@ -270,15 +274,17 @@ impl OperandCheck<'_> {
             one.text.starts_with([ANY_TEXT, ANY_CHAR]) && may_match(&one.text, action)
         };
         let is_open = actions.any(|action| texts.iter().any(|one| may_become(one, action)));
-        removes |= is_open;
         writes |= is_open;
         let mut searched = Vec::new();
-        // Whether `find` selects by names that no protected place has.
+        // Whether `find` selects by names that no protected place has, before it acts.
         let (mut is_chosen, mut is_plain) = (false, true);
         let mut rest = texts.iter();
         while let Some(one) = rest.next() {
             let text = one.text.as_str();
-            if find::EXEC_PRIMARIES.contains(&text) {
+            if text == "-delete" {
+                is_plain &= is_chosen;
+            } else if find::EXEC_PRIMARIES.contains(&text) {
+                is_plain &= is_chosen;
                 rest.find(|it| matches!(it.text.as_str(), ";" | "+"));
             } else if text != "-f" && find::takes_value(text) {
                 let Some(value) = rest.next() else {
@@ -287,11 +293,10 @@ impl OperandCheck<'_> {
                 if text.starts_with("-f") {
                     refuse_when(value, self.names_place(&value.text))?;
                 } else if matches!(text, "-name" | "-iname") {
-                    is_chosen = true;
-                    is_plain &= !self
-                        .context
-                        .protection
-                        .may_name_place(&mark_wildcards(&value.text));
+                    is_chosen |= one.word.text().is_some();
+                    let glob = mark_wildcards(&value.text);
+                    is_plain &=
+                        !glob.contains(UNKNOWN) && !self.context.protection.may_name_place(&glob);
                 }
             } else if !text.starts_with(['-', '(', ')', '!', ',', ';', '+']) {
                 searched.push(one);
@@ -300,6 +305,7 @@ impl OperandCheck<'_> {
             }
         }
         let is_chosen = is_chosen && is_plain;
+        let mut removes = is_open || deletes && !is_chosen;
         for mut inner in find::exec_commands(words) {
             self.check_command(&inner, depth + 1)?;
             // What is run at last decides, as in `-exec sudo rm`.
@@ -317,16 +323,32 @@ impl OperandCheck<'_> {
                 OperandUse::Sed => !has_option(&self.expand(arguments)?, "i"),
                 operand_use => operand_use == OperandUse::Reads,
             };
-            removes |= row.changes() && !reads && !is_chosen;
+            // A name beside another one, as `{}/x`, may be new.
+            let is_found = |word: &Word| {
+                let written = word.raw.trim_matches(['"', '\'']);
+                written == PLACEHOLDER || !word.raw.contains(PLACEHOLDER)
+            };
+            let changes = row.changes() && !reads && !is_chosen;
+            let only_found = matches!(row.operand_use, OperandUse::Changes | OperandUse::Sed);
+            creates |= changes && !(only_found && arguments.iter().all(is_found));
+            removes |= changes;
             writes |= !reads;
         }
-        if removes && searched.is_empty() {
-            return self.check_changed(&self.expand(&[Word::literal(".")])?);
+        let here = [Word::literal(".")];
+        let here = self.expand(&here)?;
+        // Without a path, it searches here.
+        if searched.iter().all(|one| !one.word.is_one_word()) {
+            searched.extend(&here);
         }
+        let is_changed = |one: &WordExpansion| match self.relation(&one.text) {
+            Relation::Unrelated => false,
+            Relation::Ancestor => removes && (creates || self.holds_existing_place(&one.text)),
+            Relation::Inside => removes || deletes,
+        };
         let mut searched = searched.into_iter();
         searched.try_for_each(|one| {
-            let is_changed = removes && self.hits_place(&one.text);
-            refuse_when(one, is_changed || writes && self.names_place(&one.text))
+            let is_named = writes && self.names_place(&one.text);
+            refuse_when(one, is_named || is_changed(one))
         })
     }
 
