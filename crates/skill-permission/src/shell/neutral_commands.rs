@@ -80,10 +80,10 @@ pub fn classify(
             require(!arguments.is_empty() && arguments.iter().all(may_set))?
         }
         NeutralForm::Read => {
-            let names = after_options(arguments, "-r");
-            require(
-                !names.is_empty() && all_literal(names, |name| variables.may_have_any_value(name)),
-            )?
+            let names = after_options_of_read(arguments, variables.zsh);
+            require(names.is_some_and(|names| {
+                all_literal(names, |name| variables.may_have_any_value(name))
+            }))?
         }
         NeutralForm::Unset => require(all_literal(arguments, |name| variables.may_be_set(name)))?,
         NeutralForm::Sleep => !arguments.is_empty() && all_literal(arguments, is_duration),
@@ -123,6 +123,26 @@ fn is_allowed_readonly(word: &Word, variables: Variables) -> bool {
         None => word.text(),
     };
     name.is_some_and(|name| variables.may_have_any_value(name))
+}
+
+/// What stands behind the options of `read`, as in `-rs -p TEXT -n1`. `None` if the value of one may be
+/// the name of a variable to some shell: of zsh, `-p` takes no text.
+fn after_options_of_read(mut arguments: &[Word], zsh: bool) -> Option<&[Word]> {
+    let is_option = |text: &&str| text.len() > 1 && text.starts_with('-');
+    while let Some(option) = arguments.first().and_then(Word::text).filter(is_option) {
+        arguments = &arguments[1..];
+        let valued = option[1..].trim_start_matches(['r', 's', 'e']);
+        let letter = valued.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_accepted = match (valued, letter) {
+            ("", _) => continue,
+            ("n" | "N" | "t" | "u", _) => arguments.split_off_first()?.fits(is_number),
+            ("p" | "i", _) if zsh => false,
+            ("p" | "i" | "d", _) => arguments.split_off_first()?.is_one_word(),
+            _ => ["n", "N", "t", "u"].contains(&letter),
+        };
+        is_accepted.then_some(())?;
+    }
+    Some(arguments)
 }
 
 /// `test` evaluates the operand of `-v` and `-R`, so no operator may be a word that could become
