@@ -283,7 +283,7 @@ impl Checker<'_> {
         let program = by_name(name);
         let builtin = neutral_commands::classify(program.neutral, arguments, self.variables())?;
         let actions = match by_path(name).operand_use {
-            OperandUse::Find => find::actions(arguments)?,
+            OperandUse::Find => find::actions(arguments, &call.simple.untouched)?,
             _ => find::Actions::default(),
         };
         let command = word::canonical(call.assignments, call.words);

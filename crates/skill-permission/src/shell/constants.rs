@@ -131,6 +131,27 @@ pub fn host_variable(nodes: &mut [Node], text: &str, variables: Variables) -> Op
     (!binds).then_some(name)
 }
 
+/// The variables that the text uses and nothing in it could set: their values are the host's.
+pub fn untouched(
+    nodes: &mut [Node],
+    text: &str,
+    variables: Variables,
+    steps: &Steps,
+) -> Vec<String> {
+    // Only `find` asks for them.
+    if variables.inherited.is_none() || !text.contains("find") || binds_unseen(nodes) {
+        return Vec::new();
+    }
+    let searched = SearchedText::new(text);
+    let uses = text.split('$').skip(1).take(MAX);
+    uses.map(|text| text.strip_prefix('{').unwrap_or(text))
+        .map(|text| &text[..text.find(|c| !is_name_char(c)).unwrap_or(text.len())])
+        .filter(|name| variables::is_name(name) && !is_special(name))
+        .filter(|name| steps.spend(text.len() / 16) && searched.only_uses(name, 0))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Whether a command line may bind variables invisibly.
 pub fn binds_unseen(nodes: &mut [Node]) -> bool {
     any(nodes, &mut |node| may_bind_unseen(node, &Constants::new()))
@@ -141,7 +162,7 @@ fn is_plain_name(word: &Node) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.@%+-".contains(c);
     literal(word, &Constants::new())
         .and_then(|text| literal_value(&text))
-        .is_some_and(|name| !name.starts_with('.') && name.chars().all(is_part))
+        .is_some_and(|name| !name.starts_with(['.', '-']) && name.chars().all(is_part))
 }
 
 /// A command line, and a copy without quotes, which could hide a name.

@@ -1,6 +1,7 @@
 //! `find`, which runs commands and deletes files: what a rule for it covers
 //! (docs/spec/restriction.md#find).
 
+use super::variables::is_name_char;
 use super::word::{Piece, Word, make_unknown};
 use skill_text::Names;
 
@@ -36,11 +37,11 @@ pub struct ExecAction {
     pub in_file_directory: bool,
 }
 
-/// Finds actions among the arguments.
+/// Finds actions among the arguments; `untouched` are variables that the command line does not set.
 ///
 /// # Errors
 /// For words that could become an action.
-pub fn actions(arguments: &[Word]) -> Result<Actions, &'static str> {
+pub fn actions(arguments: &[Word], untouched: &[String]) -> Result<Actions, &'static str> {
     let mut actions = Actions::default();
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
@@ -48,7 +49,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, &'static str> {
         at += 1;
         let Some(text) = word.text() else {
             let is_value = word.is_one_word() && is_primary_value(before);
-            if !(word.cannot_be_option() || is_value || ends_unlike_an_action(word)) {
+            if !(is_value || is_hosts(word, untouched) || is_no_primary(word)) {
                 return Err("this may become an action of `find`");
             }
             continue;
@@ -65,16 +66,22 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, &'static str> {
             actions.spelled.push(primary);
             continue;
         }
-        let may_end = |word: &Word| match word.text() {
-            Some(text) => matches!(text, ";" | "+"),
-            None => !(word.is_one_word() && word.cannot_be_option()),
+        let behind = &arguments[at..];
+        let is_end = |word: &Word| word.is_one_of(&[";", "+"]);
+        let end = behind.iter().position(is_end).unwrap_or(0);
+        let ends_none = |text: &str| text.contains(|c| !matches!(c, ';' | '+'));
+        let is_no_end = |word: &&Word| {
+            word.text().is_some() || is_hosts(word, untouched) || has_text(word, ends_none)
         };
-        let end = arguments[at..].iter().position(may_end);
-        let plain = |end: &usize| *end > 0 && arguments[at + end].text().is_some();
-        let Some(end) = end.filter(plain) else {
+        // If the command ends at an unknown word, `find` refuses what is behind it, up to the plain end,
+        // and runs nothing: it begins no primary.
+        let mut unknown = behind[..end].iter().skip_while(is_no_end);
+        let ends_once = unknown.next().is_none_or(Word::is_one_word)
+            && unknown.all(|word| word.fits(|text| !text.starts_with('-')));
+        if end == 0 || !ends_once {
             return Err("the command it runs has no plain end");
-        };
-        let mut words = arguments[at..at + end].to_vec();
+        }
+        let mut words = behind[..end].to_vec();
         substitute_file_names(&mut words);
         let in_file_directory = text.ends_with("dir");
         actions.commands.push(ExecAction {
@@ -118,25 +125,62 @@ pub fn substitute_file_names(words: &mut Vec<Word>) {
     words.push(Word::unknown());
 }
 
-/// Whether a glob ends in text with which no action does, as `*.py`, so that no name that it matches is
-/// one.
-fn ends_unlike_an_action(word: &Word) -> bool {
-    let is_name =
-        |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::FileNames | Piece::NamePart);
-    let Some(Piece::Text(end)) = word.pieces.last() else {
-        return false;
-    };
-    let mut actions = WRITE_PRIMARIES.iter().chain(&EXEC_PRIMARIES);
-    word.is_complete
-        && word.pieces.iter().all(is_name)
-        && !actions.any(|action| action.ends_with(end.as_str()))
-}
-
-/// Whether the word after these is certainly the value of a primary.
+/// Whether the word after these is certainly the value of a primary: the one before it takes no value.
 fn is_primary_value(before: &[Word]) -> bool {
     let Some((primary, before)) = before.split_last() else {
         return false;
     };
-    let takes_none = |text: &str| !text.starts_with('-') || VALUELESS.has(text);
-    primary.fits(takes_value) && before.last().and_then(Word::text).is_none_or(takes_none)
+    let is_number = |text: &str| text[1..].starts_with(|c: char| c.is_ascii_digit());
+    let takes_none = |text: &str| !text.starts_with('-') || VALUELESS.has(text) || is_number(text);
+    let is_settled = |word: &Word| match word.text() {
+        Some(text) => takes_none(text),
+        None => word.is_one_word() || word.cannot_be_option(),
+    };
+    primary.fits(takes_value) && before.last().is_none_or(is_settled)
+}
+
+/// Whether a word, or each that a glob makes of it, certainly has text of this kind in it.
+fn has_text(word: &Word, accepts: impl Fn(&str) -> bool) -> bool {
+    let is_name =
+        |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::FileNames | Piece::NamePart);
+    let is_accepted = |piece: &Piece| matches!(piece, Piece::Text(text) if accepts(text));
+    word.is_complete
+        && (word.is_one_word() || word.pieces.iter().all(is_name))
+        && word.pieces.iter().any(is_accepted)
+}
+
+/// Whether a word is certainly no primary: these are letters and digits behind a `-`.
+fn is_no_primary(word: &Word) -> bool {
+    let is_sign = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
+    // A quote leaves an empty text.
+    let empty = Piece::Text(String::new());
+    let first = word.pieces.iter().find(|piece| **piece != empty);
+    word.cannot_be_option()
+        || word.is_complete && word.is_one_word() && first == Some(&Piece::NamePart)
+        || has_text(word, |text| text.contains(is_sign))
+}
+
+/// Whether a word holds the values of these variables, which the command line does not set, or the
+/// shell's directory, and no text of its own that would be a primary if they are empty.
+fn is_hosts(word: &Word, variables: &[String]) -> bool {
+    let raw = word.raw.replace('"', "");
+    let mut directories = ["$(pwd)", "$(pwd -P)", "`pwd`", "$PWD"].into_iter();
+    if let Some(rest) = directories.find_map(|one| raw.strip_prefix(one)) {
+        return word.is_one_word() && (rest.is_empty() || rest.starts_with('/'));
+    }
+    let mut parts = raw.split('$');
+    let mut own_text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = match part.strip_prefix('{') {
+            Some(inside) => inside.split_once('}').unwrap_or_default(),
+            None => part.split_at(part.find(|c| !is_name_char(c)).unwrap_or(part.len())),
+        };
+        if !variables.iter().any(|one| one == name) {
+            return false;
+        }
+        own_text += rest;
+    }
+    word.is_complete
+        && !own_text.contains(['*', '?', '[', '~', '`', '\\', '\''])
+        && (own_text == "-" || !own_text.starts_with('-'))
 }

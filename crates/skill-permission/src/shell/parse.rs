@@ -94,6 +94,7 @@ fn parse_scanned(
         .map_err(|_| Rejection::new("", "it cannot be parsed as a shell command"))?;
     // Before constants are put in: names are searched for in the text as it is written.
     let binds_unseen = scanned.text.contains("for") && constants::binds_unseen(&mut nodes);
+    let untouched = constants::untouched(&mut nodes, &scanned.text, variables, steps);
     let mut nodes = constants::substitute(nodes, &scanned.text, variables, steps);
     let plain_loops = if binds_unseen {
         Vec::new()
@@ -101,6 +102,7 @@ fn parse_scanned(
         constants::loops_over_names(&mut nodes, &scanned.text, variables, steps)
     };
     let mut builder = StepBuilder {
+        untouched: untouched.into(),
         host_variable: constants::host_variable(&mut nodes, &scanned.text, variables),
         plain_loops,
         zsh: shell.language == Language::BashOrZsh,
@@ -125,6 +127,8 @@ fn parse_scanned(
 #[derive(Default)]
 struct StepBuilder {
     steps: Vec<LineStep>,
+    /// The variables that nothing here sets.
+    untouched: Rc<[String]>,
     loops: usize,
     for_loops: Vec<(String, Vec<Word>)>,
     /// The variable of the host with which a program's path may begin.
@@ -340,6 +344,7 @@ impl StepBuilder {
                     .map(input)
                     .max()
                     .unwrap_or(StdinSource::Outer),
+                untouched: Rc::clone(&self.untouched),
             };
             self.moves = self.moves || simple.may_change_directory();
             self.steps.push(LineStep::Command(simple));

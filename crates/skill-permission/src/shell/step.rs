@@ -1,5 +1,7 @@
 //! What the shell will do, as a flat list in order; the rules are checked against this list.
 
+use std::rc::Rc;
+
 use super::programs::{CHANGES_DIRECTORY, EVALUATES, PREFIX, by_name};
 use super::word::Word;
 
@@ -50,6 +52,8 @@ pub struct SimpleCommand {
     pub in_loop: bool,
     /// Where its input comes from.
     pub input: StdinSource,
+    /// The variables that nothing in the command line sets: their values are the host's.
+    pub untouched: Rc<[String]>,
 }
 
 /// Where the input of a command comes from; of several redirections, the later in this list counts.

@@ -261,6 +261,13 @@ impl QuoteRemoval<'_> {
                 '*' | '?' => self.push(Piece::FileNames),
                 '~' if self.pieces.is_empty() => self.push(Piece::Tilde),
                 '[' => self.push_open_ended(),
+                // As of `find` and `xargs`; without another brace it is text to every shell.
+                '{' if chars.as_str().starts_with('}')
+                    && !self.raw.replace("{}", "").contains(['{', '}']) =>
+                {
+                    chars.next();
+                    self.text("{}");
+                }
                 '{' if last_sign >= Some(text.len() - chars.as_str().len()) => {
                     self.push_open_ended();
                 }

@@ -22,7 +22,7 @@ pub const PROGRAMS: &[&str] = &[
 pub const STEERING: &[&str] = &[
     "test -v 'a[$(evil)]'", "printf -v 'a[$(evil)]' x", "let 'a[$(evil)]=1'", "typeset -i z; z='a[$(evil)]'", "x=-v; test \"$x\" 'a[$(evil)]'",
     "export 'q[$(evil)]=1'", "unset 'a[$(evil)]'", "declare PATH=sub", "readonly PATH=sub", "wait -p 'a[$(evil)]'", "hash -p ./evil git",
-    "enable -f x git", "PS4='$(evil)'; set -x; true", "getopts a PATH", "mapfile PATH", "read PATH < in/data", "printf -v PATH sub",
+    "enable -f x git", "PS4='$(evil)'; set -x; true", "getopts a PATH", "mapfile PATH", "read PATH < in/data", "read -p x PATH < in/data", "read -n9 PATH < in/data", "read -d 'a[$(evil)]' x", "read -u 0 -t 1 'a[$(evil)]'", "read -rp PATH x < in/data", "printf -v PATH sub",
     "[ 'a[$(evil)]' -eq 0 ]", "[[ 'a[$(evil)]' -eq 0 ]]", "[[ -v 'a[$(evil)]' ]]", "exec -a x rm", "command -p rm", "export PATH=sub", "unset PATH",
     "PATH=sub; git a", "IFS=i; x=rim; $x", "shopt -s expand_aliases", "BASH_ENV=canary; git a", "export npm_config_script_shell=./evil; npm run test",
 ];
@@ -75,6 +75,8 @@ pub const MOVES: &[&str] = &[
 pub const USES: &[&str] = &[
     "python3 scripts/x.py", "./scripts/run.sh", "ls > out/x", "git a < in/data", "git a > ../x", "git a < ../in/data", "ls > \"$OUT/x\"",
     "\"$G\" a", "$G a", "${G} a", "git a < \"$x\"", "cd sub && git a < in/data", "./git a", "git $x", "find . $x", "find . \"$x\"",
+    "find $x", "find \"$x\" -type f", "find \"$x/y\"", "find ${x}$y", "find \"$(pwd)\"", "find . -exec git \"$x\" {} \\;", "find . -exec git a \"$x\" -delete -name \\;",
+    "find . -exec git mv {} {}.bk \\;", "find . -mtime -$x", "find . -path $n -name \"$x\"", "find . -path *me -name \"$x\"", "find . -na${n}me -name \"$x\"", "find in -name x -delete",
     "git a > $x", "npm run \"$n\"", "python3 \"$f\"", "python3 $f", "./scripts/\"$f\"", "./scripts/$f", "git < in/*", "ls \"$@\"",
     "find . -name \"$i\"", "find . -name *.py", "find . *y -print", "find . -name $i", "test \"$x\" a", "echo $((i+1))", "echo $((i + x))", "echo $((n))", "xargs $G", "env $x git a",
 ];

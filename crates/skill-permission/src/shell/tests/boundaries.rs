@@ -99,7 +99,7 @@ fn options_of_wrappers_end_where_the_command_begins() {
 fn quotes_and_operators_decide_how_many_words_a_value_is() {
     let find = scene().active("Bash(find:*) Bash(git:*)");
     all_run(&find, &["for f in a b; do find . -name \"$f\"; done", "git log \"{a,b}\"", "find . -name \"$?\"", "find . -name *.py", "find . -iname *test*.rs -print", "find . -name *.py -exec git add {} +"]);
-    none_runs(&find, &["for f in a b; do find . -name $f; done", "find . -name ${?:+x -delete}", "find . -name ${#:+x -delete}", "find . -name *", "find . -name *e", "find . -name *-delete", "find . *ec git \\;", "find . -name *$x", "find . -name $x.py", "find . -name *.{py,x}", "find . -name *.py -delete"]);
+    none_runs(&find, &["for f in a b; do find . -name $f; done", "find . -name ${?:+x -delete}", "find . -name ${#:+x -delete}", "find . -name *", "find . -name *e", "find . -name *-delete", "find . *ec git \\;", "find . -name *$x", "x=$(git a); find . -name $x.py", "find . -name *.{py,x}", "find . -name *.py -delete"]);
 }
 
 #[test]

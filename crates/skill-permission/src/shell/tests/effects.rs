@@ -1,6 +1,7 @@
 //! What granted commands may do to files, what denials see, and what is refused fast.
 
 use super::{all_run, git, none_runs};
+use crate::vocabulary::Language;
 use crate::scene::scene;
 
 #[test]
@@ -143,8 +144,8 @@ fn find_runs_and_deletes_only_what_is_granted() {
         &find,
         &[
             "find . -exec rm {} +", "find . -exec rm {} \\;", "find . -delete", "find . -fprint x",
-            "find . -exec ls {} \\;", "find . -exec {} \\;", "find $x", "find \"$x\"",
-            "find . -execdir rm {} +", "find . -ok rm {} \\;", "find *", "find . -name $x",
+            "find . -exec ls {} \\;", "find . -exec {} \\;", "x=$(git a); find $x", "x=$(git a); find \"$x\"",
+            "find . -execdir rm {} +", "find . -ok rm {} \\;", "find *", "x=$(git a); find . -name $x",
             "find . -exec git x", "find . -exec exec git {} +", "xargs exec git a",
             "find . -exec git a \\; -exec rm {} \\;",
         ],
@@ -163,9 +164,11 @@ fn a_value_of_find_hides_no_action() {
         &[
             "find . -printf -name -exec touch pwned ';'", "find . ! -lname -name -exec touch pwned ';'",
             "find -D -name -exec touch pwned ';'", "find . -printf -name -delete", "find . -name -exec git a ';'",
-            "find . -name -delete", "find . -newermt -name -exec touch x ';'", "find . -printf -name \"$x\"",
-            "find . -name \"$x\"\"$y\" \"$z\"", "find . -ilname -path -fprint x", "find . -name -name -execdir git a ';'",
-            "find . -path -name -okdir touch x ';'", "find . -depth -name \"$x\"",
+            "find . -name -delete", "find . -newermt -name -exec touch x ';'", "read x; find . -printf -name \"$x\"",
+            "read z; find . -name \"$x\"\"$y\" \"$z\"", "find . -ilname -path -fprint x", "find . -name -name -execdir git a ';'",
+            "find . -path -name -okdir touch x ';'", "read x; find . -depth -name \"$x\"",
+            "read x; find . *me -name \"$x\"", "read x; find . -path $H -name \"$x\"", "read x; find . -path *me -name \"$x\"",
+            "read x; find . -path $H $G -name \"$x\"",
         ],
     );
     all_run(
@@ -174,12 +177,77 @@ fn a_value_of_find_hides_no_action() {
             "find . -name \"$x\"", "find . -type f -name \"*.$x\" -print", "find . -not -path \"$x\" -o -iname \"$y\"",
             "find . -name '*.a' -exec git add {} +", "find . -type f -print0 -exec git add {} ';'", "find -name \"$x\"",
             "find . ! -name \"$x\" -newer \"$y\"", "find . -printf '%p\\n'", "find . -printf '%f' -exec git a {} ';'", "find ./a \\( -name \"$x\" -o -name y \\)",
-            "find . -name -name",
+            "find . -name -name", "read x; find . -mtime -7 -name \"$x\"", "read x; find . -path \"$H\" -name \"$x\"",
         ],
     );
     all_run(
         &scene().active("Bash(find * -delete)"),
         &["find a -type f -empty -delete", "find a -depth -delete", "find a b -name \"$x\" -delete"],
+    );
+}
+
+#[test]
+fn a_variable_that_nothing_sets_is_no_action_of_find() {
+    let find = scene().active("Bash(find:*) Bash(git:*) Bash(printf:*) Bash(read:*) Bash(set:*)");
+    all_run(
+        &find,
+        &[
+            "find $DIR -mtime +7", "find \"$DIR\" -type f", "find ${DIR} -exec git add {} \\;", "find . -ctime $N -newer \"${M}\"",
+            "find ${a}/${b}/c -type f", "find src/$a -type d", "find . -mtime +$N", "find . -mtime -$N -size -\"$M\"", "d=src; find \"$d\" -name $n", "find . -exec git add $DIR {} +",
+        ],
+    );
+    none_runs(
+        &find,
+        &[
+            "x=$(git a); find $x", "x=`git a` && find . \"$x\"", "find . $(git a)", "find . \"$(git a)\"", "git a | while read -r x; do find . \"$x\"; done",
+            "for x in $(git a); do find $x; done", "for x in -delete; do find . $x; done", "for x in -delete; do find . \"$x\"; done", "a=pa; b=th; read $a$b; find $path",
+            "read \"$(git a)\"; find $x", "eval \"$(git a)\"; find $x", ". ./a; find $x", "trap 'x=-delete' USR1; find $x", "printf -v x %s -delete; find $x",
+            "set -- -delete; find $1", "set -- -delete; find . \"$@\"", "find $1", "find . $_", "find $REPLY", "find . -del${x}ete", "find $x-delete", "read x; find . -na${H}me -name \"$x\"", "find . -$x\"delete\"", "find $x\"-delete\"", "find -delete$x", "find \"$x\"'-delete'", "find $x*", "find ${x:--delete}",
+            "find ${x:+-delete}", "find $x{-delete,a}", "find $x$(git a)", "find $x`git a`", "find $xy$(git a); x=1", "xy=$(git a); find $x $xy", "x=$(git a); bash -c 'find $x'", "export CI=1 x; find $x",
+            "bash -c 'find $x'", "bash -c 'find . $1' _ -delete", "git a > $x; find $x; read x", "find $x; read -r x", "coproc x { git a; }; find $x",
+        ],
+    );
+    let kept = scene().active("Bash(find:*)").shell(Language::Sh, true);
+    none_runs(&kept, &["find $DIR", "find . \"$x\""]);
+}
+
+#[test]
+fn a_word_with_text_of_no_action_is_none() {
+    let find = scene().active("Bash(find:*) Bash(git:*)");
+    all_run(
+        &find,
+        &[
+            "find */a/* -name x", "read x; find \"$x/y\"", "read x; find . \"$x.y\"", "for d in a b; do find \"$d\" -type f; done", "find \"$(pwd)\" -type f",
+            "find \"`pwd`\" -name x", "find \"$PWD/a\"", "find \"$PWD\" -type d", "cd 'a b' && find \"$(pwd)\"",
+        ],
+    );
+    none_runs(
+        &find,
+        &[
+            "find *ec* git \\;", "find . -name *conf*", "find \"$(pwd)-delete\"", "find *-*", "read x; find $x/y", "read x; find \"$x\"e", "read x; find \"$x\"-delete", "read x; find \"$x\"{/a,}", "for d in a -delete; do find \"$d\"; done",
+            "for d in a b; do find -\"$d\"; done", "for d in a b; do find $d; done", "find $(pwd)", "cd 'a -delete' && find $(pwd)", "cd 'a b'; find `pwd`", "find $(pwd; git a)", "find $(pwd)$(git a)", "read x; find $(pwd)$x",
+            "find \"$(pwd) $(git a)\"\"$@\"", "find '-delete'\"$(pwd)\"", "find $(pwd)' -delete'*", "cd a* && find $(pwd)",
+        ],
+    );
+}
+
+#[test]
+fn what_find_runs_ends_where_it_is_plain() {
+    let find = scene().active("Bash(find:*) Bash(git:*) Read");
+    all_run(
+        &find,
+        &[
+            "find . -exec git mv {} {}.bk \\;", "find . -exec git mv {} {}.tmp$$ \\;", "find . -exec git add {}/* \\;", "read x; find . -exec git mv {} \"$x\" \\;", "find . -exec git add RS* \\;",
+            "read x; find . -exec git mv -t \"$x\" {} +", "read x; find . -exec git mv \"$x/a\" \"$x/b\" {} +", "find . -exec git add ~/a {} \\; -print",
+        ],
+    );
+    none_runs(
+        &find,
+        &[
+            "read x; find . -exec git mv {} $x \\;", "read x; find . -exec git \"$x\" -delete -name \\;", "read x y; find . -exec git \"$x\" \"$y\" evil \\;", "read x; find . -exec git \"$x\" -exec evil \\;",
+            "read x; find . -exec git \";$x\" -fprint \\;", "find . -exec git add ? -delete \\;", "find . -exec git *", "find . -exec git add {}", "read x; find . -exec git \"$x\"", "find . -exec {}.x \\;",
+            "find . -exec git {a,\\;} -delete -name \\;", "find . -exec rm {}.bk \\;",
+        ],
     );
 }
 
