@@ -8,9 +8,7 @@ use super::word::Word;
 use super::word_expansion::mark_wildcards;
 use super::wrappers::{self, WrappedCommand};
 use super::{PLACEHOLDER, Rejection, find};
-use crate::protected::{
-    ANY_CHAR, ANY_TEXT, Relation, UNKNOWN, WHY_PROTECTED, may_match,
-};
+use crate::protected::{ANY_CHAR, ANY_TEXT, Relation, UNKNOWN, WHY_PROTECTED, may_match};
 use skill_text::Names;
 
 /// Options of many programs whose value is the directory to run in.

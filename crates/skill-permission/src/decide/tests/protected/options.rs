@@ -2,7 +2,7 @@
 //! whose value is a file.
 
 use super::indirect::{refused, refused_for_its_place, runs};
-use crate::permission::scene::scene;
+use crate::scene::scene;
 
 #[test]
 fn a_word_may_become_an_option() {
