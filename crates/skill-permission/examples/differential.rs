@@ -29,11 +29,15 @@ const REAL: [&str; 9] = [
     "env", "nice", "nohup", "timeout", "xargs", "find", "sh", "bash", "dash",
 ];
 /// What these run needs the entry. With one of their own, they may run anything.
-const WRAPPERS: [&str; 10] = [
-    "command", "doas", "env", "exec", "nice", "nohup", "sudo", "time", "timeout", "xargs",
+const WRAPPERS: [&str; 18] = [
+    "bash", "command", "dash", "doas", "env", "eval", "exec", "nice", "nohup", "setsid", "sh",
+    "source", "stdbuf", "sudo", "time", "timeout", "xargs", "zsh",
 ];
-/// What grants reading and writing files of the project, whatever program does it.
-const FILES: &str = "Read Write Edit";
+/// What grants reading and writing files of the project, whatever program does it; and an entry for
+/// some command, without which not even harmless ones are allowed.
+const FILES: &str = "Read Write Edit Bash(another:*)";
+/// What an entry for `find` has to spell.
+const FIND_ACTIONS: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The file system as it is.
@@ -108,10 +112,11 @@ fn programs(command: &str) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Whether a word could be a program's name; others of a command may be, such as `xargs rm`.
+/// Whether a word could be a program's name or path; others of a command may be, as in `xargs rm`.
 fn is_program(word: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-+.".contains(c);
-    word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(is_name)
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-+./".contains(c);
+    let begins = |c: char| c.is_ascii_alphabetic() || c == '/' || c == '.';
+    word.starts_with(begins) && word.chars().all(is_name) && !word.ends_with(['.', '/'])
 }
 
 fn ask(root: &Path, command: &str, programs: &BTreeSet<String>, without: Option<&str>) -> Decision {
@@ -119,8 +124,16 @@ fn ask(root: &Path, command: &str, programs: &BTreeSet<String>, without: Option<
     let mut entries = FILES.to_owned();
     for name in programs.iter().filter(|name| is_granted(name)) {
         let _ = write!(entries, " Bash({name}:*)");
+        let words: Vec<&str> = command.split_whitespace().collect();
+        for action in FIND_ACTIONS
+            .iter()
+            .filter(|it| name == "find" && words.contains(it))
+        {
+            let _ = write!(entries, " Bash(find * {action} *) Bash(find * {action})");
+        }
     }
-    let list = RestrictionInputs::of_list("all", &entries, &root.join("project"));
+    let mut list = RestrictionInputs::of_list("all", &entries, &root.join("project"));
+    list.places.environment = Some(["PATH", "HOME"].map(str::to_owned).into());
     let arguments = json!({"command": command});
     list.decide(&Vocabulary::CLAUDE_CODE, "Bash", &arguments, &Disk)
 }
@@ -133,10 +146,9 @@ fn passes_without(root: &Path, command: &str, programs: &BTreeSet<String>, missi
         let is_its = part.text.split_whitespace().next() == Some(missing);
         is_its && matches!(part.outcome, Ok(Grant::NeedsNoRule(_)))
     });
-    let alone = format!("{missing} x");
-    // Without an entry for some command, not even harmless ones are allowed.
-    let another = BTreeSet::from(["another".to_owned()]);
-    let is_neutral = || ask(root, &alone, &another, None).allows();
+    let alone = [format!("{missing} x"), format!("{missing} 1")];
+    let passes_alone = |command: &String| ask(root, command, &BTreeSet::new(), None).allows();
+    let is_neutral = || alone.iter().any(passes_alone);
     decision.allows() && !needs_none && !WRAPPERS.contains(&missing) && !is_neutral()
 }
 
@@ -157,7 +169,7 @@ fn calls(root: &Path, command: &str, programs: &BTreeSet<String>) -> BTreeSet<St
         fs::create_dir_all(project.join("sub")).unwrap();
         fs::write(project.join("file"), "text\n").unwrap();
         fs::write(&log, "").unwrap();
-        for name in programs {
+        for name in programs.iter().filter(|name| !name.contains('/')) {
             let stub = bin.join(name);
             let real = Path::new("/usr/bin").join(name);
             let text = if REAL.contains(&&**name) && real.exists() {

@@ -12,7 +12,9 @@ use crate::{ToolCall, decide};
 
 impl RestrictionInputs {
     /// What one skill's `allowed-tools` restricts in a project, with default settings. The list is
-    /// written as in the frontmatter: entries separated by blanks or commas.
+    /// written as in the frontmatter: entries separated by blanks or commas. What is not known of the
+    /// host's shell ([`RuleDirectories`](crate::RuleDirectories), such as its environment) makes
+    /// decisions stricter.
     pub fn of_list(skill: &str, allowed_tools: &str, project: &Path) -> Self {
         let list = Restriction::parse(skill, Some(&[allowed_tools.into()]), &[], project, project);
         let mut inputs = Self::default();
