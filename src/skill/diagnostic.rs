@@ -1,16 +1,18 @@
 //! Diagnostics on a skill that is installed: those of its format, and why it is not found, not read, not
 //! offered or not all of it told.
 
-use serde::Serialize;
-use skill_format::Diagnostic as Format;
+use skill_format::{Diagnostic as Format, variant_code};
 
 use super::{Level, rules};
 
 /// One diagnostic. Its text is one sentence for a person: what is wrong, why, and what to do. The
 /// name of its variant is its code, which is stable across releases; [`rules`] has its level.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(test, derive(serde::Deserialize))]
-#[serde(tag = "code", content = "fields", rename_all = "kebab-case")]
+#[cfg_attr(
+    test,
+    serde(tag = "code", content = "fields", rename_all = "kebab-case")
+)]
 pub enum Diagnostic {
     /// The directory.
     #[error("`{0}` has no SKILL.md")]
@@ -84,7 +86,7 @@ pub enum Diagnostic {
     ChangedSince,
     /// What its author wrote.
     #[error("{_0}{}", rules::in_this_program(&_0.code()))]
-    #[serde(skip)]
+    #[cfg_attr(test, serde(skip))]
     Format(#[from] Format),
 }
 
@@ -94,8 +96,7 @@ impl Diagnostic {
         if let Self::Format(found) = self {
             return found.code();
         }
-        let written = serde_json::to_value(self).unwrap_or_default();
-        written["code"].as_str().unwrap_or_default().to_owned()
+        variant_code(self)
     }
 
     /// In a few words, why the skill is not offered; `None` if this is no reason for that.

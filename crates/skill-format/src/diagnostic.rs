@@ -1,5 +1,7 @@
 //! Diagnostics: remarks on a skill that still loads, or the reason why it does not.
 
+use std::fmt::Debug;
+
 use serde::{Deserialize, Serialize};
 use skill_text::{SkillName, shown_name};
 
@@ -122,11 +124,24 @@ pub enum Diagnostic {
     CommandsNotRun,
 }
 
+/// The name of a value's variant, as serde writes it in kebab case.
+pub fn variant_code(value: &impl Debug) -> String {
+    let written = format!("{value:?}");
+    let name = written.split(|c: char| !c.is_alphanumeric()).next();
+    let mut code = String::new();
+    for c in name.unwrap_or_default().chars() {
+        if c.is_uppercase() && !code.is_empty() {
+            code.push('-');
+        }
+        code.push(c.to_ascii_lowercase());
+    }
+    code
+}
+
 impl Diagnostic {
     /// Its code: lowercase, hyphenated.
     pub fn code(&self) -> String {
-        let written = serde_json::to_value(self).unwrap_or_default();
-        written["code"].as_str().unwrap_or_default().to_owned()
+        variant_code(self)
     }
 
     /// Whether a key that restricts the skill is not what it seems.
@@ -151,5 +166,24 @@ fn less(key: &str) -> &'static str {
     match key {
         "disable-model-invocation" => "the skill is hidden from the model",
         _ => "only what is always allowed can be used",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_what_serde_writes() {
+        let all = [
+            Diagnostic::NotUtf8,
+            Diagnostic::KeyNotRead("a-B".to_owned()),
+            Diagnostic::DescriptionTooLong(1),
+            Diagnostic::NearMiss("a".to_owned(), "b".to_owned()),
+        ];
+        for diagnostic in all {
+            let written = serde_json::to_value(&diagnostic).unwrap();
+            assert_eq!(written["code"], diagnostic.code());
+        }
     }
 }

@@ -18,7 +18,7 @@ mod text;
 pub use arguments::PlaceholderValues;
 pub use body::commands_run;
 pub use description::Descriptions;
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, variant_code};
 pub use fields::{
     FIELDS, Fields, Hooks, KnownField, SkillScope, is_allowed_tools, is_tools, written,
 };
