@@ -272,12 +272,6 @@ pub mod fake {
             dir == Path::new("/p") && !self.0.contains(&("/p/.git", "/nowhere"))
         }
 
-        /// Everything exists but what is listed as absent, and what is below.
-        fn exists(&self, path: &Path) -> bool {
-            let mut entries = self.0.iter();
-            !entries.any(|(from, to)| *from == "absent" && path.starts_with(to))
-        }
-
         fn links_in(&self, dir: &Path) -> Vec<PathBuf> {
             let links = self.0.iter().map(|(from, _)| PathBuf::from(from));
             links.filter(|link| link.parent() == Some(dir)).collect()

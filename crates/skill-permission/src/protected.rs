@@ -84,25 +84,15 @@ impl<'a> Protection<'a> {
         }
     }
 
-    /// Whether one of them that exists is, lies in or holds this path.
-    pub fn has_existing_at(&self, path: &LocatedPath) -> bool {
-        let paths: Vec<String> = path.forms().into_iter().flatten().map(folded).collect();
-        let mut places = self.known().iter().chain(self.linked());
-        places.any(|place| {
-            let place_alone = std::slice::from_ref(place);
-            let relation = |path: &String| self.relation_to(path, place_alone);
-            paths.iter().map(relation).max() > Some(Relation::Unrelated)
-                && self.resolve.exists(&place.path)
-        })
-    }
-
     /// Whether a name, in which [`ANY_TEXT`] and [`ANY_CHAR`] match as wildcards, may be one of a place's, or of
     /// what makes a directory in one a skill.
     pub fn may_name_place(&self, glob: &str) -> bool {
         let glob = fold(glob);
-        let mut places = self.known().iter();
-        self.steps.spend(places.len());
-        may_match(&glob, "skill.md")
+        let mut places = self.known().iter().chain(self.linked());
+        self.steps.spend(places.size_hint().0);
+        // `find . -name .` finds the project.
+        let mut names = ["skill.md", ".", "..", "/"].into_iter();
+        names.any(|name| may_match(&glob, name))
             || places.any(|place| place.folded.split('/').any(|name| may_match(&glob, name)))
     }
 

@@ -70,9 +70,8 @@ pub fn actions(arguments: &[Word], untouched: &[String]) -> Result<Actions, &'st
         let is_end = |word: &Word| word.is_one_of(&[";", "+"]);
         let end = behind.iter().position(is_end).unwrap_or(0);
         let ends_none = |text: &str| text.contains(|c| !matches!(c, ';' | '+'));
-        let is_no_end = |word: &&Word| {
-            word.text().is_some() || is_hosts(word, untouched) || has_text(word, ends_none)
-        };
+        // A variable of the host's may be empty, which leaves the `;` or `+` beside it.
+        let is_no_end = |word: &&Word| word.text().is_some() || has_text(word, ends_none);
         // If the command ends at an unknown word, `find` refuses what is behind it, up to the plain end,
         // and runs nothing: it begins no primary.
         let mut unknown = behind[..end].iter().skip_while(is_no_end);
@@ -136,7 +135,11 @@ fn is_primary_value(before: &[Word]) -> bool {
         Some(text) => takes_none(text),
         None => word.is_one_word() || word.cannot_be_option(),
     };
-    primary.fits(takes_value) && before.last().is_none_or(is_settled)
+    // `-fprintf` takes two values.
+    let mut two_before = before.iter().rev().nth(1).into_iter();
+    primary.fits(takes_value)
+        && before.last().is_none_or(is_settled)
+        && two_before.all(|word| word.fits(|text| text != "-fprintf"))
 }
 
 /// Whether a word, or each that a glob makes of it, certainly has text of this kind in it.

@@ -91,13 +91,6 @@ impl OperandCheck<'_> {
         self.relation(text) != Relation::Unrelated
     }
 
-    /// Whether a protected place that exists lies below the path that this is as a whole.
-    pub fn holds_existing_place(&self, text: &str) -> bool {
-        let protection = self.context.protection;
-        let holds = |path: &PathBuf| protection.has_existing_at(&self.context.locate(path));
-        text.contains(UNKNOWN) || self.paths(text).iter().any(holds)
-    }
-
     /// Whether part of a text lies in a protected place other than the active skill's own.
     pub fn names_place(&self, text: &str) -> bool {
         let is_text = possible_paths(text).nth(FOLLOWED).is_some();

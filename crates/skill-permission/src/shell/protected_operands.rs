@@ -262,9 +262,7 @@ impl OperandCheck<'_> {
 
     /// `find`: what it deletes, and what the commands change that it runs.
     fn check_find(&self, words: &[Word], texts: &[WordExpansion], depth: usize) -> Checked {
-        // What it finds is there, unless it follows links: only a place that exists can go.
-        let mut creates = has_option(texts, "L") || texts.iter().any(|it| it.text == "-follow");
-        let deletes = texts.iter().any(|it| it.text == "-delete");
+        let mut removes = texts.iter().any(|it| it.text == "-delete");
         let mut writes = texts.iter().any(|it| it.text.starts_with("-f"));
         // A file may be called `-delete`, of which a glob then makes an action.
         let mut actions = find::WRITE_PRIMARIES.iter().chain(&find::EXEC_PRIMARIES);
@@ -272,16 +270,16 @@ impl OperandCheck<'_> {
             one.text.starts_with([ANY_TEXT, ANY_CHAR]) && may_match(&one.text, action)
         };
         let is_open = actions.any(|action| texts.iter().any(|one| may_become(one, action)));
+        removes |= is_open;
         writes |= is_open;
         let mut searched = Vec::new();
-        // Whether `find` selects by names that no protected place has, before it acts.
+        // Whether `find` selects by names that no protected place has.
         let (mut is_chosen, mut is_plain) = (false, true);
         let mut rest = texts.iter();
         while let Some(one) = rest.next() {
             let text = one.text.as_str();
-            if text == "-delete" {
-                is_plain &= is_chosen;
-            } else if find::EXEC_PRIMARIES.contains(&text) {
+            if find::EXEC_PRIMARIES.contains(&text) {
+                // A name behind the action chooses nothing for it.
                 is_plain &= is_chosen;
                 rest.find(|it| matches!(it.text.as_str(), ";" | "+"));
             } else if text != "-f" && find::takes_value(text) {
@@ -290,20 +288,27 @@ impl OperandCheck<'_> {
                 };
                 if text.starts_with("-f") {
                     refuse_when(value, self.names_place(&value.text))?;
+                    if text == "-fprintf" {
+                        rest.next();
+                    }
                 } else if matches!(text, "-name" | "-iname") {
-                    is_chosen |= one.word.text().is_some();
-                    let glob = mark_wildcards(&value.text);
-                    is_plain &=
-                        !glob.contains(UNKNOWN) && !self.context.protection.may_name_place(&glob);
+                    is_chosen = true;
+                    let protection = self.context.protection;
+                    is_plain &= is_plain_glob(&value.text)
+                        && !protection.may_name_place(&mark_wildcards(&value.text));
                 }
             } else if !text.starts_with(['-', '(', ')', '!', ',', ';', '+']) {
+                // Without the part that is not known it may be an operator.
+                let known = text.replace(UNKNOWN, "");
+                let is_operator =
+                    known.starts_with('-') || !known.contains(|c| !"(),!".contains(c));
+                is_plain &= !text.contains(UNKNOWN) || known.is_empty() || !is_operator;
                 searched.push(one);
             } else {
                 is_plain &= !matches!(text, "(" | "!" | "," | "-not" | "-o" | "-or");
             }
         }
         let is_chosen = is_chosen && is_plain;
-        let mut removes = is_open || deletes && !is_chosen;
         for mut inner in find::exec_commands(words) {
             self.check_command(&inner, depth + 1)?;
             // What is run at last decides, as in `-exec sudo rm`.
@@ -321,32 +326,21 @@ impl OperandCheck<'_> {
                 OperandUse::Sed => !has_option(&self.expand(arguments)?, "i"),
                 operand_use => operand_use == OperandUse::Reads,
             };
-            // A name beside another one, as `{}/x`, may be new.
             let is_found = |word: &Word| {
                 let written = word.raw.trim_matches(['"', '\'']);
                 written == PLACEHOLDER || !word.raw.contains(PLACEHOLDER)
             };
-            let changes = row.changes() && !reads && !is_chosen;
-            let only_found = matches!(row.operand_use, OperandUse::Changes | OperandUse::Sed);
-            creates |= changes && !(only_found && arguments.iter().all(is_found));
-            removes |= changes;
+            let is_chosen = is_chosen && arguments.iter().all(is_found);
+            removes |= row.changes() && !reads && !is_chosen;
             writes |= !reads;
         }
-        let here = [Word::literal(".")];
-        let here = self.expand(&here)?;
-        // Without a path, it searches here.
-        if searched.iter().all(|one| !one.word.is_one_word()) {
-            searched.extend(&here);
+        if removes && searched.is_empty() {
+            return self.check_changed(&self.expand(&[Word::literal(".")])?);
         }
-        let is_changed = |one: &WordExpansion| match self.relation(&one.text) {
-            Relation::Unrelated => false,
-            Relation::Ancestor => removes && (creates || self.holds_existing_place(&one.text)),
-            Relation::Inside => removes || deletes,
-        };
         let mut searched = searched.into_iter();
         searched.try_for_each(|one| {
-            let is_named = writes && self.names_place(&one.text);
-            refuse_when(one, is_named || is_changed(one))
+            let is_changed = removes && self.hits_place(&one.text);
+            refuse_when(one, is_changed || writes && self.names_place(&one.text))
         })
     }
 
@@ -462,6 +456,12 @@ pub fn has_directory_option(words: &[Word]) -> bool {
 fn sed_only_reads(arguments: &[Word]) -> bool {
     let words = [&[Word::literal("sed")], arguments].concat();
     matches!(file_read(&words, false), Some(Ok(_)))
+}
+
+/// Whether every program reads a glob alike: without a backslash and unusual sets.
+fn is_plain_glob(text: &str) -> bool {
+    let mut sets = text.split('[').skip(1);
+    !text.contains('\\') && sets.all(|set| set.starts_with(|c: char| c.is_alphanumeric()))
 }
 
 fn refuse_when(expanded: &WordExpansion, refused: bool) -> Checked {

@@ -105,7 +105,7 @@ const CHANGE: [&str; 32] = [
     "sed -i s/a/b/ @",
     "sed -Ei.bak s/a/b/ @",
     "find @ -delete",
-    "find @ -delete -name x",
+    "find @ -name x -delete",
     "find @ -exec rm -f {} +",
     "git clean -fdx @",
 ];

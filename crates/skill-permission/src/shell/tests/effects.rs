@@ -193,7 +193,7 @@ fn a_variable_that_nothing_sets_is_no_action_of_find() {
         &find,
         &[
             "find $DIR -mtime +7", "find \"$DIR\" -type f", "find ${DIR} -exec git add {} \\;", "find . -ctime $N -newer \"${M}\"",
-            "find ${a}/${b}/c -type f", "find src/$a -type d", "find . -mtime +$N", "find . -mtime -$N -size -\"$M\"", "d=src; find \"$d\" -name $n", "find . -exec git add $DIR {} +",
+            "find ${a}/${b}/c -type f", "find src/$a -type d", "find . -mtime +$N", "find . -mtime -$N -size -\"$M\"", "d=src; find \"$d\" -name $n", "find . -exec git add \"$DIR\" {} +",
         ],
     );
     none_runs(
@@ -244,7 +244,7 @@ fn what_find_runs_ends_where_it_is_plain() {
     none_runs(
         &find,
         &[
-            "read x; find . -exec git mv {} $x \\;", "read x; find . -exec git \"$x\" -delete -name \\;", "read x y; find . -exec git \"$x\" \"$y\" evil \\;", "read x; find . -exec git \"$x\" -exec evil \\;",
+            "read x; find . -exec git mv {} $x \\;", "find . -exec git {} ${xy}+ -exec evil \\;", "find . -exec git a \"$xy;\" -exec evil \\;", "find . -exec git a ';'$xy -exec evil \\;", "find . -exec git {} +\"$xy\" -exec evil \\;", "find . -exec git {} $xy$xy+ -delete -exec git {} +", "read x; find . -exec git \"$x\" -delete -name \\;", "read x y; find . -exec git \"$x\" \"$y\" evil \\;", "read x; find . -exec git \"$x\" -exec evil \\;",
             "read x; find . -exec git \";$x\" -fprint \\;", "find . -exec git add ? -delete \\;", "find . -exec git *", "find . -exec git add {}", "read x; find . -exec git \"$x\"", "find . -exec {}.x \\;",
             "find . -exec git {a,\\;} -delete -name \\;", "find . -exec rm {}.bk \\;",
         ],

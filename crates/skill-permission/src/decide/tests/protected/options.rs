@@ -2,7 +2,6 @@
 //! whose value is a file.
 
 use super::indirect::{refused, refused_for_its_place, runs};
-use crate::scene::scene;
 
 #[test]
 fn a_word_may_become_an_option() {
@@ -161,8 +160,6 @@ fn find_may_delete_by_names_that_no_place_has() {
     for command in [
         "find . -name '*.tmp' -exec rm {} +",
         "find . -type f -iname '*.bak' -exec mv {} old/ \\;",
-        "find . -type f -name '*.tmp' -delete",
-        "find sub $H -delete",
     ] {
         runs(command);
     }
@@ -175,51 +172,21 @@ fn find_may_delete_by_names_that_no_place_has() {
         "find . -name SKILL.md -exec rm {} +",
         "find . -exec rm -rf -- {} -name \\;",
         "find . -exec rm -rf {} + -name x",
-        "find . -delete -name x",
-        "find . -name x -print -o -delete",
-        "find . -name x , -delete",
-        "find . -name \"$x\" -delete",
-        "for p in -print -name; do find . $p x -delete; done",
-        "for p in -print -name; do find . $p -delete; done",
-        "find . -name '*' -delete",
-        "find . -name SKILL.md -delete",
-        "find .claude/skills/a -name x -delete",
-        "find $H -delete",
+        "find . -name '.\\claude' -exec rm -rf {} +",
+        "find . -name 'SKILL\\.md' -exec rm {} +",
+        "find . -name '[!]a]KILL.md' -exec rm {} +",
+        "find . -name '[a[:alpha:]]KILL.md' -exec rm {} +",
+        "find . -fprintf /dev/null -iname -name SKILL.md -exec rm {} +",
+        "find . -name q \"$H\", -exec rm -rf {} +",
+        "find . \"$H!\" -name q -exec rm -rf {} +",
+        "find . -name sub -exec rm -rf {}/../.claude \\;",
+        "find . -name settings -exec tee {}.json \\;",
+        "find . -name . -exec chmod -R 000 {} +",
         "find . -fprint .claude/skills/x",
         "find . -fprintf .claude/skills/x %p",
         "find . -fls .claude/skills/x",
     ] {
         refused(command);
-    }
-}
-
-#[test]
-fn find_changes_only_what_is_there() {
-    let none = scene().active("Bash").on(&[("absent", "/p/.claude")]);
-    for command in [
-        "find . -type f -delete",
-        "find . -type d -exec chmod 755 {} +",
-        "find . -type f -exec sed -i s/a/b/ '{}' \\;",
-        "find -mtime +7 -exec rm -rf \"{}\" \\;",
-    ] {
-        assert!(none.runs(command), "{command}");
-        refused(command);
-    }
-    for command in [
-        "find . -exec tee {}/.claude/skills/x/SKILL.md \\;",
-        "find . -exec cp -r x {} \\;",
-        "find . -exec cp SKILL.md {}/.claude/skills/x/ \\;",
-        "find . -exec mv x {} \\;",
-        "find . -exec ln -s /x {} \\;",
-        "find -L . -type f -delete",
-        "find . -follow -type f -exec rm {} +",
-        "find .. -delete",
-        "find ~ -type f -delete",
-        "find .claude/skills -delete",
-        "find . -exec rm -rf ~ {} +",
-        "find . -exec tee .claude/skills/x {} \\;",
-    ] {
-        assert!(!none.runs(command), "{command}");
     }
 }
 
