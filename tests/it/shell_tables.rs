@@ -200,9 +200,12 @@ fn files(dir: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn only_the_table_of_programs_lists_programs() {
-    // What `entry_description.rs` says are sentences about entries, no rule.
-    const EXEMPT: [&str; 5] = [
+    // What `entry_description.rs` says are sentences about entries, no rule; in the vocabulary, tools
+    // have names that programs have, too.
+    const EXEMPT: [&str; 7] = [
         "programs.rs",
+        "capability.rs",
+        "host_tool.rs",
         "entry_description.rs",
         "tests.rs",
         "scene.rs",
