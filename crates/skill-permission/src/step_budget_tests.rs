@@ -131,23 +131,27 @@ fn hostile() -> Vec<String> {
     inputs
 }
 
+fn queries_are_few(scene: &Scene) {
+    for command in hostile() {
+        let disk = Counting::default();
+        let arguments = json!({ "command": command });
+        let call = ToolCall::new("shell_exec", &arguments);
+        scene.scoped(|scope| decide(scope, &call, &disk));
+        let head: String = command.chars().take(40).collect();
+        assert!(disk.0.get() < 20_000, "{head}: {} questions", disk.0.get());
+    }
+}
+
 #[test]
 fn no_input_queries_the_file_system_without_limit() {
-    for scene in scenes() {
-        for command in hostile() {
-            let disk = Counting::default();
-            let arguments = json!({ "command": command });
-            let call = ToolCall {
-                tool: "shell_exec",
-                arguments: &arguments,
-                ours: None,
-                meant: &[],
-            };
-            scene.scoped(|scope| decide(scope, &call, &disk));
-            let head: String = command.chars().take(40).collect();
-            assert!(disk.0.get() < 20_000, "{head}: {} questions", disk.0.get());
-        }
-    }
+    let [first, ..] = scenes();
+    queries_are_few(&first);
+}
+
+#[test]
+fn no_input_queries_it_without_limit_for_denials() {
+    let [.., last] = scenes();
+    queries_are_few(&last);
 }
 
 #[test]
