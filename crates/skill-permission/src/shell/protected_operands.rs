@@ -275,35 +275,35 @@ impl OperandCheck<'_> {
         let mut searched = Vec::new();
         // Whether `find` selects by names that no protected place has.
         let (mut is_chosen, mut is_plain) = (false, true);
-        let mut rest = texts.iter();
-        while let Some(one) = rest.next() {
-            let text = one.text.as_str();
+        // All that a word may become, as in `for n in a b; do find . -name $n …; done`, is one value.
+        let mut rest = texts.chunk_by(|one, next| one.at == next.at);
+        while let Some(word) = rest.next() {
+            let text = word[0].text.as_str();
+            is_plain &= word.len() == 1 || !word.iter().any(|it| it.text.starts_with(OPERATORS));
             if find::EXEC_PRIMARIES.contains(&text) {
                 // A name behind the action chooses nothing for it.
                 is_plain &= is_chosen;
-                rest.find(|it| matches!(it.text.as_str(), ";" | "+"));
+                rest.find(|it| matches!(it[0].text.as_str(), ";" | "+"));
             } else if text != "-f" && find::takes_value(text) {
-                let Some(value) = rest.next() else {
-                    continue;
-                };
-                if text.starts_with("-f") {
-                    refuse_when(value, self.names_place(&value.text))?;
-                    if text == "-fprintf" {
-                        rest.next();
+                for value in rest.next().into_iter().flatten() {
+                    if text.starts_with("-f") {
+                        refuse_when(value, self.names_place(&value.text))?;
+                    } else if matches!(text, "-name" | "-iname") {
+                        is_chosen = true;
+                        let protection = self.context.protection;
+                        is_plain &= is_plain_glob(&value.text)
+                            && !protection.may_name_place(&mark_wildcards(&value.text));
                     }
-                } else if matches!(text, "-name" | "-iname") {
-                    is_chosen = true;
-                    let protection = self.context.protection;
-                    is_plain &= is_plain_glob(&value.text)
-                        && !protection.may_name_place(&mark_wildcards(&value.text));
                 }
-            } else if !text.starts_with(['-', '(', ')', '!', ',', ';', '+']) {
+                if text == "-fprintf" {
+                    rest.next();
+                }
+            } else if !text.starts_with(OPERATORS) {
                 // Without the part that is not known it may be an operator.
                 let known = text.replace(UNKNOWN, "");
-                let is_operator =
-                    known.starts_with('-') || !known.contains(|c| !"(),!".contains(c));
-                is_plain &= !text.contains(UNKNOWN) || known.is_empty() || !is_operator;
-                searched.push(one);
+                let operates = known.starts_with('-') || !known.contains(|c| !"(),!".contains(c));
+                is_plain &= !text.contains(UNKNOWN) || known.is_empty() || !operates;
+                searched.extend(word);
             } else {
                 is_plain &= !matches!(text, "(" | "!" | "," | "-not" | "-o" | "-or");
             }
@@ -457,6 +457,9 @@ fn sed_only_reads(arguments: &[Word]) -> bool {
     let words = [&[Word::literal("sed")], arguments].concat();
     matches!(file_read(&words, false), Some(Ok(_)))
 }
+
+/// What begins a word of `find` that is no path.
+const OPERATORS: [char; 7] = ['-', '(', ')', '!', ',', ';', '+'];
 
 /// Whether every program reads a glob alike: without a backslash and unusual sets.
 fn is_plain_glob(text: &str) -> bool {

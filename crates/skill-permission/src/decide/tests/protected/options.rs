@@ -160,6 +160,7 @@ fn find_may_delete_by_names_that_no_place_has() {
     for command in [
         "find . -name '*.tmp' -exec rm {} +",
         "find . -type f -iname '*.bak' -exec mv {} old/ \\;",
+        "for n in '*.tmp' '*.bak'; do find . -name \"$n\" -exec rm {} +; done",
     ] {
         runs(command);
     }
@@ -172,6 +173,9 @@ fn find_may_delete_by_names_that_no_place_has() {
         "find . -name SKILL.md -exec rm {} +",
         "find . -exec rm -rf -- {} -name \\;",
         "find . -exec rm -rf {} + -name x",
+        "for n in x SKILL.md; do find . -name \"$n\" -exec rm {} +; done",
+        "for f in /dev/null x; do find . -fprintf $f -iname -name SKILL.md -exec rm {} +; done",
+        "for p in -print -name; do find . $p x -exec rm -rf {} +; done",
         "find . -name '.\\claude' -exec rm -rf {} +",
         "find . -name 'SKILL\\.md' -exec rm {} +",
         "find . -name '[!]a]KILL.md' -exec rm {} +",
